@@ -17,8 +17,8 @@ import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
 
 /**
- * Tells of files and folders that nobody finds who starts at the crate: data entities are linked
- * from the root by hasPart, directly or through other parts (RO-Crate 1.1, "Core Metadata for Data
+ * Warns of files and folders that cannot be reached from the crate's root: hasPart links data
+ * entities to the root, directly or through other parts (RO-Crate 1.1, "Core Metadata for Data
  * Entities").
  */
 function adviseOnParts(
@@ -46,7 +46,7 @@ function adviseOnParts(
   }
 }
 
-/** One text for every spelling of a path: identifiers made of them are equal too. */
+/** One text for every spelling of a path: identifiers derived from them are equal too. */
 function placeOf(id: string): string {
   const bare = bareId(id.replace(/^\/+/, ""));
   try {
@@ -71,7 +71,7 @@ const ABSOLUTE = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/(.*))?$/;
 /** Versions of RO-Crate, their drafts and corrections. */
 const RO_CRATE_VERSION = /^(?:0\.[23]|1\.[0-4])(?:\.\d+)?(?:-DRAFT)?\/?$/;
-/** Properties whose values are entities, never words. */
+/** Properties whose values are entities, never text. */
 const ONLY_REFERENCES: ReadonlySet<string> = new Set([
   "hasPart",
   "isPartOf",
@@ -81,8 +81,8 @@ const ONLY_REFERENCES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Warns of references that are text or lead nowhere, and of whole objects in their place ("RO-Crate
- * JSON-LD").
+ * Warns of references that are text or lead to no entity, and of whole objects in place of
+ * references ("RO-Crate JSON-LD").
  */
 function adviseOnReferences(description: CrateDescription, findings: Findings): void {
   const rules = new ReferenceRules(description, findings);
@@ -99,7 +99,7 @@ interface Places {
 
 class ReferenceRules {
   readonly #described = new Set<string>();
-  /** Their texts are references by what the context says. */
+  /** Terms whose texts the context makes references. */
   readonly #coerced: ReadonlySet<string>;
   readonly #texts = new Map<string, Places>();
   #nested: Places | undefined;
@@ -134,7 +134,7 @@ class ReferenceRules {
     }
   }
 
-  /** One warning for all of a kind: a crate of one tool has it everywhere. */
+  /** One warning per kind: a tool that writes it once in a crate writes it everywhere. */
   tell(): void {
     const { file } = this.description;
     if (this.#nested)
@@ -163,7 +163,7 @@ class ReferenceRules {
       const isContainer = Object.hasOwn(value, "@list") || Object.hasOwn(value, "@set");
       if (!isContainer && typeof value["@id"] !== "string")
         this.#nested = more(this.#nested, "", pointer);
-      // What has an @id is an entity of its own.
+      // An object with an @id is a separate entity.
       if (typeof value["@id"] === "string") return;
       for (const [key, inner] of Object.entries(value))
         if (typeof inner === "object" && inner !== null && key !== "@context")
@@ -235,8 +235,8 @@ const more = (places: Places | undefined, first: string, pointer: string): Place
 const also = ({ count }: Places): string => (count === 1 ? "" : ` (and ${count - 1} more)`);
 
 /**
- * What no URI reference holds (RFC 3986, with the characters of RFC 3987), and `%` that begins no
- * escape.
+ * Characters that no URI reference holds (RFC 3986, with the characters of RFC 3987), and `%` that
+ * begins no escape.
  */
 // eslint-disable-next-line no-control-regex
 const NOT_IN_URI = /[\u0000-\u0020\u007f<>"{}|\\^`]|%(?![0-9A-Fa-f]{2})/;
@@ -247,9 +247,9 @@ const DATE = new RegExp(
 const VERSION = /ro\/?-?crate\/(?:specification\/)?(\d+\.\d+)/;
 
 /**
- * Compares metadata with what RO-Crate 1.0 to 1.3 asks for (MUST and SHOULD of "RO-Crate Metadata
- * Document", "Root Data Entity" and "Data Entities"). Whatever it finds is advice: a record can do
- * without it.
+ * Compares metadata with the requirements of RO-Crate 1.0 to 1.3 (MUST and SHOULD of "RO-Crate
+ * Metadata Document", "Root Data Entity" and "Data Entities"). All its findings are advice: records
+ * do not need these properties.
  */
 export function adviseOnCrate(description: CrateDescription, findings: Findings): void {
   const { file, context, descriptor, entities, hasGraph } = description;
@@ -311,7 +311,7 @@ function adviseOnDescriptor(
     findings.warn("DESCRIPTOR_INCOMPLETE", `The descriptor lacks ${missing.join(" and ")}.`, place);
   const used = versionIn(listOf(context).filter((part) => typeof part === "string"));
   if (version === undefined || context === undefined || used === version) return;
-  // From 1.2 on the context of the very version must be named.
+  // From 1.2 on the metadata must name the context of exactly that version.
   if (used !== undefined)
     findings.warn(
       "CONTEXT_VERSION",
@@ -357,7 +357,7 @@ function adviseOnRoot(
 }
 
 /**
- * What a root must have and this one lacks ("Root Data Entity", direct properties).
+ * Required properties that this root lacks ("Root Data Entity", direct properties).
  * @param context that of the crate
  */
 export function rootGaps(root: JsonObject, context: JsonValue | undefined): string[] {
@@ -371,7 +371,7 @@ export function rootGaps(root: JsonObject, context: JsonValue | undefined): stri
   ];
 }
 
-/** A date of ISO 8601, as precise as its author liked. */
+/** A date of ISO 8601, with any precision. */
 export const isDate = (value: JsonValue): boolean => DATE.test(String(value));
 
 const isAbsent = (value: unknown): boolean =>

@@ -30,9 +30,8 @@ import {
 } from "./records/repair.js";
 
 /**
- * Lengths that bind records written over the API are only advice for an entity of a crate. What
- * such records must have besides is this registry's own rule, and nothing that RO-Crate asks for:
- * crates get no warning about it.
+ * Length limits of records written over the API are only advice for an entity of a crate. The other
+ * required fields are this registry's own rule, not RO-Crate's: crates get no warning about them.
  */
 export function adviseOn(
   kind: KindName,
@@ -82,7 +81,7 @@ function keywordsOf(value: JsonValue | undefined): string[] {
   return listOf(value).filter((word): word is string => typeof word === "string" && word !== "");
 }
 
-/** What keyword search sees of an entity. */
+/** The text of an entity for keyword search. */
 function searchTextOf(document: JsonObject): SearchText {
   const texts = (key: string) =>
     listOf(document[key])
@@ -109,7 +108,7 @@ interface BuildSettings {
   /** ARK of the uploader, who owns the records. */
   owner: string;
   archive?: ObjectReference;
-  /** New records of a registered crate within the crate become that crate's. */
+  /** New records of a registered crate within the crate belong to that inner crate. */
   update?: boolean;
 }
 
@@ -124,8 +123,8 @@ interface Draft {
 
 /**
  * The records of a crate, in batches.
- * @param stored files of the archive that are stored, by member What is no valid JSON-LD is told
- * among the crate's findings; a context that is none is an error there.
+ * @param stored stored files of the archive, by member. Invalid JSON-LD is reported among the
+ * crate's findings; there an invalid context is an error.
  */
 export async function* buildRecords(
   crate: PreparedCrate,
@@ -181,7 +180,7 @@ export async function* buildRecords(
 }
 
 /**
- * What all records come to: a long context, or an entity inside another one, is in many of them.
+ * Total size of all records: many records repeat a long context, or an entity inside another one.
  */
 class RecordBytes {
   private bytes = 0;
@@ -220,7 +219,7 @@ function draft(
   };
 }
 
-/** Graphs of a batch, in its order; entities with one context go together. */
+/** Graphs of a batch, in its order; entities with the same context are expanded together. */
 async function graphsFor(
   drafts: readonly Draft[],
   graphsOf: GraphsOf,
@@ -255,15 +254,15 @@ async function graphsFor(
   return graphs;
 }
 
-/** What goes beyond a limit of contexts is told with its place. @throws CrateError */
+/** An exceeded context limit is reported with its place. @throws CrateError */
 const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> =>
   work.catch((error: unknown) => {
     throw error instanceof ContextLimit ? crateError(error.code, error.message, place) : error;
   });
 
 /**
- * The crate itself goes by its ARK, also where it came with a URL: it is exported under the ARK,
- * which an update names.
+ * The crate's identifier is its ARK, also if the crate came with a URL: it is exported under the
+ * ARK, and an update names the ARK.
  */
 const inputOf = ({ entity, body }: Draft): GraphInput => ({
   ark: entity.ark,
@@ -305,8 +304,8 @@ function record(
 }
 
 /**
- * Nobody looks for a metadata file: what it says of itself, such as a license, would be found
- * beside what it is about.
+ * Nobody searches for a metadata file: its own statements, such as a license, would appear in
+ * results beside the data they describe.
  */
 const searchedOf = (ark: string, document: JsonObject): Pick<CrateRecord, "text" | "keywords"> =>
   describedCrate(ark) === undefined
@@ -355,7 +354,7 @@ export function placeOf({ parts: [part] }: PreparedEntity): { file: string; poin
   return { file: part!.scope.description.file, pointer: part!.entity.pointer };
 }
 
-/** Terms without a meaning, told once each. */
+/** Terms without a meaning, each reported once. */
 class LostTerms {
   private readonly terms = new Map<string, { count: number; entity: PreparedEntity }>();
 

@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 
 /**
- * What a finding means for the crate: it is not taken in as it is, or it is and would be better
- * otherwise.
+ * What a finding means for the crate: the crate is refused, or it is ingested and could be
+ * improved.
  */
 export type Severity = "REQUIRED" | "RECOMMENDED";
 
@@ -33,9 +33,9 @@ const advice = (meaning: string, fix: string): CodeEntry<"RECOMMENDED"> => ({
 });
 
 /**
- * Every code of what can be found in a crate; stable, documented in docs/crates.md, never reused.
- * What cannot be stored faithfully is refused (REQUIRED); what RO-Crate asks for and a record can
- * do without is advice.
+ * Every code of a finding in a crate; stable, documented in docs/crates.md, never reused. Content
+ * that cannot be stored faithfully is refused (REQUIRED); requirements of RO-Crate that records do
+ * not depend on are advice.
  */
 export const FINDING_CODES = {
   // The archive
@@ -231,7 +231,7 @@ export const FINDING_CODES = {
     "A metadata file outside the crate's folder is kept as a plain file.",
     "Move the nested crate into the crate's folder.",
   ),
-  // What RO-Crate asks for
+  // Requirements of RO-Crate
   METADATA_TWICE: advice(
     "A folder has ro-crate-metadata.json and the legacy ro-crate-metadata.jsonld; the first " +
       "is read.",
@@ -388,19 +388,20 @@ export const FINDING_CODES = {
 } as const satisfies Record<string, CodeEntry<Severity>>;
 
 export type FindingCode = keyof typeof FINDING_CODES;
-/** Codes of what refuses a crate. */
+/** Codes of findings that refuse a crate. */
 type RefusalCode = {
   [C in FindingCode]: (typeof FINDING_CODES)[C]["severity"] extends "REQUIRED" ? C : never;
 }[FindingCode];
-/** Codes of what is told and taken in all the same. */
+/** Codes of findings that are reported while the crate is ingested. */
 type AdviceCode = Exclude<FindingCode, RefusalCode>;
 
-/** Of one code; more would help nobody, fill the submissions table and hide the rest. */
+/**
+ * Most findings with one code; more would help nobody, fill the submissions table and hide the
+ * others.
+ */
 const MOST_OF_ONE = 200;
 
-/**
- * What is wrong with a crate itself: the submission ends failed, and trying again would not help.
- */
+/** A fault of the crate itself: the submission ends failed, and a retry would not help. */
 export class CrateError extends Error {
   constructor(
     readonly findings: Finding[],
@@ -415,7 +416,7 @@ export class CrateError extends Error {
 export interface Place {
   file?: string | null;
   pointer?: string | null;
-  /** From 1, of text that is not JSON as it should be. */ line?: number;
+  /** From 1, for text that is not valid JSON. */ line?: number;
   column?: number;
 }
 
@@ -442,7 +443,7 @@ export const quoted = (text: string): string =>
   text.length > 200 ? `${text.slice(0, 200)}…` : text;
 const shortened = (text: string): string =>
   text.length > LONGEST ? `${text.slice(0, LONGEST)}…` : text;
-/** A pointer to what holds the place, when its own would be too long. */
+/** A pointer to a parent of the place, when the place's own pointer would be too long. */
 const bounded = (pointer: string): string =>
   pointer.length > LONGEST ? pointer.slice(0, pointer.lastIndexOf("/", LONGEST)) : pointer;
 
@@ -451,7 +452,7 @@ export function crateError(code: RefusalCode, message: string, place?: Place): C
   return new CrateError([finding(code, message, place)]);
 }
 
-/** Gathers errors and warnings, so that a crate's author sees all of them at once. */
+/** Collects errors and warnings, so that a crate's author sees all of them at once. */
 export class Findings {
   private readonly errors = new FindingList();
   private readonly warnings = new FindingList();
@@ -464,7 +465,7 @@ export class Findings {
     this.warnings.add(code, message, place);
   }
 
-  /** Takes over what ended a part of the work, so that the rest is looked at too. */
+  /** Adds the findings that ended one step, so that the other steps run too. */
   take({ findings, warnings }: CrateError): void {
     this.errors.append(findings);
     this.warnings.append(warnings);
@@ -475,7 +476,7 @@ export class Findings {
     return this.errors.has(code);
   }
 
-  /** @throws CrateError with all that was found, when an error is among it */
+  /** @throws CrateError with all findings, when an error is among them */
   throwIfErrors(): void {
     const errors = this.errors.all();
     if (errors.length > 0) throw new CrateError(errors, this.warnings.all());
@@ -520,8 +521,8 @@ class FindingList {
 }
 
 /**
- * HTTP status that a failed intake answers with when a client waits for it: 409 for conflicts, 413
- * for limits, else 422.
+ * HTTP status of a failed intake when a client waits for it: 409 for conflicts, 413 for limits,
+ * else 422.
  */
 export function statusOfFindings(findings: readonly Finding[]): 409 | 413 | 422 {
   const statuses = findings.map(
@@ -551,6 +552,6 @@ export function referencesIn(value: JsonValue | undefined): string[] {
   );
 }
 
-/** An object like this one whose values may be changed; a key `__proto__` stays a key. */
+/** A copy of an object with changed values; a key `__proto__` stays a key. */
 export const objectFrom = (entries: Iterable<readonly [string, JsonValue]>): JsonObject =>
   Object.fromEntries(entries) as JsonObject;

@@ -4,20 +4,21 @@ import { threadModule } from "../../package-root.js";
 import type { FromThread, ToThread } from "./run/protocol.js";
 import { OUT_OF_MEMORY, threadOptions, type ProcessInput } from "./run/thread.js";
 
-// A process of its own for a crate whose work ran when a process ended: passes on what its thread
-// and the service say. If it dies, it was the crate, and the service lives on; if the service dies,
-// it was something else.
+// A separate process for a crate that was being ingested when a process ended: it forwards messages
+// between its thread and the service. If this process dies, the crate was the cause, and the
+// service survives; if the service dies, the cause was something else.
 const send = (message: FromThread, then: () => void = () => {}) =>
   void (process.connected && process.send!(message, undefined, undefined, then));
 
-// The service decides when this ends, also where a stop is sent to all processes of a group.
+// The service decides when this process ends, also where a stop signal reaches all processes of a
+// group.
 for (const signal of ["SIGTERM", "SIGINT", "SIGHUP"] as const) process.on(signal, () => {});
 process.once("disconnect", () => process.exit(0));
 try {
-  // Where memory runs out, the kernel is to end this process and not the service (Linux).
+  // When memory runs out, the kernel should end this process and not the service (Linux).
   writeFileSync("/proc/self/oom_score_adj", "1000");
 } catch {
-  // Another system, or not allowed.
+  // Another operating system, or no permission.
 }
 
 process.once("message", ({ input, memory }: ProcessInput) => {
@@ -33,7 +34,7 @@ process.once("message", ({ input, memory }: ProcessInput) => {
         : { type: "fault", message: error.stack ?? error.message },
     ),
   );
-  // What was sent before has been passed on by then.
+  // Earlier messages have been forwarded by then.
   worker.on("exit", (code) =>
     send({ type: "fault", message: `the intake thread ended with code ${code}` }, () =>
       process.exit(0),

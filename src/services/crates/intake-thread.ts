@@ -9,8 +9,8 @@ import type { GraphsOf } from "./records/repair.js";
 import { takeIn } from "./run/ingest.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 
-// A thread of its own for one crate: inflating, hashing, parsing and expanding would hold up the
-// event loop.
+// A separate thread for one crate: inflating, hashing, parsing and expanding would block the event
+// loop.
 const port = parentPort!;
 type Answer = Extract<ToThread, { id: number }>;
 const waiting = new Map<number, (answer: Answer) => void>();
@@ -46,8 +46,8 @@ port.on("message", (answer: ToThread) => {
 });
 
 /**
- * Nobody writes the records of a plan; their documents move, everything else would be copied on the
- * event loop. What an update compares is kept.
+ * A plan never writes its records; their documents are transferred, everything else would be copied
+ * on the event loop. Members that an update compares are preserved.
  */
 const comparedOnly = (record: CrateRecord): CrateRecord => ({
   ...record,
@@ -58,8 +58,8 @@ const comparedOnly = (record: CrateRecord): CrateRecord => ({
 });
 
 /**
- * Told of a stage when it begins, moves for the first time and ends, between that so often (ms): a
- * crate has many files.
+ * ms between reports of a stage: it is reported when it begins, first advances and ends, and
+ * between these at this interval, since a crate has many files.
  */
 const TOLD_EACH = 50;
 let told = { stage: "", moved: false, at: 0 };
@@ -96,7 +96,7 @@ const host: IntakeHost = {
   },
 };
 
-/** What is being written when the thread is told to stop fails, and is removed with that. */
+/** When the thread is told to stop, a write in progress fails, and its file is removed. */
 async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     stopping.signal.throwIfAborted();
@@ -104,7 +104,7 @@ async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<
   }
 }
 
-/** Loaded when it is needed: by then the files are stored. */
+/** Loaded on demand: by then the files are stored. */
 let graphs: Promise<GraphsOf> | undefined;
 const graphsOf: GraphsOf = async (context, inputs) =>
   (

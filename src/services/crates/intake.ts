@@ -25,17 +25,17 @@ import { CrateUpdate, type CrateWrites } from "./run/update.js";
 
 /** Input of a submission of type `crate`. */
 export interface CrateSubmissionInput {
-  /** `zip` unless said otherwise. */
+  /** `zip` by default. */
   format?: CrateFormat;
   /** Name of the uploaded file. */
   name?: string;
-  /** Name of the request that brought it, for logs. */
+  /** Name of the request that uploaded it, for logs. */
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
   trace?: string;
-  /** What the uploader has of the crate is brought up to date. */
+  /** The upload updates the crate that the uploader has. */
   update?: boolean;
-  /** ARK of the crate that is brought up to date, where the upload names it. */
+  /** ARK of the crate to update, where the upload names it. */
   crate?: string;
 }
 
@@ -77,9 +77,8 @@ export function intakeHandler(
 }
 
 /**
- * The handler of crate submissions: the whole crate becomes visible in one commit, or nothing of
- * it. What is wrong with the crate ends the submission failed; any other fault is thrown, and the
- * queue tries again.
+ * The handler of crate submissions: the whole crate is committed atomically. A fault of the crate
+ * ends the submission as failed; any other fault is thrown, and the queue retries.
  */
 export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const now = deps.now ?? Date.now;
@@ -118,7 +117,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
       { id: submission.id, attempt: submission.attempt, status: "failed", error: errors, warnings },
       now(),
     );
-    // What was stored is swept once nobody announces it any more.
+    // A sweep removes the stored bytes when no intent announces them any more.
     await deps.records.release(holder);
   };
   try {
@@ -136,24 +135,21 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     const similar = isNamed ? undefined : await alike(deps.records, records[0]!, submission.user);
     if (similar) result.warnings.push(similar);
     job.signal.throwIfAborted();
-    // Of the crate itself the commit tells that it is taken.
+    // For the crate itself the commit reports that its identifier is taken.
     const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
     const refused = await commit(job, deps, { writes, uses, unheld }, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);
-    // What was stored is nobody's any more; an announcement on its way is waited for, or it would
-    // outlive this.
+    // Nothing refers to the stored bytes; the code waits for an announcement in progress, which
+    // would otherwise outlive this.
     if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
       await announcing.catch(() => {}).then(() => deps.records.release(holder));
     throw error;
   }
 }
 
-/**
- * A crate that nobody has yet; records that the uploader has already and that say the same stay as
- * they are.
- */
+/** A new crate; records that the uploader has already and that state the same stay unchanged. */
 async function asNew(
   { records }: IntakeDeps,
   built: readonly CrateRecord[],
@@ -188,8 +184,8 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 }
 
 /**
- * Everything in one step with the end of the submission. Answers the finding when an identifier was
- * taken meanwhile.
+ * One commit for the records and the end of the submission. Returns the finding when an identifier
+ * was taken meanwhile.
  */
 async function commit(
   { submission }: Job,
@@ -220,7 +216,8 @@ async function commit(
     reached({ submission: submission.id, moment: "committed" });
     return undefined;
   } catch (error) {
-    // Another attempt is at work, or the submission was cancelled: it is theirs to end it.
+    // Another attempt is running, or the submission was cancelled: that attempt or the cancellation
+    // ends it.
     if ((error as Error).name === "FenceLost") return undefined;
     if (error instanceof ServiceError && error.code === "TOO_LARGE")
       return finding(

@@ -8,10 +8,7 @@ const BIOSCHEMAS = /^https?:\/\/bioschemas\.org\/(?:terms\/|types\/)?(.*)$/;
 /** Prefixes that mean the same whether a context declares them or not. */
 const PREFIXES = /^(?:evi|schema|sdo|schemaorg|bioschemas|bs):(.*)$/i;
 
-/**
- * Kinds by the types that make them, in order of precedence; the first that fits is the record's
- * kind.
- */
+/** Types that define each kind, in order of precedence; the first match is the record's kind. */
 const BY_TYPE: readonly [KindName, RegExp][] = [
   ["rocrate", /^ROCrate$/],
   ["computation", /^(?:Computation|Experiment|\w*Action)$/],
@@ -29,7 +26,8 @@ export function kindOfTypes(types: readonly string[]): KindName {
 /**
  * Plain names of an entity's types, `metadataType` among them. Prefixes, full IRIs, http or https
  * and the case of EVI do not matter; a type of another vocabulary is left out.
- * @param contexts what may declare a prefix or a term: the crate's context, the entity's own
+ * @param contexts contexts that may declare a prefix or a term: the crate's context, the entity's
+ * own
  */
 export function typeNames(entity: JsonObject, ...contexts: (JsonValue | undefined)[]): string[] {
   const stated = [

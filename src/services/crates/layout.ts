@@ -18,24 +18,23 @@ const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
 
 /**
- * How the identifiers of descriptors' records end. Lists of what a crate consists of leave them
- * out.
+ * How the identifiers of descriptors' records end. Lists of a crate's contents omit these records.
  */
 export const DESCRIPTOR_END = `/${DESCRIPTOR}`;
 
-/** Identifier of the record that holds what a crate's metadata descriptor says. */
+/** Identifier of the record of a crate's metadata descriptor. */
 export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`;
 
 /** The crate whose descriptor has this identifier; undefined for every other identifier. */
 export const describedCrate = (ark: string): string | undefined =>
   ark.endsWith(`/${DESCRIPTOR}`) ? ark.slice(0, -DESCRIPTOR.length - 1) : undefined;
 
-/** `./a/` and `a` name one thing; `./`, `.` and nothing name the folder itself. */
+/** `./a/` and `a` name the same path; `./`, `.` and the empty string name the folder itself. */
 export const bareId = (id: string): string =>
   withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
 
 /**
- * Without the characters at its end that are all this one. A pattern for it takes the square of the
+ * Removes all trailing occurrences of one character. A pattern would take time quadratic in the
  * length of a hostile text.
  */
 export function withoutLast(text: string, character: string): string {
@@ -49,8 +48,8 @@ const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));
 
 /**
  * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the
- * `.jsonld` of 1.0 as fallback), by a URL that ends in it, or by what it conforms to (RO-Crate 1.1,
- * "Finding the root").
+ * `.jsonld` of 1.0 as fallback), by a URL that ends in the name, or by the specification it
+ * conforms to (RO-Crate 1.1, "Finding the root").
  */
 function findDescriptor(entities: readonly CrateEntity[]): CrateEntity | undefined {
   const pointing = entities.filter(
@@ -73,7 +72,7 @@ function findDescriptor(entities: readonly CrateEntity[]): CrateEntity | undefin
   );
 }
 
-/** The root entity: what the descriptor is about. Never found by position. */
+/** The root entity: the entity that the descriptor is about. Its position never matters. */
 function findRoot(
   descriptor: CrateEntity,
   entities: readonly CrateEntity[],
@@ -106,9 +105,9 @@ function isMetadata(type: unknown): boolean {
 }
 
 /**
- * Objects inside an entity that have an `@id` and say more than that: each is an entity of its own,
- * as JSON-LD flattening has it (JSON-LD 1.1 API, section 4.2). Objects without `@id` belong to
- * their holder.
+ * Objects inside an entity that have an `@id` and other members: each is a separate entity, as in
+ * JSON-LD flattening (JSON-LD 1.1 API, section 4.2). Objects without `@id` belong to the entity
+ * that holds them.
  */
 function embeddedEntities({ value, pointer }: CrateEntity): CrateEntity[] {
   const found: CrateEntity[] = [];
@@ -118,7 +117,7 @@ function embeddedEntities({ value, pointer }: CrateEntity): CrateEntity[] {
   return found;
 }
 
-/** @param contexts of the entities around it, which say what its terms mean too */
+/** @param contexts of the entities around it, which define its terms too */
 function collect(
   value: JsonValue,
   pointer: string,
@@ -164,7 +163,8 @@ const saysMore = (value: JsonObject): boolean =>
  * Reads any layout of crate metadata:
  * - RO-Crate 1.0 to 1.3: a flat `@graph` in which a descriptor names the root (`about`);
  * - the older layout: the crate is one object with its own `@graph` and no descriptor.
- * What breaks the layout is an error among the findings, and nothing is answered then.
+ *
+ * Metadata that breaks the layout is an error among the findings, and the result is undefined then.
  */
 export function readLayout(
   metadata: JsonObject,
@@ -188,7 +188,7 @@ export function readLayout(
     for (const entity of entities)
       if (bareId(entity.id) === bareId(descriptor.id)) entity.descriptor = true;
     const described = withEmbedded(entities.includes(root) ? entities : [root, ...entities]);
-    // A root that the descriptor holds is found inside it as well.
+    // A root inside the descriptor is found there as well.
     return {
       file,
       folder,
@@ -263,14 +263,14 @@ const withEmbedded = (entities: CrateEntity[]): CrateEntity[] => [
   ...entities.flatMap(embeddedEntities),
 ];
 
-/** One metadata file, whatever its layout. */
+/** One metadata file of any layout. */
 export interface CrateDescription {
   /** Metadata file inside the archive. */
   file: string;
   /** Folder of the archive that relative paths start from: empty, or with `/` at the end. */
   folder: string;
   context: JsonValue | undefined;
-  /** Says which entity is the root; the older layout has none. */
+  /** Names the root entity; the older layout has no descriptor. */
   descriptor?: CrateEntity;
   root: CrateEntity;
   /** False where the metadata is one object without `@graph`. */
@@ -280,12 +280,12 @@ export interface CrateDescription {
 }
 
 export interface CrateEntity {
-  /** `@id` as written; for an object without one a blank node name made from its place. */
+  /** `@id` as written; for an object without one a blank node name derived from its place. */
   id: string;
-  /** Where the entity stands in the metadata file. */
+  /** Place of the entity in the metadata file. */
   pointer: string;
   value: JsonObject;
-  /** Stands inside another entity; saying the same twice is usual there. */
+  /** The entity is inside another entity; repeating statements is usual there. */
   embedded?: true;
   /** Describes the metadata file itself. */
   descriptor?: true;

@@ -1,9 +1,9 @@
 import type { Config } from "../../config/config.js";
 
-/** What the upload is: an archive, or a metadata file alone. */
+/** Form of the upload: an archive, or a metadata file alone. */
 export type CrateFormat = "zip" | "metadata";
 
-/** Settings that bound what a crate may cost. */
+/** Settings that limit the cost of a crate. */
 export type CrateLimits = Pick<
   Config,
   | "MAX_CRATE_ENTRIES"
@@ -21,7 +21,7 @@ export type CrateLimits = Pick<
   | "MAX_CRATE_RECORD_BYTES"
 >;
 
-/** How many bytes of an upload are received. */
+/** Most bytes of an upload that are received. */
 export function uploadLimit(
   config: Config,
   format: CrateFormat,
@@ -46,7 +46,7 @@ const NAMES: (keyof CrateLimits)[] = [
   "MAX_CRATE_RECORD_BYTES",
 ];
 
-/** The limits alone: what is handed to a thread holds no secret. */
+/** The limits alone: the data passed to a thread holds no secret. */
 export function crateLimits(config: Config): CrateLimits {
   return Object.fromEntries(NAMES.map((name) => [name, config[name]])) as unknown as CrateLimits;
 }

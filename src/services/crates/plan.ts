@@ -30,15 +30,15 @@ import { runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
 import { namedCrate, type UploadOptions } from "./submissions.js";
 
-/** What a run tells of a crate, until the plan is made of it. */
+/** Collects the messages of a run about a crate, until the plan is built from them. */
 class Gathered {
   private readonly claims: Claim[] = [];
   private readonly conflicts = new Map<string, Finding>();
   private readonly known = new Set<string>();
   readonly own = new Map<string, Place>();
   /**
-   * Records whose identifiers the uploader has already; of the others nothing is kept but, for an
-   * update, who they are.
+   * Records whose identifiers the uploader has already; of the other records the plan stores
+   * nothing except, for an update, their identifiers.
    */
   readonly compared: CrateRecord[] = [];
   private builtAll = 0;
@@ -80,8 +80,8 @@ class Gathered {
   }
 
   /**
-   * What the update would write. Without every record it would seem to delete those that are
-   * missing.
+   * Computes the writes of the update, once every record is built: a record that is not built yet
+   * would count as deleted.
    */
   async compareWith(update: Pick<CrateUpdate, "has" | "plan">): Promise<void> {
     const claimed = new Map(this.claims.map((claim) => [claim.ark, claim]));
@@ -129,7 +129,8 @@ class Gathered {
     for (const claim of this.claims) {
       const identifier = planned(claim);
       const conflict = this.conflicts.get(claim.ark);
-      // A crate always brings its descriptor along: it counts where it stands in the way.
+      // A crate always includes its descriptor: the descriptor counts only where it causes a
+      // conflict.
       if (!conflict && describedCrate(claim.ark) !== undefined) continue;
       const list = conflict
         ? "conflicting"
@@ -209,7 +210,7 @@ function planFinding(
   };
 }
 
-/** A finding with its weight and what to do about it. */
+/** A finding with its severity and fix. */
 interface PlanFinding {
   file: string | null;
   pointer: string | null;
@@ -220,7 +221,7 @@ interface PlanFinding {
   message: string;
   fix: string;
 }
-/** What an upload would do about one entity's identifier. */
+/** The effect of an upload on one entity's identifier. */
 interface PlannedIdentifier {
   /** `@id` as the crate writes it, the first 200 characters. */
   entity: string;
@@ -229,49 +230,47 @@ interface PlannedIdentifier {
   /** Name of the kind's type, `Dataset`. */
   kind: string;
 }
-/** What an upload of a crate would come to. */
+/** The result of a dry run: what an upload of a crate would do. */
 export interface CratePlan {
-  /** The upload would be taken in: nothing conflicts and nothing is refused. */
+  /** The upload would be accepted: nothing conflicts and nothing is refused. */
   conforms: boolean;
   /**
-   * Identifier of the crate. One that is minted is another at the upload. Null when the metadata
-   * cannot be read.
+   * Identifier of the crate. A minted identifier differs from the one that the upload will mint.
+   * Null when the metadata cannot be read.
    */
   rocrateIdentifier: string | null;
   /** How many records of each kind an upload would create; none when it would be refused. */
   records: { kind: string; count: number }[];
-  /** Of identifiers, all of them; the lists below end at PLAN_LIST_LIMIT. */
+  /** Counts of all identifiers; the lists below end at PLAN_LIST_LIMIT. */
   counts: { minted: number; kept: number; known: number; conflicting: number };
-  /** Identifiers that would be made. */
+  /** Identifiers that would be minted. */
   minted: PlannedIdentifier[];
-  /** ARKs of the crate that would be taken as they are. */
+  /** ARKs of the crate that would be accepted unchanged. */
   kept: PlannedIdentifier[];
-  /**
-   * Records that the uploader has already: they say the same, or an update brings them up to date.
-   */
+  /** Records that the uploader has already: they state the same, or an update changes them. */
   known: PlannedIdentifier[];
   /** Identifiers that are taken. */
   conflicting: (PlannedIdentifier & PlanFinding)[];
   warned: PlanFinding[];
-  /** Everything else that an upload would be refused for. */
+  /** All other reasons for which an upload would be refused. */
   refused: PlanFinding[];
   /**
-   * What an update would do; null where none was asked for, and where not every entity could be
+   * The effect of an update; null where none was requested, and where not every entity could be
    * read to its end.
    */
   changes: CrateChanges | null;
 }
-/** Records that an update would write, and those that it would leave as they are. */
+/** Records that an update would write, and records that it would leave unchanged. */
 interface CrateChanges {
-  /** All of them; the lists below end at PLAN_LIST_LIMIT. */
+  /** Counts of all records; the lists below end at PLAN_LIST_LIMIT. */
   counts: Record<ChangeName, number>;
   created: PlannedIdentifier[];
-  /** Records that get another revision. */
+  /** Records that get a new revision. */
   changed: PlannedIdentifier[];
   unchanged: PlannedIdentifier[];
   /**
-   * Records of the crate as it is stored that are not described any more: they are deleted, and
-   * their identifiers stay tombstones.
+   * Stored records of the crate that the upload no longer describes: they are deleted, and their
+   * identifiers remain as tombstones.
    */
   removed: Omit<PlannedIdentifier, "entity">[];
   /** Deleted records that are described again. */
@@ -285,9 +284,9 @@ interface PlannedUpload {
   staged?: string;
   name?: string;
   format?: CrateFormat;
-  /** ARK of who would upload it. */ user: string;
+  /** ARK of the future uploader. */ user: string;
   /** The upload would be an update. */ update?: boolean;
-  /** ARK of the crate that it would update. */ crate?: string;
+  /** ARK of the crate that the upload would update. */ crate?: string;
 }
 interface PlanDeps {
   records: Pick<
@@ -306,9 +305,7 @@ interface PlanDeps {
   baseUrl: () => string;
 }
 
-/**
- * Goes through the whole intake of a crate, in a thread of its own, and stores and changes nothing.
- */
+/** Runs the whole intake of a crate in a separate thread, without storing or changing anything. */
 export async function planCrate(
   deps: PlanDeps,
   {
@@ -387,8 +384,8 @@ export async function planCrate(
 }
 
 /**
- * What a file is by its media type, or else its name: a metadata document, or an archive (`.zip`,
- * `.eln`).
+ * The form of a file by its media type, or else its name: a metadata document, or an archive
+ * (`.zip`, `.eln`).
  */
 function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "name">): CrateFormat {
   return /^application\/(?:[\w.-]+\+)?json$/i.test(mediaType) || /\.json(?:ld)?$/i.test(name)
@@ -397,10 +394,10 @@ function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "name">)
 }
 
 /**
- * What an upload of this file by the caller would come to. The bytes are held in a temporary place
- * while they are looked at; no object, submission or record comes of it.
+ * Does a dry run of the caller's upload of this file. The bytes are in a temporary place during the
+ * run, which leaves no object, submission or record.
  * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `SHUTTING_DOWN`;
- * whatever the stream fails with; the signal's reason
+ * any error of the stream; the signal's reason
  */
 export async function planUpload(
   deps: Deps,

@@ -39,13 +39,13 @@ export interface PreparedCrate {
 export interface PrepareSettings extends IdentifySettings {
   limits: CrateLimits;
   withoutFiles?: boolean;
-  /** Errors are put off, so that all are found at once. */ toTheEnd?: boolean;
+  /** Errors are collected, so that all are reported at once. */ toTheEnd?: boolean;
 }
 
 /**
- * What the metadata files of a crate describe.
+ * Collects the descriptions of a crate from its metadata files.
  * @param metadata the crate's own metadata file first, then those of nested crates
- * @throws CrateError with everything that is wrong, when nothing more can be known of the crate
+ * @throws CrateError with all errors, when they prevent any further analysis of the crate
  */
 export function describeCrate(
   metadata: readonly MetadataBytes[],
@@ -70,7 +70,7 @@ export function describeCrate(
         `MAX_CRATE_CONTEXTS=${settings.limits.MAX_CRATE_CONTEXTS}. Write one @context into ` +
         "all of them.",
     );
-  // Without the crate's own description nothing of the rest has a meaning.
+  // Without the crate's own description the others have no meaning.
   if (descriptions[0]?.file !== metadata[0]!.file) findings.throwIfErrors();
   const count = descriptions.reduce(
     (sum, { entities }) => sum + entities.filter(({ descriptor }) => !descriptor).length,
@@ -87,9 +87,9 @@ export function describeCrate(
 }
 
 /**
- * All that can be known of a crate without storing a byte: layout, identifiers, kinds, files.
+ * Analyses a crate without storing a byte: layout, identifiers, kinds, files.
  * @param metadata as {@link describeCrate}
- * @throws CrateError with everything that is wrong
+ * @throws CrateError with all errors
  */
 export function prepareCrate(
   metadata: readonly MetadataBytes[],
@@ -106,7 +106,7 @@ export function prepareCrate(
   );
 }
 
-/** The same of a crate whose metadata files were read. */
+/** The same for a crate whose metadata files were read. */
 export function prepareDescribed(
   descriptions: readonly CrateDescription[],
   metadata: readonly Pick<MetadataBytes, "file">[],
@@ -148,8 +148,7 @@ function prepareEntity(
   const types = entity.parts.flatMap((part) =>
     typeNames(part.entity.value, part.scope.description.context, part.entity.value["@context"]),
   );
-  // The metadata file is written anew whenever the crate is exported: its descriptor has no stored
-  // content.
+  // Every export of the crate writes a new metadata file: its descriptor has no stored content.
   if (entity.role === "descriptor") return { ...entity, kind: "entity", embargoed: false };
   const kind = entity.role === "member" && !entity.linked ? kindOfTypes(types) : "rocrate";
   if (

@@ -15,20 +15,19 @@ import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
 import type { CrateFormat } from "./limits.js";
 
-/** How an upload is to be ingested. */
+/** How to ingest an upload. */
 export interface UploadOptions {
-  /** What the caller has of the crate is brought up to date. */
+  /** Updates the crate that the caller has. */
   update?: boolean;
   /**
-   * Identifier of the crate that is brought up to date, in any spelling; for a crate whose root
-   * does not name it.
+   * Identifier of the crate to update, in any spelling; for a crate whose root does not name it.
    */
   crate?: string | undefined;
 }
 
 /**
  * The ARK of the crate that an upload names, live or deleted.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `FORBIDDEN` for a crate of somebody else's
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `FORBIDDEN` for a crate of another owner
  */
 export async function namedCrate(deps: Deps, user: string, id: string): Promise<string> {
   const record = await findRecord(deps, id);
@@ -59,13 +58,16 @@ export interface SubmissionView {
   warnings: Finding[];
   identifiersMinted: number;
   rocrateIdentifier: string | null;
-  /** In place of a crate, for a submission that builds one. */
+  /** In place of a crate, for a submission that builds an evidence graph. */
   evidenceGraphIdentifier?: string | null;
-  /** The crate whose score a submission works out. */
+  /** The crate whose score a submission computes. */
   scoredCrateIdentifier?: string | null;
-  /** In place of a crate, for a submission that runs one; what it generated is in its record. */
+  /**
+   * In place of a crate, for a submission that runs a computation; the computation's record names
+   * the results.
+   */
   computationIdentifier?: string | null;
-  /** The model by which a submission of the registry itself makes vectors. */
+  /** The model whose vectors a submission of the registry itself computes. */
   embeddingsModel?: string | null;
   sha256: string | null;
 }
@@ -91,12 +93,12 @@ function submissionView(submission: Submission, progress: Progress | null): Subm
     warnings: submission.warnings,
     identifiersMinted: submission.identifiersMinted,
     ...madeBy(submission),
-    // Of other work it only tells whether two requests are the same.
+    // For other types the hash only identifies duplicate requests.
     sha256: submission.type === "crate" ? submission.sha256 : null,
   };
 }
 
-/** The record that a submission made, by what it does; a score makes none. */
+/** The record that a submission creates, by its type; a score creates none. */
 function madeBy({
   type,
   rocrateIdentifier,
@@ -120,7 +122,7 @@ function madeBy({
   return { rocrateIdentifier };
 }
 
-/** A submission with how far it is now. */
+/** A submission with its current progress. */
 export async function viewNow(
   { jobs }: Pick<Deps, "jobs">,
   submission: Submission,
@@ -131,7 +133,7 @@ export async function viewNow(
   );
 }
 
-/** What is uploaded: an archive, or the metadata document of a crate alone. */
+/** The upload: an archive, or the metadata document of a crate alone. */
 interface UploadedCrate {
   stream: Readable;
   name: string;
@@ -139,15 +141,15 @@ interface UploadedCrate {
 }
 
 /**
- * Takes an archive or a metadata document in: stores its bytes and queues its intake. The same
- * archive by the same user gives the first submission again.
- * @param options.request names the request in the logs of the work
- * @param options.trace names its span, for that of the work
- * @param options.update brings what the caller has of the crate up to date; the same archive is
- * then looked at again
- * @param options.crate names the crate to update, and means an update
+ * Accepts an archive or a metadata document: stores its bytes and queues its intake. The same
+ * archive by the same user returns the first submission again.
+ * @param options.request names the request in the logs of the job
+ * @param options.trace names its span, for that of the job
+ * @param options.update updates the crate that the caller has; the same archive is then ingested
+ * again
+ * @param options.crate names the crate to update, and implies an update
  * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `BUSY` while the
- * same archive updates another crate; whatever the stream fails with, and nothing stays behind then
+ * same archive updates another crate; any error of the stream, and nothing remains stored then
  */
 export async function submitCrate(
   deps: Deps,
@@ -205,7 +207,7 @@ export async function submitCrate(
   return withRegistered(deps, submission);
 }
 
-/** A submission of an archive that was ingested before says what became of it. */
+/** The submission of an archive that was ingested before reports the state of its crate. */
 async function withRegistered(
   { records }: Pick<Deps, "records">,
   submission: Submission,
@@ -226,7 +228,10 @@ async function withRegistered(
   };
 }
 
-/** Queues a submission that the truth holds already; says so when its work cannot begin for now. */
+/**
+ * Queues a submission that the record store holds already; reports when its job cannot start at
+ * present.
+ */
 export async function queued(
   { jobs }: Pick<Deps, "jobs">,
   submission: Submission,
@@ -268,8 +273,9 @@ export async function readSubmission(
 }
 
 /**
- * The caller's submissions, newest first; everybody's for administrators.
- * @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position it did not give
+ * The caller's submissions, newest first; all submissions for administrators.
+ * @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position that is not from an
+ * earlier page
  */
 export async function listSubmissions(
   deps: Deps,
@@ -289,8 +295,8 @@ export async function listSubmissions(
 }
 
 /**
- * Asks for the end of a submission; nothing of it is stored then. One that is running ends a moment
- * later.
+ * Requests the cancellation of a submission; none of it is stored then. A running submission ends
+ * shortly afterwards.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `NOT_CANCELLABLE` once it has ended
  */
 export async function cancelSubmission(
@@ -309,7 +315,7 @@ export async function cancelSubmission(
   return readSubmission(deps, before.submissionUUID, caller);
 }
 
-/** Waits until a submission has ended, at most `wait` ms; answers its state then. */
+/** Waits until a submission has ended, at most `wait` ms; returns its state then. */
 export async function awaitSubmission(
   deps: Deps,
   id: string,
@@ -327,12 +333,13 @@ export async function awaitSubmission(
   return (await deps.records.submission(id))!;
 }
 
-/** Progress that changes faster than this (ms) is told together. */
+/** Progress that changes faster than this (ms) is reported together. */
 const INTERVAL = 100;
 
 /**
- * A submission now and after each change, until it has ended or nobody listens any more (`return`).
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, before anything is answered
+ * A submission at present and after each change, until it has ended or the listener leaves
+ * (`return`).
+ * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, before the first state
  */
 export async function followSubmission(
   deps: Deps,

@@ -2,7 +2,7 @@ import { arkKey, lookupArk } from "../../identifiers/ark.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 
-/** Folders of a path that may be a crate; deeper ones are not looked at. */
+/** Most folders of a path that are tried as a crate; deeper ones are ignored. */
 const DEEPEST = 100;
 
 /** A file of a crate that has no record. */
@@ -11,13 +11,13 @@ export interface UndescribedFile {
   object: ObjectReference;
 }
 
-/** Revisions of a crate that are read at a time. */
+/** Revisions of a crate in one read. */
 const PAGE = 1000;
 
 /**
- * A file that no entity of its crate describes: it has no record, and is found by the crate's
+ * A file that no entity of its crate describes: it has no record, and its identifier is the crate's
  * identifier followed by its path.
- * @param id decoded, as the path of a request is
+ * @param id decoded, like the path of a request
  */
 export async function findUndescribed(
   deps: Pick<Deps, "records">,
@@ -41,9 +41,9 @@ export async function findUndescribed(
 }
 
 /**
- * The file of a crate whose address a record has that the crate does not describe: it is the
- * crate's own, and goes before what is registered in its place. What the crate's owner had
- * registered before the file came stays.
+ * An undescribed file of a crate at the address of a record: the file is the crate's own, and takes
+ * precedence over a record that was registered at its address. A record that the crate's owner had
+ * registered before the file was uploaded keeps the address.
  */
 export async function undescribedInstead(
   deps: Pick<Deps, "records">,
@@ -64,7 +64,7 @@ export async function undescribedInstead(
     : undefined;
 }
 
-/** The revision that a record had at some time; undefined before it was there. */
+/** The revision of a record at some time; undefined before its creation. */
 async function revisionAt(
   { records }: Pick<Deps, "records">,
   { ark }: StoredRecord,
@@ -83,8 +83,8 @@ async function revisionAt(
 }
 
 /**
- * As asked for, percent-decoded once more (a link that was copied encoded), and as a Mac or another
- * system composes letters.
+ * The requested path, percent-decoded once more (a link that was copied encoded), and in the
+ * Unicode normal forms of macOS and of other systems.
  */
 function spellings(path: string): Set<string> {
   const found = new Set<string>();

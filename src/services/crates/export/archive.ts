@@ -28,12 +28,12 @@ import {
 import { stateOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
-/** Where files go that have no place of their own. */
+/** Folder for files that have no path of their own. */
 const ELSEWHERE = "files";
 
 /**
- * The names of an archive that is being written: none leads out of it, none equals another on any
- * file system.
+ * The member names of an archive that is being written: no name leads out of the archive, and no
+ * two names are equal on any file system.
  */
 export class MemberPaths {
   private readonly files = new Set<string>();
@@ -43,12 +43,12 @@ export class MemberPaths {
     this.files.add(foldName("ro-crate-metadata.json"));
   }
 
-  /** True for the folder of a file that was placed. */
+  /** True for the folder of a file that has a place. */
   hasFolder(path: string): boolean {
     return this.folders.has(foldName(path));
   }
 
-  /** Takes a path as it is; undefined when it cannot be a name of the archive, or is taken. */
+  /** Claims a path unchanged; undefined when it is not a valid member name, or is taken. */
   take(path: string): string | undefined {
     return isName(path) && !METADATA.test(path) && this.isFree(path) ? this.add(path) : undefined;
   }
@@ -62,7 +62,7 @@ export class MemberPaths {
     }
   }
 
-  /** A path that is free and ends, more or less, in a name. */
+  /** A free path that ends, where possible, in the given name. */
   place(name: string): string {
     const last = plain(name.slice(name.lastIndexOf("/") + 1)) || "file";
     for (let count = 0; ; count++) {
@@ -86,7 +86,7 @@ export class MemberPaths {
   }
 }
 
-/** What intake accepts as a member's name (and every file system that matters as a path). */
+/** Whether intake accepts the path as a member's name (so does every common file system). */
 function isName(path: string): boolean {
   return (
     path.length <= 1000 &&
@@ -111,13 +111,13 @@ function foldersOf(path: string): string[] {
 }
 
 /**
- * What is behind the ARK of a crate in that of a record: the path that the crate called it by,
+ * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
  * percent-encoded.
  */
 const suffixOf = (ark: string, crate: string): string | undefined =>
   ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
 
-/** A path as a relative `@id`: never taken for an absolute one. */
+/** A path as a relative `@id` that cannot be parsed as an absolute one. */
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
 
@@ -129,7 +129,7 @@ function decoded(path: string): string {
   }
 }
 
-/** Where the files of a crate are put, and what its metadata says of them there. */
+/** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
   /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
   private readonly placed = new Map<string, { url: string | null; object: ObjectReference }>();
@@ -137,8 +137,8 @@ class FileStatements {
   constructor(private readonly crate: string) {}
 
   /**
-   * Finds a file's place: the path that its identifier is made of, else the one that its crate
-   * found it under.
+   * Finds a file's place: the path that its identifier was derived from, else the path at which its
+   * crate had it.
    */
   place(
     record: StoredRecord,
@@ -147,7 +147,7 @@ class FileStatements {
     paths: MemberPaths,
   ): { path: string; id?: string } {
     const suffix = suffixOf(record.ark, this.crate);
-    // Names made for what has no path of its own are no paths.
+    // A name minted for an entity without a path is not a path.
     if (suffix !== undefined && !suffix.startsWith("entity/")) {
       const path = paths.take(decoded(suffix));
       if (path !== undefined) {
@@ -169,7 +169,8 @@ class FileStatements {
   }
 
   /**
-   * What is told of a record in the archive: of a file that is in it, as its author would say it.
+   * The description of a record in the archive; a file of the archive is described as its author
+   * would describe it.
    */
   of(record: StoredRecord, document: JsonObject): JsonObject {
     const file = this.placed.get(record.ark);
@@ -177,8 +178,8 @@ class FileStatements {
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
     const url: JsonValue | undefined = file.url ?? stated;
-    // A place that the archive has for it is none that its author told: what was told stands beside
-    // it.
+    // The author did not state the file's place in the archive: the address that the author stated
+    // is written beside it.
     const source: JsonObject =
       file.url === null || file.url === sourceContentUrl
         ? {}
@@ -192,8 +193,8 @@ class FileStatements {
 }
 
 /**
- * A digest that was edited since would have the archive refused where it is uploaded; a size that
- * is wrong would not.
+ * With a digest that was edited since, a registry would refuse the archive on upload; a wrong size
+ * would not matter.
  */
 function withFacts(document: JsonObject, { sha256 }: ObjectReference): JsonObject {
   const { sha256: digest } = document;
@@ -204,23 +205,28 @@ function withFacts(document: JsonObject, { sha256 }: ObjectReference): JsonObjec
     : document;
 }
 
-/** True for a `contentUrl` that the registry wrote, here or under an address that it had before. */
+/** True for a `contentUrl` that the registry wrote, with its current or an earlier address. */
 function isOwnContentUrl(url: JsonValue | undefined, { kind, ark }: StoredRecord): boolean {
   return typeof url === "string" && url.endsWith(contentUrlOf("", kind, ark));
 }
 
-/** A file of the archive, to be read when its turn comes. */
+/** A file of the archive; it is read when it is written to the archive. */
 interface Member {
   path: string;
   at: number;
   object: ObjectReference;
 }
-/** What a crate's archive will hold. */
+/** The planned contents of a crate's archive. */
 export interface CrateArchive {
   root: StoredRecord;
-  /** Of the crate when it was looked through; what is written differs where this differs. */
+  /**
+   * State of the crate when it was surveyed; it differs whenever the written archive would differ.
+   */
   state: string;
-  /** Files that the caller may not read: they are described, and their bytes are left out. */
+  /**
+   * Files that the caller may not read: the metadata describes them, and the archive omits their
+   * bytes.
+   */
   left: { ark: string; name: string }[];
   /**
    * The archive's bytes. Ends with an error when the crate changes before its metadata is written.
@@ -228,7 +234,7 @@ export interface CrateArchive {
   open(): Readable;
 }
 
-/** Types whose bytes deflate makes no smaller. */
+/** Types whose bytes deflate does not compress. */
 const PACKED = new RegExp(
   String.raw`^(?:image\/(?!svg|tiff|bmp)|audio\/|video\/|application\/(?:zip|gzip|x-7z-compressed|x-x` +
     String.raw`z|zstd|vnd\.openxmlformats))`,
@@ -238,8 +244,8 @@ const PLAIN = /^[A-Za-z0-9._/-]+$/;
 const NOTE = "NOT-INCLUDED.txt";
 
 /**
- * A crate as an RO-Crate archive, made from its records as they are now and their stored contents.
- * Memory is that of the names of its files, however large they are.
+ * A crate as an RO-Crate archive, built from its current records and their stored contents. Memory
+ * use depends on the names of its files, not on their size.
  */
 export async function crateArchive(
   deps: Pick<Deps, "records" | "objects" | "log">,
@@ -293,20 +299,20 @@ export async function crateArchive(
       names.set(ark, `${relativeId(suffix)}/`);
   }
   names.set(descriptorArk(root.ark), DESCRIPTOR);
-  // RO-Crate 1.0 and 1.1 ask for a root whose identifier ends with a slash, as the one that it came
-  // with did; an ARK is the same with it.
+  // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
+  // identifier did; an ARK means the same with a slash.
   if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey)))
     names.set(root.ark, `${root.ark}/`);
   const inner: InnerMetadata[] = [];
   for (const [ark, crate] of crates) {
     const descriptor = descriptors.get(ark);
-    // What calls itself a crate is one without a metadata file of its own.
+    // An entity that names itself a crate, without its own metadata file.
     if (crate.isEvident && !descriptor) continue;
     const suffix = suffixOf(ark, root.ark);
     const path = paths.takeMetadata(
       suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix),
     );
-    // A path with other characters can be written in several ways; the ARK is one.
+    // A path with other characters can be written in several ways; the ARK cannot.
     if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
     inner.push({ ...crate, descriptor, path });
   }
@@ -345,15 +351,15 @@ interface InnerCrate {
   types: JsonValue | undefined;
   isEvident: boolean;
 }
-/** One that has a metadata file of its own in the archive. */
+/** A crate within the crate with its own metadata file in the archive. */
 interface InnerMetadata extends InnerCrate {
   descriptor: Descriptor | undefined;
   path: string;
 }
 
 /**
- * Metadata of a crate within the crate: its descriptor and what it is. Its entities stand in the
- * metadata of the whole.
+ * Metadata of a crate within the crate: its descriptor and its root entity. The metadata of the
+ * outer crate holds its other entities.
  */
 function innerMetadata(
   { record, id, types, descriptor }: InnerMetadata,
@@ -403,7 +409,7 @@ function write(
   let reading: Readable | undefined;
   const broken = (error: Error) => void output.destroy(error);
   zip.on("error", broken);
-  // Who leaves early must not keep a file open.
+  // A client that leaves early must not leave a file open.
   output.on("close", () => reading?.destroy());
   const add = (
     path: string,
@@ -437,7 +443,8 @@ function write(
       mtime: new Date(crate.record.modifiedAt),
     });
   for (const { path, at, object } of members)
-    // What inflates to much more than was sent would be taken for a bomb where it is uploaded.
+    // A registry would take a file that inflates to much more than its compressed size for a zip
+    // bomb on upload.
     add(
       path,
       at,
@@ -452,7 +459,7 @@ function write(
   return output;
 }
 
-/** Files were chosen before their description is written: both must be of one state. */
+/** Files were chosen before their description is written: both must belong to the same state. */
 async function* asItWas(
   deps: Pick<Deps, "records">,
   state: string,

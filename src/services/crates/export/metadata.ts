@@ -12,11 +12,11 @@ import { DESCRIPTOR, descriptorArk } from "../layout.js";
 import { ADDED_TERMS } from "../records/document.js";
 import { crateRecords } from "./records.js";
 
-/** Prefixes of prefixes; more is a loop. */
+/** Most nested prefixes; more is a loop. */
 const DEEPEST = 5;
 /**
- * Members of a term's definition that mean the same in every context, once the IRIs in them are
- * written out.
+ * Members of a term's definition that mean the same in every context, after the IRIs in them are
+ * expanded.
  */
 const PORTABLE = new Set(["@id", "@type", "@container", "@language", "@direction", "@prefix"]);
 const COMPACT = /^([^:/?#@][^:/?#]*):(?!\/\/)/;
@@ -24,9 +24,9 @@ const COMPACT = /^([^:/?#@][^:/?#]*):(?!\/\/)/;
 const prefixOf = (term: string): string | undefined => COMPACT.exec(term)?.[1];
 
 /**
- * What the terms of a context mean (JSON-LD 1.1, section 4.1), so far as two contexts can be
- * compared by it: equal texts mean the same. The schemes of schema.org and the spelling of EVI make
- * no difference here.
+ * The meanings of a context's terms (JSON-LD 1.1, section 4.1), as far as needed to compare two
+ * contexts: equal texts mean the same. The schemes of schema.org and the spelling of EVI make no
+ * difference here.
  */
 export class TermMeanings {
   private readonly parts: readonly JsonObject[];
@@ -43,12 +43,12 @@ export class TermMeanings {
     return meaning;
   }
 
-  /** Whether the context itself has a definition of the term; a vocabulary is none. */
+  /** Whether the context itself defines the term; a vocabulary does not count. */
   defines(term: string): boolean {
     return this.part(term) !== undefined;
   }
 
-  /** A keyword that bears on all values: `@language`, `@base`. */
+  /** A keyword that affects all values: `@language`, `@base`. */
   setting(keyword: string): string {
     const part = this.part(keyword);
     return part ? JSON.stringify(part[keyword]) : "";
@@ -56,7 +56,7 @@ export class TermMeanings {
 
   /** A definition that gives the term its meaning in any context; undefined where there is none. */
   definition(term: string): JsonValue | undefined {
-    // Of `prefix:name` the prefix is what needs a definition.
+    // For `prefix:name` the prefix needs the definition.
     if (prefixOf(term) !== undefined) return undefined;
     const stated = this.part(term)?.[term];
     if (isObject(stated)) {
@@ -84,7 +84,7 @@ export class TermMeanings {
     return Object.keys(rest).length === 0 ? iri : `${iri} ${JSON.stringify(rest)}`;
   }
 
-  /** With the type of values written out. */
+  /** With the type of values expanded. */
   private resolved(stated: JsonObject): JsonObject {
     const type = stated["@type"];
     return typeof type === "string" && !type.startsWith("@")
@@ -119,8 +119,8 @@ export class TermMeanings {
 }
 
 /**
- * The objects that a context consists of, remote ones from their bundled copies; `null` takes back
- * what was before.
+ * The objects that a context consists of, remote ones from their bundled copies; `null` resets the
+ * earlier ones.
  */
 function partsOf(context: JsonValue | undefined): JsonObject[] {
   let parts: JsonObject[] = [];
@@ -147,8 +147,8 @@ export function termsOf(value: JsonValue, found: Set<string> = new Set()): Set<s
 }
 
 /**
- * Version of RO-Crate that crates claim whose author claimed none: the first whose root may be
- * named by an ARK.
+ * RO-Crate version for crates whose author stated none: the first version that allows an ARK as the
+ * identifier of the root.
  */
 const VERSION = "1.2";
 const SPECIFICATION = "https://w3id.org/ro/crate/";
@@ -158,16 +158,15 @@ const VERSIONED = /ro\/?-?crate\/(?:specification\/)?(\d+\.\d+(?:\.\d+)?(?:-DRAF
 /** Keywords of a context that change what values mean. */
 const SETTINGS = ["@language", "@base", "@direction"];
 
-/**
- * Context of a crate without a descriptor of its own, and the version of RO-Crate that it claims.
- */
+/** Context of a crate without its own descriptor, and the RO-Crate version that it states. */
 function madeContext(root: JsonValue | undefined): { context: JsonValue; conformsTo: string } {
   const parts = listOf(root).filter((part) => part !== null && !isAdded(part));
   const version = parts
     .map((part) => (typeof part === "string" ? VERSIONED.exec(part)?.[1] : undefined))
     .find((found) => found !== undefined);
   const [only] = parts;
-  // A vocabulary explains every term: clients that expect an object go on reading one.
+  // A vocabulary explains every term, so no context is added: clients that expect a single object
+  // still get one.
   const isWhole =
     version !== undefined ||
     (parts.length === 1 && isObject(only) && typeof only["@vocab"] === "string");
@@ -178,7 +177,7 @@ function madeContext(root: JsonValue | undefined): { context: JsonValue; conform
   };
 }
 
-/** What the registry added to the context of a record, and nobody else. */
+/** Definitions that only the registry added to the context of a record. */
 function isAdded(part: JsonValue): boolean {
   return (
     isObject(part) &&
@@ -192,7 +191,7 @@ interface Used {
   terms: Set<string>;
 }
 
-/** The contexts that the records of a crate have, each with the terms that are used under it. */
+/** The contexts of the records of a crate, each with the terms that are used under it. */
 export class UsedContexts {
   private readonly all = new Map<string, Used>();
 
@@ -209,14 +208,14 @@ export class UsedContexts {
 }
 
 /**
- * The one context of a crate whose records each carry their own: the one that was given, then the
- * terms that it does not explain and all records that use them understand alike. An entity whose
- * terms mean something else under it keeps a context of its own.
+ * The one context of a crate whose records each have their own: the given context, then the terms
+ * that it does not explain and that all records using them define alike. An entity whose terms have
+ * another meaning under it has its own context.
  */
 export class CrateContext {
   readonly whole: JsonValue | undefined;
   private readonly meanings: TermMeanings;
-  /** By context: the terms that mean something else under it than in the crate. */
+  /** By context: the terms that have another meaning under it than in the crate. */
   private readonly differing = new Map<string, "all" | ReadonlySet<string>>();
 
   constructor(given: JsonValue | undefined, used: Iterable<Used>) {
@@ -238,7 +237,10 @@ export class CrateContext {
     }
   }
 
-  /** The context that an entity must carry itself; undefined where the crate's says the same. */
+  /**
+   * The context that an entity must carry itself; undefined where the crate's context has the same
+   * meaning.
+   */
   own(context: JsonValue | undefined, entity: JsonObject): JsonValue | undefined {
     const differing = this.differing.get(keyOf(context));
     if (differing === undefined) return undefined;
@@ -256,7 +258,7 @@ export class CrateContext {
   }
 }
 
-/** Terms of an entity, and identifiers that a prefix may stand in. */
+/** Terms of an entity, and identifiers that may have a prefix. */
 function termsIn(entity: JsonObject, found: Set<string> = new Set()): Set<string> {
   termsOf(entity, found);
   const look = (value: JsonValue): void => {
@@ -282,9 +284,7 @@ const keyOf = (context: JsonValue | undefined): string => JSON.stringify(context
 const sameSettings = (one: TermMeanings, other: TermMeanings): boolean =>
   SETTINGS.every((setting) => one.setting(setting) === other.setting(setting));
 
-/**
- * Definitions of terms that a context has none for, where all who use a term mean the same by it.
- */
+/** Definitions of terms that a context lacks, where all users of a term mean the same by it. */
 function missingTerms(
   given: TermMeanings,
   contexts: readonly { terms: ReadonlySet<string>; meanings: TermMeanings }[],
@@ -294,7 +294,7 @@ function missingTerms(
   const use = (term: string, meanings: TermMeanings): void => {
     const meaning = meanings.of(term);
     if (!users.has(term)) users.set(term, { meaning, meanings });
-    // Undefined stays: they do not agree.
+    // Undefined is final: the users disagree.
     else if (users.get(term)?.meaning !== meaning) users.set(term, undefined);
   };
   for (const { terms, meanings } of contexts) {
@@ -309,7 +309,7 @@ function missingTerms(
   const missing = new Map<string, JsonValue>();
   for (const [term, user] of users) {
     if (user === undefined || given.defines(term) || given.of(term) === user.meaning) continue;
-    // What no context defines is no prefix, also where a vocabulary would make a term of it.
+    // A term without a definition is not a prefix, even where a vocabulary would make it a term.
     if (prefixes.has(term) && !user.meanings.defines(term)) continue;
     const definition = user.meanings.definition(term);
     if (definition !== undefined) missing.set(term, definition);
@@ -318,8 +318,8 @@ function missingTerms(
 }
 
 /**
- * The given context first and unchanged. One object stays one object: some clients read nothing
- * else.
+ * The given context comes first and unchanged. A single object remains a single object: some
+ * clients read nothing else.
  */
 function extended(
   given: JsonValue | undefined,
@@ -338,18 +338,19 @@ function extended(
 /** How the entities of one crate are named and written. */
 export interface EntityNames {
   context: CrateContext;
-  /** Records of the crate by what refers to them: ARKs, and the URLs of {@link entityUrl}. */
+  /**
+   * Records of the crate by the texts that refer to them: ARKs, and the URLs of {@link entityUrl}.
+   */
   known: ReadonlyMap<string, string>;
   /**
-   * What an entity is called in this crate, where that is not its ARK: paths of files and folders,
-   * the descriptor.
+   * Names of entities in this crate that are not ARKs: paths of files and folders, the descriptor.
    */
   paths: ReadonlyMap<string, string>;
 }
 
 /**
- * The URL that a crate knows an entity by: its record has an ARK made from it and names it by
- * `sameAs`.
+ * The URL that a crate uses for an entity: the entity's record has an ARK derived from the URL and
+ * names the URL by `sameAs`.
  */
 export function entityUrl(
   { ark, crate }: Pick<StoredRecord, "ark" | "crate">,
@@ -370,9 +371,9 @@ function urlOf(value: JsonValue): string | undefined {
 }
 
 /**
- * A record as an entity of the crate's graph, under the crate's context, by the name that the crate
- * has for it.
- * @param document the record's, without what is not to be told in this crate
+ * A record as an entity of the crate's graph, under the crate's context, with the entity's name in
+ * the crate.
+ * @param document the record's, without members that this crate must not show
  * @param outdated objects inside it that state what the records they are about no longer do
  */
 function crateEntity(
@@ -396,7 +397,7 @@ function crateEntity(
   };
 }
 
-/** Calls entities by the names that they have in the crate. */
+/** Replaces the identifiers of entities by their names in the crate. */
 class Writer {
   constructor(
     private readonly paths: EntityNames["paths"],
@@ -417,7 +418,7 @@ class Writer {
   }
 }
 
-/** Objects with an `@id` that stand inside a record's document and state something. */
+/** Objects with an `@id` inside a record's document that state something. */
 function entitiesInside(document: JsonObject): { id: string; value: JsonObject }[] {
   const found: { id: string; value: JsonObject }[] = [];
   const look = (key: string, value: JsonValue): void => {
@@ -447,32 +448,32 @@ function withoutSameAs(said: JsonObject, url: string): JsonObject {
   return { ...said, sameAs: left.length === 1 ? left[0]! : left };
 }
 
-/** Text is handed on in pieces of about this size. */
+/** Text is emitted in chunks of about this size. */
 const PIECE = 64 * 1024;
-/** Records read at a time to compare them with what stands inside others. */
+/** Records in one read, to compare them with the objects inside other documents. */
 const COMPARED = 100;
 
-/** The record that a crate was given its metadata descriptor as. */
+/** The record of the metadata descriptor that the crate came with. */
 export interface Descriptor {
   record: StoredRecord;
   document: JsonObject;
 }
-/** What is known of a crate that was gone through. */
+/** Result of surveying a crate. */
 export interface CrateSurvey {
   context: CrateContext;
   known: Map<string, string>;
   descriptor: Descriptor | undefined;
-  /** Version of RO-Crate that a crate without a descriptor claims. */
+  /** RO-Crate version that a crate without a descriptor states. */
   conformsTo: string;
-  /** What is stated inside other entities without a type, by `@id`. */
+  /** Statements inside other entities without a type, by `@id`. */
   untyped: ReadonlyMap<string, JsonObject[]>;
 }
 
-/** What of a record's document is told, and how. */
+/** Which members of a record's document the export writes, and how. */
 type Told = (record: StoredRecord, document: JsonObject) => JsonObject;
 const asItIs: Told = (_record, document) => document;
 
-/** Goes through a crate once, to know what can be named in it and what its terms mean. */
+/** Reads a crate once, to collect its names and the meanings of its terms. */
 export async function surveyCrate(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
@@ -506,10 +507,11 @@ export async function surveyCrate(
 }
 
 /**
- * The entity that says what the metadata describes (RO-Crate 1.2, "RO-Crate Metadata Descriptor"):
- * as it was given, or made for a crate that came without one or was not uploaded.
+ * The descriptor entity, which states what the metadata describes (RO-Crate 1.2, "RO-Crate Metadata
+ * Descriptor"): the uploaded one, or a new one for a crate that came without one or was not
+ * uploaded.
  * @param root ARK of the crate
- * @param id what the crate is called in its metadata
+ * @param id the crate's name in its metadata
  */
 export function descriptorEntity(
   root: string,
@@ -522,7 +524,7 @@ export function descriptorEntity(
     return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
   const { record, document } = descriptor;
   const entity: JsonObject = { ...crateEntity(record, document, names), "@id": DESCRIPTOR };
-  // Whoever edited it must not have made the crate unreadable.
+  // An edited descriptor must not make the crate unreadable.
   return ["about", "schema:about"].some((key) =>
     referencesIn(document[key]).some((reference) => names.known.get(reference) === root),
   )
@@ -530,7 +532,7 @@ export function descriptorEntity(
     : { ...entity, about: [...listOf(entity["about"]), about] };
 }
 
-/** Whether a record states no more than what is made for a crate without a descriptor. */
+/** Whether a record states no more than the descriptor that is created for a crate without one. */
 export function isMadeDescriptor(
   { "@context": _context, ...said }: JsonObject,
   root: string,
@@ -546,7 +548,7 @@ export function isMadeDescriptor(
   );
 }
 
-/** RO-Crate metadata of a crate from its records as they are now, in pieces of JSON text. */
+/** RO-Crate metadata of a crate from its current records, in chunks of JSON text. */
 export async function* crateMetadata(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
@@ -573,8 +575,8 @@ export async function* crateMetadata(
 }
 
 /**
- * Whether all that a record states stands inside other entities, and is no entity by itself:
- * RO-Crate asks those for a type.
+ * Whether all statements of a record are inside other entities, so that it is not an entity by
+ * itself: RO-Crate requires a type for entities.
  */
 function standsInside(
   record: StoredRecord,
@@ -593,7 +595,7 @@ function standsInside(
 
 /**
  * Entities inside a document that state what their own records no longer state: only their names
- * are written, or an upload would take what they state for new.
+ * are written, or an upload would ingest the outdated statements as new ones.
  */
 async function outdatedIn(
   { records }: Pick<Deps, "records">,
@@ -619,13 +621,13 @@ async function outdatedIn(
   return outdated;
 }
 
-/** Whether an entity states all that a part of the metadata states of it. */
+/** Whether an entity states everything that a part of the metadata states about it. */
 function states(entity: JsonObject, part: JsonObject): boolean {
   const merged = mergeEntities([entity, part]);
   return Object.keys(merged).every((key) => merged[key] === entity[key]);
 }
 
-/** The same as one value, for what is known to be small. */
+/** The same as one value, for metadata that is known to be small. */
 export const metadataOf = (
   context: JsonValue | undefined,
   entities: readonly JsonObject[],

@@ -11,10 +11,10 @@ import { crateArchive, type CrateArchive } from "./archive.js";
 import { crateMetadata, surveyCrate } from "./metadata.js";
 import { crateRecords, stateOf } from "./records.js";
 
-/** RO-Crate metadata of a crate, not yet written. */
+/** RO-Crate metadata of a crate, before serialization. */
 export interface CrateMetadata {
   root: StoredRecord;
-  /** Differs after every change of the crate or of what is in it. */
+  /** Differs after every change of the crate or of its contents. */
   state: string;
   /** JSON text. */
   open(): Promise<Readable>;
@@ -53,21 +53,21 @@ export async function readCrateArchive(
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
 
 /**
- * What a crate consists of: how many of each kind, their names, and the files that no entity
- * describes.
+ * The contents of a crate: the number of records of each kind, their names, and the files that no
+ * entity describes.
  */
 export interface CrateSummary {
   root: StoredRecord;
   counts: Partial<Record<KindName, number>>;
-  /** All files that no entity describes. */
+  /** Number of all files that no entity describes. */
   fileCount: number;
   members: Named[];
   files: ObjectReference[];
-  /** Where the next page begins. */
+  /** Position of the next page. */
   next?: string;
 }
 
-/** One part of what is listed; `total` tells whether there is anything. */
+/** One section of the list; `total` is zero when the section is empty. */
 interface Section {
   total: number;
   read(after: string | undefined, limit: number): Promise<{ next?: string }>;
@@ -75,8 +75,8 @@ interface Section {
 
 /**
  * Records first, then files; together at most `limit` in one page.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST` for a position that no
- * summary gave
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST` for a position that is not
+ * from an earlier summary
  */
 export async function crateSummary(
   deps: Deps,
@@ -121,7 +121,7 @@ export async function crateSummary(
   };
 }
 
-/** What was minted for the crate, by key; then what it uses beside that. */
+/** Records minted for the crate, by key; then the other records that the crate uses. */
 async function describedByCrate(
   { records }: Deps,
   { ark: crate }: StoredRecord,
@@ -150,7 +150,7 @@ async function describedByCrate(
   return { counts, sections: [{ total: minted, read }, sectionOf(used, into)] };
 }
 
-/** The same of a crate that came within another. */
+/** The same for a crate that came within another. */
 async function describedWithin(
   deps: Deps,
   root: StoredRecord,
@@ -169,7 +169,7 @@ function countsOf(records: readonly Named[]): CrateSummary["counts"] {
   return counts;
 }
 
-/** A list that is there already, by index. */
+/** Section for a list in memory, by index. */
 function sectionOf<T>(all: readonly T[], into: T[]): Section {
   return {
     total: all.length,

@@ -5,21 +5,23 @@ type Reads = {
   records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
 };
 
-/** Records read at a time. */
+/** Records in one read. */
 const PAGE = 200;
 /** Links of one record that are followed into a crate within a crate. */
 const MOST_PARTS = 100_000;
 
-/** The crate whose records hold those of this one: itself, unless it came within another. */
+/**
+ * The crate whose records include the records of this one: itself, unless it came within another.
+ */
 const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
 
-/** Text that differs after every change of what {@link crateRecords} gives. */
+/** Text that differs after every change of the records that {@link crateRecords} returns. */
 export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> =>
   deps.records.stateOfCrate(holderOf(root));
 
 /**
- * All records of a crate as they are now, in pages: the root, what was minted for it, what it uses
- * beside that. Of a crate that came within another: what lies below it, and its parts.
+ * All current records of a crate, in pages: the root, the records minted for it, other records that
+ * it uses. For a crate that came within another: the records below it, and its parts.
  */
 export async function* crateRecords(
   deps: Reads,

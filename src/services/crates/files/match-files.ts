@@ -8,7 +8,7 @@ import type { Member } from "../zip/member.js";
 
 const EMBARGOED = "Embargoed";
 
-/** What an entity says about its file, to be compared with the bytes. */
+/** What an entity states about its file, for comparison with the bytes. */
 interface FileClaims {
   place: Place;
   /** Bytes. */
@@ -28,8 +28,8 @@ interface MatchOptions {
 }
 
 /**
- * The archive's file that holds an entity's content: the one its relative `@id` names, else the one
- * its `contentUrl` names. Tells what is missing.
+ * The archive's file that holds an entity's content: the file that its relative `@id` names, else
+ * the file that its `contentUrl` names. Reports missing files.
  */
 export function matchFile(
   entity: IdentifiedEntity,
@@ -62,20 +62,20 @@ function fileOf(part: Part, tree: FileTree): CrateFile | undefined {
     !entity.id.startsWith("#") &&
     !entity.id.startsWith("_:")
   ) {
-    // A file whose name holds `#`, written as it is.
+    // A file whose name holds an unescaped `#`.
     const file = tree.find(entity.id, folder);
     if (file) return file;
   }
   for (const url of contentUrls(part)) {
     const path = localPath(url);
-    // Relative to the crate's folder; the older tools wrote it from the folder above.
+    // Relative to the crate's folder; older tools wrote the path from the folder above.
     const file = path === undefined ? undefined : (tree.find(path, folder) ?? tree.find(path, ""));
     if (file) return file;
   }
   return undefined;
 }
 
-/** True when something was found to be missing. */
+/** True when a file is missing. */
 function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: boolean): boolean {
   const { scope, entity } = part;
   const place = { file: scope.description.file, pointer: entity.pointer };
@@ -136,7 +136,7 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
 }
 
 /**
- * Path of a `contentUrl` that means a file of the crate: relative, or `file:` with up to three
+ * Path of a `contentUrl` that names a file of the crate: relative, or `file:` with up to three
  * slashes.
  */
 export function localPath(url: string): string | undefined {
@@ -160,7 +160,7 @@ function contentUrls({ scope, entity: { value } }: Part): string[] {
   return keys.flatMap((key) => referencesIn(value[key]));
 }
 
-/** RO-Crate has `path` as another word for contentUrl; a crate may give it a meaning of its own. */
+/** RO-Crate has `path` as an alias of contentUrl; a crate may define it otherwise. */
 function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean {
   for (const context of contexts.toReversed()) {
     const terms =
@@ -201,8 +201,8 @@ function claimsOf({ scope, entity }: Part): FileClaims {
 }
 
 /**
- * `["x"]` and `{"@value": "x"}` say what `"x"` says (JSON-LD 1.1, sections 4.2 and 4.3); of several
- * values none is taken for the one that is meant.
+ * `["x"]` and `{"@value": "x"}` mean `"x"` (JSON-LD 1.1, sections 4.2 and 4.3); of several values
+ * none can be chosen.
  */
 function single(value: JsonValue): JsonValue {
   const [only, ...more] = listOf(value);
@@ -221,7 +221,7 @@ export interface StoredFile {
   sha512?: string;
 }
 
-/** Compares a stored file with what its entity says of it. */
+/** Compares a stored file with the statements of its entity. */
 export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Findings): void {
   if (claims.size !== undefined && claims.size !== stored.size)
     findings.warn(
@@ -242,8 +242,8 @@ export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Fi
 }
 
 /**
- * A file of the archive. `path` is relative to the crate's folder, or to the archive for what lies
- * outside.
+ * A file of the archive. `path` is relative to the crate's folder, or to the archive for files
+ * outside that folder.
  */
 export interface CrateFile {
   member: string;
@@ -255,8 +255,8 @@ export interface CrateFile {
 export class FileTree {
   private readonly byMember = new Map<string, CrateFile>();
   /**
-   * Names in order: those below a folder are neighbours. A list of all folders would be as long as
-   * all paths of a hostile archive.
+   * Sorted names: members of one folder are adjacent. A list of all folders would be as long as all
+   * paths of a hostile archive.
    */
   private readonly sorted: readonly string[];
 
@@ -281,7 +281,8 @@ export class FileTree {
   }
 
   /**
-   * The file at a path as metadata writes it: percent-decoded, as written when that names nothing.
+   * The file at a path as metadata writes it: percent-decoded, or undecoded when the decoded path
+   * names no file.
    * @param base folder of the archive that the path starts from
    */
   find(path: string, base: string): CrateFile | undefined {
@@ -300,13 +301,13 @@ export class FileTree {
 }
 
 /**
- * Names of members as {@link firstBelow} looks them up: a folder with `/` at its end, so that an
- * empty one is found too.
+ * Names of members as {@link firstBelow} looks them up: a folder ends with `/`, so that an empty
+ * one is found too.
  */
 const sortedNames = (members: readonly Pick<Member, "name" | "folder">[]): string[] =>
   members.map(({ name, folder }) => (folder ? `${name}/` : name)).sort();
 
-/** The first name below a folder, found without looking at the others. */
+/** The first name below a folder, found by binary search. */
 export function firstBelow(sorted: readonly string[], folder: string): string | undefined {
   const start = `${folder}/`;
   let [low, high] = [0, sorted.length];

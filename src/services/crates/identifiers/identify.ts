@@ -13,7 +13,7 @@ import {
 } from "../layout.js";
 import { invisibleIn, visible } from "../zip/member.js";
 
-/** What an `@id` of a crate stands for. */
+/** The meaning of an `@id` of a crate. */
 type EntityId =
   /** Rule (a): an ARK, in its stored form. */
   | { rule: "ark"; ark: string; naan: string }
@@ -26,7 +26,7 @@ type EntityId =
   | { rule: "refused"; reason: string };
 
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
-/** What a stored form cannot hold; see {@link parseArk}. */
+/** Characters that a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
 const NOT_KEPT = new RegExp(
   '[\\u0000-\\u0020\\u007f-\\u00a0<>"{}|\\\\^`[\\]?#\\u2028\\u2029\\ue000-\\uf8ff\\ufdd0-\\ufdef\\ufff0-' +
@@ -37,7 +37,9 @@ const NOT_KEPT = new RegExp(
   "gu",
 );
 
-/** Gives every `@id` of one crate, its nested crates included, the identifier it has here. */
+/**
+ * Assigns an identifier in this registry to every `@id` of one crate, its nested crates included.
+ */
 export class EntityIds {
   private readonly made = new Map<string, string>();
   private readonly madeFor = new Map<string, string>();
@@ -60,7 +62,7 @@ export class EntityIds {
       : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
   }
 
-  /** Has `id` stand for `ark` wherever the crate refers to it. */
+  /** Maps `id` to `ark` wherever the crate refers to it. */
   rename(id: string, folder: string, ark: string): void {
     const found = this.byRule(id, folder);
     if (
@@ -73,7 +75,7 @@ export class EntityIds {
   }
 
   /**
-   * Identifier of a folder that is described beside the root of the crate in it, as another entity.
+   * Identifier of a folder that is described in addition to the crate whose root is that folder.
    */
   ofFolder(folder: string): EntityId {
     return { rule: "other", ark: this.make(`${folder}./`, "folder"), absolute: false };
@@ -133,8 +135,8 @@ export class EntityIds {
 }
 
 /**
- * A file called `download` would hide the operation of that name on what it lies in: the first
- * letter of its name is percent-encoded.
+ * A file called `download` would hide the operation of that name on its parent: the first letter of
+ * its name is percent-encoded.
  */
 function unlikeOperation(path: string): string {
   const last = path.lastIndexOf("/") + 1;
@@ -143,17 +145,18 @@ function unlikeOperation(path: string): string {
     : path;
 }
 
-/** What the `@id`s of one metadata file stand for. */
+/** The meanings of the `@id`s of one metadata file. */
 export class IdScope {
   private readonly described = new Set<string>();
   /**
-   * The descriptor calls another entity the crate than its folder, and the folder is described too.
+   * The descriptor names an entity other than its folder as the crate, and the folder is described
+   * too.
    */
   private readonly isFolderApart: boolean;
 
   /**
    * @param folder the metadata file's folder below the crate's folder
-   * @param root identifier of this description's root, when it is not what the rules say
+   * @param root identifier of this description's root, when it differs from the one by the rules
    * @param home registered crate that the entities belong to, where it is not the crate that is
    * ingested
    */
@@ -180,8 +183,8 @@ export class IdScope {
   }
 
   /**
-   * What an `@id` is rewritten to: links lead to the same record from everywhere; URLs stay, but
-   * for that of the crate itself.
+   * The identifier that replaces an `@id`: links lead to the same record from everywhere; URLs
+   * stay, except that of the crate itself.
    */
   reference(id: string): string {
     const found = this.of(id);
@@ -192,10 +195,11 @@ export class IdScope {
   }
 
   /**
-   * The same for a text in a field of references: only what is an ARK or names a described entity.
+   * The same for a text in a field of references: only an ARK or the name of a described entity is
+   * replaced.
    */
   textReference(text: string): string {
-    // The root's `./` without its dot and slash is nothing, and nothing is no reference.
+    // The root's `./` without its dot and slash is empty, and empty text is not a reference.
     if (text === "") return text;
     if (looksLikeArk(text))
       return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
@@ -205,7 +209,7 @@ export class IdScope {
   }
 }
 
-/** A crate of the uploader's that a crate which is ingested now may contain. */
+/** A crate of the uploader's that the crate being ingested may contain. */
 export interface RegisteredCrate {
   ark: string;
   /** It was uploaded by itself, not inside another crate. */
@@ -217,7 +221,7 @@ export interface IdentifySettings {
   naan: string;
   /** Setting ACCEPTED_NAANS; `*` accepts all. */
   acceptedNaans: string;
-  /** ARK of the crate that the upload names, which it updates. */
+  /** ARK of the crate that the upload names and updates. */
   crate?: string;
   /** Crates within the crate that are registered apart from it. */
   registered?: ReadonlyMap<string, RegisteredCrate>;
@@ -228,12 +232,12 @@ export interface Part {
   scope: IdScope;
   entity: CrateEntity;
 }
-/** An entity of the crate under the identifier it gets, with all that is said of it. */
+/** An entity of the crate under its new identifier, with all statements about it. */
 export interface IdentifiedEntity {
   ark: string;
-  /** The URL that the crate knows it by, when its `@id` is one. */
+  /** The URL that the crate uses for it, when its `@id` is a URL. */
   url?: string;
-  /** Its `@id` is an ARK: no identifier was made for it. */
+  /** Its `@id` is an ARK: no identifier was minted for it. */
   kept: boolean;
   role: "root" | "nestedRoot" | "descriptor" | "member";
   /** Deepest nested crate first. */
@@ -241,8 +245,8 @@ export interface IdentifiedEntity {
 }
 
 /**
- * Gives every entity of a crate and its nested crates its identifier, and brings together what is
- * said under one identifier.
+ * Assigns every entity of a crate and its nested crates its identifier, and merges the statements
+ * about one identifier.
  * @param descriptions the crate's own first
  */
 export function identify(
@@ -349,8 +353,8 @@ export function identify(
 }
 
 /**
- * Where the identifiers of relative paths begin: at the crate, or at a nested crate that has its
- * own from an upload of its own.
+ * The base of identifiers of relative paths: the crate, or a nested crate that has its own
+ * identifier from a separate upload.
  */
 interface Base {
   folder: string;
@@ -376,8 +380,8 @@ function basesOf(
 }
 
 /**
- * The crate's own identifier: what the upload names, or its root's `@id` when that is an ARK, else
- * a new one.
+ * The crate's own identifier: the identifier that the upload names, or its root's `@id` when that
+ * is an ARK, else a new one.
  */
 function crateId(
   { root }: CrateDescription,
@@ -394,8 +398,8 @@ function crateId(
 }
 
 /**
- * The descriptor's identifier is made from that of its crate, whatever the descriptor is called and
- * wherever its file lies.
+ * The descriptor's identifier is derived from that of its crate, whatever name and folder the
+ * descriptor has.
  */
 function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): void {
   const {
@@ -405,14 +409,14 @@ function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): vo
   if (!descriptor || crate.rule === "refused") return;
   for (const id of new Set([DESCRIPTOR, descriptor.id])) {
     scope.ids.rename(id, scope.folder, descriptorArk(crate.ark));
-    // The crate around a registered one knows it by other paths.
+    // The crate around a registered one refers to the descriptor by other paths.
     if (scope.ids !== ids) ids.rename(id, folder.slice(outermost.length), descriptorArk(crate.ark));
   }
 }
 
 /**
- * A crate inside this one whose descriptor stands in the same metadata, as in the metadata of a
- * crate that is exported without files.
+ * A crate inside this one whose descriptor is in the same metadata, as in the metadata of a crate
+ * that is exported without files.
  */
 function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): void {
   for (const { ark, role, parts } of entities.values()) {
@@ -429,7 +433,7 @@ function findDescribedCrates(entities: ReadonlyMap<string, IdentifiedEntity>): v
 
 const arkOf = (id: EntityId): string | undefined => (id.rule === "refused" ? undefined : id.ark);
 
-/** A nested root with a relative `@id` is its folder, however it is spelt. */
+/** A nested root with a relative `@id` means its folder, in any spelling. */
 function nestedRootId(
   ids: EntityIds,
   { root }: CrateDescription,

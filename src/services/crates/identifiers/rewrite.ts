@@ -60,18 +60,18 @@ const localName = (key: string): string =>
   key.slice(Math.max(key.lastIndexOf("#"), key.lastIndexOf("/"), key.lastIndexOf(":")) + 1);
 
 /**
- * Tells whether texts of a property are references: by its name, or because the context says so
- * (`"@type": "@id"`, JSON-LD 1.1 section 4.2.3).
+ * Returns a predicate for properties whose texts are references: by their names, or because the
+ * context declares it (`"@type": "@id"`, JSON-LD 1.1 section 4.2.3).
  */
 function referenceFields(context: JsonValue | undefined): (key: string) => boolean {
   const coerced = coercedTerms(context);
   return (key) => coerced.has(key) || isReferenceName(key);
 }
 
-/** Whether a property's name says that its texts are references. */
+/** Whether a property's name implies that its texts are references. */
 export const isReferenceName = (key: string): boolean => NAMES.has(localName(key).toLowerCase());
 
-/** Terms whose texts the context makes references. */
+/** Terms whose texts the context declares to be references. */
 export function coercedTerms(context: JsonValue | undefined): ReadonlySet<string> {
   const coerced = new Set<string>();
   for (const part of listOf(context)) {
@@ -121,9 +121,9 @@ export class Rewriter {
 }
 
 /**
- * One entity out of several statements with one identifier, as JSON-LD flattening does (JSON-LD 1.1
- * API, section 7.2): values of a property are united, equal ones kept once. The first statement's
- * keys and values come first.
+ * Merges several statements with one identifier into one entity, as JSON-LD flattening does
+ * (JSON-LD 1.1 API, section 7.2): values of a property are united, and equal values occur once. The
+ * first statement's keys and values come first.
  */
 export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObject {
   if (rest.length === 0) return first!;
@@ -167,13 +167,13 @@ class United {
     }
   }
 
-  /** As it was written where nothing came to it. */
+  /** Unchanged where no value was added. */
   value(): JsonValue {
     return this.grew ? this.values : this.first;
   }
 }
 
-/** An entity with what of its statements is stored; see {@link withOwnStatement}. */
+/** An entity with the statements about it that are stored; see {@link withOwnStatement}. */
 export interface LinkedEntity extends IdentifiedEntity {
   linked?: "described" | "named";
 }
@@ -182,8 +182,8 @@ export interface LinkedEntity extends IdentifiedEntity {
 const MOST_NAMED = 5;
 
 /**
- * ARKs that may be crates by themselves: the roots of nested crates, and what is called a dataset
- * or a crate.
+ * ARKs that may be registered crates: the roots of nested crates, and entities with the type of a
+ * dataset or a crate.
  */
 export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
   const candidates = new Set<string>();
@@ -200,10 +200,10 @@ export function crateCandidates([crate, ...nested]: readonly CrateDescription[])
 }
 
 /**
- * A crate that is registered already is what its own metadata file says, in an archive that
- * contains it too: what the crate around it says of it, or of what it describes, is a summary that
- * goes out of date. The other statements stay in the metadata file, and a warning names what
- * differs. A crate that is only named is linked as it is.
+ * For a crate that is registered already its own metadata file is authoritative, also in an archive
+ * that contains it: the statements of the crate around it, about it or about its contents, are a
+ * summary that becomes outdated. These other statements stay in the metadata file, and a warning
+ * names the differences. A crate that is only named is linked unchanged.
  */
 export function withOwnStatement(
   entity: IdentifiedEntity,
@@ -250,7 +250,9 @@ function named(entity: IdentifiedEntity, findings: Findings): LinkedEntity {
   return { ...entity, linked: "named" };
 }
 
-/** Properties that the others state and these do not, or not so. */
+/**
+ * Properties that the other statements have and the own statements lack, or have with other values.
+ */
 function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
   const differing = new Set<string>();
   for (const {
@@ -266,7 +268,7 @@ function differingIn(own: readonly Part[], others: readonly Part[]): string[] {
   return [...differing];
 }
 
-/** Where the crate around it speaks of it, the shallowest metadata file. */
+/** Place in the surrounding crate that mentions it: in the shallowest metadata file. */
 function placeOf({ parts }: IdentifiedEntity): { file: string; pointer: string } {
   const { scope, entity } = parts.at(-1)!;
   return { file: scope.description.file, pointer: entity.pointer };

@@ -5,7 +5,7 @@ import { crateError, type Findings, isObject, listOf, quoted, step } from "../fi
 import type { CrateDescription, MetadataFile } from "../layout.js";
 import type { CrateLimits } from "../limits.js";
 
-/** Below this, reading the text costs little whatever it says. */
+/** Smaller texts are cheap to parse with any content. */
 const SMALL = 2 ** 20;
 const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
   0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,
@@ -13,9 +13,9 @@ const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
 const GRAPH = Buffer.from('"@graph"');
 
 /**
- * Looks at the brackets of large metadata before it is parsed: values take ten times the memory of
- * their text, so what breaks a limit must not become values. The text need not be JSON; what it is,
- * its parser says.
+ * Scans the brackets of large metadata before it is parsed: values take ten times the memory of
+ * their text, so text beyond a limit must not be parsed into values. The text need not be valid
+ * JSON; the parser reports syntax errors.
  * @returns offset of the first bracket that nests too deep
  * @throws CrateError `TOO_MANY_ENTITIES`, `ENTITY_TOO_LARGE`
  */
@@ -61,7 +61,7 @@ function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): { t
       depth--;
     }
   }
-  // The older layout: the crate itself is what stands around the graph.
+  // The older layout: the crate itself is the object around the graph.
   const around = bytes.byteLength - graphBytes;
   if (depth === 0 && around > limits.MAX_ENTITY_BYTES) throw tooLarge(around, file, "", limits);
   return {};
@@ -86,9 +86,9 @@ const tooLarge = (size: number, file: string, pointer: string, { MAX_ENTITY_BYTE
   );
 
 /**
- * Reads a metadata file strictly. Everything that is wrong with it is found at once; what can still
- * be read is given back, so that the rest of the crate is looked at too.
- * @throws CrateError for what is too large to be read at all
+ * Reads a metadata file strictly. Reports all its errors at once; the readable part is returned, so
+ * that the rest of the crate is checked too.
+ * @throws CrateError for a file that is too large to be read at all
  */
 export function readMetadata(
   bytes: Uint8Array,
@@ -97,7 +97,7 @@ export function readMetadata(
   findings: Findings,
 ): JsonObject | undefined {
   const { tooDeep } = scanMetadata(bytes, file, limits);
-  // Cut behind the bracket that is one too many: nothing behind it needs to be read to say so.
+  // Cut after the bracket that exceeds the limit: the rest is not needed to report the error.
   const { value, problems } = parseStrictJson(
     tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1),
     { maxDepth: limits.MAX_JSON_DEPTH },
@@ -125,7 +125,7 @@ export function readMetadata(
   return value;
 }
 
-/** Gathers a metadata file in memory. @throws CrateError above MAX_METADATA_BYTES */
+/** Reads a metadata file into memory. @throws CrateError above MAX_METADATA_BYTES */
 export async function gatherMetadata(
   chunks: AsyncIterable<Uint8Array>,
   file: string,
@@ -162,7 +162,7 @@ const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") +
 const depthOf = (file: string): number => file.split("/").length;
 
 /**
- * Finds the crate's metadata file: the shallowest in the archive, however deep (RO-Crate 1.2,
+ * Finds the crate's metadata file: the shallowest in the archive, at any depth (RO-Crate 1.2,
  * "Retrieving an RO-Crate": top folders and BagIt bags). Deeper ones in its folder are nested
  * crates, outermost first.
  * @param files paths of the archive's files
@@ -210,9 +210,7 @@ export function locateMetadata(files: readonly string[], findings: Findings): Lo
   return { root: { file: root, folder: folderOf(root) }, nested };
 }
 
-/**
- * Without each legacy `.jsonld` that stands beside a `.json`: tools that write both mean one crate.
- */
+/** Without each legacy `.jsonld` beside a `.json`: tools that write both mean one crate. */
 function withoutLegacy(found: readonly string[], findings: Findings): string[] {
   const names = new Set(found);
   return found.filter((file) => {
@@ -228,10 +226,10 @@ function withoutLegacy(found: readonly string[], findings: Findings): string[] {
 }
 
 /**
- * Refuses metadata that costs more than its size shows, before anything is made of it: long lists
- * of contexts, properties with very many values, entities inside entities (each record repeats what
- * is inside it). The first of a kind is reported.
- * @returns false when something was found
+ * Refuses metadata that is more expensive than its size suggests, before it is processed: long
+ * lists of contexts, properties with very many values, entities inside entities (each record
+ * repeats the entities inside it). Reports the first of each kind.
+ * @returns false when it reported a finding
  */
 export function checkBounds(
   metadata: JsonObject,
@@ -258,7 +256,7 @@ export function checkBounds(
             "folders that have parts of their own.",
           pointer,
         );
-      // Where values are many they are plain, as a rule: no pointer is made for each.
+      // Long lists usually hold plain values: no pointer is built for each.
       for (let index = 0; index < value.length; index++)
         if (typeof value[index] === "object") check(value[index]!, pointer + step(index), inside);
     } else if (isObject(value)) {
@@ -288,7 +286,7 @@ export function checkBounds(
     }
   };
   const { "@graph": graph, ...own } = metadata;
-  // The older layout: the crate is what stands around the graph.
+  // The older layout: the crate is the object around the graph.
   check(own, "", -1);
   for (const [index, entity] of listOf(graph).entries())
     if (typeof entity === "object" && entity !== null)
@@ -297,8 +295,8 @@ export function checkBounds(
 }
 
 /**
- * Warns of remote contexts that are not bundled, once each: the terms that only they explain have
- * no meaning here.
+ * Warns once of each remote context that is not bundled: terms that only such a context defines
+ * have no meaning here.
  */
 export function checkContexts(
   { context, entities, file }: CrateDescription,

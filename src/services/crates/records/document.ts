@@ -8,7 +8,10 @@ import { isObject, listOf, objectFrom } from "../findings.js";
 import type { IdentifiedEntity, IdScope } from "../identifiers/identify.js";
 import { mergeEntities, type Rewriter } from "../identifiers/rewrite.js";
 
-/** What the service's own additions to a document mean, where the crate's context does not say. */
+/**
+ * Definitions of the members that the service adds to a document, for crates whose context lacks
+ * them.
+ */
 export const ADDED_TERMS: Readonly<Record<string, string>> = {
   sha256: "https://schema.org/sha256",
   contentSize: "https://schema.org/contentSize",
@@ -17,7 +20,7 @@ export const ADDED_TERMS: Readonly<Record<string, string>> = {
   sameAs: "https://schema.org/sameAs",
 };
 
-/** Definitions of those of `keys` that no context explains, or undefined when all are explained. */
+/** Definitions of the `keys` that no context explains, or undefined when all are explained. */
 function missingTerms(
   keys: Iterable<string>,
   contexts: readonly (JsonValue | undefined)[],
@@ -42,15 +45,15 @@ function defines(context: JsonValue, term: string): boolean {
   );
 }
 
-/** A record's document in two pieces: what the whole crate shares, and the rest. */
+/** A record's document in two parts: the context that the whole crate shares, and the rest. */
 interface CrateDocument {
-  /** Contexts of the metadata files that speak of the entity; none, one, or a list. */
+  /** Contexts of the metadata files that describe the entity; none, one, or a list. */
   crateContext: JsonValue | undefined;
   /** The entity with its own `@context`, if any, and everything else. */
   body: JsonObject;
 }
 
-/** Where stored content of a record is served. */
+/** Address of a record's stored content. */
 export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): string {
   const inPath = arkInPath(ark);
   if (kind === "datadownload") return `${baseUrl}/datadownload/${inPath}/download`;
@@ -60,7 +63,7 @@ export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): stri
     : `${baseUrl}/download/${inPath}`;
 }
 
-/** What is said of an entity, with the identifiers it has here. */
+/** The statements about an entity, with the identifiers of this registry. */
 export function documentOf(
   entity: IdentifiedEntity,
   rewriters: ReadonlyMap<IdScope, Rewriter>,
@@ -74,7 +77,7 @@ export function documentOf(
       rewriters.get(scope)!.entity(value, entity.ark),
     ),
   );
-  // Also where the crate states it: the export takes one away.
+  // Also where the crate states it: the export removes one of them.
   const named =
     entity.url === undefined
       ? said
@@ -87,7 +90,8 @@ export function documentOf(
 }
 
 /**
- * Adds definitions of what the service put into a body, where no context of the crate explains it.
+ * Adds definitions of members that the service added to a body, where no context of the crate
+ * explains them.
  */
 function explained(
   crateContext: JsonValue | undefined,
@@ -103,15 +107,16 @@ function explained(
 }
 
 /**
- * `sourceContentUrl` of a file in an archive that the registry made, whose author told no address.
+ * `sourceContentUrl` of a file in an archive that the registry created, for a file without an
+ * address by its author.
  */
 export const NO_SOURCE: JsonValue[] = [];
 const isNoSource = (value: JsonValue | undefined): boolean =>
   Array.isArray(value) && value.length === 0;
 
 /**
- * Fills in what the service knows of stored content; what the client said stays, its `contentUrl`
- * as `sourceContentUrl`.
+ * Adds the service's facts about stored content; the client's statements are preserved, its
+ * `contentUrl` as `sourceContentUrl`.
  */
 export function withContent(
   { crateContext, body }: CrateDocument,
@@ -129,7 +134,7 @@ export function withContent(
     added.push(["sourceContentUrl", before!]);
   if (isAbsent(body["contentSize"])) added.push(["contentSize", String(stored.size)]);
   if (isAbsent(body["sha256"])) added.push(["sha256", stored.sha256]);
-  // A key that is there keeps its place.
+  // An existing key stays at its place.
   return explained(
     crateContext,
     objectFrom(new Map([...Object.entries(said), ...added])),
@@ -151,8 +156,7 @@ const isAbsent = (value: JsonValue | undefined): boolean =>
 
 function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
   const found = new Map<string, JsonValue>();
-  // One value that stands in many places, as the context of a metadata file does, is written out
-  // once.
+  // A value that occurs in many places, such as the context of a metadata file, is serialized once.
   for (const value of new Set(values)) {
     if (value === undefined || value === null) continue;
     const text = values.length === 1 ? "" : JSON.stringify(value);

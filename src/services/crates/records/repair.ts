@@ -7,7 +7,7 @@ import type { CrateDescription } from "../layout.js";
 import type { CrateLimits } from "../limits.js";
 import type { PreparedEntity } from "../prepare.js";
 
-/** Of `src/rdf/graph.ts`; injected, so that plans can be made without RDF. */
+/** Function of `src/rdf/graph.ts`; injected, so that plans can run without RDF. */
 export type GraphsOf = (
   context: JsonValue | undefined,
   inputs: readonly GraphInput[],
@@ -18,13 +18,13 @@ interface PlacedInput {
 }
 
 /**
- * Graphs of entities that cannot be expanded together. A member that breaks JSON-LD costs its
- * entity nothing else: it stays in the document as sent, stands in the graph as a JSON literal
- * (JSON-LD 1.1, section 4.2.2) under the registry's fallback vocabulary, and is told. A context
- * that breaks it is refused: nothing would say what terms mean.
+ * Builds graphs of entities that cannot be expanded together. A member that is invalid JSON-LD
+ * affects only itself: it stays in the document as sent, is stored in the graph as a JSON literal
+ * (JSON-LD 1.1, section 4.2.2) under the registry's fallback vocabulary, and is reported. An
+ * invalid context is refused: without it terms would have no meaning.
  * @param error of the expansion of all
- * @throws CrateError when the shared context is at fault; `error`, or another fault, when the crate
- * is not
+ * @throws CrateError when the shared context is invalid; `error`, or another fault, when the crate
+ * is valid
  */
 export async function mendedGraphs(
   error: unknown,
@@ -47,7 +47,7 @@ export async function mendedGraphs(
   return graphs;
 }
 
-/** Of entities that are refused: their records come to nothing. */
+/** Graph of a refused entity: its record is never written. */
 const EMPTY: RecordGraph = { quads: "", links: [], lostTerms: [] };
 
 async function mendedGraph(
@@ -72,7 +72,7 @@ async function mendedGraph(
     if (cause === undefined) continue;
     wrong.set(key, cause.message);
   }
-  // Members that are fine one by one and not together, as an alias of a keyword beside that
+  // Members that are valid separately but not together, such as an alias of a keyword beside that
   // keyword.
   const together = () =>
     objectFrom(
@@ -86,7 +86,7 @@ async function mendedGraph(
       if (key !== "@id" && key !== "@type" && !wrong.has(key)) wrong.set(key, graph.message);
     graph = await graphWith(together()).catch((cause: unknown) => faultOf(cause));
   }
-  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: the document alone keeps
+  // Too deep even for a literal, where MAX_JSON_DEPTH was raised that far: only the document holds
   // it.
   if (!("quads" in graph)) graph = await graphWith({});
   for (const [key, message] of wrong)
@@ -101,7 +101,7 @@ async function mendedGraph(
 
 const literal = (value: JsonValue): JsonObject => ({ "@type": "@json", "@value": value });
 
-/** True when a context is at fault, and tells of it. */
+/** True, after reporting it, when a context is invalid. */
 async function broken(
   expansion: Promise<unknown>,
   findings: Findings,
@@ -113,11 +113,12 @@ async function broken(
   return true;
 }
 
-/** @throws the error itself when it is no fault of the crate */
+/** @throws the error itself when it is not a fault of the crate */
 function faultOf(error: unknown): { code: "CONTEXT_INVALID"; message: string } {
   const { name, message } = error as Error;
   if (name === "JsonLdError") return { code: "CONTEXT_INVALID", message };
-  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond what can be expanded.
+  // Nested as deep as MAX_JSON_DEPTH allows where that was raised beyond the depth that can be
+  // expanded.
   if (error instanceof RangeError)
     return { code: "CONTEXT_INVALID", message: "It nests deeper than can be expanded." };
   throw error;
@@ -125,7 +126,7 @@ function faultOf(error: unknown): { code: "CONTEXT_INVALID"; message: string } {
 
 export type ContextBounds = Pick<CrateLimits, "MAX_CRATE_CONTEXTS" | "MAX_CRATE_TERMS">;
 
-/** An entity that says nothing, to try a context on. */
+/** An empty entity, to test a context with. */
 const NOTHING = {
   ark: "ark:99999/context",
   kind: "entity",
@@ -133,9 +134,9 @@ const NOTHING = {
 } as const satisfies Omit<GraphInput, "document">;
 
 /**
- * Leaves wrong definitions out of the contexts of a crate, with a warning that names each. One
- * wrong definition would otherwise take the meaning of every term away. A context that cannot be
- * read at all is left as it is.
+ * Removes invalid definitions from the contexts of a crate, with a warning that names each.
+ * Otherwise one invalid definition would make every term meaningless. A context that cannot be read
+ * at all is left unchanged.
  */
 export class RepairedContexts {
   readonly #known = new Map<string, JsonValue>();
@@ -200,7 +201,7 @@ export class RepairedContexts {
     before: readonly JsonValue[],
     place: Place,
   ): Promise<JsonValue> {
-    // Loaded when it is needed, as all RDF is.
+    // Loaded on demand, like all RDF code.
     this.#sound ??= import("../../../rdf/graph.js").then(
       (module) => new module.SoundContexts(this.limits),
     );

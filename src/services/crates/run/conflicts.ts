@@ -15,12 +15,12 @@ import { describedCrate } from "../layout.js";
 import type { RegisteredCrate } from "../identifiers/identify.js";
 import type { Claim, Refusal } from "./protocol.js";
 
-/** Identifiers asked about at a time: few enough not to hold up readers. */
+/** Identifiers in one query: few enough not to delay readers. */
 const BATCH = 500;
 
 /**
- * Which identifiers of a crate are taken, seen before anything is stored, and which are the
- * uploader's own already, with the place in the crate.
+ * Finds, before anything is stored, the identifiers of a crate that are taken, and those that the
+ * uploader has already, with their places in the crate.
  */
 export async function findConflicts(
   records: Pick<RecordStore, "findMany">,
@@ -48,8 +48,8 @@ export async function findConflicts(
         record.kind === "rocrate"
       )
         refusals.push({ index, ...crateExists(record) });
-      // The uploader's own record of the same kind may say the same; known when the crate's is
-      // built.
+      // The uploader's own record of the same kind may state the same; that is known when the
+      // crate's record is built.
       else if (isOwn(record, claim, user))
         own.set(claim.ark, { file: claim.file, pointer: claim.pointer });
       else
@@ -66,7 +66,7 @@ export async function findConflicts(
   return { refusals: withoutDescriptors(refusals, claims), own };
 }
 
-/** Where a crate is refused, so is its descriptor: that says nothing more. */
+/** A refused crate's descriptor is refused too: that finding adds no information. */
 export function withoutDescriptors(
   refusals: readonly Refusal[],
   claims: readonly Claim[],
@@ -90,8 +90,8 @@ function isOwn(record: StoredRecord, claim: Claim, user: string): boolean {
 }
 
 /**
- * Crates of the user's that were registered apart from the crate `root`: one that contains them
- * links them. Those that came with `root` itself belong to it.
+ * Crates of the user's that were registered apart from the crate `root`: a crate that contains them
+ * links to them. Crates that came with `root` itself belong to it.
  */
 export async function registeredCrates(
   records: Pick<RecordStore, "findMany">,
@@ -119,8 +119,8 @@ export async function registeredCrates(
 }
 
 /**
- * Leaves out records that the uploader has already and that say the same: a crate may bring along
- * an identifier that another of the same owner's crates uses.
+ * Leaves out records that the uploader has already and that state the same: a crate may contain an
+ * identifier that another of the same owner's crates uses.
  */
 export async function withoutKnown(
   records: Pick<RecordStore, "findMany" | "quads">,
@@ -149,7 +149,7 @@ export async function withoutKnown(
   return { writes: writes.filter(({ ark }) => !same.has(ark)), errors };
 }
 
-/** The commit's refusal of an identifier that was taken meanwhile. */
+/** The finding when the commit refuses an identifier that was taken meanwhile. */
 export function takenAtCommit(error: ServiceError, root: string): Finding {
   const { ark, kind, deleted } = error.extra as {
     ark?: string;
@@ -162,7 +162,10 @@ export function takenAtCommit(error: ServiceError, root: string): Finding {
   return finding(code, message);
 }
 
-/** The commit's refusal of a record that was changed since the crate was compared with it. */
+/**
+ * The finding when the commit refuses a record that was changed since the comparison with the
+ * crate.
+ */
 export function changedAtCommit(error: ServiceError): Finding {
   const { ark = "A record of the crate" } = error.extra as { ark?: string };
   return finding(
@@ -173,8 +176,8 @@ export function changedAtCommit(error: ServiceError): Finding {
 }
 
 /**
- * Top-level members in which a crate's record differs from the stored one. Key order aside: a crate
- * that was edited and packed again writes it otherwise.
+ * Top-level members in which a crate's record differs from the stored one. Key order is ignored: a
+ * crate that was edited and packed again has another order.
  */
 export async function differences(
   records: Pick<RecordStore, "quads">,
@@ -183,8 +186,8 @@ export async function differences(
 ): Promise<string[]> {
   if (Buffer.compare(before.document, after.document) === 0) return [];
   const changed = changedPointers(parseDocument(before.document), parseDocument(after.document));
-  // A crate that was given back states its context once for all: what matters is what it makes of
-  // the record.
+  // An exported crate states its context once for all entities: only the effect of the context on
+  // the record counts.
   return changed.length === 1 &&
     changed[0] === "/@context" &&
     (await records.quads(before.ark)) === reservedTextOf(after.quads)
@@ -199,8 +202,8 @@ export const saysTheSame = async (
 ): Promise<boolean> => (await differences(records, before, after)).length === 0;
 
 /**
- * @param who whether it is the crate's own, and the kind of another's owner, which is all that is
- * told of it
+ * @param who whether the record is the crate's own, and the kind of another owner; the finding
+ * reports nothing else about the owner
  */
 export function taken(
   ark: string,
@@ -229,7 +232,7 @@ export function taken(
   };
 }
 
-/** Kinds of those who own records that are not the uploader's. */
+/** Kinds of the owners of records that are not the uploader's. */
 export class OwnerKinds {
   private readonly known = new Map<string, KindName | undefined>();
 
@@ -238,7 +241,7 @@ export class OwnerKinds {
     private readonly user: string,
   ) {}
 
-  /** Undefined for the uploader's own records, and for those without an owner. */
+  /** Undefined for the uploader's own records, and for records without an owner. */
   async of({ owner }: StoredRecord): Promise<KindName | undefined> {
     if (owner === null || owner === this.user) return undefined;
     if (!this.known.has(owner))
@@ -247,9 +250,7 @@ export class OwnerKinds {
   }
 }
 
-/**
- * A nested crate that is registered and says something else than its metadata file in this crate.
- */
+/** A nested crate that is registered and differs from its metadata file in this crate. */
 const nestedDiffers = ({ ark }: StoredRecord): { code: "IDENTIFIER_TAKEN"; message: string } => ({
   code: "IDENTIFIER_TAKEN",
   message:
@@ -273,8 +274,8 @@ function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; 
 }
 
 /**
- * Identifiers that a crate would register: whether the uploader may, by the rules that hold for
- * every record.
+ * Checks, by the rules for all records, whether the uploader may register the identifiers of a
+ * crate.
  */
 export class NewIdentifiers {
   #claims: Promise<Claims> | undefined;
@@ -284,12 +285,12 @@ export class NewIdentifiers {
     private readonly user: string,
   ) {}
 
-  /** Keys above them that nobody held, for the commit. */
+  /** Keys above the identifiers without a record, for the commit. */
   async unheld(): Promise<string[]> {
     return (await this.#claims)?.unheld ?? [];
   }
 
-  /** @param claims those of identifiers that nobody has, with their places among all */
+  /** @param claims those of unregistered identifiers, with their places among all claims */
   async refusals(claims: readonly (readonly [index: number, claim: Claim])[]): Promise<Refusal[]> {
     if (claims.length === 0) return [];
     this.#claims ??= this.records
@@ -318,7 +319,7 @@ export class NewIdentifiers {
   }
 }
 
-/** What is hidden in it is shown by its number, so that a message does not do what it warns of. */
+/** Invisible characters are shown by number, so that a message is not itself misleading. */
 const shown = (ark: string): string =>
   quoted(
     ark.replace(
@@ -327,12 +328,12 @@ const shown = (ark: string): string =>
     ),
   );
 
-/** Crates whose name contains this one's that are looked at, newest first. */
+/** Most crates with the same name that are compared, newest first. */
 const MOST_ALIKE = 20;
 
 /**
- * A warning for a crate that gets a new identifier although its uploader has one of the same name:
- * most likely it was meant to be that one's next revision.
+ * A warning for a crate that gets a new identifier although its uploader has a crate of the same
+ * name: most likely the upload was meant as an update of that crate.
  */
 export async function alike(
   records: Pick<RecordStore, "list">,

@@ -23,39 +23,39 @@ import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
 
 /** Files announced in one transaction. */
 const BATCH_FILES = 64;
-/** Staged bytes that may wait for an announcement. */
+/** Staged bytes that may await an announcement. */
 const BATCH_BYTES = 64 * 2 ** 20;
 /**
- * After so many files what they left in the old generation is collected: minor collections promote
- * some of it, and V8 itself waits for more.
+ * After this number of files their garbage in the old generation is collected: minor collections
+ * promote some of it, and V8 itself waits for more.
  */
 const COLLECTED_EACH = 2000;
 /**
- * Files written at a time, where the store does not say otherwise: enough to keep the disk busy
- * while others are inflated.
+ * Files written at a time, where the store states no number: enough to keep the disk busy while
+ * others are inflated.
  */
 const AT_A_TIME = 4;
 
 /**
- * Up to this size a file is looked at in memory first: archives hold the same small file, or
- * nothing, thousands of times, and storing it costs the same each time.
+ * Up to this size a file is read into memory first: archives hold the same small file, or an empty
+ * one, thousands of times, and each store operation has the same cost.
  */
 const SMALL = 2 ** 14;
 
 interface StoreFiles {
   archive: Pick<Archive, "read">;
   members: readonly Member[];
-  /** Digests besides SHA-256 that an entity wants to see checked, by member. */
+  /** Digests besides SHA-256 that an entity states and that must be verified, by member. */
   digests: ReadonlyMap<string, readonly ("md5" | "sha512")[]>;
   objects: Pick<ObjectStore, "stage" | "parallel">;
   intend(sha256s: string[]): Promise<void>;
-  /** Told of the bytes of each file when it is stored. */
+  /** Called with the number of bytes of each stored file. */
   onStored?: (bytes: number) => void;
 }
 
 /**
  * Stores the files of an archive: staged in batches, announced, then published.
- * @throws CrateError for what is wrong with a member; then nothing of its batch stays behind
+ * @throws CrateError for an invalid member; then nothing of its batch remains
  */
 async function storeFiles({
   archive,
@@ -136,8 +136,8 @@ async function gathered(
 }
 
 /**
- * The same without storing: sizes and digests only, to see what an upload would come to. What is
- * wrong with a member is handed to `onBad`.
+ * The same without storing: sizes and digests only, for a dry run. The error of an invalid member
+ * is passed to `onBad`.
  */
 async function hashFiles({
   archive,
@@ -189,7 +189,8 @@ function* batches(members: readonly Member[]): Generator<Member[]> {
 }
 
 /**
- * Works on some items at a time; rejects with the first error once all that was begun has ended.
+ * Processes some items at a time; rejects with the first error after all started operations have
+ * ended.
  */
 async function eachOf<T>(
   items: readonly T[],
@@ -211,17 +212,17 @@ async function eachOf<T>(
   if (failed) throw failed.error;
 }
 
-/** Identifiers asked about in one message: few enough not to hold up the side that answers. */
+/** Identifiers in one message: few enough not to block the side that answers. */
 const CLAIMED_AT_ONCE = 2000;
 /** Members or entities whose reading leaves more garbage than a collection costs. */
 const MANY = 2000;
-/** Name under which a metadata file that came alone is known. */
+/** Name of a metadata file that was uploaded alone. */
 const ALONE = "ro-crate-metadata.json";
 
 /**
- * Takes a crate apart, stores its files and hands over its records; nothing becomes visible by it.
- * @returns what was found when the crate itself is at fault
- * @throws whatever is no fault of the crate
+ * Unpacks a crate, stores its files and passes on its records; none of them becomes visible.
+ * @returns the findings when the crate itself is at fault
+ * @throws any error that is not a fault of the crate
  */
 export async function takeIn(
   input: IntakeInput,
@@ -271,7 +272,7 @@ async function fromZip(
   findings: Findings,
 ): Promise<IntakeResult> {
   const { crate, stored } = await unpack(input, reader, objects, host, findings);
-  // The archive's directory is dead now: what JSON-LD needs takes its place.
+  // The archive's directory is garbage now: JSON-LD needs the memory.
   if (stored.size > MANY) collectAll();
   return handOver(crate, stored, { ...input, size: reader.size }, host, graphsOf);
 }
@@ -285,8 +286,8 @@ async function unpack(
 ): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {
   const archive = await Archive.open(reader, input.limits);
   const files = archive.members.filter(({ folder }) => !folder);
-  // What reading a long directory left is gone before more is read, so that the heap does not grow
-  // by both.
+  // Garbage of a long directory is collected before more is read, so that the heap does not hold
+  // both.
   if (files.length > MANY) collectAll();
   const located = locateMetadata(
     files.map(({ name }) => name),
@@ -362,7 +363,7 @@ async function fromMetadata(
 }
 
 /**
- * The crate as {@link prepareDescribed} has it, with the crates within it that the uploader has
+ * The crate as {@link prepareDescribed} returns it, with the crates within it that the uploader has
  * already.
  */
 async function prepared(
@@ -400,7 +401,7 @@ async function* wholeOf(reader: ObjectReader): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Asks early, before anything is stored; the commit asks again. */
+/** Checks early, before anything is stored; the commit checks again. */
 async function claimIdentifiers(
   { entities, root, findings }: PreparedCrate,
   { dryRun }: IntakeInput,

@@ -7,7 +7,7 @@ import type { CrateRecord } from "../build-records.js";
 import type { IdentifySettings, RegisteredCrate } from "../identifiers/identify.js";
 import type { CrateFormat, CrateLimits } from "../limits.js";
 
-/** What a thread is started with. Holds no secret. */
+/** Start data of a thread. Holds no secret. */
 export interface IntakeInput {
   objects: ObjectsLocation;
   /** `staged` names bytes that are not stored under their key. */
@@ -18,20 +18,20 @@ export interface IntakeInput {
   baseUrl: string;
   /** ARK of the uploader. */
   owner: string;
-  /** Sent to bring a crate up to date. */
+  /** Sent to update a crate. */
   update?: boolean;
-  /** Finds everything, to the end of the crate, and stores nothing. */
+  /** Reports all findings, to the end of the crate, and stores nothing. */
   dryRun?: boolean;
 }
 
-/** An identifier that the crate is about to take. */
+/** An identifier that the crate is about to register. */
 export interface Claim {
   ark: string;
   kind: KindName;
   root: boolean;
   /** `@id` as the crate writes it. */
   id: string;
-  /** The `@id` is an ARK and stays; otherwise one is minted. */
+  /** The `@id` is an ARK and is preserved; otherwise one is minted. */
   kept: boolean;
   /**
    * A crate that the uploader registered apart from this one: described by its own metadata file
@@ -41,17 +41,17 @@ export interface Claim {
   file: string;
   pointer: string;
 }
-/** A claim that cannot be met, by its place in the list. */
+/** A claim that is refused, by its place in the list. */
 export interface Refusal {
   index: number;
   code: "CRATE_EXISTS" | "IDENTIFIER_TAKEN" | "IDENTIFIER_BELOW" | "INVALID_ID";
   message: string;
 }
 
-/** What the intake needs of the side that holds the truth. */
+/** Services that the intake needs from the process with the record store. */
 export interface IntakeHost {
   progress(progress: Progress): void;
-  /** Records that these objects are about to be put; resolves when they may be. */
+  /** Announces that these objects are about to be put; resolves when they may be put. */
   intend(sha256s: string[]): Promise<void>;
   /**
    * Which of these are live crates of the uploader's that were registered apart from the crate
@@ -59,7 +59,7 @@ export interface IntakeHost {
    */
   registered(arks: string[], root: string | undefined): Promise<RegisteredCrate[]>;
   claim(claims: Claim[]): Promise<Refusal[]>;
-  /** Hands over a batch of records; it may be moved, not copied. */
+  /** Passes on a batch of records; it may be transferred, not copied. */
   records(records: CrateRecord[]): void;
 }
 export type IntakeResult =
@@ -73,13 +73,13 @@ export type FromThread =
   | { type: "claim"; id: number; claims: Claim[] }
   | { type: "records"; records: CrateRecord[] }
   | { type: "result"; result: IntakeResult }
-  /** Of the process that a crate has for itself: its thread needed more memory than it may. */
+  /** From the separate process of a crate: its thread exceeded its memory limit. */
   | { type: "outOfMemory" }
-  /** A fault that is not the crate's: trying again may help. */
+  /** A fault that is not the crate's: a retry may help. */
   | {
       type: "fault";
       message: string;
-      /** Where it is one that callers are told of. */ code?: ErrorCode;
+      /** Present if callers may see it. */ code?: ErrorCode;
     };
 /** Main side to thread. */
 export type ToThread =

@@ -7,7 +7,7 @@ import { threadModule } from "../../../package-root.js";
 import { CrateError, crateError } from "../findings.js";
 import type { FromThread, IntakeHost, IntakeInput, IntakeResult, ToThread } from "./protocol.js";
 
-/** Code of the error of a thread that needed more memory than it may. */
+/** Code of the error of a thread that exceeded its memory limit. */
 export const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
 const outOfMemory = ({ memory }: ThreadLimits) =>
   crateError(
@@ -16,10 +16,10 @@ const outOfMemory = ({ memory }: ThreadLimits) =>
       "crate, or ask for the setting to be raised.",
   );
 
-/** How long (ms) a thread that is told to stop may take for it. */
+/** How long (ms) a thread may take to stop. */
 const LAST_WORDS = 1000;
 
-/** What a crate's thread, or its process, is spoken to by. */
+/** Channel to a crate's thread, or its process. */
 interface Side {
   on(event: "message", listener: (message: FromThread) => void): unknown;
   on(event: "error", listener: (error: NodeJS.ErrnoException) => void): unknown;
@@ -31,7 +31,7 @@ interface Side {
   terminate(): unknown;
 }
 
-/** How the thread of a crate is made, in this process or in another. */
+/** Options of a crate's thread, in this process or in another. */
 export const threadOptions = (input: IntakeInput, memory: number): WorkerOptions => ({
   workerData: input,
   name: "intake",
@@ -43,13 +43,13 @@ export const threadOptions = (input: IntakeInput, memory: number): WorkerOptions
   },
 });
 
-/** What the process of a crate is sent first. */
+/** First message to the process of a crate. */
 export interface ProcessInput {
   input: IntakeInput;
   memory: number;
 }
 
-/** The same thread in a process of its own, whose end is not that of the service. */
+/** The same thread in a separate process, whose crash does not end the service. */
 function processOf(input: IntakeInput, memory: number): Side {
   const child = fork(fileURLToPath(threadModule("src/services/crates/intake-process")), {
     serialization: "advanced",
@@ -68,7 +68,7 @@ function processOf(input: IntakeInput, memory: number): Side {
 }
 
 export interface ThreadLimits {
-  /** In a process of its own. */
+  /** In a separate process. */
   apart?: boolean;
   /** Setting INTAKE_TIMEOUT in ms. */
   timeout: number;
@@ -77,9 +77,9 @@ export interface ThreadLimits {
 }
 
 /**
- * Runs one intake in a thread of its own, or in a process of its own, which ends with it.
- * @throws CrateError when a limit ends it; the signal's reason when that does; else a fault that
- * may pass
+ * Runs one intake in a separate thread, or in a separate process, which ends with it.
+ * @throws CrateError when a limit ends it; the signal's reason when the signal does; else a fault
+ * that may be temporary
  */
 export async function runThread(
   input: IntakeInput,
@@ -144,7 +144,8 @@ export async function runThread(
   } finally {
     end();
     if (!told) {
-      // So that it removes what it is writing; what goes on computing is ended as it is.
+      // So that the thread removes files in progress; a thread that is still computing is
+      // terminated.
       worker.postMessage({ stop: true } satisfies ToThread);
       await Promise.race([ended, sleep(LAST_WORDS, undefined, { ref: false })]);
     }

@@ -26,23 +26,23 @@ import {
 } from "./conflicts.js";
 import type { Claim, Refusal } from "./protocol.js";
 
-/** Records looked at before others get their turn. */
+/** Records that are compared before other requests may run. */
 const BATCH = 200;
 
-/** What an upload comes to. */
+/** The writes that result from an upload. */
 export interface CrateWrites {
   writes: RecordWrite[];
   uses: CrateUses;
   errors: Finding[];
 }
 
-/** Beside errors, the writes are those that do not conflict. */
+/** In case of errors, the writes are those without conflicts. */
 export interface PlannedUpdate extends CrateWrites {
   conflicts: UpdateConflict[];
-  /** What is deleted. */
+  /** Records to delete. */
   removed: { ark: string; kind: KindName }[];
 }
-/** A record that an update cannot write, and why. */
+/** A record that an update cannot write, and the reason. */
 export interface UpdateConflict {
   ark: string;
   code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE";
@@ -50,14 +50,15 @@ export interface UpdateConflict {
 }
 
 /**
- * Brings a crate that the uploader has up to date: each entity that says something else becomes the
- * next revision of its record, one that is new is created, one that is not there any more is
- * deleted. Every write names the revision that the record had when the upload's identifiers were
- * looked up, so that a change made meanwhile is never written over.
+ * Updates a crate that the uploader has: a changed entity becomes the next revision of its record,
+ * a new entity is created, and the record of a missing entity is deleted. Every write names the
+ * revision that the record had when the upload's identifiers were looked up, so that a concurrent
+ * change is never overwritten.
  */
 export class CrateUpdate {
   /**
-   * Revisions of the uploader's records that the crate may change, as they were when it was read.
+   * Revisions of the uploader's records that the crate may change, at the time when the crate was
+   * read.
    */
   private readonly seen = new Map<string, number>();
   private root = "";
@@ -70,7 +71,7 @@ export class CrateUpdate {
   private readonly named: string[] = [];
   private readonly owners: OwnerKinds;
 
-  /** @param keepsFiles the crate came as metadata alone: what is stored of its files stays */
+  /** @param keepsFiles the crate came as metadata alone: its files remain stored */
   constructor(
     private readonly records: Pick<
       RecordStore,
@@ -89,7 +90,7 @@ export class CrateUpdate {
   }
 
   /**
-   * Which identifiers cannot be used: those of others, and those that are another kind of record.
+   * Which identifiers cannot be used: those of other owners, and those of records of another kind.
    */
   async claim(claims: readonly Claim[]): Promise<Refusal[]> {
     const refusals: Refusal[] = [];
@@ -100,7 +101,7 @@ export class CrateUpdate {
       for (const [offset, claim] of batch.entries()) {
         const record = found[offset];
         if (claim.root) this.root = claim.ark;
-        // Members of one crate may differ in hyphens only: another member is no hindrance.
+        // Members of one crate may differ in hyphens only: another member is not a conflict.
         if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root))
           unknown.push([start + offset, claim]);
         else if (!this.isOwn(record, claim))
@@ -127,8 +128,8 @@ export class CrateUpdate {
   }
 
   /**
-   * The record's own kind stays, but for members of this crate: what they are is what the crate
-   * says.
+   * The record's kind must not change, except for members of this crate: the crate defines their
+   * kinds.
    */
   private isOwn(record: StoredRecord, claim: Claim): boolean {
     return (
@@ -138,17 +139,15 @@ export class CrateUpdate {
     );
   }
 
-  /**
-   * What is to be written for the records that the crate came to. The same crate again comes to
-   * nothing.
-   */
+  /** The writes for the records of the crate. The same crate again results in no writes. */
   async plan(built: readonly CrateRecord[]): Promise<PlannedUpdate> {
     const conflicts: UpdateConflict[] = [];
     const writes: RecordWrite[] = [];
     const uses: CrateUses = { crate: this.root, arks: [...this.named], released: [] };
     const present = new Set([...built.map(({ ark }) => ark), ...this.named]);
     const removed = await this.removeAbsent(present, writes, uses, conflicts);
-    // Its archive holds what it gives up, and what becomes of that is no longer asked about.
+    // True when the crate gives up members: the old archive holds them, and reading it would no
+    // longer check their state.
     const isSmaller =
       removed.length > 0 ||
       uses.released!.length > 0 ||
@@ -162,7 +161,7 @@ export class CrateUpdate {
         const seen = this.seen.get(record.ark);
         const before = found[offset];
         if (this.isMade(record, before)) continue;
-        // What somebody made meanwhile is the commit's to refuse.
+        // The commit refuses an identifier that another user registered meanwhile.
         if (seen === undefined || before?.ark !== record.ark) {
           writes.push(record);
           if (record.crate !== undefined && record.crate !== this.root) uses.arks.push(record.ark);
@@ -186,8 +185,8 @@ export class CrateUpdate {
       }
       await setImmediate();
     }
-    // The archive is replaced when it holds something new: packed anew it has other bytes, which
-    // say nothing.
+    // The archive is replaced only when its contents differ: packing the same contents again gives
+    // other bytes, which are irrelevant.
     if (root)
       for (const write of await this.revise(
         root.record,
@@ -208,7 +207,7 @@ export class CrateUpdate {
     return { writes, uses, errors: [], conflicts, removed };
   }
 
-  /** A descriptor that an export made for a crate that has none: the crate still has none. */
+  /** A descriptor that an export created for a crate without one: the crate still has none. */
   private isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
     const crate = describedCrate(ark);
     return (
@@ -219,7 +218,7 @@ export class CrateUpdate {
     );
   }
 
-  /** The record's next state; nothing when it says the same of the same content. */
+  /** The record's next state; undefined when it has the same statements and content. */
   private async revise(
     {
       op: _op,
@@ -272,8 +271,8 @@ export class CrateUpdate {
   }
 
   /**
-   * What a run here stated goes on being stated, as long as the crate gives back what the document
-   * says of it.
+   * Statements of a run in this registry remain, as long as the upload repeats these fields of the
+   * document unchanged.
    */
   private async withFacts<T extends RecordState>(state: T, before: StoredRecord): Promise<T> {
     const [now, then] = [parseDocument(state.document), parseDocument(before.document)];
@@ -292,8 +291,8 @@ export class CrateUpdate {
   }
 
   /**
-   * A registered crate within this one, or a record of one: what this crate says of it is its next
-   * state.
+   * A registered crate within this one, or a record of one: the statements of this crate are its
+   * next state.
    */
   private isNested({ ark, crate }: StoredRecord): boolean {
     return this.nested.has(ark) || (crate !== null && this.nested.has(crate));
@@ -350,9 +349,9 @@ const changedMeanwhile = (ark: string): UpdateConflict => ({
 });
 
 /**
- * An archive goes by its bytes, whatever it is called; names that differ in Unicode normalisation
- * are one (no archive may hold both). The file that a crate within the crate is described in may be
- * written otherwise and say the same: what it says is in the records.
+ * An archive is compared by its bytes, whatever its name; names that differ in Unicode
+ * normalisation are equal (no archive may hold both). The metadata file of a crate within the crate
+ * may have other bytes and the same statements: the records hold these statements.
  */
 function sameObjects(
   before: readonly ObjectReference[],

@@ -21,9 +21,9 @@ const FOLDER = 0o040000;
 const LINK = 0o120000;
 
 /**
- * Everything that the central directory alone shows, before a byte is inflated.
+ * Checks everything that the central directory alone shows, before a byte is inflated.
  * @param directoryStart offset of the central directory: data ends there
- * @throws CrateError with all that was found
+ * @throws CrateError with all findings
  */
 function checkDirectory(
   entries: readonly DirectoryEntry[],
@@ -111,7 +111,7 @@ function checkEntry(entry: DirectoryEntry, place: Place, findings: Findings): vo
     );
 }
 
-/** For each entry, where the one behind it begins. */
+/** For each entry, where the next entry begins. */
 function endsOf(
   entries: readonly DirectoryEntry[],
   directoryStart: number,
@@ -127,7 +127,7 @@ function endsOf(
   );
 }
 
-/** Refuses names that cannot lie side by side when the archive is unpacked. */
+/** Refuses names that collide when the archive is unpacked. */
 function checkNames(members: readonly Member[], findings: Findings): void {
   const seen = new Map<string, Member>();
   const files = new Map<string, Member>();
@@ -164,20 +164,21 @@ const END64 = { signature: 0x06064b50, size: 56 };
 const HEADER = 0x02014b50;
 const LONGEST_COMMENT = 0xffff;
 /**
- * Records, or what looks like them, that are looked into: each costs reads anywhere in the archive,
- * which may lie in another machine.
+ * Most candidates for the end record that are examined: each costs reads anywhere in the archive,
+ * which may be on another machine.
  */
 const MOST_CANDIDATES = 16;
 
 /**
- * The end of central directory record by which an archive is read, and where its directory ends.
+ * The end of central directory record that is used to read an archive, and the end of its
+ * directory.
  */
 interface EndRecord {
   readonly at: number;
   readonly directoryEnd: number;
 }
 
-/** A record, or what looks like one. */
+/** A record, or bytes that resemble one. */
 interface Candidate {
   at: number;
   entries: number;
@@ -188,8 +189,9 @@ interface Candidate {
 
 /**
  * Finds the record whose comment reaches to the end of the file and whose directory ends where it
- * begins. The comment may hold its signature, at which others stop: they must not find a directory
- * there, or the archive would be one for us and another for whoever unpacks it.
+ * begins. The comment may hold the record's signature, where other tools stop searching: they must
+ * not find a directory there, or the archive would have other contents for them than for this
+ * registry.
  * @throws CrateError `NOT_A_ZIP`, `CORRUPT_ARCHIVE`, `AMBIGUOUS_ARCHIVE`
  */
 async function findEndRecord(access: ObjectAccess, fileSize: number): Promise<EndRecord> {
@@ -256,8 +258,8 @@ async function candidatesOf(access: ObjectAccess, fileSize: number): Promise<Can
 }
 
 /**
- * Where the record's directory ends, when all that leads there agrees. Some tools go by offset,
- * others backwards by size.
+ * Where the record's directory ends, when all offsets and sizes agree. Some tools use the offset,
+ * others search backwards by size.
  */
 async function fits(
   access: ObjectAccess,
@@ -273,8 +275,8 @@ async function fits(
   const [length, entries64, size64, offset64] = [4, 32, 40, 48].map((place) =>
     Number(record.readBigUInt64LE(place)),
   ) as [number, number, number, number];
-  // What is too large for the older record is all ones there; tools that read that one must be led
-  // to the same directory.
+  // Values too large for the older record are all ones there; tools that read the older record must
+  // find the same directory.
   const same =
     (entries === 0xffff || entries === entries64) &&
     (size === 0xffffffff || size === size64) &&
@@ -310,10 +312,13 @@ export class Archive {
     private readonly limits: CrateLimits,
   ) {}
 
-  /** @throws CrateError for what is no zip, is damaged, or breaks a rule or limit */
+  /**
+   * @throws CrateError for a file that is not a zip archive, is damaged, or breaks a rule or limit
+   */
   static async open(reader: ObjectReader, limits: CrateLimits): Promise<Archive> {
     const access = new ObjectAccess(reader);
-    // yauzl closes its reader with the last reference; ours stays open as long as the archive.
+    // yauzl closes its reader with the last reference; this reference keeps it open as long as the
+    // archive.
     (access as unknown as { ref(): void }).ref();
     const { at, directoryEnd } = await findEndRecord(access, reader.size);
     const zip = await openZip(access, access.endAt(at));
@@ -332,7 +337,7 @@ export class Archive {
         `The archive's directory cannot be read: ${(error as Error).message}.`,
       );
     }
-    // Some tools read as many members as are counted, others all that there are.
+    // Some tools read as many members as the record counts, others all members.
     if (Number(zip.readEntryCursor) !== directoryEnd)
       throw crateError(
         "CORRUPT_ARCHIVE",
@@ -349,7 +354,7 @@ export class Archive {
   }
 
   /**
-   * The bytes of a member, checked while they come: size, ratio, checksum. No member gives more
+   * The bytes of a member, checked while they are read: size, ratio, checksum. No member has more
    * than its declared size, so all together stay within the total that was checked before.
    * @throws CrateError while being read
    */

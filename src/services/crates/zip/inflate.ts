@@ -6,20 +6,20 @@ import type { CrateLimits } from "../limits.js";
 import type { DirectoryEntry, Member } from "./member.js";
 import type { ObjectAccess } from "./object-access.js";
 
-/** A ratio says little about small members; a bomb shows itself behind this. */
+/** A ratio means little for small members; a bomb exceeds it beyond this size. */
 export const RATIO_FROM = 16 * 2 ** 20;
 /**
  * Members up to this size are inflated in one step, which is several times faster than a stream.
  */
 const AT_ONCE = 2 ** 20;
 
-/** A piece of what is inflated, and how much may wait to be read. */
+/** Chunk size of inflated data, and how many bytes of it are buffered. */
 const AHEAD: ZlibOptions & TransformOptions = {
   chunkSize: 2 ** 16,
   readableHighWaterMark: 2 ** 20,
 };
 
-/** Inflates one member; what comes out is checked before it is handed on. */
+/** Inflates one member; the output is checked before it is passed on. */
 export async function* inflateMember(
   zip: ZipFile,
   access: ObjectAccess,
@@ -65,8 +65,8 @@ async function* raw(
     if (entry.compressionMethod === 0) return yield* access.chunks(start, end);
     if (size <= AT_ONCE && end - start <= AT_ONCE) {
       const bytes = await access.bytes(start, end - start);
-      // One byte more than declared, so that a lie is seen as one; and one piece for all of it,
-      // which is not put together from others.
+      // One byte more than declared, so that a wrong size is detected; and a single chunk for the
+      // output, which need not be concatenated.
       return yield inflateRawSync(bytes, {
         maxOutputLength: size + 1,
         chunkSize: Math.max(constants.Z_MIN_CHUNK, size + 1),
@@ -88,11 +88,12 @@ async function* raw(
 }
 
 /**
- * Inflates in the pool of threads, up to a MiB ahead of whoever hashes and writes what comes out.
+ * Inflates in the thread pool, up to a MiB ahead of the consumer, which hashes and writes the
+ * output.
  */
 async function* inflated(deflated: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const inflate = createInflateRaw(AHEAD);
-  // One piece after the other: they lie in one buffer.
+  // One chunk after the other: they share one buffer.
   const feeding = (async () => {
     for await (const piece of deflated)
       await new Promise<void>((resolve, reject) =>

@@ -3,7 +3,7 @@ import yauzl, { type Entry } from "yauzl";
 
 /**
  * Control characters, line separators, and characters that change the direction of text (Unicode
- * 16, UAX #9): a name with one is shown as another name than it is.
+ * 16, UAX #9): a name with such a character is displayed as another name.
  */
 // eslint-disable-next-line no-control-regex
 const INVISIBLE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
@@ -24,18 +24,18 @@ export function invisibleIn(name: string): string | undefined {
 }
 
 /**
- * Name of a member, or why it has none that can be used. The archive's own folder (`./`) has an
- * empty one.
+ * Name of a member, or the reason why its name cannot be used. The archive's own folder (`./`) has
+ * an empty name.
  */
 type NamedMember =
   | { name: string; folder: boolean }
-  | { refused: string; /** What it says; bytes that are no text as Latin-1. */ raw: string };
+  | { refused: string; /** The decoded name; bytes that are not text as Latin-1. */ raw: string };
 
 const UTF8_FLAG = 0x800;
 
 /**
- * Decodes and checks a member's name. Without the UTF-8 flag the standard says code page 437;
- * archives made on macOS hold UTF-8 all the same, so bytes that are UTF-8 are read as such.
+ * Decodes and checks a member's name. Without the UTF-8 flag the standard requires code page 437;
+ * archives created on macOS hold UTF-8 nevertheless, so valid UTF-8 is decoded as UTF-8.
  */
 function memberName(entry: Entry): NamedMember {
   const raw = entry.fileNameRaw;
@@ -69,18 +69,18 @@ function refusal(name: string): string | undefined {
   return undefined;
 }
 
-/** Equal for names that a common file system takes for one: Unicode NFC and full case folding. */
+/** Equal for names that a common file system treats as one: Unicode NFC and full case folding. */
 export function foldName(name: string): string {
   return name.normalize("NFC").toUpperCase().toLowerCase().normalize("NFC");
 }
 
-/** Names are shown in findings; a hostile one must not fill the screen. */
+/** Findings show names; a hostile name must not fill the screen. */
 export const shown = (name: string): string =>
   JSON.stringify(visible(name.length > 120 ? `${name.slice(0, 120)}…` : name));
 
 /**
- * What is kept of an entry of the central directory: a tenth of what yauzl holds, which counts
- * where there are 200,000.
+ * The stored part of an entry of the central directory: a tenth of yauzl's entry, which matters for
+ * 200,000 entries.
  */
 export type DirectoryEntry = Readonly<
   Pick<

@@ -5,10 +5,10 @@ import type { ObjectReader } from "../../../storage/objects/port.js";
 
 /** Read ahead: a directory of 200,000 members is read in small steps. */
 const WINDOW = 256 * 1024;
-/** Where reading jumps about, little is read ahead. */
+/** Random access reads little ahead. */
 const JUMP = 8 * 1024;
 
-/** A stored object as yauzl reads it. Small reads are answered from one window that moves along. */
+/** A stored object as yauzl reads it. Small reads are served from one moving window. */
 export class ObjectAccess extends yauzl.RandomAccessReader {
   private window: Buffer = Buffer.alloc(0);
   private windowStart = 0;
@@ -19,9 +19,9 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
   }
 
   /**
-   * Lets yauzl see the archive without its comment, in which it would stop at the first signature.
+   * Shows yauzl the archive without its comment, in which yauzl would stop at the first signature.
    * @param record where the end record is
-   * @returns size of what it sees
+   * @returns the visible size
    */
   endAt(record: number): number {
     this.commentLengthAt = record + 20;
@@ -61,19 +61,19 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     const read = await this.reader.read(window, position);
     this.window = window.subarray(0, read);
     this.windowStart = position;
-    // The window before it is dead.
+    // The previous window is garbage.
     spendBuffers(window.byteLength);
     return this.window.subarray(0, Math.min(length, read));
   }
 
-  /** Bytes `start` to `end` (exclusive) in pieces. */
+  /** Bytes `start` to `end` (exclusive) in chunks. */
   override _readStreamForRange(start: number, end: number): Readable {
     return Readable.from(this.chunks(start, end), { objectMode: false });
   }
 
   /**
-   * @param within every piece lies in this buffer, and is done with when the next is asked for;
-   * else each has its own
+   * @param within every chunk is in this buffer, and is invalid when the next is requested;
+   * otherwise each has its own buffer
    */
   async *chunks(start: number, end: number, within?: Buffer): AsyncGenerator<Buffer> {
     for (let at = start; at < end;) {
