@@ -5,20 +5,20 @@ import { type Asking, holderOf, recordsOfUrls } from "./descriptions.js";
 import { type Edge, type Net, type OneWay, supportOf } from "./net.js";
 import type { Assertion, Direction, EvidenceDeps } from "./types.js";
 
-/** The record that the evidence is of, by its ARK and by the URLs that its crate knows it by. */
+/** The record that the evidence is about, by its ARK and by the URLs that its crate uses for it. */
 export interface Subject {
   root: string;
   aliases: readonly string[];
 }
-/** Nodes whose owners are asked for at a time. */
+/** Nodes in one query for owners. */
 const BATCH = 2_000;
-/** Edges that are looked at before others get their turn. */
+/** Edges that are processed before other requests may run. */
 const EDGES = 10_000;
 
 /**
- * Says of edges whose word they are. The owner of the record that states an edge has a right over a
- * node when the record is the node's own, when both have one owner, or when it may change the
- * node's record as a member or owner of the group, organization or project that owns it.
+ * Determines who states each edge. The owner of the record that states an edge has a right over a
+ * node when the record is the node's own, when both have one owner, or when that owner may change
+ * the node's record as a member or owner of the group, organization or project that owns it.
  */
 export class Assertions {
   /** Records that are about a URL. */
@@ -56,7 +56,7 @@ export class Assertions {
     return found;
   }
 
-  /** Takes the edges of third parties out of a net; returns them. */
+  /** Removes the edges of third parties from a net; returns them. */
   async dropThirdParties(net: Net, near: (edge: Edge) => string): Promise<Edge[]> {
     const dropped: Edge[] = [];
     const places = new Set<number>();
@@ -117,9 +117,9 @@ export class Assertions {
   }
 
   /**
-   * Owners of what a node stands for; the empty string where a record has none. What several
-   * describe and the asked-for record's owner too is that owner's here: a URL can be described by
-   * anybody.
+   * Owners of the records that a node stands for; the empty string where a record has none. If
+   * several owners describe a node and the requested record's owner is one of them, only that owner
+   * counts: anybody can describe a URL.
    */
   #ownersOf(node: string): string[] {
     const home = this.#homeOf(node);
@@ -133,7 +133,7 @@ export class Assertions {
     return owners.size > 1 && owners.has(own) ? [own] : [...owners];
   }
 
-  /** Asks about members of groups where two owners differ: each pair once. */
+  /** Looks up members of groups where two owners differ: each pair once. */
   async #settle(edges: readonly Edge[]): Promise<void> {
     for (const { subject, object, graph } of edges) {
       const user = this.#owners.get(graph);
@@ -168,9 +168,9 @@ export class Assertions {
 }
 
 /**
- * The end of an edge that a walk comes from: the supported one upstream, the supporting one
- * downstream, and of both directions the one that is nearer.
- * @param distance steps of a node from the asked-for record, for both directions
+ * The end of an edge that a walk comes from: the supported end upstream, the supporting end
+ * downstream, and for both directions the nearer end.
+ * @param distance steps of a node from the requested record, for both directions
  */
 export function nearEnd(
   direction: Direction,

@@ -4,27 +4,28 @@ import { eachCell, iriIn, iriTerm, rowsIn, textIn } from "../../storage/graph/te
 import type { RecordStore } from "../../storage/records/port.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
 
-/** `types` and `records` hold each once. */
+/** `types` and `records` hold each value once. */
 export interface Description {
   types: string[];
   name?: string;
   description?: string;
   records: string[];
-  /** It stands for like siblings. */ group?: GroupMarks;
+  /** Present if it stands for similar siblings. */ group?: GroupMarks;
 }
 
 /** Fragment of the identifiers of objects inside a record. */
 const EMBEDDED = "#genid-";
 
 /**
- * The record that a node is part of; `undefined` for the node itself and for what stands outside.
+ * The record that a node is part of; `undefined` for a node that is a record, and for a node
+ * outside all records.
  */
 export function holderOf(node: string): string | undefined {
   const at = node.indexOf(EMBEDDED);
   return at > 0 ? node.slice(0, at) : undefined;
 }
 
-/** Which records say of themselves that they stand for these URLs: `[url, record]`. */
+/** The records that state to stand for these URLs: `[url, record]`. */
 export async function recordsOfUrls(
   ask: Asking,
   urls: readonly string[],
@@ -47,19 +48,19 @@ const [TYPE, NAME, DESCRIPTION] = [
 ];
 
 /**
- * A row for each statement. Three variables and no BIND but one, which makes no new text where it
- * need not: twice as quick as naming the property in the row. `graph` is where each node's own
- * statements are.
+ * A row for each statement. Three variables and only one BIND, which creates no new text where none
+ * is needed: twice as fast as naming the property in the row. `graph` is the graph with each node's
+ * own statements.
  */
 const apart = (bound: string, keys: "?n" | "?n ?g", graph: "?n" | "?g"): string =>
   `SELECT ${keys} ?type ?name ?description { ${bound} { { GRAPH ${graph} { ${TYPE} } }
     UNION { GRAPH ${graph} { ${NAME} } } UNION { GRAPH ${graph} { ${DESCRIPTION} } ${SHORT} } } }`;
 
 /**
- * What records say of themselves, in a row each: half the time of a row for each statement. But
- * what has many types, names and descriptions comes with all their combinations, so there is a
- * most. Every record has a type. Each OPTIONAL names the graph anew: inside one GRAPH the engine
- * would read every graph, and not those of the nodes only.
+ * The statements of records about themselves, one row per record: half the time of one row per
+ * statement. But a record with many types, names and descriptions has a row for each combination,
+ * so the number of rows is limited. Every record has a type. Each OPTIONAL names the graph again:
+ * inside one GRAPH the engine would read every graph, not only those of the nodes.
  */
 const together = (bound: string, nodes: number): Question => ({
   query: `SELECT ?n ?type ?name ?description { ${bound} GRAPH ?n { ${TYPE} } OPTIONAL {
@@ -70,12 +71,12 @@ const together = (bound: string, nodes: number): Question => ({
 const COMBINATIONS = 4;
 
 /**
- * What records say about the nodes that are theirs: a record about itself and the objects inside
- * it, a crate's entity about the URL it stands for. What others say about a node is not heard:
- * names cannot be forged. Read from the graph, so that it is the public view, as of the same commit
- * as the edges. A node that no record describes is missing from the answer.
- * @param texts what all records among the nodes say of themselves, and perhaps others too, when it
- * was asked for already
+ * The statements of records about their own nodes: a record about itself and the objects inside it,
+ * a crate's entity about the URL it stands for. Statements of other records about a node are
+ * ignored: names cannot be forged. Read from the graph, so that the answer is the public view, as
+ * of the same commit as the edges. A node that no record describes is missing from the answer.
+ * @param texts the statements about themselves of all records among the nodes, and perhaps of
+ * others, if they were requested already
  */
 export async function describe(
   ask: Asking,
@@ -94,7 +95,7 @@ export async function describe(
       found.set(node, known);
     }
     if (second !== "" && !node.includes(EMBEDDED)) addTo(known.records, iriIn(second)!);
-    // Of several names the least, so that it is the same one each time.
+    // Of several names the first in sort order, so that it is always the same.
     if (place === 0) addTo(known.types, compactType(textIn(cell)!));
     else if (place === 1) known.name = least(known.name, textIn(cell)!);
     else known.description = least(known.description, shorten(textIn(cell)!));
@@ -129,8 +130,8 @@ export async function describe(
 }
 
 /**
- * The same of one record, from the truth: a quarter of the time of a query. Its statements are one
- * a line, and terms are written as in TSV.
+ * The same for one record, from the record store: a quarter of the time of a query. Its statements
+ * are one per line, and terms are written as in TSV.
  */
 export async function describeRecord(
   ask: Asking,
@@ -157,7 +158,7 @@ export async function describeRecord(
 }
 
 /**
- * Asks for what records say of themselves, of those that a pattern binds `?n` to; for
+ * Reads the statements about themselves of the records that a pattern binds `?n` to; for
  * {@link describe}.
  * @param nodes at most so many
  */
@@ -178,15 +179,15 @@ const addTo = (list: string[], text: string): void => {
 };
 const least = (a: string | undefined, b: string): string => (a === undefined || b < a ? b : a);
 
-/** IRIs written into one query: large enough to be quick, small enough for any parser. */
+/** IRIs in one query: large enough to be fast, small enough for any parser. */
 const CHUNK = 5_000;
 /**
- * The same where each brings several rows. Of small lots nearly all is garbage before it has to be
- * moved: of larger ones the heap grows.
+ * The same where each IRI has several rows. With small batches nearly all memory is garbage before
+ * it has to be moved: with larger ones the heap grows.
  */
 const LOT = 100;
 
-/** Asks the engine and remembers which commits the answers were as of. */
+/** Queries the engine and records the commits of the answers. */
 export class Asking {
   oldest = Number.POSITIVE_INFINITY;
   newest = 0;
@@ -226,7 +227,7 @@ export class Asking {
     return tsv.length > most && rowsIn(tsv) > most ? this.table(otherwise) : tsv;
   }
 
-  /** Takes into account what is known as of a commit. */
+  /** Records that some data is as of a commit. */
   note(sequence: number): void {
     this.oldest = Math.min(this.oldest, sequence);
     this.newest = Math.max(this.newest, sequence);
@@ -235,7 +236,7 @@ export class Asking {
   /**
    * One query for many bindings, in as many parts as needed.
    * @param bindings one tuple of IRIs a row
-   * @param query makes the query from the rows of a VALUES block
+   * @param query builds the query from the rows of a VALUES block
    */
   async each(
     bindings: readonly (readonly string[])[],
@@ -248,7 +249,9 @@ export class Asking {
     return parts.length === 1 ? parts[0]! : parts.flat();
   }
 
-  /** The same as tables, one after the other: the engine works on the next while one is read. */
+  /**
+   * The same as tables, one after the other: the engine computes the next one while one is read.
+   */
   async *tables(
     bindings: readonly Binding[],
     query: (values: string, count: number) => string | Question,
@@ -257,7 +260,7 @@ export class Asking {
       if (start >= bindings.length) return undefined;
       const lot = bindings.slice(start, start + LOT);
       const answer = this.table(query(valuesOf(lot), lot.length));
-      // Who stops reading leaves the next one unread.
+      // A caller that stops reading leaves the next one unread.
       answer.catch(() => {});
       return answer;
     };
@@ -270,10 +273,7 @@ export class Asking {
   }
 }
 
-/**
- * A query that may answer many more rows than what it is about; past `most` of them another one is
- * asked.
- */
+/** A query that may return many more rows than nodes; past `most` rows another query is used. */
 interface Question {
   query: string;
   most: number;

@@ -14,13 +14,13 @@ import type {
 } from "./types.js";
 
 const INDEX_WAIT = 2_000;
-/** Times a graph is read again because a commit came between its queries. */
+/** Attempts to read a graph when a commit came between its queries. */
 const READINGS = 3;
 
 /**
- * The evidence graph of one record, never older than the request. A graph that commits kept moving
- * under three readings is answered all the same, `asOf` the oldest commit that went into it; so is
- * one whose nodes are too many to be held until they all are read.
+ * The evidence graph of one record, never older than the request. After three attempts disturbed by
+ * commits the graph is answered nevertheless, with `asOf` the oldest commit that it includes; so is
+ * a graph with too many nodes to hold until all are read.
  *
  * @throws {ServiceError} `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `VALIDATION`, `INDEX_LOADING`,
  * `INDEX_BEHIND`, `QUERY_TIMEOUT`
@@ -54,7 +54,7 @@ export async function evidenceGraph(
 export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking =>
   new Asking(queries, timeout === undefined ? {} : { timeout });
 
-/** The record asked for, once the index has caught up with what was stored before the request. */
+/** The requested record, after the index has applied all commits before the request. */
 export async function upToDate(ark: string, deps: EvidenceDeps): Promise<StoredRecord> {
   const sequence = await deps.records.sequence();
   const record = await asked(ark, deps.records);

@@ -11,7 +11,10 @@ export interface KindCount {
   kind: KindName;
   count: number;
 }
-/** `owner` is null for records without one, `name` for an owner without one or that is not here. */
+/**
+ * `owner` is null for records without one, `name` for an owner without a name or without a record
+ * here.
+ */
 export interface OwnerCount {
   owner: string | null;
   name: string | null;
@@ -19,32 +22,35 @@ export interface OwnerCount {
   kinds: KindCount[];
 }
 
-/** What rests on a record: what falls with it. A crate's own parts are not counted. */
+/**
+ * The records that depend on a record: they are invalid if it is. A crate's own parts are not
+ * counted.
+ */
 export interface Impact {
   "@id": string;
-  /** Records that rest on it, directly or through others. */
+  /** Records that depend on it, directly or through others. */
   total: number;
-  /** Those that rest on it directly. */
+  /** Records that depend on it directly. */
   direct: number;
   /** Steps to the furthest of them. */
   furthest: number;
-  /** Most first. */
+  /** Largest first. */
   byKind: KindCount[];
-  /** Most first. */
+  /** Largest first. */
   byOwner: OwnerCount[];
-  /** Identifiers that rest on it, and that no record here describes. */
+  /** Identifiers that depend on it, and that no record here describes. */
   unresolved: number;
-  /** Edges of third parties that were left out, where that was asked for. */
+  /** Omitted edges of third parties, if the request omits them. */
   hidden?: { thirdParty: number };
   /** Commit that the answer is as of. */
   asOf: number;
 }
 
-/** Records read at a time. */
+/** Records in one read. */
 const LOT = 500;
 
 /**
- * Counts what rests on a record, by kind and by owner.
+ * Counts the records that depend on a record, by kind and by owner.
  * @param assertedBy as in {@link import("./types.js").EvidenceRequest}
  * @throws ServiceError as `evidenceGraph`
  */
@@ -126,7 +132,7 @@ async function stepsByRecord(
     else if (behind.length === 0) reach(node, step);
     else for (const ark of behind) reach(ark, step);
   }
-  // What is at the start through another of its names falls out.
+  // Records that are the start under another name are removed.
   for (const [node, step] of near) if (step === 0) found.delete(holderOf(node) ?? node);
   return found;
 }

@@ -11,7 +11,7 @@ export type OneWay = "upstream" | "downstream";
 
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
 const PLACES = new Map(NAMES.map((name, place) => [name, place]));
-/** By place: the object supports the subject. */
+/** By index of the name: whether the object supports the subject. */
 const OBJECT_SUPPORTS = NAMES.map((name) => PROVENANCE[name].support === "object");
 
 /** For each number a run in `edges`: those from `starts[number]` up to `starts[number + 1]`. */
@@ -26,7 +26,7 @@ interface Latest {
 
 /**
  * Edges between nodes that are numbered, so that 100,000 nodes with theirs take some ten megabytes.
- * An edge that was added twice is there twice.
+ * An edge that was added twice is stored twice.
  */
 export class Net {
   readonly #numbers = new Map<string, number>();
@@ -36,7 +36,7 @@ export class Net {
   #graphs = new Int32Array(256);
   #places = new Uint8Array(256);
   #size = 0;
-  /** Edges come node by node: many have an end in common with the one before. */
+  /** Edges are added node by node: many share an end with the previous one. */
   readonly #latest: { readonly subject: Latest; readonly object: Latest; readonly graph: Latest } =
     { subject: { number: -1 }, object: { number: -1 }, graph: { number: -1 } };
   #bySubject: Runs | undefined;
@@ -60,14 +60,14 @@ export class Net {
   }
 
   /**
-   * Numbers a node that may have edges; answers the string that it is kept as. Cut from a list of
-   * nodes it keeps that in memory, and not every table of edges.
+   * Numbers a node that may have edges; returns the stored string. If that was cut from a list of
+   * nodes, it holds that list in memory, but not every table of edges.
    */
   know(node: string): string {
     return this.#iris[this.#number(node)]!;
   }
 
-  /** Tells which nodes support others. */
+  /** Returns a predicate for nodes that support others. */
   supporters(): (node: string) => boolean {
     const [supported, supporting] = this.#along("upstream");
     const found = new Uint8Array(this.#iris.length);
@@ -79,7 +79,7 @@ export class Net {
     };
   }
 
-  /** Leaves only the edges between nodes that are wanted. */
+  /** Removes all edges except those between wanted nodes. */
   keep(wanted: (iri: string) => boolean): void {
     const stays = new Uint8Array(this.#iris.length);
     for (let number = 0; number < stays.length; number++)
@@ -88,7 +88,7 @@ export class Net {
     this.#retain((edge) => stays[this.#subjects[edge]!] === 1 && stays[this.#objects[edge]!] === 1);
   }
 
-  /** Leaves out the edges at these places of {@link edges}. */
+  /** Removes the edges at these places of {@link edges}. */
   drop(places: ReadonlySet<number>): void {
     if (places.size > 0) this.#retain((edge) => !places.has(edge));
   }
@@ -106,12 +106,12 @@ export class Net {
     this.#bySubject = this.#byObject = undefined;
   }
 
-  /** Those that nodes state, in the order of the nodes and then of the names of provenance. */
+  /** The edges that nodes state, in the order of the nodes and then of the names of provenance. */
   edgesOf(subjects: Iterable<string>): Edge[] {
     return this.#edgesAt(subjects, (this.#bySubject ??= this.#runs(this.#subjects, true)));
   }
 
-  /** Those of one name that lead to nodes, in the order of the nodes. */
+  /** The edges of one name that lead to nodes, in the order of the nodes. */
   edgesInto(objects: Iterable<string>, name: ProvenanceName): Edge[] {
     return this.#edgesAt(
       objects,
@@ -137,7 +137,7 @@ export class Net {
     for (let edge = 0; edge < this.#size; edge++) yield this.#edge(edge);
   }
 
-  /** Nodes that an edge ends at. */
+  /** Nodes at the end of an edge. */
   linked(): Set<string> {
     const ends = new Set<number>();
     for (let edge = 0; edge < this.#size; edge++)
@@ -202,7 +202,7 @@ export class Net {
     const edges = new Int32Array(this.#size);
     for (let edge = 0; edge < this.#size; edge++) edges[next[ends[edge]!]!++] = edge;
     if (!named) return { starts, edges };
-    // Most nodes state few edges and have them in order already.
+    // Most nodes state few edges, already in order.
     for (let number = 0; number < this.#iris.length; number++) {
       for (let at = starts[number]! + 1; at < starts[number + 1]!; at++) {
         if (this.#places[edges[at - 1]!]! <= this.#places[edges[at]!]!) continue;
@@ -254,7 +254,7 @@ export class Net {
   }
 }
 
-/** What an edge makes of its ends: `[supported, supporting]`. */
+/** The roles of an edge's ends: `[supported, supporting]`. */
 export const supportOf = ({
   subject,
   name,

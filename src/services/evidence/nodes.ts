@@ -15,8 +15,8 @@ import {
 } from "./types.js";
 
 /**
- * Whose word an edge is; `record` is null where a group's members have each their own. `fields`:
- * which fields of it say so. `derived`: they say the inverse.
+ * Who states an edge; `record` is null where the members of a group have different records.
+ * `fields`: the fields that state the edge. `derived`: they state the inverse.
  */
 export interface Said extends Omit<Assertion, "record"> {
   record: string | null;
@@ -28,7 +28,7 @@ const PLACES = new Map(
   (Object.keys(PROVENANCE) as ProvenanceName[]).map((name, place) => [name, place]),
 );
 
-/** What a node shows of one edge: a row for each field where fields were asked for. */
+/** The rows of a node for one edge: a row for each field where fields were requested. */
 function statedEdges(
   { name, object }: Edge,
   { record, owner, ownsSource, ownsTarget, thirdParty, fields, derived }: Said,
@@ -50,9 +50,9 @@ function statedEdges(
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
 
 /**
- * What actions say of their results, as the results would say it: programs follow `generatedBy`
- * from node to node, and many crates state `result` of the action only. What a result says itself
- * is left out.
+ * Statements of actions about their results, as if the results stated them: programs follow
+ * `generatedBy` from node to node, and many crates state `result` of the action only. Statements
+ * that a result has itself are left out.
  * @param edges `generated`, with `said` in their order
  * @param stated edges of the results
  */
@@ -110,7 +110,7 @@ const isSame = (a: StatedEdge, b: StatedEdge): boolean =>
 
 export const reference = (iri: string): Reference => ({ "@id": iri });
 
-/** Of a record whose statements are all about the URL it stands for. */
+/** For a record whose statements are all about the URL it stands for. */
 export function ofRecord(record: StoredRecord): Description {
   return {
     types: [compactType(expandCurie(KINDS[record.kind].rdfClass))],
@@ -120,9 +120,9 @@ export function ofRecord(record: StoredRecord): Description {
 }
 
 /**
- * Nodes in the order asked for; those that nothing describes are left out.
- * @param aliases URLs that a crate knows the asked-for record by
- * @param said whose word each edge is, in their order
+ * Nodes in the requested order; nodes without a description are left out.
+ * @param aliases URLs that a crate uses for the requested record
+ * @param said who states each edge, in their order
  */
 export function nodesOf(
   order: readonly string[],
@@ -151,7 +151,7 @@ export function nodesOf(
   let node: EvidenceNode | undefined;
   for (let index = 0; index < edges.length; index++) {
     const { subject, name, object } = edges[index]!;
-    // Edges come node by node.
+    // Edges are in the order of their nodes.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
     for (const edge of statedEdges(edges[index]!, said[index]!))
@@ -177,7 +177,7 @@ const inOrder = (references: readonly Reference[]): Reference[] =>
     .toSorted((a, b) => (a["@id"] < b["@id"] ? -1 : Number(a["@id"] > b["@id"])))
     .filter((each, index, all) => each["@id"] !== all[index - 1]?.["@id"]);
 
-/** Says why each of these references leads to nothing that is stored here. */
+/** Determines for each of these references why no stored record matches it. */
 export async function dangling(
   iris: readonly string[],
   records: Pick<RecordStore, "findMany">,

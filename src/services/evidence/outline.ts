@@ -18,13 +18,13 @@ import {
 } from "./types.js";
 import { seedsOf, walk } from "./walk.js";
 
-/** Like siblings that one node stands in for. */
+/** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
   iri: string;
   members: string[];
 }
 
-/** What is known of the nodes that may be grouped. */
+/** Facts about the nodes that may be grouped. */
 interface Siblings {
   root: string;
   nodes: readonly string[];
@@ -37,12 +37,12 @@ interface Siblings {
 }
 
 /**
- * Times that nodes are told apart by what is around them; fan-outs of real workflows take two or
- * three.
+ * Most rounds in which nodes are distinguished by their neighbours; fan-outs of real workflows take
+ * two or three.
  */
 const ROUNDS = 64;
 
-/** A relation of a node, and what is at its other end. */
+/** A relation of a node, and the node at its other end. */
 interface Relation {
   relation: string;
   other: string;
@@ -50,9 +50,9 @@ interface Relation {
 
 /**
  * Groups of nodes of one kind that have the same relations to the same neighbours, or to neighbours
- * that are alike themselves: 500 images that one computation used, eight runs on one input and the
- * result of each. The name of a group follows from its kind and its neighbours, so that it is the
- * same in the next answer.
+ * that are similar themselves: 500 images that one computation used, eight runs on one input and
+ * the result of each. The name of a group is derived from its kind and its neighbours, so that it
+ * is the same in the next answer.
  */
 function groupsOf(siblings: Siblings, atLeast: number, open: ReadonlySet<string>): Group[] {
   const around = relationsOf(siblings);
@@ -61,7 +61,7 @@ function groupsOf(siblings: Siblings, atLeast: number, open: ReadonlySet<string>
     const groups = named(classesOf(siblings, around, atLeast, opened), siblings, around);
     const asked = groups.filter(({ group }) => open.has(group));
     if (asked.length === 0) return groups;
-    // What is around the members of an open group is told apart by them.
+    // Members of an open group distinguish their neighbours.
     for (const { members } of asked) for (const member of members) opened.add(member);
   }
 }
@@ -73,7 +73,8 @@ function relationsOf({ edges, said }: Siblings): Map<string, Relation[]> {
     known.set(`${relation} ${other}`, { relation, other });
   };
   for (const [index, { subject, name, object }] of edges.entries()) {
-    // What third parties state looks otherwise, and is no likeness to what owners do.
+    // A statement of a third party makes a node differ from nodes with the same statement by their
+    // owner.
     const by = said[index]!.thirdParty ? ` by ${said[index]!.owner}` : "";
     relate(subject, `> ${name}${by}`, object);
     relate(object, `< ${name}${by}`, subject);
@@ -82,10 +83,9 @@ function relationsOf({ edges, said }: Siblings): Map<string, Relation[]> {
 }
 
 /**
- * Classes of at least so many nodes that are alike: nodes that begin as one class when they are of
- * one kind and equally far away, and are told apart by the classes of what is around them until
- * that changes nothing (colour refinement). A class that is too small is none: its nodes stand for
- * themselves.
+ * Classes of at least so many similar nodes: nodes begin in one class when they have the same kind
+ * and distance, and are divided by the classes of their neighbours until the classes are stable
+ * (colour refinement). A class that is too small is dropped: its nodes represent themselves.
  */
 function classesOf(
   { root, nodes, described, missing, distance }: Siblings,
@@ -142,7 +142,7 @@ function named(
           `${relation} ${grouped.has(other) ? kindOf(other, described, missing) : other}`,
       );
     const name = hash(`${kind}\n${[...new Set(relations)].toSorted().join("\n")}`);
-    // Classes that differ further away only.
+    // Classes that differ only further away.
     const twins = seen.get(name) ?? 0;
     seen.set(name, twins + 1);
     const group = twins === 0 ? name : hash(`${name} ${twins}`);
@@ -161,16 +161,16 @@ const kindOf = (
 
 const hash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, 16);
 
-/** What is known of the nodes when it had to be read for all of them. */
+/** Facts about the nodes when all of them had to be read. */
 export interface Known {
   described: ReadonlyMap<string, Description>;
   missing: ReadonlyMap<string, Dangling>;
   edges: readonly Edge[];
-  /** Whose word each of them is. */
+  /** Who states each of them. */
   said: readonly Said[];
 }
 
-/** Which nodes an answer has, before they are described. */
+/** The nodes of an answer, before they are described. */
 export interface Outline {
   record: StoredRecord;
   root: string;
@@ -178,8 +178,8 @@ export interface Outline {
   /** Every edge among them, on this page or another. */
   net: Net;
   /**
-   * What records among the nodes say of themselves, and perhaps others too, where it was asked for
-   * already.
+   * The statements about themselves of the records among the nodes, and perhaps of others, where
+   * they were requested already.
    */
   texts?: Promise<string>;
   page: NodePage;
@@ -190,9 +190,9 @@ export interface Outline {
   near: (edge: Edge) => string;
 }
 
-/** Up to so many nodes are read before an answer begins. */
+/** Nodes that are read before an answer begins. */
 export const AT_ONCE = 15_000;
-/** A node has about so many edges: with fewer nodes than an answer may have, all are described. */
+/** Expected edges per node: with fewer nodes than an answer may have, all are described. */
 const EDGES_A_NODE = 3;
 
 export async function outlineOf(
@@ -247,8 +247,8 @@ export async function outlineOf(
 }
 
 /**
- * Takes out what is of other kinds; answers how many. What nothing here describes has no kind and
- * stays.
+ * Removes nodes of other kinds; returns their number. A node that no record here describes has no
+ * kind and stays.
  */
 async function keepKinds(
   ask: Asking,
@@ -286,7 +286,7 @@ async function knowAll(
   };
 }
 
-/** The same nodes and edges with each group as one node, as near as its nearest member. */
+/** The same nodes and edges with each group as one node, at the distance of its nearest member. */
 function grouped(
   near: ReadonlyMap<string, number>,
   known: Known,
@@ -318,7 +318,9 @@ function grouped(
   };
 }
 
-/** One edge for all between two groups that the same owner states. @param at where a node is now */
+/**
+ * One edge for all between two groups that the same owner states. @param at current place of a node
+ */
 function groupedEdges(
   { edges, said }: Known,
   at: (iri: string) => string,

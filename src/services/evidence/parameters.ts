@@ -5,11 +5,13 @@ import type { AssertedBy, Direction, EvidenceRequest } from "./types.js";
 
 type EvidenceParameters = Omit<EvidenceRequest, "ark" | "limit"> & { limit?: number };
 
-/** So many like siblings become one when `collapse=true` does not say. */
+/** Size from which similar siblings become one node when `collapse=true` states no number. */
 const COLLAPSE = 5;
 const DIRECTIONS = ["upstream", "downstream", "both"];
 
-/** What a query string asks of an evidence graph. @throws ValidationError with all that is wrong */
+/**
+ * The parameters of an evidence graph in a query string. @throws ValidationError with all errors
+ */
 export function evidenceParameters(
   query: Readonly<Record<string, string | undefined>>,
 ): EvidenceParameters {
@@ -53,7 +55,7 @@ export function evidenceParameters(
   };
 }
 
-/** Several values of one parameter stand between commas. */
+/** Commas separate several values of one parameter. */
 const listOf = (raw: string | undefined): string[] | undefined =>
   raw
     ?.split(",")
@@ -89,7 +91,7 @@ function assertedByOf(
 }
 
 /**
- * `assertedBy` alone, where nothing else of an evidence graph can be asked for.
+ * `assertedBy` alone, where no other parameter of an evidence graph is supported.
  * @throws ValidationError
  */
 export function assertedByParameter(
@@ -123,7 +125,7 @@ function readCursor(cursor: string): Position {
     if (Number.isSafeInteger(distance) && typeof iri === "string" && rest.length === 0)
       return { distance: distance as number, iri };
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw invalid(
     ["query", "cursor"],
@@ -143,9 +145,9 @@ export interface NodePage {
 }
 
 /**
- * The nodes of one answer. The asked-for record is on every page and counts; a page of one still
- * moves on.
- * @param near steps of all nodes but the asked-for record
+ * The nodes of one answer. The requested record is on every page and counts; a page of one node
+ * still advances.
+ * @param near steps of all nodes but the requested record
  */
 export function pageOf(
   root: string,
@@ -169,7 +171,7 @@ export function pageOf(
   };
 }
 
-/** Nearest first, then by identifier: an order that a later page finds again. */
+/** Nearest first, then by identifier: an order that is stable across pages. */
 function inOrder(near: ReadonlyMap<string, number>): string[] {
   const atStep: string[][] = [];
   for (const [node, steps] of near) (atStep[steps] ??= []).push(node);
@@ -179,8 +181,8 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
 const MOST = 100_000;
 
 /**
- * @throws {import("../../errors.js").ValidationError} for what is not a whole number from `least`
- * to 100000
+ * @throws {import("../../errors.js").ValidationError} unless the value is a whole number from
+ * `least` to 100000
  */
 export function checkRange(name: "limit" | "depth" | "collapse", value: number, least = 1): void {
   const loc = ["query", name];

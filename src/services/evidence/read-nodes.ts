@@ -19,14 +19,14 @@ import {
 } from "./types.js";
 import { NAME_OF_IRI } from "./walk.js";
 
-/** Documents looked into at a time: between two lots others get their turn. */
+/** Documents parsed at a time: other requests may run between two batches. */
 const STATEMENTS_AT_ONCE = 100;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
 
 /**
- * Which fields of the record that states an edge say so: found by normalising its document once
- * more, field by field, so that they are told by the very rules that made the edges.
- * @returns in the order of the edges; null where the document says it no longer in so many words
+ * The fields, of the record that states an edge, that state it: found by normalising its document
+ * again, field by field, so that they follow exactly the rules that produced the edges.
+ * @returns in the order of the edges; null where the document no longer states the edge literally
  */
 export async function fieldsOf(
   edges: readonly Edge[],
@@ -62,7 +62,7 @@ async function saidBy(
   return found;
 }
 
-/** What each field of a document says, by name of the relation and what it leads to. */
+/** The statements of each field of a document, by name of the relation and its target. */
 async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
   const {
     "@context": context,
@@ -85,7 +85,7 @@ async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
     fromCrate,
     document: { ...(type === undefined ? {} : { "@type": type }), [name]: value } as JsonObject,
   }));
-  // What a crate brings shares its context; what the API took is mostly plain and needs no JSON-LD
+  // Records of a crate share its context; records from the API are mostly plain and need no JSON-LD
   // processor.
   const graphs = fromCrate
     ? await graphsOf(context, inputs)
@@ -118,8 +118,8 @@ async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
 }
 
 /**
- * Spellings that a record is known by are one; objects inside records are numbered anew field by
- * field.
+ * Different spellings of a record's identifier count as one; objects inside records are numbered
+ * again field by field.
  */
 function comparable(iri: string): string {
   const bare = iri.replace(/#genid-\d+$/, "#genid");
@@ -141,12 +141,12 @@ export const fieldsStated = (
     records,
   );
 
-/** Of more nodes than are read at once, so many at a time: with more the heap grows. */
+/** Batch size for nodes beyond the first read: with more the heap grows. */
 const LOT = 50;
 
 type Stated = Pick<Known, "edges" | "said">;
 
-/** Reads the nodes of an outline, the first lot at once. `complete`: there are no more. */
+/** Reads the nodes of an outline, the first batch at once. `complete`: there are no more. */
 export async function readNodes(
   ask: Asking,
   outline: Outline,
@@ -223,7 +223,7 @@ export async function readNodes(
   };
 }
 
-/** What is said of how nodes were generated, by those that generated them. */
+/** The statements about how nodes were generated, by the activities that generated them. */
 async function madeOf(
   order: readonly string[],
   { net, assertions, near }: Outline,
@@ -239,7 +239,7 @@ async function know(
   deps: EvidenceDeps,
   texts: Outline["texts"],
 ): Promise<Known> {
-  // Before the descriptions are waited for: the engine is still at work.
+  // Before waiting for the descriptions: the engine is still computing them.
   const edges = net.edgesOf(order);
   const alone = order.length === 1 && order[0] === root;
   const described = await (alone && !texts
@@ -258,7 +258,7 @@ async function know(
   };
 }
 
-/** What supports nothing else that was found; in a cycle without end, the asked-for record. */
+/** Nodes that support no other node found; in a cycle without end, the requested record. */
 function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
   const supports = known ? supportersIn(known.edges) : net.supporters();
   const ends = nodes.filter(

@@ -9,17 +9,17 @@ import { fieldsOf } from "./read-nodes.js";
 import type { AssertedBy, Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
 import { discover, type Seeds, seedsOf } from "./walk.js";
 
-/** One statement on the way, as it was made: its subject may be either end. */
+/** One statement on the path, as it was made: its subject may be either end. */
 export interface PathEdge {
   source: string;
   name: ProvenanceName;
   target: string;
-  /** Nobody states it but third parties. */
+  /** Only third parties state it. */
   thirdParty?: true;
   statedBy: (Statement & Omit<Assertion, "record" | "thirdParty"> & { thirdParty?: true })[];
 }
 
-/** A shortest way from one record to another along what supports what. */
+/** A shortest path of support from one record to another. */
 export interface SupportPath {
   from: string;
   to: string;
@@ -28,9 +28,9 @@ export interface SupportPath {
    * other.
    */
   direction: OneWay | null;
-  /** Steps; null when there is no way. */
+  /** Steps; null when there is no path. */
   length: number | null;
-  /** From `from` to `to`; of a crate the part that the way begins or ends at. */
+  /** From `from` to `to`; for a crate the part at which the path begins or ends. */
   nodes: EvidenceNode[];
   edges: PathEdge[];
   /** Commit that the answer is as of. */
@@ -38,7 +38,7 @@ export interface SupportPath {
 }
 
 /**
- * Looks upstream first, then downstream. Of several shortest ways the first by identifier.
+ * Searches upstream first, then downstream. Of several shortest paths the first by identifier.
  * @throws ServiceError as `evidenceGraph`, for either record
  */
 export async function supportPath(
@@ -101,7 +101,7 @@ async function shortest(
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
-  // The shortest way may lead along edges of third parties, and another is looked for then.
+  // The shortest path may include edges of third parties; then another one is searched for.
   await discover(ask, net, starts, way, {
     depth: Number.POSITIVE_INFINITY,
     ...(only ? {} : { until: ends }),

@@ -3,7 +3,8 @@ import type { EvidenceGraph, EvidenceNode, Reference } from "./types.js";
 // Only types are imported here: the command-line tool draws trees and must not load the service.
 
 /**
- * Names of properties whose object rests on the subject; all other provenance runs the other way.
+ * Names of properties whose object depends on the subject; all other provenance has the opposite
+ * direction.
  */
 const SUBJECT_SUPPORTS = new Set([
   "generated",
@@ -28,10 +29,10 @@ const NO_EDGES = new Set([
   "group",
 ]);
 
-/** Steps drawn below each other; further to the right no terminal shows anything. */
+/** Steps drawn below each other; a terminal is not wide enough for more. */
 const DEEPEST = 100;
 
-/** `thirdParty`: whose word it is, when nobody else states it. */
+/** `thirdParty`: who states it, when only third parties do. */
 interface Branch {
   to: string;
   by: string;
@@ -47,10 +48,10 @@ interface Step {
 }
 
 /**
- * The answer as an indented tree of text, one node a line without line end: what the root rests on,
- * or for `downstream` what rests on it. A node that was drawn before is marked and not drawn again,
- * so cycles and diamonds end.
- * @param root identifier to begin with; default the asked-for record, or the outputs when that has
+ * The answer as an indented tree of text, one node per line without a line end: the nodes that
+ * support the root, or for `downstream` the nodes that depend on it. A node that was drawn before
+ * is marked and not drawn again, so cycles and diamonds end.
+ * @param root identifier to begin with; default the requested record, or the outputs when that has
  * no evidence of its own (a crate)
  */
 export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
@@ -66,7 +67,7 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
   const stack: Step[] = begin
     .map((id): Step => ({ id, label: "", indent: "", last: true, top: true, depth: 0 }))
     .toReversed();
-  // A stack of its own: chains are longer than the call stack.
+  // An explicit stack: chains are longer than the call stack.
   for (let step = stack.pop(); step; step = stack.pop()) {
     const children = branches.get(step.id) ?? [];
     const again = drawn.has(step.id) && children.length > 0;
@@ -96,7 +97,7 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
   return lines;
 }
 
-/** A node's next ones, each once, named by the first property that states it. */
+/** A node's next nodes, each once, named by the first property that states it. */
 function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
   const branches = new Map<string, Map<string, Omit<Branch, "to">>>();
   const down = evidence.direction === "downstream";
@@ -109,10 +110,10 @@ function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
           : [node["@id"], other];
         const [from, to] = down ? [supporting, supported] : [supported, supporting];
         const targets = branches.get(from) ?? branches.set(from, new Map()).get(from)!;
-        // `generatedBy` reads better on the way up than `generated` seen from the other end.
+        // `generatedBy` reads better upstream than `generated` seen from the other end.
         const known = targets.get(to);
         const thirdParty = thirdPartyOf(node, name, other);
-        // One who owns the record says it too.
+        // An owner of the record states it too.
         const marked =
           thirdParty !== undefined && (!known || known.thirdParty !== undefined)
             ? { thirdParty }
@@ -142,7 +143,7 @@ function thirdPartyOf(node: EvidenceNode, property: string, object: string): str
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {
   if (missing !== undefined) return `${id} [${missing}]`;
-  // The class of the record's kind says more about its part in the evidence than a file's
+  // The class of the record's kind describes its role in the evidence better than a file's
   // MediaObject.
   const type = node?.["@type"].find((name) => name.startsWith("evi:")) ?? node?.["@type"][0];
   return `${node?.name === undefined ? id : `${node.name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;

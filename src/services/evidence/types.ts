@@ -9,42 +9,43 @@ export type Direction = "upstream" | "downstream" | "both";
 export interface EvidenceRequest {
   /** Any spelling of the record's ARK. */
   ark: string;
-  /** `upstream`: what the record rests on; `downstream`: what rests on it. */
+  /** `upstream`: nodes that support the record; `downstream`: nodes that depend on it. */
   direction: Direction;
   /** Steps from the record, 1–100000; absent: no limit. */
   depth?: number;
   /** Nodes in one answer, 1–100000. */
   limit: number;
-  /** From the answer before. */
+  /** From the previous answer. */
   cursor?: string;
   /**
-   * Shows nodes of these kinds only, and what is not stored here; the walk passes through the
-   * others.
+   * Shows nodes of these kinds only, and nodes that are not stored here; the walk passes through
+   * the others.
    */
   kinds?: readonly KindName[];
   /**
-   * So many like siblings or more become one node that says how many; 2–100000. Absent: none do.
+   * So many similar siblings or more become one node with their number; 2–100000. Absent: no
+   * grouping.
    */
   collapse?: number;
-  /** Groups left open, by their `group`. */
+  /** Groups to expand, by their `group`. */
   expand?: readonly string[];
-  /** Says of each edge which field of the record stated it. */
+  /** Adds to each edge the field of the record that stated it. */
   statements?: boolean;
   /**
-   * `owner`: the walk leaves out edges of third parties, and what only they lead to. Absent:
-   * `anyone`.
+   * `owner`: the walk omits edges of third parties, and the nodes that only these edges lead to.
+   * Absent: `anyone`.
    */
   assertedBy?: AssertedBy;
 }
 
-/** Whose edges count: those of who has a right over the end that a walk comes from, or all. */
+/** Whose edges count: those of owners with a right over the end that a walk comes from, or all. */
 export type AssertedBy = "owner" | "anyone";
 
 export interface Reference {
   "@id": string;
 }
 
-/** Whose word an edge is. */
+/** Who states an edge. */
 export interface Assertion {
   /** The record whose document states it. */
   record: string;
@@ -58,17 +59,17 @@ export interface Assertion {
 }
 
 /**
- * Who said an edge: a field of a record's document; `null` where the document says it no longer in
- * so many words.
+ * Source of an edge: a field of a record's document; `null` where the document no longer states the
+ * edge literally.
  */
 export interface Statement {
   record: string;
   field: string | null;
 }
 /**
- * An edge of the node that it stands in, with who said it. `field` is there where statements were
- * asked for, and `thirdParty` and `derived` where they are true. Of a group whose members have each
- * their own record `record` is null.
+ * An edge of the node that holds it, with its source. `field` is present where statements were
+ * requested, and `thirdParty` and `derived` where they are true. For a group whose members have
+ * different records `record` is null.
  */
 export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
   property: ProvenanceName;
@@ -76,23 +77,22 @@ export interface StatedEdge extends Omit<Assertion, "record" | "thirdParty"> {
   record: string | null;
   field?: string | null;
   thirdParty?: true;
-  /** The record states the inverse: of `generatedBy` that it generated the node. */
+  /** The record states the inverse: instead of `generatedBy` that it generated the node. */
   derived?: true;
 }
 
-/** Stands in for like siblings: how many, and the name that `expand` opens them by. */
+/** Represents similar siblings: their number, and the name for `expand`. */
 export interface GroupMarks {
   count: number;
   group: string;
 }
 
 /**
- * A record, or an object inside one. Its provenance edges stand under canonical names, all values,
- * sorted.
+ * A record, or an object inside one. Its provenance edges have canonical names, all values, sorted.
  */
 export type EvidenceNode = {
   "@id": string;
-  /** Compact with the prefixes of the context; the class of the record's kind is among them. */
+  /** Compact with the prefixes of the context; includes the class of the record's kind. */
   "@type": string[];
   name?: string;
   /** Cut at {@link DESCRIPTION_LENGTH} characters. */
@@ -109,36 +109,36 @@ export interface Dangling extends Reference, Partial<GroupMarks> {
   reason: "external" | "deleted" | "unknown";
 }
 
-/** Why something reachable is not among the nodes of the answer. */
+/** Number of reachable nodes or edges that are not in the answer, by reason. */
 export interface Hidden {
   /** Nodes one step beyond the asked-for depth. */
   depth?: number;
-  /** Nodes on pages still to come. */
+  /** Nodes on later pages. */
   limit?: number;
-  /** References to deleted records (they stand in `dangling`). */
+  /** References to deleted records (listed in `dangling`). */
   deleted?: number;
-  /** Nodes of kinds that were not asked for. */
+  /** Nodes of kinds that were not requested. */
   kind?: number;
-  /** Nodes that groups stand in for. */
+  /** Nodes that groups represent. */
   collapsed?: number;
-  /** Edges of third parties at nodes that the walk came to, with `assertedBy=owner`. */
+  /** Edges of third parties at nodes that the walk reached, with `assertedBy=owner`. */
   thirdParty?: number;
 }
 
 /** JSON-LD: the named graph of the evidence for one record. */
 export interface EvidenceGraph {
   "@context": Readonly<Record<string, unknown>>;
-  /** Stored form of the asked-for record's ARK. */
+  /** Stored form of the requested record's ARK. */
   "@id": string;
   direction: Direction;
-  /** The asked-for record first, then by distance from it, then by identifier. */
+  /** The requested record first, then by distance from it, then by identifier. */
   "@graph": EvidenceNode[];
-  /** Nodes of this answer that support no other node found: the results that the rest leads to. */
+  /** Nodes of this answer that support no other node found: the results of the others. */
   outputs: Reference[];
   dangling: Dangling[];
   hidden: Hidden;
   truncated: boolean;
-  /** Asks for the next nodes; present when `truncated` is true. */
+  /** Requests the next nodes; present when `truncated` is true. */
   cursor?: string;
   /** Commit that the graph is as of. */
   asOf: number;
@@ -147,17 +147,17 @@ export interface EvidenceGraph {
 /** Characters of a description that a node shows. */
 export const DESCRIPTION_LENGTH = 300;
 
-/** What of an answer is known before its nodes are read, and what after. */
+/** Parts of an answer that are known before its nodes are read, and after. */
 export type EvidenceHead = Pick<EvidenceGraph, "@context" | "@id" | "direction">;
 export type EvidenceTail = Omit<EvidenceGraph, keyof EvidenceHead | "@graph">;
 
 /**
- * An answer whose nodes are read as they are taken, so that the largest needs no room for all of
- * them.
+ * An answer whose nodes are read as the caller consumes them, so that the largest answer is never
+ * in memory as a whole.
  */
 export interface EvidenceAnswer {
   head: EvidenceHead;
-  /** Once. */
+  /** May be called once. */
   nodes(): AsyncIterable<EvidenceNode[]>;
   /** After the last node. */
   tail(): EvidenceTail;
@@ -167,7 +167,7 @@ export interface EvidenceDeps {
   records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads">;
   /** The trusted engine. */
   queries: QueryEngine;
-  /** ms to wait for the commit at which the request came in (INDEX_WAIT). */
+  /** ms to wait for the commit at which the request arrived (INDEX_WAIT). */
   wait?: number;
   /** ms for one query (QUERY_TIMEOUT). */
   timeout?: number;
@@ -176,8 +176,8 @@ export interface EvidenceDeps {
 const link = (curie: string): Record<string, string> => ({ "@id": curie, "@type": "@id" });
 
 /**
- * Explains every key of an evidence graph; what is about the answer and not about the records means
- * nothing in RDF.
+ * Defines every key of an evidence graph; keys about the answer rather than the records have no
+ * meaning in RDF.
  */
 export const EVIDENCE_CONTEXT: Readonly<Record<string, unknown>> = {
   "@vocab": PREFIXES.schema,

@@ -10,8 +10,8 @@ import { type Edge, Net, type OneWay } from "./net.js";
 import { type Direction, IRIS } from "./types.js";
 
 /**
- * Property IRI that a statement is told by. `evi:directlySupportedBy` is inferred as well, so
- * PROV-O's twin speaks for it.
+ * Property IRI that identifies a statement. `evi:directlySupportedBy` is inferred as well, so its
+ * PROV-O counterpart is used instead.
  */
 const statedAs = (name: ProvenanceName): string =>
   expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
@@ -23,7 +23,7 @@ export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
 
 const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
 
-/** Asks of each property whether anything states it: a look into an index each. */
+/** Tests for each property whether anything states it: one index lookup each. */
 const QUESTION = `SELECT ?p {
     ${(Object.keys(PROVENANCE) as ProvenanceName[])
       .map((name) => iriTerm(statedAs(name)))
@@ -32,8 +32,8 @@ const QUESTION = `SELECT ?p {
     }`;
 
 /**
- * The provenance that anybody states at all: few of the names there are, and each that is asked for
- * takes its time. Kept until the next commit.
+ * The provenance properties in use: few of all names, and each one in a query takes time. Cached
+ * until the next commit.
  */
 async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
   const before = known.get(ask.engine);
@@ -49,34 +49,37 @@ async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
 
 const SUPPORT = iriTerm(SUPPORTED_BY);
 /**
- * With so few ends left and this far to go, one property path beats a query a step: 10 ms against
- * 60 for 1000 steps.
+ * With so few ends left and so many steps to go, one property path is faster than a query per step:
+ * 10 ms against 60 for 1000 steps.
  */
 const FEW = 2;
 const FAR = 16;
 
 /**
- * With no more edges than that, all are read in one query, which finds the nodes by itself; some
- * megabytes of text.
+ * Up to this number, one query reads all edges, and finds the nodes by itself; some megabytes of
+ * text.
  */
 const AT_ONCE = 25_000;
 
-/** `texts`: what records among the nodes say of themselves, asked for while the edges were read. */
+/**
+ * `texts`: the statements of records among the nodes about themselves, requested while the edges
+ * were read.
+ */
 interface Discovered {
   texts?: Promise<string>;
 }
 interface Discovery {
   /** Steps from the seeds. */
   depth: number;
-  /** Nodes at which to stop, with all that is as near as the first of them. */
+  /** Nodes at which to stop, including all nodes as near as the first of them. */
   until?: ReadonlySet<string>;
-  /** With no more edges than that the descriptions of all nodes will be wanted. */
+  /** Up to this number of edges the descriptions of all nodes will be needed. */
   describe?: number;
 }
 
 /**
- * Every edge on the way from the seeds in one direction, and those that lead out of what the depth
- * allows. Cycles end by themselves: no node is asked about twice.
+ * Every edge on the way from the seeds in one direction, and the edges that lead beyond the depth.
+ * Cycles end by themselves: no node is queried twice.
  */
 export async function discover(
   ask: Asking,
@@ -105,7 +108,7 @@ export async function discover(
   return {};
 }
 
-/** Adds every edge from one node on, however far. */
+/** Adds every edge from one node on, at any distance. */
 async function beyond(
   ask: Asking,
   net: Net,
@@ -121,7 +124,7 @@ async function beyond(
   const rows = rowsIn(tsv);
   if (rows === 0) return {};
   if (rows < AT_ONCE) {
-    // Asked before the edges are read, so that the engine works meanwhile.
+    // Requested before the edges are read, so that the engine works in parallel.
     const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
     addEdges(net, tsv, arms);
@@ -134,9 +137,9 @@ async function beyond(
 }
 
 /**
- * Whether a node has no edge in one direction. Every edge has its inferred one, but those of a node
- * to itself. A fifth of the time of the question for the edges, and many records are asked about
- * that rest on nothing.
+ * Whether a node has no edge in one direction. Every edge has its inferred one, except edges of a
+ * node to itself. A fifth of the time of the query for the edges, and many requested records have
+ * no support.
  */
 async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
   const node = iriTerm(start);
@@ -146,13 +149,13 @@ async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean>
   );
 }
 
-/** A node and all that lies beyond it, however far. One end of the path is always bound. */
+/** A node and all nodes beyond it, at any distance. One end of the path is always bound. */
 const closure = (start: string, way: OneWay): string =>
   `SELECT DISTINCT ?n {
     ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`}
     }`;
 
-/** One way to state that a node rests on another, or another on it; `forward`: as the subject. */
+/** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
 interface Arm {
   name: ProvenanceName;
   forward: boolean;
@@ -191,7 +194,7 @@ function addEdges(
   eachCell(tsv, 2, (key, second, arm, cell) => {
     if (key !== last) [last, from] = [key, iriIn(key)];
     if (second !== lastGraph) [lastGraph, graph] = [second, iriIn(second)!];
-    // Text where an identifier belongs is no edge.
+    // Text in place of an identifier is not an edge.
     const to = iriIn(cell);
     if (from === undefined || to === undefined) return;
     const { name, forward } = arms[arm]!;
@@ -202,8 +205,9 @@ function addEdges(
 }
 
 /**
- * Adds what was stated, in any record, to make nodes rest on others (`upstream`) or others on them.
- * @param each told of every node that one of them leads to
+ * Adds the statements, in any record, by which nodes depend on others (`upstream`) or others on
+ * them.
+ * @param each called with every node that one of them leads to
  */
 async function readEdges(
   ask: Asking,
@@ -221,32 +225,32 @@ async function readEdges(
 }
 
 interface Walk {
-  /** Steps from the asked-for record, which itself is not among them; a crate's parts are at 0. */
+  /** Steps from the requested record, which itself is not included; a crate's parts are at 0. */
   near: Map<string, number>;
-  /** Every edge among them and the asked-for record. */
+  /** Every edge among them and the requested record. */
   net: Net;
   /**
-   * What records among them say of themselves, and perhaps others too; asked for on the way where
-   * that was quicker.
+   * The statements about themselves of records among them, and perhaps of others; requested during
+   * the walk where that was faster.
    */
   texts?: Promise<string>;
   /** Nodes one step beyond the depth. */
   beyond: number;
-  /** Edges of third parties that were left out, of nodes that were reached. */
+  /** Omitted edges of third parties, of nodes that were reached. */
   thirdParty: number;
 }
 
 interface Going {
   direction: Direction;
   depth: number;
-  /** With it edges of third parties are left out, and what only they lead to. */
+  /** With it edges of third parties are omitted, and the nodes that only these edges lead to. */
   only?: Assertions;
   describe?: number;
 }
 
 /**
  * All nodes within the depth, in one direction or in both.
- * @param going describe: with no more edges than that the descriptions of all nodes will be wanted
+ * @param going describe: up to this number of edges the descriptions of all nodes will be needed
  */
 export async function walk(
   ask: Asking,
@@ -285,15 +289,16 @@ export async function walk(
   };
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
-    // What the other way added are supports as well: no step in this direction leads along them
-    // that was not found in it.
+    // The other direction added supports as well: no step in this direction uses one that was not
+    // found in it.
     const found = only ? await filtered(way) : await whole(way);
     if (near)
       for (const [node, steps] of found.near)
         near.set(node, Math.min(steps, near.get(node) ?? steps));
     else near = found.near;
     for (const node of found.beyond) beyond.add(node);
-    // What rests on the record may rest on something upstream of it by a way of its own.
+    // A node that depends on the record may also depend on something upstream of it by another
+    // path.
     if (way === "downstream" && direction === "both")
       await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
   }
@@ -311,7 +316,7 @@ export async function walk(
           net,
           dropped.filter((edge) => reached.has(nearOf(edge))),
         );
-  // Parts that neither rest on anything nor support anything are no evidence.
+  // Parts without edges in either direction are not evidence.
   if (seeds.parts.length > 0) {
     const linked = net.linked();
     for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
@@ -326,7 +331,7 @@ function addTo(net: Net, other: Net): void {
     net.add(subject, name, object, graph);
 }
 
-/** How many relations there are among these that nobody else states. */
+/** The number of relations among these that nobody else states. */
 function leftOut(net: Net, dropped: readonly Edge[]): number {
   const keyOf = ({ subject, name, object }: Edge): string => `${subject} ${name} ${object}`;
   const left = new Set(dropped.map(keyOf));
@@ -337,16 +342,16 @@ function leftOut(net: Net, dropped: readonly Edge[]): number {
 /** Where the walk begins. */
 export interface Seeds {
   root: string;
-  /** IRIs that stand for the record itself: its ARK, and the URL that a crate knew it by. */
+  /** IRIs that stand for the record itself: its ARK, and the URL that a crate used for it. */
   self: string[];
   /**
-   * Of a crate: all its parts, those of crates within it too, and all that came in its archive.
-   * They are where its evidence is.
+   * For a crate: all its parts, including those of crates within it, and everything in its archive.
+   * They hold its evidence.
    */
   parts: string[];
 }
 
-/** Members read at a time: some megabytes of documents. */
+/** Members in one read: some megabytes of documents. */
 const MEMBERS = 1000;
 
 export async function seedsOf(
@@ -371,7 +376,7 @@ export async function seedsOf(
     )) {
       parts.add(row.n!.value);
     }
-    // Older crates name no parts, and actions are seldom among them.
+    // Older crates name no parts, and seldom include actions.
     for await (const member of membersOf(root, records)) parts.add(member);
   }
   parts.delete(root);

@@ -5,7 +5,7 @@ import { provModel } from "./prov.js";
 const SHAPES = { activity: "box", agent: "house", entity: "ellipse" } as const;
 
 /**
- * A drawing for Graphviz. Nodes are numbered: identifiers and names stand in quoted strings only.
+ * A drawing for Graphviz. Nodes are numbered: identifiers and names occur in quoted strings only.
  */
 export function dot(graph: EvidenceGraph): string {
   const edges = edgesOf(graph["@graph"]);
@@ -50,7 +50,8 @@ export function dot(graph: EvidenceGraph): string {
 
 const quoted = (text: string): string => `"${escapedForDot(text)}"`;
 /**
- * Graphviz reads backslashes (`\N`, `\l`) and entities in a label; control characters draw nothing.
+ * Graphviz interprets backslashes (`\N`, `\l`) and entities in a label; control characters are not
+ * visible.
  */
 function escapedForDot(text: string): string {
   return (
@@ -64,12 +65,12 @@ function escapedForDot(text: string): string {
   );
 }
 
-/** Brackets that draw the shape of a class. */
+/** Brackets that select the shape of a class. */
 const BRACKETS = { activity: ["[", "]"], agent: ["[/", "\\]"], entity: ["([", "])"] } as const;
 
 /**
- * A flowchart for Mermaid, which forges draw in Markdown. Nodes are numbered: what clients wrote
- * stands in quoted labels only.
+ * A flowchart for Mermaid, which forges draw in Markdown. Nodes are numbered: text of clients
+ * occurs in quoted labels only.
  */
 export function mermaid(graph: EvidenceGraph): string {
   const edges = edgesOf(graph["@graph"]);
@@ -112,8 +113,8 @@ export function mermaid(graph: EvidenceGraph): string {
 }
 
 /**
- * All but letters, digits and harmless marks as Mermaid's character codes: nothing can end the
- * label, begin Markdown or HTML, or be taken for a directive.
+ * All but letters, digits and harmless marks as Mermaid's character codes: no character can end the
+ * label, begin Markdown or HTML, or form a directive.
  */
 function escapedForMermaid(text: string): string {
   return text

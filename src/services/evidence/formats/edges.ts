@@ -6,7 +6,7 @@ export interface ShownEdge {
   source: string;
   name: ProvenanceName;
   target: string;
-  /** Nobody states it but third parties. */
+  /** Only third parties state it. */
   thirdParty: boolean;
   statedBy: readonly StatedEdge[];
 }
@@ -47,7 +47,7 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
   });
 }
 
-/** What a drawing shows of a node that is no node of the answer. */
+/** Label in a drawing for a target that is not a node of the answer. */
 export function others(graph: EvidenceGraph, edges: readonly ShownEdge[]): Map<string, string> {
   const shown = new Set(graph["@graph"].map((node) => node["@id"]));
   const why = new Map(
@@ -71,9 +71,9 @@ const REASONS = {
   thirdParty: "edges of third parties",
 } as const;
 
-/** One line that tells what an answer leaves out; empty when it is whole. */
+/** One line that states what an answer omits; empty when the answer is complete. */
 export function leftOut({ hidden, truncated }: EvidenceGraph): string {
-  // Deleted ones are drawn, as what is not here.
+  // Deleted records are drawn like missing ones.
   const reasons = (Object.keys(REASONS) as (keyof typeof REASONS)[])
     .filter((reason) => hidden[reason] !== undefined)
     .map((reason) => `${hidden[reason]} ${REASONS[reason]}`);
@@ -81,7 +81,8 @@ export function leftOut({ hidden, truncated }: EvidenceGraph): string {
 }
 
 /**
- * The class that says most of a node's part: that of the record's kind before a file's MediaObject.
+ * The class that describes a node's role best: that of the record's kind before a file's
+ * MediaObject.
  */
 export const leadingType = (node: EvidenceNode): string | undefined =>
   node["@type"].find((type) => type.startsWith("evi:")) ?? node["@type"][0];

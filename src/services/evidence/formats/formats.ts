@@ -3,8 +3,8 @@ import { dot, mermaid } from "./diagrams.js";
 import { provJson, turtle } from "./prov.js";
 
 /**
- * Forms of an evidence graph besides JSON-LD. PROV-JSON has no media type of its own: it is asked
- * for by name.
+ * Forms of an evidence graph besides JSON-LD. PROV-JSON has no media type of its own: clients
+ * request it by name.
  */
 export const EVIDENCE_FORMATS = {
   "prov-json": { type: "application/json", write: provJson },

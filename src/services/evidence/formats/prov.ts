@@ -5,13 +5,13 @@ import { FALLBACK_VOCABULARY } from "../../../rdf/predicates.js";
 import type { EvidenceGraph, EvidenceNode } from "../types.js";
 import { edgesOf, leftOut } from "./edges.js";
 
-/** Namespace of what no vocabulary has a term for: who states an edge. */
+/** Namespace for a term that no vocabulary has: who states an edge. */
 const ARKGRAPH = FALLBACK_VOCABULARY;
 
 type ProvClass = "entity" | "activity" | "agent";
 
 /**
- * Relations of PROV-DM, with the roles of what is supported and of what supports it, as PROV-JSON
+ * Relations of PROV-DM, with the roles of the supported and of the supporting end, as PROV-JSON
  * names them.
  */
 const RELATIONS = {
@@ -25,7 +25,7 @@ const RELATIONS = {
 } as const;
 type Relation = keyof typeof RELATIONS;
 
-/** Class that a role asks for; any for an influence. */
+/** Class that a role requires; any for an influence. */
 const CLASS_OF_ROLE: Readonly<Record<string, ProvClass>> = {
   activity: "activity",
   entity: "entity",
@@ -56,7 +56,10 @@ interface ProvModel {
 const ACTIVITY = /^(?:evi:(?:Computation|Experiment)|\w*Action|prov:Activity)$/;
 const AGENT = /^(?:Person|Organization|prov:(?:Agent|Person|Organization|SoftwareAgent))$/;
 
-/** What its types say; nothing for a bare Thing, whose part in the evidence then tells. */
+/**
+ * The class by the node's types; undefined for a bare Thing, whose role in the evidence decides
+ * then.
+ */
 function classOf(node: EvidenceNode | undefined): ProvClass | undefined {
   const types = node?.["@type"].filter((type) => type !== "Thing") ?? [];
   if (types.length === 0) return undefined;
@@ -88,8 +91,8 @@ function relationOf(name: ProvenanceName): Relation {
 
 /**
  * Reads an answer as PROV. Activities are neither entities nor agents there (PROV-CONSTRAINTS,
- * section 5.6): a statement that would make one so is told as `wasInformedBy` between two
- * activities, else as `wasInfluencedBy`.
+ * section 5.6): a statement that would imply so becomes `wasInformedBy` between two activities,
+ * else `wasInfluencedBy`.
  */
 export function provModel(graph: EvidenceGraph): ProvModel {
   const nodes = new Map(graph["@graph"].map((node) => [node["@id"], node]));
@@ -103,8 +106,7 @@ export function provModel(graph: EvidenceGraph): ProvModel {
     const known = classOf(node);
     if (known) settled.set(id, known);
   }
-  // What no type settles is what it is said to do: an activity before all, since that excludes the
-  // rest.
+  // Where no type decides, the node's roles do: an activity first, since it excludes the others.
   for (const wanted of ["activity", "agent", "entity"] as const) {
     for (const { relation, supported, supporting } of edges) {
       for (const [index, id] of [supported, supporting].entries())
@@ -205,9 +207,7 @@ const expand = (type: string): string =>
     ? type.replace(/^(evi|prov):/, (_, prefix: "evi" | "prov") => PREFIXES[prefix])
     : PREFIXES.schema + type;
 
-/**
- * Prefixes as they are needed. `prov` and `xsd` are known to every reader, and declared by none.
- */
+/** Prefixes as they are needed. Every reader knows `prov` and `xsd`, so they are not declared. */
 class Names {
   readonly prefixes: Record<string, string> = {
     ark: "ark:",
@@ -251,7 +251,7 @@ const CLASSES: Readonly<Record<ProvClass, string>> = {
   agent: "prov:Agent",
 };
 
-/** PROV-O in Turtle, with the EVI edges that it was read from. */
+/** PROV-O in Turtle, with the EVI edges that it was derived from. */
 export async function turtle(graph: EvidenceGraph): Promise<string> {
   const { classes, nodes, relations } = provModel(graph);
   const writer = new Writer({

@@ -21,7 +21,7 @@ import { builtMembers, documentAround, identifierOf, type Question } from "./doc
 type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
 /**
- * Queues the building of a stored evidence graph, which will belong to the caller.
+ * Queues the building of a stored evidence graph, which the caller will own.
  * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
 export async function requestBuild(
@@ -64,7 +64,7 @@ export async function requestBuild(
   return queued(deps, submission);
 }
 
-/** Faults of the request, not of the service: trying again would find the same. */
+/** Faults of the request, not of the service: a retry would have the same result. */
 const FINAL: ReadonlySet<ErrorCode> = new Set([
   "NOT_FOUND",
   "AMBIGUOUS",
@@ -99,8 +99,7 @@ export function buildHandler(deps: BuildDeps): JobHandler {
 async function build(deps: BuildDeps, { submission, signal, report }: Job): Promise<void> {
   const question = submission.input as unknown as Question;
   report({ stage: "building", done: 0, total: null, unit: "nodes" });
-  // An index that loads after a start is worth waiting for: this is no request that somebody holds
-  // open.
+  // A job can wait for an index that loads after a start: no client holds a request open.
   const members = await unlessAborted(
     builtMembers(deps, question, deps.config.INTAKE_TIMEOUT),
     signal,

@@ -6,7 +6,7 @@ import type { Deps } from "../../deps.js";
 import { evidenceGraph } from "../evidence-graph.js";
 import type { AssertedBy, Direction } from "../types.js";
 
-/** The most nodes that one answer may have; what lies beyond is counted in `hidden`. */
+/** The most nodes that one answer may have; `hidden` counts the nodes beyond. */
 const MOST = 100_000;
 
 /** Values are strings, as everywhere in records of the contract. */
@@ -24,7 +24,7 @@ const SAYS = {
   both: "What supports, and what rests on,",
 } as const;
 
-/** The members of a stored graph's document that its inputs decide. */
+/** The members of a stored graph's document that depend on its inputs. */
 export async function builtMembers(
   deps: Pick<Deps, "config" | "records" | "queries">,
   question: Question,
@@ -50,7 +50,10 @@ export async function builtMembers(
   return { about, direction, depth: question.depth, ...asked, ...rest } as unknown as JsonObject;
 }
 
-/** A new document around them. The owner may change its name and description later: they stay. */
+/**
+ * A new document around them. The owner may change its name and description later: they are
+ * preserved.
+ */
 export function documentAround(
   ark: string,
   members: JsonObject,
@@ -64,7 +67,7 @@ export function documentAround(
     "@context": CONTEXT,
     "@id": ark,
     "@type": "evi:EvidenceGraph",
-    // Not by its name, which would be found here when the record is deleted.
+    // Not by the record's name, which would remain here when the record is deleted.
     name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""),
     description:
       `${SAYS[question.direction]} ` +
@@ -74,7 +77,7 @@ export function documentAround(
   };
 }
 
-/** What a stored evidence graph answers. */
+/** The question that a stored evidence graph answers. */
 export interface Question {
   /** Stored form of the record's ARK. */
   ark: string;
@@ -86,8 +89,8 @@ export interface Question {
 }
 
 /**
- * One identifier for a record, direction, depth, whose word counts, and owner: building again
- * renews the graph that is there.
+ * One identifier for a combination of record, direction, depth, `assertedBy` and owner: building
+ * again renews the existing graph.
  */
 export function identifierOf(
   naan: string,
@@ -110,7 +113,7 @@ export function identifierOf(
 }
 
 /**
- * What a record answers when it was built here; `undefined` for evidence graphs that clients wrote
+ * The question of a graph that was built here; `undefined` for evidence graphs that clients wrote
  * themselves.
  */
 export function questionOf(record: StoredRecord, document: JsonObject): Question | undefined {

@@ -8,19 +8,28 @@ import { stateOf } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
 import { builtMembers, questionOf } from "./document.js";
 
-/** Graphs found unchanged, and as of which commit: nothing to look for until the next one. */
+/**
+ * Graphs found unchanged, and as of which commit: they are not checked again before the next
+ * commit.
+ */
 const verified = new WeakMap<RecordStore, Map<string, number>>();
-/** Beyond so many the oldest is forgotten, and looked at again when it is read. */
+/**
+ * When the cache is full, the oldest entry is dropped, and its graph is checked again when it is
+ * read.
+ */
 const REMEMBERED = 10_000;
 
-/** What {@link renewedAsStored} gives, without what it repeats of records that were deleted. */
+/**
+ * The result of {@link renewedAsStored}, without names and descriptions of records that were
+ * deleted.
+ */
 export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
   return (await withoutForgotten(deps, [await renewedAsStored(deps, record)]))[0]!;
 }
 
 /**
  * The record itself; for a stored evidence graph whose inputs have changed since, its next
- * revision, made now. That of a record which was deleted stays as it was last.
+ * revision, created now. The graph of a record that was deleted remains in its last state.
  * @throws ServiceError `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
 async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
@@ -50,7 +59,7 @@ async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<Stored
     if (!(error instanceof ServiceError)) throw error;
     if (error.code === "NOT_FOUND" || error.code === "GONE" || error.code === "AMBIGUOUS")
       return record;
-    // Somebody else was quicker: theirs is as new.
+    // Another request was faster: its revision is as recent.
     if (error.code !== "REVISION_MISMATCH") throw error;
   }
   known.delete(record.ark);
