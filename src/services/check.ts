@@ -4,9 +4,9 @@ import type { GraphDigest, QueryEngine, TruthDigester } from "../storage/graph/p
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { NeededObject, TruthTransfer } from "../storage/records/transfer-port.js";
 
-/** How often the two sides are brought to one commit while others go on writing. */
+/** Attempts to bring both sides to the same commit while other processes write. */
 const MEETINGS = 8;
-/** ms between looks at an index that is loading, and for it to reach a commit. */
+/** ms between two polls of a loading index, and ms for it to reach a commit. */
 const LOOK = 100;
 const REACH = 60_000;
 
@@ -17,16 +17,16 @@ export interface CheckedIndex {
    */
   agree: boolean | null;
   /**
-   * `leftOut`: lines of records that the index cannot hold; they stay in the records and are found
-   * by no query.
+   * `leftOut`: lines of records that the index cannot hold; the records still hold them, but no
+   * query finds them.
    */
   truth: GraphDigest & { leftOut: number };
   index: GraphDigest;
 }
 
 /**
- * Compares the index with the truth, quad by quad through digests, as of one commit. Behind
- * `arkgraph check`. A loading index is waited for.
+ * Compares the index with the record store, quad by quad through digests, as of one commit.
+ * Implements `arkgraph check`. Waits for a loading index.
  *
  * @throws {import("../errors.js").ServiceError} `STORE_UNAVAILABLE`, `INDEX_BEHIND`,
  * `SHUTTING_DOWN`
@@ -39,7 +39,7 @@ export async function checkIndex(deps: {
   const digester = deps.openTruth();
   try {
     while (queries.state().state === "loading") {
-      // One that is away, or refuses what it is to hold, would be waited for in vain.
+      // An index that is unavailable, or that refuses its data, would never catch up.
       await queries.health();
       await pause(LOOK);
     }
@@ -57,9 +57,9 @@ export async function checkIndex(deps: {
   }
 }
 
-/** Hashes that are asked for at a time. */
+/** Hashes in one query. */
 const PAGE = 1000;
-/** Objects that are read at a time where the store does not say; disks are quick with a few. */
+/** Objects read at a time where the store states no number; disks are fast with a few. */
 const AT_ONCE = 2;
 /** Records that are named for one object. */
 const NAMED = 10;
@@ -69,7 +69,7 @@ interface ObjectsCheck {
   objects: ObjectStore;
   signal?: AbortSignal;
   progress?(objects: number, bytes: number): void;
-  /** Called for each object that is not what it should be, with who needs it. */
+  /** Called for each object that is damaged or missing, with the records that need it. */
   wrong(object: { sha256: string; what: string; neededBy: string[] }): void;
 }
 
@@ -136,7 +136,7 @@ async function read(
     return undefined;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    // Of an upload that was begun and not ended the bytes may never have come.
+    // The bytes of an unfinished upload may never have been stored.
     if (error.code === "NOT_FOUND") return size === null ? undefined : "it is missing";
     if (error.code === "CONTENT_DAMAGED")
       return /is damaged: ([^.]*)\./.exec(error.message)?.[1] ?? error.message;

@@ -16,40 +16,37 @@ import type { QueryGuard } from "./sparql/guard/guard.js";
 import type { Turns } from "./turns.js";
 import type { Nearness } from "./vectors/nearness.js";
 
-/** All that use cases work with; put together in one place, `compose.ts`. */
+/** Everything that use cases depend on; composed in one place, `compose.ts`. */
 export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
   readonly queries: QueryEngine;
-  /** Answers queries of strangers, behind the guard. */
+  /** Answers untrusted queries, behind the guard. */
   readonly openQueries: OpenQueries;
   readonly guard: QueryGuard;
   readonly penalties: Penalties;
   readonly objects: ObjectStore;
   /** Where {@link objects} is, for threads. */
   readonly objectsLocation: ObjectsLocation;
-  /** Objects that were found damaged. */
+  /** Objects that are known to be damaged. */
   readonly damage: KnownDamage;
   readonly jobs: JobQueue;
   /** Runs computations; absent unless CONTAINER_HOST is set. */
   readonly containers?: ContainerEngine;
-  /**
-   * Makes vectors of texts; absent unless EMBEDDINGS_URL is set, and so is what searches know of
-   * nearness.
-   */
+  /** Computes vectors of texts; absent, like search by vectors, unless EMBEDDINGS_URL is set. */
   readonly embedder?: Embedder;
   readonly nearness?: Nearness;
-  /** Reads and expands large documents. */
+  /** Parses and expands large documents. */
   readonly documents: DocumentThread;
-  /** What limits go by, over all nodes. */
+  /** State of rate and other limits, shared by all nodes. */
   readonly shared: SharedMemory;
-  /** Crates that are looked at without being taken in wait here for their turn. */
+  /** Concurrency limit and queue for dry runs of crates. */
   readonly planTurns: Turns;
-  /** Checks by shapes. */
+  /** Concurrency limit and queue for validation by shapes. */
   readonly shapeTurns: Turns;
-  /** Tables that are checked by a schema. */
+  /** Concurrency limit and queue for checks of tables by a schema. */
   readonly tableTurns: Turns;
-  /** Scores that requests ask for. */
+  /** Concurrency limit and queue for scores that requests ask for. */
   readonly scoreTurns: Turns;
   readonly log: Log;
   /** Absent unless OTEL_EXPORTER_OTLP_ENDPOINT is set. */

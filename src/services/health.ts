@@ -2,17 +2,17 @@ import { ServiceError } from "../errors.js";
 import type { Deps } from "./deps.js";
 import { recordsAreDamaged, reportDamage } from "./log.js";
 
-/** What every answer about the state of a node tells. */
+/** The part of every answer about the state of a node. */
 interface State {
   checks: {
     records: string;
     index: string;
     objects: string;
     jobs: string;
-    /** Where this node runs computations. */ containers?: string;
-    /** The server that makes vectors, where there is one. */ embeddings?: string;
+    /** Present where this node runs computations. */ containers?: string;
+    /** The embeddings server, where there is one. */ embeddings?: string;
   };
-  /** Commits that the graph index has yet to apply; null when the records cannot be asked. */
+  /** Commits that the graph index has yet to apply; null when the record store does not answer. */
   lag: number | null;
 }
 interface Health extends State {
@@ -22,16 +22,17 @@ interface Readiness extends State {
   status: "ready" | "not ready";
 }
 
-/** Parts that a healthy node can do without for a while. */
+/** Parts that a healthy node can do without temporarily. */
 const OPTIONAL: ReadonlySet<string> = new Set(["containers", "embeddings"]);
 
 /**
- * What failed when it was last asked: probes come every few seconds, and an outage is told once.
+ * Parts that failed at the last check: probes arrive every few seconds, and an outage is logged
+ * once.
  */
 const failing = new WeakMap<Deps, Set<string>>();
 
 /**
- * Asks one part, no longer than HEALTH_TIMEOUT. What went wrong is for the log: it may name folders
+ * Checks one part, no longer than HEALTH_TIMEOUT. The error goes to the log: it may name folders
  * and hosts.
  */
 async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Promise<string> {
@@ -54,7 +55,7 @@ async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Pro
 
 async function stateOf(deps: Deps): Promise<State> {
   const { records, queries, objects, jobs, embedder, config } = deps;
-  // A node that only answers requests never asks the engine, and may not even reach it.
+  // A node that only answers requests never uses the engine, and may not even reach it.
   const containers = config.ROLE === "api" ? undefined : deps.containers;
   const applied = queries.state();
   let latest: number | undefined;
@@ -64,7 +65,7 @@ async function stateOf(deps: Deps): Promise<State> {
         await records.health();
         latest = await records.sequence();
       }).then((answer) => (answer === "ok" && recordsAreDamaged(deps.log) ? "damaged" : answer)),
-      // Asked also while it loads: an endpoint that is away never will have.
+      // Checked also while it loads: an endpoint that is unavailable never finishes loading.
       check(deps, "index", () => queries.health()).then((answer) =>
         answer === "ok" && applied.state === "loading" ? "loading" : answer,
       ),
@@ -89,9 +90,9 @@ async function stateOf(deps: Deps): Promise<State> {
 }
 
 /**
- * Asks every store whether it works. A loading index is healthy: records are served meanwhile; and
- * so is a node whose container engine or embeddings server is away: computations wait for the one,
- * searches go by words without the other. Damaged objects are refused one by one, and no other node
+ * Checks whether every store works. A loading index is healthy: records are served meanwhile; so is
+ * a node whose container engine or embeddings server is unavailable: computations wait for the
+ * engine, and searches use words only. Damaged objects are refused one by one, and no other node
  * has better ones.
  */
 export async function health(deps: Deps): Promise<Health> {
@@ -111,9 +112,9 @@ export async function health(deps: Deps): Promise<Health> {
 }
 
 /**
- * Whether this node should be sent requests: without its records it can answer nearly none; with
- * damaged ones it answers those that do not need them. Whatever else is away fails the requests
- * that need it, and would fail them on every other node as well.
+ * Whether this node should get requests: without its record store it can answer nearly none; with
+ * damaged records it answers the requests that do not need them. If any other part is unavailable,
+ * the requests that need it fail, as they would on every other node.
  */
 export async function readiness(deps: Deps): Promise<Readiness> {
   const state = await stateOf(deps);

@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors.js";
 
-/** What use cases log through: pino's shape, nothing more. */
+/** The logger of use cases: pino's interface, nothing more. */
 export interface Log {
   debug(fields: object, message: string): void;
   info(fields: object, message: string): void;
@@ -8,15 +8,15 @@ export interface Log {
   error(fields: object, message: string): void;
 }
 
-/** What a node knows to be damaged. */
+/** Damage that a node knows of. */
 interface Known {
   records: boolean;
   contents: Set<string>;
 }
 
 /**
- * Damaged objects that are remembered; what goes on failing beyond is a lost disk, which the log
- * has reported by then.
+ * Most damaged objects that are remembered; more failures mean a lost disk, which the log has
+ * reported by then.
  */
 const MOST = 10_000;
 
@@ -29,8 +29,8 @@ function knownOf(log: Log): Known {
 }
 
 /**
- * Logs damage that a request or background work has met: once for the records, and once for each
- * object, however often it is met. Anything else that it is given is left alone.
+ * Logs damage that a request or background job has met: once for the records, and once for each
+ * object, however often it is met. Any other error is ignored.
  */
 export function reportDamage(log: Log, error: unknown): void {
   if (!(error instanceof ServiceError)) return;
@@ -55,5 +55,5 @@ export function reportDamage(log: Log, error: unknown): void {
   );
 }
 
-/** Whether records were found damaged since this node started. */
+/** Whether this node has found damaged records since its start. */
 export const recordsAreDamaged = (log: Log): boolean => known.get(log)?.records === true;

@@ -1,8 +1,8 @@
 import { ServiceError } from "../errors.js";
 
 /**
- * Lets a number of works run at a time; others wait in line, until their signal ends that. Past the
- * line's end they are refused.
+ * A concurrency limit with a queue: a number of jobs run at a time; others wait in the queue, until
+ * their signal ends the wait. When the queue is full, jobs are refused.
  */
 export class Turns {
   private running = 0;
@@ -10,8 +10,8 @@ export class Turns {
   private readonly closing = new AbortController();
 
   /**
-   * @param most how many run at a time
-   * @param line how many may wait
+   * @param most how many jobs run at a time
+   * @param line how many jobs may wait
    */
   constructor(
     private readonly most: number,
@@ -19,9 +19,9 @@ export class Turns {
   ) {}
 
   /**
-   * @param signal ends the waiting, and is handed on to the work
-   * @throws the signal's reason; ServiceError `BUSY` past the line's end, `SHUTTING_DOWN` once it
-   * is closed
+   * @param signal ends the wait, and is passed on to the job
+   * @throws the signal's reason; ServiceError `BUSY` when the queue is full, `SHUTTING_DOWN` after
+   * it is closed
    */
   async run<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const either = AbortSignal.any([signal, this.closing.signal]);
@@ -41,18 +41,18 @@ export class Turns {
       return await work(either);
     } finally {
       const next = this.waiting.shift();
-      // Whoever comes next takes over the place.
+      // The next job in the queue takes over the slot.
       if (next) next();
       else this.running--;
     }
   }
 
-  /** How many run, and how many wait. */
+  /** Number of running and of waiting jobs. */
   load(): { running: number; waiting: number } {
     return { running: this.running, waiting: this.waiting.length };
   }
 
-  /** Ends what runs and what waits. */
+  /** Ends the running and the waiting jobs. */
   close(): void {
     this.closing.abort(
       new ServiceError("SHUTTING_DOWN", "The service is stopping: ask again in a moment."),

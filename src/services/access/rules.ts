@@ -13,8 +13,8 @@ const COLLECTIVES = new Set(["group", "organization", "project"]);
 
 /**
  * True when the caller may act for this owner: is the owner, or owns or is a member of the owning
- * group, organization or project. Membership is what `members` of that record says; nothing in a
- * user record gives a right.
+ * group, organization or project. `members` of that record decides membership; a user record grants
+ * no right.
  */
 export async function actsFor(
   records: Owners,
@@ -41,7 +41,7 @@ function sameArk(text: string, key: string): boolean {
 }
 
 /**
- * May the caller create a record with this owner, or give one to it?
+ * May the caller create a record with this owner, or transfer one to it?
  * @throws ServiceError `FORBIDDEN`
  */
 export async function assertMayOwn(
@@ -93,17 +93,18 @@ export async function mayChange(
   return record.owner !== null && (await actsFor(records, caller, record.owner));
 }
 
-/** Members of a crate that are looked at before others get their turn. */
+/** Members of a crate that are checked before other requests may run. */
 const PAGE = 2000;
 
-/** What decides who may read the content of a record. */
+/** The fields that decide who may read the content of a record. */
 type Guarded = Pick<
   StoredRecord,
   "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
 >;
 
 /**
- * Bytes are open when the record is published, else for those who may change it.
+ * The content of a published record is public; otherwise only callers who may change the record may
+ * read it.
  * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
 export async function assertMayReadContent(
@@ -141,8 +142,8 @@ export async function mayReadContent(
 }
 
 /**
- * The archive of a crate as it was uploaded holds the bytes of all its members, and is for those
- * who may read the crate and each of them.
+ * The archive of a crate as it was uploaded holds the bytes of all its members; only callers who
+ * may read the content of the crate and of each member may read it.
  * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
 export async function assertMayReadArchive(
@@ -180,7 +181,7 @@ async function* closedMembers(
   } while (after !== undefined);
 }
 
-/** Where a crate is packed anew for whoever asks. */
+/** Address of a new archive of the crate, without the files that the caller may not read. */
 export const withoutHidden = (crate: string): string => `/rocrate/${crate}?format=zip`;
 
 /** The end of an embargo publishes a crate's member only when the crate itself is published. */
@@ -190,7 +191,7 @@ async function crateIsPublished(records: Owners, record: Guarded): Promise<boole
   return crate?.publicationStatus === "PUBLISHED";
 }
 
-/** Who asks: the account behind a verified token. */
+/** The caller: the account behind a verified token. */
 export interface Caller {
   /** ARK of the user record, stored form. */
   readonly user: string;
@@ -207,8 +208,8 @@ export function authenticated(caller: Caller | null): Caller {
 }
 
 /**
- * Owners alone, without reading the records: by stored form, else by a key that one record has. A
- * user is its own, and tombstones keep theirs.
+ * Owners alone, without reading the records: by stored form, else by a key that exactly one record
+ * has. A user is its own owner, and tombstones preserve their owner.
  * @returns null for a record without an owner, `undefined` where nothing is stored or the key is
  * ambiguous
  */
@@ -226,15 +227,15 @@ export async function ownersOf(
   return arks.map((ark) => (byArk.has(ark) ? byArk.get(ark) : byKey.get(arkKey(ark))));
 }
 
-/** Keys asked about at a time: few enough not to hold up readers. */
+/** Keys in one query: few enough not to delay readers. */
 const BATCH = 500;
 
 /**
- * Who may register identifiers: one that lies below a record, deleted or not, is for those who may
- * change that record. Whatever is above any of them is asked about once, however many there are.
+ * Who may register identifiers: only a caller who may change a record, deleted or not, may register
+ * an identifier below it. Each identifier above is looked up once, however many lie below it.
  */
 export class Claims {
-  /** Keys above: what stands in the way of this caller, if anything. */
+  /** Keys above: the record that prevents this caller's registration, if any. */
   readonly #known = new Map<string, Holder | undefined>();
   readonly #unheld = new Set<string>();
   readonly #owners = new Map<string, Promise<boolean>>();
@@ -244,12 +245,12 @@ export class Claims {
     private readonly caller: Caller | null,
   ) {}
 
-  /** Keys above that nobody held: for the commit, which is to fail when somebody does by then. */
+  /** Keys above without a record: the commit fails if one of them has a record by then. */
   get unheld(): string[] {
     return [...this.#unheld];
   }
 
-  /** For each identifier, what it lies below and the caller may not change. */
+  /** For each identifier, the record above it that the caller may not change. */
   async refusals(arks: readonly string[]): Promise<(Holder | undefined)[]> {
     const above = arks.map((ark) => keysAbove(arkKey(ark)));
     await this.#ask([...new Set(above.flat())].filter((key) => !this.#known.has(key)));
@@ -284,7 +285,10 @@ export class Claims {
     }
   }
 
-  /** Records share a few owners: the rule is asked once for each. A user is changed by itself. */
+  /**
+   * Records share a few owners: the rule is evaluated once for each. A user may change its own
+   * record.
+   */
   #mayChange(holder: Holder): Promise<boolean> {
     const name = holder.kind === "user" ? `user ${holder.ark}` : `owner ${holder.owner}`;
     let may = this.#owners.get(name);

@@ -27,14 +27,14 @@ const PARAMETERS = {
 export const hashPassword = (password: string): Promise<string> => hash(password, PARAMETERS);
 
 /**
- * Characters of the longest password that the model accepts: a longer one is nobody's, and need not
- * be hashed.
+ * Characters of the longest password that the model accepts: no account has a longer password, so
+ * it need not be hashed.
  */
 const LONGEST = 1024;
 
 /**
- * Refuses a new password that is quickly guessed. It is stored as it was sent; only what it is
- * compared with is folded.
+ * Refuses a new password that is easy to guess. The password is stored as it was sent; only the
+ * comparison uses a folded form.
  * @param least PASSWORD_MIN_LENGTH, counted in code points of the composed form
  * @throws ValidationError at `body.password`; the password is not part of it
  */
@@ -56,8 +56,8 @@ const isCommon = (password: string): boolean =>
 let decoy: Promise<string> | undefined;
 
 /**
- * Takes the same time whether there is a hash to compare with or not, so that an unknown user
- * cannot be told from a wrong password.
+ * Takes the same time whether there is a hash to compare with or not, so that callers cannot
+ * distinguish an unknown user from a wrong password.
  */
 export async function verifyPassword(
   stored: string | undefined,
@@ -70,12 +70,12 @@ export async function verifyPassword(
 }
 
 /**
- * What no eye tells apart: controls, format characters, spaces, unassigned and ignorable ones, the
- * blank of Braille.
+ * Characters that are invisible: controls, format characters, spaces, unassigned and ignorable
+ * ones, the blank of Braille.
  */
 const INVISIBLE = /[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** The first character of an address that is not seen; spaces around it are no part of it. */
+/** The first invisible character of an address; spaces around the address are not part of it. */
 const invisibleIn = (email: string): string | undefined => {
   const bare = email.replace(/^[ \t\r\n]+|[ \t\r\n]+$/g, "");
   return (INVISIBLE.exec(bare) ?? INVISIBLE.exec(bare.normalize("NFKC")))?.[0];
@@ -86,22 +86,28 @@ const normalizeEmail = (email: string): string => email.trim().normalize("NFKC")
 
 const ADMIN_TOKEN = "adminToken";
 /**
- * Ours has 32 characters; a longer one is wrong whatever it says, and hashing megabytes takes a
- * while.
+ * The registry's token has 32 characters; a longer one is always wrong, and hashing megabytes is
+ * slow.
  */
 const LONGEST_ADMIN_TOKEN = 1000;
 const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");
 
-/** Held by the node that announces: of several that begin an installation together one does. */
+/**
+ * Lease of the node that announces the token: of several nodes that start an installation together
+ * one announces it.
+ */
 const ANNOUNCING = "admin-token";
-/** ms after which another one does, should that node have died meanwhile; and between two looks. */
+/**
+ * ms after which another node takes the lease over if its holder has died; and ms between two
+ * polls.
+ */
 const [TAKEOVER, LOOK] = [2_000, 50];
 
 /**
- * Makes the one-time token of a new installation; `undefined` when one was made before. Only its
- * hash is kept.
- * @param announce told the token before its hash is stored: a process that dies between the two has
- * announced one that is worth nothing, and the next start makes another
+ * Creates the one-time token of a new installation; `undefined` when one was created before. Only
+ * its hash is stored.
+ * @param announce gets the token before its hash is stored: if the process dies between the two,
+ * the announced token is worthless, and the next start creates another
  */
 export async function firstAdminToken(
   { records }: Pick<Deps, "records">,
@@ -115,7 +121,7 @@ export async function firstAdminToken(
     await pause(LOOK);
   }
   try {
-    // Another node may have been done with both between the look and the lease.
+    // Another node may have completed both steps between the poll and the lease.
     if (await wasMade()) return undefined;
     const token = randomBytes(24).toString("base64url");
     announce(token);
@@ -127,9 +133,10 @@ export async function firstAdminToken(
 }
 
 /**
- * What makes the account an administrator's: the token that the first start printed. The commit
- * that stores the account spends it, so that of two accounts that send it at once one gets it.
- * @throws ServiceError `FORBIDDEN` for another one
+ * Checks the token that the first start printed; it makes the account an administrator's. The
+ * commit that stores the account spends the token, so that of two accounts that send it at the same
+ * time one gets it.
+ * @throws ServiceError `FORBIDDEN` for another token
  */
 async function adminRight(
   deps: Deps,
@@ -152,7 +159,7 @@ type NewAccount = Omit<Extract<AccountChange, { op: "create" }>, "user">;
 
 /**
  * Account of a new user.
- * @throws ValidationError for an address without form, and a password that is quickly guessed
+ * @throws ValidationError for a malformed address, and a password that is easy to guess
  */
 export async function accountToCreate(deps: Deps, document: JsonObject): Promise<NewAccount> {
   const email = emailOf(document);
@@ -167,8 +174,9 @@ export async function accountToCreate(deps: Deps, document: JsonObject): Promise
 }
 
 /**
- * A password that verifies leaves the stored one; another replaces it and ends all tokens issued
- * before. Rules that came after the account hold for what changes only.
+ * The account after an update: a password that matches the stored one leaves it unchanged; another
+ * password replaces it and ends all tokens issued before. Newer rules apply only to the values that
+ * change.
  * @throws ValidationError as {@link accountToCreate}
  */
 export async function accountToUpdate(
@@ -207,7 +215,7 @@ function assertShort(
     );
 }
 
-/** @param known the account's address until now */
+/** @param known the account's current address */
 function emailOf(document: JsonObject, known?: string): string {
   const sent = document["email"] as string;
   const email = normalizeEmail(sent);
@@ -232,7 +240,7 @@ function emailOf(document: JsonObject, known?: string): string {
   return email;
 }
 
-/** What a client sends to obtain a token (OAuth 2.0 password grant). */
+/** The credentials of a token request (OAuth 2.0 password grant). */
 interface Credentials {
   username: string;
   password: string;
@@ -285,7 +293,8 @@ export async function login(
     account?.deleted ? undefined : account?.passwordHash,
     password,
   );
-  // The password may have been changed while it was verified; a token issued now would outlive it.
+  // The password may have been changed while it was verified; a token issued now would remain valid
+  // after that change.
   const now = account && (await deps.records.accountOf(account.user));
   if (!matches || !now || now.deleted || now.passwordHash !== account.passwordHash) {
     throw new ServiceError(
@@ -305,7 +314,7 @@ async function accountNamed(deps: Deps, username: string): Promise<Account | und
   return found && "record" in found ? deps.records.accountOf(found.record.ark) : undefined;
 }
 
-/** The record of a caller; absent once it is gone from the store. */
+/** The record of a caller; absent after the record was deleted. */
 export async function userOf(deps: Deps, { user }: Caller): Promise<StoredRecord | undefined> {
   const [record] = await deps.records.findMany([user]);
   return record;

@@ -14,8 +14,8 @@ export interface TokenAnswer {
 
 const ALGORITHM = "HS256";
 /**
- * Verified tokens by their text: checking a signature again for every request would cost more than
- * the read behind it.
+ * Cache of verified tokens by their text: verifying a signature for every request would cost more
+ * than the read of the record.
  */
 const VERIFIED_LIMIT = 10_000;
 
@@ -107,9 +107,9 @@ export class Authenticator {
 const INSTALLATION = "installation";
 
 /**
- * Name of this installation, made at its first start: the issuer and the audience of its tokens.
- * Not its address, which may be set later, change, or be one of several; all nodes read the same
- * name from the record store.
+ * Name of this installation, created at its first start: the issuer and the audience of its tokens.
+ * Not its address, which may be configured later, change, or be one of several; all nodes read the
+ * same name from the record store.
  */
 export async function installation(
   records: Pick<RecordStore, "setting" | "setSetting">,

@@ -1,8 +1,7 @@
 import type { Finding } from "../../model/findings.js";
 
 /**
- * Every code of what can be said of a run; stable, documented in docs/computations.md, never
- * reused.
+ * Every code of a finding about a run; stable, documented in docs/computations.md, never reused.
  */
 export const RUN_CODES = {
   NO_CONTAINER_ENGINE: "The registry has no container engine any more.",
@@ -42,7 +41,7 @@ export const runFinding = (
   pointer: string | null = null,
 ): Finding => ({ file: null, pointer, message, code });
 
-/** The run is over, and trying again would find the same. */
+/** The run has failed for good: a retry would have the same result. */
 export class RunError extends Error {
   override readonly name = "RunError";
   readonly finding: Finding;
@@ -52,6 +51,6 @@ export class RunError extends Error {
   }
 }
 
-/** A stranger's text as findings quote it. */
+/** Text from another user, as findings quote it. */
 export const quoted = (text: string): string =>
   JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}…` : text);

@@ -23,7 +23,9 @@ import {
 } from "./results.js";
 import { describeRun, runContainer } from "./run.js";
 
-/** Removes what earlier attempts at a submission left, whose process may be gone or only slow. */
+/**
+ * Removes containers of earlier attempts at a submission; their process may be dead or only slow.
+ */
 async function removeEarlier(
   { log }: Pick<Deps, "log">,
   containers: ContainerEngine,
@@ -40,9 +42,9 @@ async function removeEarlier(
 }
 
 /**
- * Removes what runs left whose submission has ended or goes on with another attempt: their process
- * was killed. Those of attempts that run now, on whichever node, stay.
- * @returns how many
+ * Removes containers of runs whose submission has ended or continues with another attempt: their
+ * process was killed. Containers of current attempts, on any node, stay.
+ * @returns the number of removed containers
  */
 export async function sweepRuns(
   { records, log }: Pick<Deps, "records" | "log">,
@@ -64,13 +66,13 @@ export async function sweepRuns(
   return removed;
 }
 
-/** How often somebody else's write may come between before that is a fault. */
+/** Most attempts after conflicting writes of other users; then the conflict is a fault. */
 const COMMIT_ATTEMPTS = 5;
 
 /**
- * The handler of submissions of type `computation`: the results and the computation's next revision
- * become visible in one commit with the end of the submission, or nothing of them. What the run
- * itself is at fault for ends it as failed; any other fault is thrown, and the queue tries again.
+ * The handler of submissions of type `computation`: the results, the computation's next revision
+ * and the end of the submission are committed atomically. An error of the run itself ends the
+ * submission as failed; any other fault is thrown, and the queue retries.
  */
 export function executionHandler(deps: Deps): JobHandler {
   return async (job) => {
@@ -96,15 +98,15 @@ export function executionHandler(deps: Deps): JobHandler {
         { id, attempt, status: "failed", error: [found], warnings },
         Date.now(),
       );
-      // What was stored is swept once nobody announces it any more.
+      // A sweep removes the stored bytes when no intent announces them any more.
       await release();
     }
   };
 }
 
 /**
- * A later attempt has taken the container away: then the fault is its doing, and the end of the
- * submission its business.
+ * Whether a later attempt has taken over: it removed the container and caused the fault, and it
+ * ends the submission.
  */
 async function isAnothers(
   { records }: Deps,
@@ -202,7 +204,7 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
 }
 
 /**
- * What decides what is run: when it is another at the end, the results are not those of this
+ * The fields that define the run: if they differ at the end, the results do not belong to this
  * computation.
  */
 async function askedOf(
@@ -256,8 +258,8 @@ async function commit(
       reached({ submission: submission.id, moment: "committed" });
       return;
     } catch (error) {
-      // Somebody else wrote the computation, or a name that was minted is taken: both are looked at
-      // anew.
+      // Another user changed the computation, or a minted name is taken: read the record and mint
+      // again.
       if (error instanceof ServiceError && error.code === "TOO_LARGE")
         throw new RunError(
           "COMMIT_TOO_LONG",
@@ -277,15 +279,16 @@ async function commit(
 interface RunSubmissionInput {
   /** Stored form of the computation's ARK. */
   ark: string;
-  /** Name of the request that asked, for logs. */
+  /** Name of the request that queued the run, for logs. */
   request?: string;
   /** The span of that request, as W3C Trace Context writes it. */
   trace?: string;
 }
 
 /**
- * Queues a run of a computation's container. While the caller's last one waits or runs, that is
- * answered. What the computation says of itself is looked at by the run, and ends that as failed.
+ * Queues a run of a computation's container. If an earlier run of the caller still waits or runs,
+ * the answer is that run. The run evaluates the computation's description, and ends as failed if it
+ * is invalid.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for
  * content that it used), `NO_CONTAINER_ENGINE`
  */
@@ -306,13 +309,13 @@ export async function executeComputation(
       {},
       { "Retry-After": "3600" },
     );
-  // Who may not read what it used is told now; limits are for the run to tell.
+  // A caller without read access to the inputs is refused now; the run reports exceeded limits.
   await gatherInputs(deps, record, who).catch((error: unknown) => {
     if (!(error instanceof RunError)) throw error;
   });
   const { ark } = record;
-  // The hash of its ARK makes two requests for the same run one, also at one moment; a run that
-  // ended does not count.
+  // The hash of its ARK merges two requests for the same run, also simultaneous ones; a run that
+  // has ended does not count.
   const sha256 = createHash("sha256").update(ark).digest("hex");
   const { submission, existing } = await deps.records.submit({
     id: randomUUID(),

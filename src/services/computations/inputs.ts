@@ -9,20 +9,20 @@ import type { Deps } from "../deps.js";
 import { RunError, runFinding } from "./findings.js";
 
 /**
- * Longest name of a file, and longest path, that common file systems take (bytes of UTF-8); some
- * room for a number.
+ * Longest file name and longest path that common file systems accept (bytes of UTF-8), less a
+ * reserve for a number.
  */
 const LONGEST_NAME = 240;
 const LONGEST_PATH = 3000;
 
-/** Paths below one folder, each given once. */
+/** Paths below one folder; each is assigned once. */
 export class FileNames {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
 
   /**
-   * The same path, or one like it that is free and safe: no way out of the folder, nothing that a
-   * terminal would obey.
+   * The same path, or a similar path that is free and safe: it does not leave the folder, and has
+   * no characters that control a terminal.
    */
   claim(wanted: string): string {
     const parts = wanted
@@ -36,7 +36,7 @@ export class FileNames {
     const name = path.pop()!;
     const dot = name.lastIndexOf(".");
     const [stem, extension] = dot > 0 ? [name.slice(0, dot), name.slice(dot)] : [name, ""];
-    // A folder cannot have the name of a file: everything goes beside it then.
+    // A folder cannot have the name of a file: such a path is reduced to its file name.
     const folder = path.some((_, depth) => this.#files.has(path.slice(0, depth + 1).join("/")))
       ? []
       : path;
@@ -64,10 +64,10 @@ function safeName(part: string): string {
 
 type InputDeps = Pick<Deps, "config" | "records" | "objects">;
 
-/** A stored file that a run is given. */
+/** A stored file that is an input of a run. */
 export interface RunInput {
   place: InputPlace;
-  /** Below the folder of its place. */ path: string;
+  /** Relative to the folder where it is mounted. */ path: string;
   ark: string;
   object: ObjectReference;
 }
@@ -76,17 +76,17 @@ interface RunInputs {
   warnings: Finding[];
 }
 
-/** Tells a run what it was given, and as what. */
+/** Lists the inputs of a run and their roles. */
 const LIST = ".arkgraph.json";
 const USED = Object.entries(PROVENANCE).flatMap(([name, { evi }]) =>
   name.startsWith("used") && name !== "usedBy" ? [evi] : [],
 );
-/** Says which records hold what a dataset consists of. */
+/** Properties that name the records of a dataset's contents. */
 const PARTS = ["schema:distribution", "schema:hasPart"];
 /** Deepest nesting of datasets in each other. */
 const DEEPEST = 50;
 
-/** What a computation says that it used, in the order it says so. */
+/** The records that a computation states as used, in the stated order. */
 export async function usedBy(
   { records, config }: InputDeps,
   { ark }: StoredRecord,
@@ -108,9 +108,9 @@ export async function usedBy(
 }
 
 /**
- * The stored content of what a computation used: of the records themselves, of the files that their
- * distribution and parts name, and of files of the same owner that say they hold them. A crate is
- * its archive.
+ * The stored content of a computation's inputs: of the records themselves, of the files that their
+ * distribution and parts name, and of files of the same owner that state to be part of them. The
+ * content of a crate is its archive.
  * @throws RunError `INPUTS_TOO_LARGE`; ServiceError `FORBIDDEN` when the caller may not read one of
  * them
  */
@@ -209,7 +209,7 @@ async function* contentBelow(
     const theirs = holding
       .flatMap(({ items }) => items)
       .filter(({ targetKey }, index) => {
-        // Anybody may say that a file holds this data; the run gets what its owner says.
+        // Anybody may state that a file holds this data; only statements of the data's owner count.
         const [owner, other] = [owners.get(targetKey), claimed[index]?.owner];
         return owner != null && other != null && arkKey(owner) === arkKey(other);
       });
@@ -222,7 +222,7 @@ async function* contentBelow(
   }
 }
 
-/** A file of a crate keeps its path there; any other its name. */
+/** A file of a crate has its path in the crate; any other file has its name. */
 function pathOf({ ark, crate }: StoredRecord, { name, role }: ObjectReference): string {
   const within =
     role === "content" && crate !== null && ark.startsWith(`${crate}/`)
@@ -241,7 +241,7 @@ function decoded(path: string): string {
   }
 }
 
-/** The files of a place as they go to the engine, with a list of them in front. */
+/** The files of a folder as the engine gets them, preceded by a list of them. */
 export async function* filesFor(
   place: InputPlace,
   files: readonly RunInput[],

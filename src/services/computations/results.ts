@@ -16,10 +16,10 @@ import { claimedState, stateOf } from "../records/state.js";
 import { parseDocument } from "../records/view.js";
 import { quoted, RunError, runFinding } from "./findings.js";
 
-/** What is known of a run that ended well. */
+/** Facts about a run that succeeded. */
 export interface RunFacts {
   containerId: string;
-  /** As a registry of images names it, else the engine's name of these bytes. */ image: string;
+  /** The name in an image registry, else the engine's id of the image. */ image: string;
   /** RFC 3339, UTC. */ began: string;
   ended: string;
 }
@@ -35,8 +35,8 @@ const LONGEST_NAME = 200;
 const shortened = (text: string): string => [...text].slice(0, LONGEST_NAME).join("");
 
 /**
- * The records of what a run left: a dataset, and a file record for each file, which belong to the
- * computation's owner.
+ * The records of a run's results: a dataset, and a file record for each file; the computation's
+ * owner owns them.
  */
 export async function resultRecords(
   deps: Pick<Deps, "config" | "baseUrl" | "documents">,
@@ -110,7 +110,7 @@ async function created(
 
 /**
  * The computation's next revision: when it ran, in which container of which image, and what it
- * generated, after what it generated before.
+ * generated, after the results of earlier runs.
  */
 export async function runRevision(
   deps: Pick<Deps, "documents">,
@@ -139,7 +139,7 @@ export async function runRevision(
     document,
     fromCrate,
   );
-  // What a crate said of an earlier run is no fact of this one.
+  // A crate's statements about an earlier run do not apply to this one.
   const others = reserved.filter((line) => !line.includes(` ${JSON.stringify(image)} `));
   const state = { ...stated, quads: withoutLines(stated.quads, others) };
   return {
@@ -152,26 +152,26 @@ export async function runRevision(
   };
 }
 
-/** A file that a run left, received and belonging to no record yet. */
+/** A file that a run created; it is stored and belongs to no record yet. */
 export interface RunOutput {
   path: string;
   object: StagedObject;
 }
 
-/** Warnings of one kind; more would hide the rest. */
+/** Warnings of one kind; more would hide the others. */
 const MOST_WARNINGS = 100;
 /**
- * What neither a store nor a terminal takes as a name; the marks that turn the direction of text
- * lie about what they stand in.
+ * Characters that neither a store nor a terminal accepts in a name; marks for text direction
+ * disguise the name.
  */
 const UNFIT = /[\p{Cc}\p{Cs}\u202A-\u202E\u2066-\u2069]/u;
 
 type Limits = Pick<Config, "EXECUTION_OUTPUT_FILES" | "EXECUTION_OUTPUT_BYTES">;
 
 /**
- * Receives what a run left in `/outputs`: plain files only. Nothing is believed of it, and nothing
- * is published: whoever calls publishes or discards what is handed to `take`, also when this
- * throws.
+ * Receives the files that a run left in `/outputs`: plain files only. The contents are untrusted,
+ * and nothing is published: the caller publishes or discards what is handed to `take`, also when
+ * this throws.
  * @throws RunError `NO_OUTPUTS`, `TOO_MANY_OUTPUTS`, `OUTPUTS_TOO_LARGE`
  */
 export async function receiveOutputs(

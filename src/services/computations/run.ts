@@ -15,15 +15,16 @@ import { outputsTooLarge, type RunFacts } from "./results.js";
 
 type RunDeps = Pick<Deps, "config" | "records" | "objects" | "log">;
 
-/** Pauses between two looks at a run, ms. */
+/** Pauses between two polls of a run, ms. */
 const FIRST_PAUSE = 50;
 const LONGEST_PAUSE = 1000;
-/** What the engine keeps of what a run prints, in bytes for each that may be told of it. */
+/** Bytes of a run's output that the engine stores, for each byte that may be reported. */
 const KEPT = 4;
 
 /**
- * Runs a container to its end and hands it to `use`, still there; it is gone when this answers.
- * @throws RunError when the run failed; EngineAway, EngineRefusal for what is not the run's fault
+ * Runs a container to its end and passes it to `use` before it is removed; the container is gone
+ * when this returns.
+ * @throws RunError when the run failed; EngineAway, EngineRefusal for faults outside the run
  */
 export async function runContainer<T>(
   engine: ContainerEngine,
@@ -78,7 +79,8 @@ export async function runContainer<T>(
     const end = await untilEnded(run, job, config);
     if (end.exitCode !== 0 || end.outOfMemory) throw await failure(run, end, config);
     const [began, ended] = [instant(end.startedAt), instant(end.finishedAt)];
-    // Engines take the two from different clocks: a short run may end a moment before it began.
+    // Engines read the two times from different clocks: a short run may end a few milliseconds
+    // before its start.
     return await use(run, {
       containerId: run.id,
       image: present.digest ?? present.id,
@@ -86,7 +88,7 @@ export async function runContainer<T>(
       ended: ended < began ? began : ended,
     });
   } finally {
-    // What stays behind is found by the sweep.
+    // The sweep removes a container that remains.
     await run
       .remove()
       .catch((err: unknown) =>
@@ -179,21 +181,21 @@ const withLog = (sentence: string, log: string): string =>
     ? `${sentence} It printed nothing.`
     : `${sentence} The end of what it printed:\n${log}`;
 
-/** What of a computation's document says how to run it. */
+/** The fields of a computation's document that define how to run it. */
 interface RunDescription {
   image: string;
-  /** Takes the place of the image's entry point. */
+  /** Replaces the image's entry point. */
   entrypoint?: readonly string[];
-  /** Absent: the image's own. */
+  /** Absent: the image's own command. */
   command?: readonly string[];
 }
 
 /**
- * Registry, path, tag and digest, as the distribution specification of OCI has them; which of them
- * exist is the engine's to say.
+ * Registry, path, tag and digest, by the distribution specification of OCI; the engine decides
+ * which of them exist.
  */
 const REFERENCE = /^(?!.*(?:\.\.|\/\/))[A-Za-z0-9][A-Za-z0-9._/:@-]{0,254}$/;
-/** What execve takes on common systems, all arguments together. */
+/** The limit of execve on common systems, all arguments together. */
 const LONGEST_COMMAND = 128 * 2 ** 10;
 
 /**
@@ -246,8 +248,8 @@ function matches(pattern: string, image: string): boolean {
 }
 
 /**
- * A text is a line for the shell, a list the arguments of the image's entry point, as Docker's own
- * clients have it.
+ * A string is a line for the shell, a list holds the arguments of the image's entry point, as in
+ * Docker's own clients.
  */
 function commandOf(command: JsonValue | undefined): Omit<RunDescription, "image"> {
   if (command === undefined || command === null) return {};

@@ -5,7 +5,7 @@ import { stated } from "../records/reserved.js";
 import { parseDocument } from "../records/view.js";
 import type { DocumentJobs, ToDocumentThread } from "./run-documents.js";
 
-/** An answer, and which arrays of it are handed over rather than copied. */
+/** An answer, and the arrays of it that are transferred rather than copied. */
 interface Done {
   answer: DocumentJobs[keyof DocumentJobs]["answer"];
   handOver: Uint8Array[];
@@ -28,7 +28,8 @@ export async function done(message: ToDocumentThread): Promise<Done> {
         ...input,
         document: parseDocument(document),
       });
-      // Packed here: as text it is ten times the document, and it is deflated before it is stored.
+      // Packed here: as text the quads are ten times as large as the document, and they are
+      // deflated before they are stored.
       const packed = packQuads(quads);
       const packedLinks = packLinks(links);
       return {

@@ -8,8 +8,8 @@ const MOST_SCALARS = 2_000;
 const MOST_NESTED = 100;
 
 /**
- * Whether a document is expanded in about 5 ms at most: the usual one is, and starting a thread for
- * it would take longer. Contexts inside the document, and those it only names, cost as much as
+ * Whether a document is expanded in about 5 ms at most: this is usual, and starting a thread for it
+ * would take longer. Contexts inside the document, and contexts that it only names, cost as much as
  * their terms.
  * @param size bytes of the document as JSON
  */

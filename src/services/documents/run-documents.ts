@@ -7,9 +7,9 @@ import { threadModule } from "../../package-root.js";
 import type { GraphInput } from "../../rdf/plain.js";
 import type { Stated } from "../records/reserved.js";
 
-/** Jobs of the thread: question and answer, by name. Bytes are handed over, never copied. */
+/** Jobs of the thread: question and answer, by name. Bytes are transferred, never copied. */
 export interface DocumentJobs {
-  /** Whether bytes are JSON that may be stored; they come back with the answer. */
+  /** Whether bytes are JSON that may be stored; the answer returns the bytes. */
   check: {
     question: { bytes: Uint8Array; limits: JsonLimits };
     answer: { bytes: Uint8Array; problems: JsonProblem[]; tooMany: boolean };
@@ -34,7 +34,7 @@ export type DocumentLimits = Pick<
   "DOCUMENT_TIMEOUT" | "DOCUMENT_MEMORY" | "DOCUMENT_QUEUE"
 >;
 
-/** ms after which the thread ends that nothing was asked of. */
+/** ms after which an idle thread ends. */
 const IDLE = 60_000;
 
 interface Asked {
@@ -45,10 +45,9 @@ interface Asked {
 }
 
 /**
- * Reads and expands large documents in a thread of its own, one at a time, so that requests of
- * others are not kept waiting. The thread starts with the first question and ends when it is idle;
- * a job that takes too long or too much memory ends with its thread, and the next one gets a new
- * thread.
+ * Parses and expands large documents in a separate thread, one at a time, so that other requests do
+ * not wait. The thread starts with the first question and ends when it is idle; a job that exceeds
+ * its time or memory limit ends with its thread, and the next job gets a new thread.
  */
 export class DocumentThread {
   #worker: Worker | undefined;
@@ -60,7 +59,7 @@ export class DocumentThread {
   constructor(private readonly limits: DocumentLimits) {}
 
   /**
-   * @param bytes arrays of the question that are handed over; the caller must not use them any more
+   * @param bytes arrays of the question that are transferred; the caller must not use them any more
    * @throws ValidationError for a document that cannot be expanded; ServiceError `TOO_LARGE` past
    * DOCUMENT_TIMEOUT or DOCUMENT_MEMORY, `BUSY`, `SHUTTING_DOWN`
    */
@@ -92,7 +91,7 @@ export class DocumentThread {
     });
   }
 
-  /** How many documents are being read, and how many wait. */
+  /** Number of running and of waiting jobs. */
   load(): { running: number; waiting: number } {
     return { running: this.#current ? 1 : 0, waiting: this.#waiting.length };
   }
@@ -127,8 +126,8 @@ export class DocumentThread {
     try {
       this.#thread().postMessage(message, transfer);
     } catch (error) {
-      // What cannot be handed over, or a thread that cannot be started, fails this question and not
-      // the next ones.
+      // Bytes that cannot be transferred, or a thread that cannot be started, fail this question
+      // and not the next ones.
       this.#lost(error as Error);
     }
   }
@@ -141,7 +140,7 @@ export class DocumentThread {
       env: {},
       resourceLimits: { maxOldGenerationSizeMb: memory, stackSizeMb: 8 },
     });
-    // A thread that waits for work does not keep the process.
+    // An idle thread does not keep the process alive.
     worker.unref();
     const current = (act: () => void) => {
       if (worker === this.#worker) act();

@@ -4,7 +4,7 @@ import { done } from "./jobs.js";
 import type { FromDocumentThread, ToDocumentThread } from "./run-documents.js";
 
 /**
- * Reads and expands large documents, one at a time: parsing and JSON-LD would hold up the serving
+ * Parses and expands large documents, one at a time: parsing and JSON-LD would block the serving
  * thread.
  */
 

@@ -24,13 +24,13 @@ export interface Content {
   object: ObjectReference;
   /** `start` to `end`, inclusive. */
   open(range?: { start: number; end: number }): Promise<Readable>;
-  /** Where the client may read the bytes itself; `undefined` where it reads them here. */
+  /** Where the client may read the bytes itself; `undefined` where the client reads them here. */
   address(headers: ContentHeaders): Promise<string | undefined>;
 }
 
 /**
- * The content of a record: its file, or a crate's archive. A file that no entity of its crate
- * describes is found by the crate's identifier and its path.
+ * The content of a record: its file, or a crate's archive. The identifier of a file that no entity
+ * of its crate describes is the crate's identifier followed by the path.
  * @throws ServiceError `NOT_FOUND`, `GONE`, `CONTENT_DELETED`, `CONTENT_DAMAGED`,
  * `NOT_AUTHENTICATED`, `FORBIDDEN`
  */
@@ -70,8 +70,8 @@ export async function contentOf(
 }
 
 /**
- * What an address means: a record, or a file that its crate does not describe, which goes before
- * records in its place.
+ * The target of an address: a record, or an undescribed file of a crate, which takes precedence
+ * over records at its address.
  */
 async function recordOrFile(
   deps: Deps,
@@ -94,7 +94,7 @@ async function recordOrFile(
 }
 
 /**
- * The content in place of a record that is asked for by its identifier alone.
+ * The content that is returned in place of a record when a client requests only its identifier.
  * @throws ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`
  */
 export async function contentInstead(
@@ -121,7 +121,7 @@ async function stored(
       const opened = objects
         .open(sha256, range, { size, hash: config.VERIFY_DOWNLOADS === "yes" })
         .catch((error: unknown) => {
-          // A record refers to it, so it should be there.
+          // A record refers to the object, so it should exist.
           throw error instanceof ServiceError && error.code === "NOT_FOUND"
             ? contentDamaged(sha256, "it is missing in the object store")
             : error;

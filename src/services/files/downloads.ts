@@ -16,11 +16,11 @@ import {
 } from "./stored-content.js";
 
 /**
- * Makes a file record together with its content. The staged bytes are used up, or discarded when
+ * Creates a file record together with its content. The staged bytes are consumed, or discarded when
  * this fails.
- * @param at where the record's document is in what the client sent
- * @throws ValidationError, also when `sha256` or `contentSize` do not agree with the bytes;
- * ServiceError as `createRecord`
+ * @param at where the record's document is in the client's request
+ * @throws ValidationError, also when `sha256` or `contentSize` do not match the bytes; ServiceError
+ * as `createRecord`
  */
 export function registerDownload(
   deps: Deps,
@@ -46,9 +46,9 @@ export function registerDownload(
 }
 
 /**
- * Gives a file record new content as its next revision; earlier revisions keep theirs. What the
- * record says of the bytes is a claim to be met as long as none were ever stored for it; the same
- * bytes again change nothing.
+ * Gives a file record new content as its next revision; earlier revisions keep theirs. As long as
+ * no bytes were ever stored for the record, its statements about them are claims that the bytes
+ * must match; uploading the same bytes again changes nothing.
  * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`, `TOO_LARGE`
  */
@@ -60,7 +60,7 @@ export async function uploadContent(
   expectedRevision?: number,
 ): Promise<RecordView> {
   const who = authenticated(caller);
-  // Asked before a byte is stored, and again when all have arrived.
+  // Checked before a byte is stored, and again when all have arrived.
   const target = await findLive(deps, id, "datadownload");
   await assertMayChange(deps.records, who, target);
   if (expectedRevision !== undefined && expectedRevision !== target.revision)
@@ -77,7 +77,7 @@ export async function uploadContent(
         const objects = await deps.records.objectsOf(record.ark);
         const stored = objects.find(({ role }) => role === "content");
         if (stored?.sha256 === file.object.sha256) {
-          // Written again all the same: that repairs bytes which were damaged, or lost.
+          // Written again nevertheless: that repairs damaged or lost bytes.
           await keep();
           return undefined;
         }
@@ -103,8 +103,8 @@ export async function uploadContent(
 }
 
 /**
- * Removes the stored content of a file record, from its earlier revisions too, and keeps the
- * metadata. Where nothing is stored nothing changes.
+ * Removes the stored content of a file record, from its earlier revisions too, and preserves the
+ * metadata. Without stored content nothing changes.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function removeContent(

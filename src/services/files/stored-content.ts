@@ -49,7 +49,7 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 };
 
-/** Media type of a file: what its entity says when that is one, else by the extension. */
+/** Media type of a file: the type that its entity states, if valid, else by the extension. */
 export function mediaTypeOf(path: string, stated?: JsonValue): string {
   const said = referencesIn(stated).find((text) => text.length <= 255 && MEDIA_TYPE.test(text));
   return (
@@ -59,15 +59,15 @@ export function mediaTypeOf(path: string, stated?: JsonValue): string {
   );
 }
 
-/** What is known of stored bytes. */
+/** Facts about stored bytes. */
 interface Facts {
   sha256: string;
   size: number;
 }
 
 /**
- * Compares what a client says of its file with the bytes. A size that is no plain number of bytes
- * ("12 kB") is no claim that could be wrong.
+ * Compares a client's statements about its file with the bytes. A size that is not a plain number
+ * of bytes ("12 kB") is ignored.
  * @param at where the document is, for `loc`
  * @throws ValidationError with every disagreement
  */
@@ -104,8 +104,8 @@ export function assertClaims(
 }
 
 /**
- * The document with what the service knows of the stored bytes. Another address that the client
- * gave stays, as `sourceContentUrl`.
+ * The document with the service's facts about the stored bytes. Another address by the client is
+ * preserved as `sourceContentUrl`.
  */
 export function withFacts(
   document: JsonObject,
@@ -131,12 +131,12 @@ export function withFacts(
   };
 }
 
-/** What forms call a file that they know nothing of. */
+/** Default media type of files in forms. */
 const UNKNOWN = "application/octet-stream";
 
 /**
- * How a record refers to a file: the media type is the record's word, else the client's, else read
- * off the name.
+ * A record's reference to a file: the media type is the one that the record states, else the
+ * client's, else by the name.
  */
 export function contentReference(
   document: JsonObject,
@@ -157,9 +157,9 @@ export function contentReference(
 }
 
 /**
- * A new document of a file record whose content is stored: it says of the bytes what is so, and
- * they go by the media type that it states. `undefined` when nothing is stored.
- * @throws ValidationError when the document says something else of the bytes
+ * A new document of a file record whose content is stored, with the facts about the bytes; its
+ * stated media type applies to them. `undefined` when nothing is stored.
+ * @throws ValidationError when the document contradicts the bytes
  */
 export async function withStoredContent(
   deps: Deps,
@@ -171,7 +171,7 @@ export async function withStoredContent(
   if (!content) return undefined;
   assertClaims(document, content, ["body"]);
   const before = parseDocument(record.document);
-  // An address that was the service's own stays that, also where the service has moved since.
+  // An address of the service remains one, also where the service has moved since.
   const said =
     document["contentUrl"] === before["contentUrl"] ? { ...document, contentUrl: null } : document;
   const mediaType = mediaTypeOf(content.name, [
@@ -193,7 +193,7 @@ export async function withStoredContent(
 /** A file while it arrives. */
 export interface IncomingFile {
   stream: Readable;
-  /** As the client calls it. */ name: string;
+  /** The client's name for the file. */ name: string;
   mediaType: string;
 }
 
@@ -204,9 +204,7 @@ export interface StagedFile {
   mediaType: string;
 }
 
-/**
- * @throws ServiceError `TOO_LARGE`; whatever the stream fails with, and nothing stays behind then
- */
+/** @throws ServiceError `TOO_LARGE`; any error of the stream, and nothing remains stored then */
 export async function stageFile(
   deps: Deps,
   { stream, name, mediaType }: IncomingFile,
@@ -222,8 +220,8 @@ export async function stageFile(
 }
 
 /**
- * Gives the bytes to `use`, which has them stored by `keep` once nothing stands against it, and
- * makes a record refer to them. When that fails they are discarded, or left to the sweep.
+ * Passes the bytes to `use`, which calls `keep` to store them once all checks have passed, and
+ * makes a record refer to them. When that fails the bytes are discarded, or left to the sweep.
  */
 export async function withStaged<T>(
   deps: Deps,
@@ -239,8 +237,8 @@ export async function withStaged<T>(
   try {
     return await use(keep);
   } finally {
-    // An intent that outlived its upload would keep unused bytes for INTENT_LIFETIME; a failure to
-    // end it does no more harm than that.
+    // An intent that outlived its upload would protect unused bytes for INTENT_LIFETIME; a failure
+    // to end it does no more harm than that.
     const stored = await kept?.then(
       () => true,
       () => false,

@@ -12,16 +12,16 @@ export interface MembershipChange {
   group: string;
   /** The user, as the client sent it. */
   user: string | undefined;
-  /** Where the client named the user: `loc` of what is wrong with it. */
+  /** Where the client named the user: `loc` of an error about it. */
   at: (string | number)[];
   expectedRevision?: number | undefined;
 }
 
 /**
- * Makes a user a member of a group; one that is a member already, by owning the group too, leaves
- * it unchanged.
- * @throws ValidationError for a user that is no ARK; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`,
- * `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * Makes a user a member of a group; for a user who is a member already, or owns the group, the
+ * group stays unchanged.
+ * @throws ValidationError for a user that is not an ARK; ServiceError `NOT_AUTHENTICATED`,
+ * `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function addGroupMember(
   deps: Deps,
@@ -47,9 +47,8 @@ export async function addGroupMember(
 }
 
 /**
- * Ends a membership; who never was a member leaves the group unchanged. What stands among the
- * members can be taken out whatever has become of it: a deleted user, or an identifier that never
- * was one.
+ * Ends a membership; for a user who never was a member the group stays unchanged. Any entry of the
+ * member list can be removed: also a deleted user, or an identifier that never was a user.
  * @throws as {@link addGroupMember}; ServiceError `OWNER_STAYS`
  */
 export async function removeGroupMember(
@@ -94,7 +93,7 @@ const membersOf = ({ members }: JsonObject): JsonValue[] => (Array.isArray(membe
 const isOwner = (owner: string | null, ark: string): boolean =>
   owner !== null && arkKey(owner) === arkKey(ark);
 
-/** The entry of a member list, in whatever spelling, means this user. */
+/** The entry of a member list, in any spelling, means this user. */
 function names(member: JsonValue, ark: string): boolean {
   const named = typeof member === "string" ? referencedArk(member) : undefined;
   return named !== undefined && arkKey(named) === arkKey(ark);

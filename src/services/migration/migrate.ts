@@ -15,7 +15,8 @@ import {
 } from "../../storage/records/transfer-port.js";
 
 /**
- * What a truth held when it was read: of each table how many rows, and the SHA-256 of all they say.
+ * Contents of a record store when it was read: for each table the number of rows, and the SHA-256
+ * of their data.
  */
 interface TruthFigures {
   sequence: number;
@@ -27,7 +28,7 @@ interface TruthFigures {
 const place = (column: string): number => Object.keys(TRANSFER.record.columns).indexOf(column);
 const [KIND, DELETED_AT] = [place("kind"), place("deleted_at")];
 
-/** Counts and hashes an export as it passes. */
+/** Counts and hashes an export while it is streamed. */
 class TruthDigest {
   #sequence = 0;
   /** Rows so far, for progress. */
@@ -42,7 +43,7 @@ class TruthDigest {
     else if ("table" in chunk) this.#addRows(chunk.table, chunk.rows);
   }
 
-  /** The same chunks, looked at. */
+  /** Passes the same chunks on, after hashing them. */
   async *over(
     chunks: AsyncIterable<TransferChunk>,
     progress: (rows: number) => void = () => {},
@@ -50,13 +51,13 @@ class TruthDigest {
     for await (const chunk of chunks) {
       this.add(chunk);
       progress(this.rows);
-      // A store that is near never waits: others, and Ctrl+C, get their turn.
+      // A nearby store never waits: this lets other code, and Ctrl+C, run.
       await turn();
       yield chunk;
     }
   }
 
-  /** Once, at the end. */
+  /** Call once, at the end. */
   figures(): TruthFigures {
     const tables = Object.fromEntries(
       TRANSFER_TABLES.map((table) => [
@@ -76,7 +77,7 @@ class TruthDigest {
     of.rows += rows.length;
     this.rows += rows.length;
     for (const row of rows) {
-      // Lengths stand in the line, so that no two rows are the same bytes.
+      // The line includes lengths, so that no two rows have the same bytes.
       of.hash.update(
         `${JSON.stringify(row.map((value) => (value instanceof Uint8Array ? { bytes: value.byteLength } : value)))}\n`,
       );
@@ -87,7 +88,7 @@ class TruthDigest {
   }
 }
 
-/** Reads a whole truth. */
+/** Reads a whole record store. */
 async function figuresOf(
   truth: { export(): AsyncIterable<TransferChunk> },
   progress?: (rows: number) => void,
@@ -98,8 +99,8 @@ async function figuresOf(
 }
 
 /**
- * Tables that say something else in one than in the other. Leases are left out: their fences may
- * have come further where nodes run, or ran.
+ * Tables whose contents differ between the two. Leases are left out: their fences may have advanced
+ * where nodes run, or ran.
  */
 const differing = (a: TruthFigures, b: TruthFigures): TransferTable[] =>
   TRANSFER_TABLES.filter(
@@ -109,24 +110,24 @@ const differing = (a: TruthFigures, b: TruthFigures): TransferTable[] =>
         a.tables[table].sha256 !== b.tables[table].sha256),
   );
 
-/** What became of objects that a truth needs. */
+/** Result for the objects that a record store needs. */
 export interface ObjectFigures {
   needed: number;
-  /** Bytes of all that are there. */
+  /** Bytes of all existing objects. */
   bytes: number;
   copied: number;
   /**
-   * Those that are not in the target as they should be, with why; no more than {@link MOST_NAMED}
-   * of them are named.
+   * Objects that are missing or wrong in the target, with the reason; no more than
+   * {@link MOST_NAMED} of them are named.
    */
   wrong: number;
   named: { sha256: string; reason: string }[];
 }
 
 const MOST_NAMED = 20;
-/** Hashes that are asked for at a time. */
+/** Hashes in one query. */
 const PAGE = 1000;
-/** At a time where neither store says; disks are quick with a few. */
+/** Concurrency where neither store states a number; disks are fast with a few. */
 const AT_ONCE = 4;
 
 interface ObjectsTask {
@@ -138,15 +139,15 @@ interface ObjectsTask {
 }
 
 /**
- * Copies what a truth needs and the target has not, streaming; each is hashed on its way, so that
- * damaged bytes never get their name. What is there is not copied again: after an interruption it
- * goes on where it was.
+ * Copies the objects that a record store needs and the target lacks, as streams; each is hashed
+ * while it is copied, so that damaged bytes never get their name. An existing object is not copied
+ * again: after an interruption the copy resumes.
  */
 export const copyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachObject(task, true);
 
 /**
- * Looks whether everything that a truth needs is in the target, with the size it has in the source.
- * Copies nothing.
+ * Checks whether every object that a record store needs is in the target, with the size it has in
+ * the source. Copies nothing.
  */
 const verifyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachObject(task, false);
 
@@ -196,7 +197,8 @@ async function bringOne(
   const wanted = size ?? source ?? target;
   if (target !== undefined) {
     if (target === wanted && (source ?? target) === target) return { size: target, copied: false };
-    // Bytes under their hash that are not of its size: whatever they are, they are not copied over.
+    // The source's bytes do not have the size for their hash: whatever they are, they are not
+    // copied over the target's.
     if (!copies || source !== wanted)
       return {
         reason:
@@ -205,7 +207,7 @@ async function bringOne(
       };
     await to.remove(sha256);
   }
-  // An upload that was begun and not ended names bytes that may never have come.
+  // An unfinished upload names bytes that may never have been stored.
   if (source === undefined)
     return size === null ? { size: 0, copied: false } : { reason: "it is missing in the source" };
   if (!copies) return { reason: "it is missing in the target" };
@@ -226,7 +228,7 @@ async function bringOne(
   return { size: staged.size, copied: true };
 }
 
-/** One registry: its truth and its objects. */
+/** One registry: its record store and its objects. */
 export interface Side {
   truth: TruthTransfer;
   objects: ObjectStore;
@@ -236,7 +238,7 @@ export interface Side {
 interface Move {
   from: Side;
   to: Side;
-  /** Copies nothing, and compares what is there. */
+  /** Copies nothing, and compares the existing data. */
   verifyOnly: boolean;
   signal?: AbortSignal;
   progress?(stage: string, done: number, total: number | null): void;
@@ -249,18 +251,19 @@ export interface Moved {
   objects: ObjectFigures;
   /** Tables that differ between source and target. */
   differing: TransferTable[];
-  /** The source was written to meanwhile: what came late is not in the target. */
+  /** The source was changed meanwhile: the late changes are not in the target. */
   changed: boolean;
   agree: boolean;
 }
 
 /**
- * Moves a registry: first its objects, then its truth in one step, then the objects that came
- * meanwhile; then both are compared as a whole. The source is only read. After an interruption it
- * is called again: objects that are there stay, and of the truth everything is there or nothing.
+ * Moves a registry: first its objects, then its record store in one step, then the objects that
+ * were added meanwhile; then both are compared as a whole. The source is only read. After an
+ * interruption it can be called again: existing objects stay, and the record store is either
+ * complete or empty.
  *
- * @throws TransferRefused when the target holds something, ServiceError `STORE_UNAVAILABLE` when a
- * store is away
+ * @throws TransferRefused when the target is not empty, ServiceError `STORE_UNAVAILABLE` when a
+ * store is unavailable
  */
 export async function moveRegistry({
   from,
@@ -299,8 +302,8 @@ export async function moveRegistry({
   const target = await figuresOf(to.truth, (done) => progress("comparing records", done, rows));
   progress("comparing graphs", 0, null);
   const graphs = { from: await graphOf(from), to: await graphOf(to) };
-  // Where others may write to the source, it is read once more: a commit is not all that may have
-  // changed.
+  // Where other processes may write to the source, it is read once more: not every change is a
+  // commit.
   const after = from.truth.exclusive
     ? source
     : await figuresOf(from.truth, (done) => progress("reading the source again", done, rows));

@@ -5,21 +5,21 @@ import type { ObjectStore } from "../../storage/objects/port.js";
 import type { ObjectBookkeeping, RecordStore } from "../../storage/records/port.js";
 import { type Log, reportDamage } from "../log.js";
 
-/** Where the nodes of a registry share what they found. */
+/** Where the nodes of a registry share their findings. */
 const SETTING = "damaged-objects";
 /** More than so many is a lost disk: a list of them helps nobody. */
 const MOST = 1000;
-/** In place of a version: nothing was stored under the key. */
+/** In place of a version: no object was stored under the key. */
 const MISSING = "missing";
 
 /**
- * Objects whose bytes were found to be others than their key says, by a download or by the scrub,
- * with the version of the bytes that were read: once they are written again, by whatever process,
- * they count as whole until they are read.
+ * Objects whose bytes did not match their key when a download or the scrub read them, with the
+ * version of the bytes: after any process has written them again, they count as intact until the
+ * next read.
  */
 export class KnownDamage {
   #versions = new Map<string, string>();
-  /** What the scrub of this node has read since the start. */
+  /** Objects and bytes that the scrub of this node has read since the start. */
   readonly scrubbed = { objects: 0, bytes: 0 };
 
   constructor(
@@ -35,8 +35,8 @@ export class KnownDamage {
   }
 
   /**
-   * Learns what other nodes found, and what was found before a restart; forgets what was written
-   * again since, or is not needed any more.
+   * Loads the damage that other nodes found, or that was found before a restart; removes objects
+   * that were written again since, or are not needed any more.
    */
   async refresh(): Promise<void> {
     this.#versions = new Map(await this.#stored());
@@ -50,12 +50,12 @@ export class KnownDamage {
   }
 
   async #isNeeded(sha256: string): Promise<boolean> {
-    // The first hash behind the beginning of this one.
+    // The first needed hash after a prefix of this one is this one, if it is needed.
     const { items } = await this.deps.records.referenced({ after: sha256.slice(0, -1), limit: 1 });
     return items[0] === sha256;
   }
 
-  /** Remembers and logs damage that reading an object met; any other error is left alone. */
+  /** Stores and logs damage that reading an object met; any other error is ignored. */
   async found(sha256: string, error: unknown): Promise<void> {
     if (!(error instanceof ServiceError) || error.code !== "CONTENT_DAMAGED") return;
     reportDamage(this.deps.log, error);
@@ -64,15 +64,12 @@ export class KnownDamage {
       await this.#change((all) => all.set(sha256, version));
   }
 
-  /** An object was read or written as a whole, and is what it should be. */
+  /** An object was read or written as a whole, and matches its hash. */
   async whole(sha256: string): Promise<void> {
     if (this.#versions.has(sha256)) await this.#change((all) => all.delete(sha256));
   }
 
-  /**
-   * Whether bytes that were found damaged are still those; costs nothing while nothing is known to
-   * be damaged.
-   */
+  /** Whether damaged bytes are still the stored ones; costs nothing while no damage is known. */
   async isDamaged(sha256: string): Promise<boolean> {
     const known = this.#versions.get(sha256);
     return known !== undefined && ((await this.deps.objects.version(sha256)) ?? MISSING) === known;
@@ -101,11 +98,11 @@ export class KnownDamage {
   }
 }
 
-/** Hashes that are asked for at a time. */
+/** Hashes in one query. */
 const PAGE = 100;
 /**
- * ms that reading may be ahead of its rate before it rests: a rest for every chunk would be a timer
- * for every chunk.
+ * ms that reading may be ahead of its rate before it pauses: a pause for every chunk would be a
+ * timer for every chunk.
  */
 const AHEAD = 50;
 
@@ -115,7 +112,7 @@ interface Scrub {
   damage: Pick<KnownDamage, "found" | "whole" | "scrubbed">;
   /** Bytes per second. */
   rate: number;
-  /** The hash to go on after. */
+  /** The hash after which to continue. */
   after?: string | undefined;
   signal: AbortSignal;
   /** Called after each object with its hash; false ends the scrub. */
@@ -123,9 +120,9 @@ interface Scrub {
 }
 
 /**
- * Reads every object that is needed and compares it with its hash, no faster than the rate, in
- * bounded memory.
- * @returns whether it came to the end
+ * Reads every needed object and compares it with its hash, at most at the given rate, in bounded
+ * memory.
+ * @returns whether it reached the end
  */
 export async function scrubObjects(scrub: Scrub): Promise<boolean> {
   const { records, signal } = scrub;
@@ -165,8 +162,8 @@ async function scrubOne(
     await damage.whole(sha256);
   } catch (error) {
     if (signal.aborted) return;
-    // What is not there may have been removed meanwhile, or never have come; arkgraph check
-    // --objects can tell.
+    // A missing object may have been removed meanwhile, or never have been stored; arkgraph check
+    // --objects reports which.
     if (error instanceof ServiceError && error.code === "NOT_FOUND") return;
     if (!(error instanceof ServiceError) || error.code !== "CONTENT_DAMAGED") throw error;
     damage.scrubbed.objects++;
@@ -174,7 +171,7 @@ async function scrubOne(
   }
 }
 
-/** Rests whenever more was read than the rate allows. */
+/** Pauses whenever more was read than the rate allows. */
 class Pace {
   #free = performance.now();
 
@@ -182,29 +179,28 @@ class Pace {
 
   async spend(bytes: number, signal: AbortSignal): Promise<void> {
     const now = performance.now();
-    // Time in which nothing was read is not made up for.
+    // Idle time is not made up for.
     this.#free = Math.max(this.#free, now) + (bytes / this.rate) * 1000;
     if (this.#free - now > AHEAD)
       await pause(this.#free - now, undefined, { signal, ref: false }).catch(() => {});
   }
 }
 
-/** Hashes asked about in one transaction: few enough not to hold up writers. */
+/** Hashes in one transaction: few enough not to delay writers. */
 const BATCH = 500;
 
 interface Sweep {
   objects: Pick<ObjectStore, "list" | "remove" | "removeStale">;
   records: Pick<ObjectBookkeeping, "claimUnreferenced" | "removed">;
-  /** Setting INTENT_LIFETIME in ms: announced bytes younger than this are waited for. */
+  /** Setting INTENT_LIFETIME in ms: younger announced bytes are preserved. */
   intentLifetime: number;
   now?: () => number;
   signal?: AbortSignal;
 }
 
 /**
- * Removes objects that nothing refers to, and temporary places that a dead process left. Bytes go
- * only while the truth holds them marked as being removed, so that an upload of the same bytes
- * waits.
+ * Removes unreferenced objects, and temporary places of a dead process. Bytes are removed only
+ * while the record store marks them as being removed, so that an upload of the same bytes waits.
  * @returns how many of each were removed
  */
 export async function sweepObjects({
@@ -228,8 +224,8 @@ export async function sweepObjects({
         removed++;
       }
     } finally {
-      // Also after a failure: what could not be removed is an unreferenced object again, met by the
-      // next sweep.
+      // Also after a failure: an object that could not be removed is unreferenced again, and the
+      // next sweep finds it.
       if (claimed.length > 0) await records.removed(claimed);
     }
   };
@@ -242,13 +238,13 @@ export async function sweepObjects({
   return { removed, stale };
 }
 
-/** A sweep removes bytes in milliseconds; past this it is not coming to an end. */
+/** A sweep removes bytes in milliseconds; a sweep beyond this time limit is stuck. */
 const PATIENCE = 10_000;
 const PAUSE = 20;
 
 /**
- * Records an intent for each object before it is put, and waits where a sweep is just removing the
- * same bytes.
+ * Records an intent for each object before it is put, and waits while a sweep is removing the same
+ * bytes.
  * @throws ServiceError `STORE_UNAVAILABLE` when a sweep does not end
  */
 export async function announce(

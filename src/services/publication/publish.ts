@@ -16,7 +16,7 @@ const PUBLICATION_STATUSES = [
 ] as const satisfies readonly PublicationStatus[];
 const EXPECTED = "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'";
 
-/** Which record gets which status. */
+/** A record and its new status. */
 interface PublicationRequest {
   id: string;
   status: PublicationStatus;
@@ -117,7 +117,7 @@ function embargoProblems(body: JsonObject): ValidationItem[] {
 const own = (body: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(body, name) ? body[name] : undefined;
 
-/** Whether a record's content is open, as clients see it. */
+/** Whether a record's content is public, as clients see it. */
 export interface Publication {
   "@id": string;
   publicationStatus: PublicationStatus;
@@ -135,14 +135,14 @@ export async function readPublication(deps: Deps, id: string): Promise<StoredRec
   return findLive(deps, id);
 }
 
-/** Members read at a time while a crate is published. */
+/** Members in one read while a crate is published. */
 const PAGE = 500;
 
 /**
  * Sets the publication status of a record; any status may follow any. Publishing a crate publishes
- * its members that are DRAFT, in the same commit; whatever else somebody decided for a member
- * stays, and so do members that the caller may not change.
- * @param at where the request is in what the client sent
+ * its members that are DRAFT, in the same commit; a member with any other status stays unchanged,
+ * and so do members that the caller may not change.
+ * @param at where the request is in the client's document
  * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
  */
@@ -155,7 +155,8 @@ export async function publishRecord(
 ): Promise<StoredRecord> {
   const who = authenticated(caller);
   const { id, status, embargoedUntil } = checkedPublication(input, at);
-  // A member that was embargoed or deleted meanwhile must not be published by what was read before.
+  // A member that was embargoed or deleted meanwhile must not be published because of an earlier
+  // read.
   return unlessChanged(id, expectedRevision, async () => {
     const record = await findLive(deps, id);
     await assertMayChange(deps.records, who, record);
@@ -194,7 +195,7 @@ async function* draftsOf(
     });
     for (const member of page.items) {
       if (member.ark === crate.ark || member.publicationStatus !== "DRAFT") continue;
-      // Members share a few owners: the rule is asked once for each.
+      // Members share a few owners: the rule is evaluated once for each.
       if (!may.has(member.owner)) may.set(member.owner, mayChange(deps.records, who, member));
       if (await may.get(member.owner)) yield member;
     }

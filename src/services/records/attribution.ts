@@ -5,15 +5,15 @@ import type { Deps } from "../deps.js";
 import { landmarksOf, type Landmarks } from "./list.js";
 
 /**
- * Who made a record: the name where one is known, and the identifier or URL where the record states
- * one.
+ * An author of a record: the name where one is known, and the identifier or URL where the record
+ * states one.
  */
 export interface Author {
   name: string | null;
   id: string | null;
 }
 
-/** Who made a record, and when it was published, or registered where nothing says more. */
+/** The authors of a record, and its publication date, or its registration date without one. */
 export interface Attribution {
   authors: Author[];
   when: string;
@@ -23,7 +23,7 @@ type Reads = { records: Pick<Deps["records"], "findMany"> };
 
 /**
  * Authors and date of a record as it states them; else those of its crate; else its owner and its
- * registration. Authors that are records here are given with their names.
+ * registration. Authors with a record here get their names from it.
  */
 export async function attributionOf(deps: Reads, landmarks: Landmarks): Promise<Attribution> {
   const { record } = landmarks;
@@ -63,7 +63,7 @@ export async function authorsOf(
   });
 }
 
-/** In a crate the record that describes what a URL names. */
+/** In a crate the record that describes the resource at a URL. */
 function standsFor(record: StoredRecord, url: string): string | undefined {
   const crate = record.crate ?? (record.kind === "rocrate" ? record.ark : undefined);
   const entity = crate === undefined ? undefined : new EntityIds(crate).of(url, "");
@@ -76,7 +76,7 @@ async function ownerOf(deps: Reads, { record, name }: Landmarks): Promise<Author
   return [{ name: owner?.name ?? null, id: record.owner }];
 }
 
-/** Of deleted records nothing is told. */
+/** Deleted records reveal nothing. */
 async function liveRecords({ records }: Reads, arks: readonly string[]): Promise<StoredRecord[]> {
   if (arks.length === 0) return [];
   return (await records.findMany(arks)).filter(

@@ -20,13 +20,15 @@ import { refuseUnknownContexts, withoutReserved } from "./reserved.js";
 import { claimedState, ownerOf } from "./state.js";
 import { type RecordView, viewOf } from "./view.js";
 
-/** What registering a file adds to the creation of its record. */
+/** Additional steps of the creation of a file record. */
 export interface CreateOptions {
-  /** Where the document is in what the client sent, for `loc`. */
+  /** Where the document is in the client's request, for `loc`. */
   at?: readonly (string | number)[];
   /** Called once, when the rules allow the record and before anything of it is stored. */
   prepare?(document: JsonObject): Promise<void>;
-  /** The whole document, and what the record refers to, once its identifier is known. */
+  /**
+   * The whole document, and the objects that the record refers to, once its identifier is known.
+   */
   complete?(
     document: JsonObject,
     ark: string,
@@ -34,14 +36,14 @@ export interface CreateOptions {
 }
 
 /**
- * How often a freshly minted identifier may turn out taken, or what is above a given one appear,
- * before that is a fault.
+ * Most attempts when a minted identifier is taken, or a record above a given one appears; then it
+ * is a fault.
  */
 const ATTEMPTS = 5;
 
 /**
- * Creates a record of a kind from a client's document. The kind is the one asked for, never read
- * off `@type`.
+ * Creates a record of a kind from a client's document. The caller chooses the kind, which is never
+ * derived from `@type`.
  * @throws ValidationError with all broken rules; ServiceError `NOT_AUTHENTICATED`, `FORBIDDEN`,
  * `DUPLICATE`, `EMAIL_TAKEN`
  */
@@ -120,7 +122,7 @@ export async function createRecord(
 }
 
 /**
- * @returns the keys above it that nobody holds, for the commit.
+ * @returns the keys above it without a record, for the commit.
  * @throws ServiceError `FORBIDDEN`, `NOT_AUTHENTICATED`
  */
 async function mayRegister(
@@ -133,7 +135,7 @@ async function mayRegister(
   return claims.unheld;
 }
 
-/** The record as the store has it now: reading it again would tell nothing new. */
+/** The record as the store has it now: another read would return the same. */
 function storedAs(
   { ark, key, kind, name, owner, document }: { ark: string; key: string } & RecordState,
   { revision, newestBacklink = 0 }: CommittedRecord,
@@ -158,17 +160,16 @@ function storedAs(
 }
 
 /**
- * The first administrator has nobody to be created by: the one-time token is checked with the
+ * No user exists that could create the first administrator: the one-time token is checked with the
  * account.
  */
 const bringsAdminToken = (input: JsonValue | undefined): boolean =>
   isObject(input) && typeof input["adminToken"] === "string";
 
 /**
- * The input as a document that keeps every rule of its kind.
- * @param at where the document is in what the client sent
- * @param options.path the identifier that stands elsewhere in the request; the document's own must
- * be the same
+ * The input as a document that complies with every rule of its kind.
+ * @param at where the document is in the client's request
+ * @param options.path the identifier elsewhere in the request; the document's own must be the same
  * @param options.isNew the document's identifier is to be registered
  * @throws ValidationError
  */

@@ -42,7 +42,7 @@ export async function storedUnder(deps: Deps, ark: string): Promise<readonly str
 }
 
 /**
- * As {@link findRecord}; the record is alive and, when asked for, of one kind.
+ * As {@link findRecord}; the record is alive and, if the caller names a kind, of that kind.
  * @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path
  */
 export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
@@ -53,7 +53,8 @@ export async function findLive(deps: Deps, id: string, kind?: KindName): Promise
 }
 
 /**
- * The same with all it ever was: a deleted one only for those who may change it, who may look back.
+ * The same with the record's history: a deleted record only for callers who may change it, who may
+ * read its past.
  * @throws as {@link findLive}
  */
 export async function findPast(
@@ -81,7 +82,7 @@ export function describe(kind: KindName): string {
   return withArticle(KINDS[kind].typeName);
 }
 
-/** Where a record is served by its kind. */
+/** Path of a record by its kind. */
 export function pathOf(record: { kind: KindName; ark: string }): string {
   const { path } = KINDS[record.kind];
   return path === null ? `/${record.ark}` : `/${path}/${record.ark}`;

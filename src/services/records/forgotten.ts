@@ -6,23 +6,25 @@ import { questionOf } from "../evidence/stored/document.js";
 
 type Reads = { records: Pick<RecordStore, "holders"> };
 
-/** Identifiers asked about at a time: few enough not to hold up readers. */
+/** Identifiers in one query: few enough not to delay readers. */
 const BATCH = 500;
-/** How names begin that were made of the name of the record a graph is about. */
+/** Prefix of names that contain the name of the graph's record. */
 const NAMED = "Evidence graph of ";
-/** Of the object inside a record that a node stands for, what is behind the record's identifier. */
+/**
+ * For the object inside a record that a node stands for, the part after the record's identifier.
+ */
 const EMBEDDED = "#genid-";
 
-/** Records that were looked through already, and whether something was left out of them. */
+/** Cache of checked records, and whether something was left out of them. */
 const checked = new WeakMap<StoredRecord, boolean>();
 
-/** True where a record is not what is stored of it. */
+/** True where the record returned differs from the stored one. */
 export const isShortened = (record: StoredRecord): boolean => checked.get(record) === true;
 
 /**
- * The same records; a stored evidence graph without the names and descriptions that it repeats of
- * records which were deleted since. What is stored, in earlier revisions too, is what was true
- * then: it is told here, where records are read.
+ * The same records; a stored evidence graph without the names and descriptions of records that were
+ * deleted since. Stored data, earlier revisions included, is not changed, since it was true then:
+ * the names are removed here, where records are read.
  */
 export async function withoutForgotten(
   deps: Reads,
@@ -47,7 +49,7 @@ export async function withoutForgotten(
   );
 }
 
-/** A state of a record in the same way; the document itself where nothing is left out. */
+/** The same for one state of a record; the document itself where nothing is left out. */
 export async function forgetIn(
   deps: Reads,
   record: StoredRecord,
@@ -80,8 +82,8 @@ const nodeIn = (value: JsonValue): JsonObject | undefined =>
   value !== null && typeof value === "object" && !Array.isArray(value) ? value : undefined;
 
 /**
- * Records that a node's name may come from: itself, the record that holds it, or those that stand
- * for its URL.
+ * Records that may be the source of a node's name: the record itself, the record that holds the
+ * node, or the records that stand for its URL.
  */
 function describers(node: JsonObject): string[] {
   const id = node["@id"];

@@ -16,8 +16,8 @@ type LinksFrom = NonNullable<Parameters<RecordStore["linksFrom"]>[1]>;
 type LinksTo = NonNullable<Parameters<RecordStore["linksTo"]>[1]>;
 
 /**
- * The live records of many identifiers in one read, in the order asked for; `undefined` for
- * tombstones and for identifiers that lead to nothing.
+ * The live records of many identifiers in one read, in the requested order; `undefined` for
+ * tombstones and for identifiers without a record.
  */
 export async function liveRecords(
   deps: Reads,
@@ -31,7 +31,7 @@ export async function liveRecords(
   return found.map((record) => record && shown.get(record.ark));
 }
 
-/** A page of what each record states. With several predicates each target counts once. */
+/** A page of the statements of each record. With several predicates each target counts once. */
 export const linksFrom = (
   { records }: Reads,
   arks: readonly string[],
@@ -50,9 +50,9 @@ const once = <T extends LinksFrom>(options: T): T => ({
   distinct: (options.predicates?.length ?? 0) > 1,
 });
 
-/** What a landing page shows next to the record itself. */
+/** Data that a landing page shows beside the record itself. */
 export interface Surroundings {
-  /** The record's content; that of a crate is the archive of its upload. */
+  /** The record's content; for a crate the archive of its upload. */
   object: ObjectReference | undefined;
   from: Page<FoundLink>;
   to: Page<FoundLink>;
@@ -84,7 +84,7 @@ export async function surroundingsOf(
 }
 
 /**
- * Members of a crate that names no parts: nothing else on its page would lead there.
+ * Members of a crate that names no parts: nothing else on its page would link to them.
  * @param limit one more is read, to see whether there are more
  */
 export async function unnamedMembers(
@@ -104,7 +104,7 @@ export async function unnamedMembers(
   return { members: members.slice(0, limit), more: next !== undefined || members.length > limit };
 }
 
-/** The statements of a record as N-Quads, without what was inferred. */
+/** The statements of a record as N-Quads, without inferred ones. */
 export async function quadsOf({ records }: Reads, { record, past }: RecordView): Promise<string> {
   if (!past) return (await records.quads(record.ark)) ?? "";
   const { ark, kind, crate } = record;

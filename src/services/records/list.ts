@@ -9,7 +9,7 @@ import type { Deps } from "../deps.js";
 import { withoutForgotten } from "./forgotten.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
 
-/** What narrows and orders a list. */
+/** Filters and order of a list. */
 export interface ListFilter {
   name?: string;
   owner?: string;
@@ -19,14 +19,14 @@ export interface ListFilter {
 }
 export interface ListPage {
   views: RecordView[];
-  /** Where to go on after each. */ positions: string[];
+  /** The position after each item. */ positions: string[];
   next?: string;
   total: number;
 }
 
 /**
- * Records read at a time while a whole list is streamed: one page is in memory, no cursor stays
- * open meanwhile.
+ * Records in one read while a whole list is streamed: one page is in memory, and no cursor stays
+ * open between reads.
  */
 const STREAM_PAGE = 200;
 
@@ -51,7 +51,7 @@ function queryOf(
   };
 }
 
-/** One page by key. @throws ValidationError for a cursor or owner that is none */
+/** One page by key. @throws ValidationError for an invalid cursor or owner */
 export async function listPage(
   deps: Deps,
   kind: KindName | undefined,
@@ -65,8 +65,8 @@ export async function listPage(
 }
 
 /**
- * The same without what is derived, and counted only when asked: for doors that show what they are
- * asked for.
+ * The same without derived entries, and counted only on request: for APIs whose clients select what
+ * they get.
  */
 export async function listRecords(
   deps: Deps,
@@ -168,18 +168,16 @@ export function listParameters(query: Readonly<Record<string, string | undefined
   };
 }
 
-/**
- * What of a record others point at: for links in headers, the landing page and the kernel metadata.
- */
+/** The parts of a record that links in headers, the landing page and the kernel metadata use. */
 export interface Landmarks {
   record: StoredRecord;
   document: JsonObject;
   name: string | null;
   description: string | null;
-  /** URLs of licence and authors; texts that are none are left out. */
+  /** URLs of licence and authors; texts that are not URLs are left out. */
   license: string | null;
   authors: string[];
-  /** Names of authors, for people. */
+  /** Names of authors, for display. */
   authorNames: string[];
   /** As it is stated. */
   datePublished: string | null;
@@ -192,10 +190,10 @@ export interface Landmarks {
 
 const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
-/** Headers stay small: what is more stands in the link set of the record. */
+/** Headers stay small: further items are in the link set of the record. */
 const MOST_ITEMS = 20;
 
-/** schema.org's word for each kind. */
+/** schema.org's term for each kind. */
 const SCHEMA_TYPES: Readonly<Record<string, string>> = {
   user: "Person",
   group: "Organization",
@@ -212,8 +210,8 @@ const SCHEMA_TYPES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Read off the document alone, since every answer carries them: where content is stored here,
- * `contentUrl` says so.
+ * Derived from the document alone, since every answer includes them: where content is stored here,
+ * `contentUrl` names it.
  */
 export function landmarksOf(record: StoredRecord): Landmarks {
   const document = publicView(KINDS[record.kind], parseDocument(record.document));

@@ -32,7 +32,7 @@ export async function readRecord(
 }
 
 /**
- * An earlier state. Those of a deleted record are for its owner and administrators.
+ * An earlier state. Only the owner and administrators may read those of a deleted record.
  * @throws ServiceError `NOT_FOUND`, `GONE`
  */
 export async function readRevision(
@@ -77,7 +77,7 @@ export function revisionParameter(raw: string): number {
   return Number(raw);
 }
 
-/** Most revisions of one answer; also how many come without a limit. */
+/** Most revisions of one answer; also the default limit. */
 const MOST_REVISIONS = 1000;
 
 export interface HistoryPage {
@@ -91,7 +91,8 @@ export interface History {
 }
 
 /**
- * States of a record, newest first. Those of a deleted record are for who may change it.
+ * States of a record, newest first. Only callers who may change a deleted record may read its
+ * states.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
 export async function readHistory(
@@ -114,8 +115,8 @@ export async function readHistory(
 }
 
 /**
- * The same of a record that was found already. Names of private fields are for those who see the
- * fields.
+ * The same for a record that was found already. Only callers who see private fields see their
+ * names.
  */
 export async function historyOf(
   deps: Deps,

@@ -14,12 +14,12 @@ export interface RemoveOptions {
   successor?: string;
 }
 
-/** Members read at a time while a crate is taken apart. */
+/** Members in one read while a crate is deleted. */
 const PAGE = 500;
 
 /**
- * Deletes a record: a tombstone stays, the identifier is not used again. A crate takes the records
- * minted for its members along; a user's account ends.
+ * Deletes a record: a tombstone remains, and the identifier is not used again. Deleting a crate
+ * deletes the records minted for its members; deleting a user ends the account.
  * @returns the record as it was
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
@@ -30,7 +30,7 @@ export async function removeRecord(
   options: RemoveOptions = {},
 ): Promise<RecordView> {
   const who = authenticated(caller);
-  // Of a file its stored content is deleted, and what is said of it stays.
+  // For a file its stored content is deleted, and the record remains.
   const found = await findLive(deps, id, options.kind);
   if (found.kind === "datadownload")
     return removeContent(deps, found.ark, who, options.expectedRevision);
@@ -61,7 +61,8 @@ export async function removeRecord(
 }
 
 /**
- * What was minted for a crate; what another crate has too stays, and is that crate's from then on.
+ * Records minted for a crate; a record that another crate has too remains, and belongs to that
+ * crate from then on.
  */
 async function* membersOf(
   deps: Deps,

@@ -37,7 +37,7 @@ export function changedPointers(before: JsonObject, after: JsonObject): string[]
     .map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
 }
 
-/** Bytes of two documents that the serving thread compares itself. */
+/** Size of two documents, in bytes, that the serving thread compares itself. */
 const SMALL = 64 * 2 ** 10;
 
 /** {@link changedPointers} of two stored documents; large ones are compared in another thread. */
@@ -53,28 +53,28 @@ async function changedBetween(
 }
 
 /**
- * Races with writes of other nodes, of a crate's commit and of clients that name a revision; after
- * so many the contention itself is the answer.
+ * Most attempts after conflicts with writes of other nodes, of a crate's commit and of clients that
+ * name a revision; then the answer is the conflict itself.
  */
 const RACES = 20;
 /**
- * Longest pause after a lost race, in milliseconds; drawn anew each time, so that two nodes do not
- * keep meeting.
+ * Longest pause after a conflict, in milliseconds; drawn at random each time, so that two nodes do
+ * not collide repeatedly.
  */
 const PAUSE = 10;
 /**
- * How long a write stands in line, in milliseconds; then it takes its chance, lest a store that is
- * away make each wait for all before it.
+ * How long a write waits in the queue, in milliseconds; then it runs without its turn, because
+ * otherwise an unavailable store would make each write wait for all before it.
  */
 const PATIENCE = 1000;
 
-/** The last of those that wait, by key of the identifier. */
+/** The last waiting write, by key of the identifier. */
 const lines = new Map<string, Promise<void>>();
 
 /**
- * Makes a write that is decided on what was read, and makes it again when another write came
- * between. A client that named the revision it knows is told instead. Writes to one record take
- * turns in this process: however many come at once, none of them loses.
+ * Runs a write whose decision depends on what it read, and runs it again when another write came
+ * between. A client that named the revision it knows gets an error instead. Writes to one record
+ * are queued in this process: no number of simultaneous writes can make one of them fail.
  * @param id the record, in any spelling
  * @param attempt reads, decides and commits
  * @throws what `attempt` throws
@@ -106,7 +106,7 @@ export async function unlessChanged<T>(
 }
 
 /**
- * The store refused to change a deleted record: whoever reads it again says when and by whom it was
+ * The store refused to change a deleted record: the next read reports when and by whom it was
  * deleted.
  */
 const isDeletedMeanwhile = (error: unknown): boolean =>
@@ -135,8 +135,8 @@ async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * The same where the path holds the identifier: of its own kind, whatever that is, or of the one
- * asked for.
+ * The same where the path holds the identifier: for the record's own kind, or for the kind that the
+ * path names.
  * @throws as {@link replaceRecord}; ValidationError when the document names another record than the
  * path
  */
@@ -149,18 +149,18 @@ export async function replaceRecordAt(
 ): Promise<RecordView> {
   authenticated(caller);
   const path = lookupArk(id) ?? id;
-  // Where the kind is known the body is judged first, as it is everywhere.
+  // Where the kind is known the body is validated first, as everywhere.
   if (options.kind !== undefined) checked(options.kind, input, ["body"], { path });
   const record = await findLive(deps, id, options.kind);
   return replaceRecord(deps, record.kind, input, caller, options.expectedRevision, path);
 }
 
 /**
- * Replaces the whole record that the document's `@id` names; absent fields fall back to their
- * default or vanish.
+ * Replaces the whole record that the document's `@id` names; absent fields get their default or are
+ * removed.
  * @param path the identifier in the path, where that names the record
- * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client did not
- * ask
+ * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client named
+ * none
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
  */
@@ -221,7 +221,7 @@ export async function replaceRecord(
   });
 }
 
-/** The next state. Fields that only the registry fills in say what they say now, or nothing. */
+/** The next state. Fields that only the registry sets keep their current values, or stay absent. */
 async function withStoredFacts(
   deps: Deps,
   kind: Kind,
@@ -249,8 +249,8 @@ export function mismatch(record: StoredRecord, expected: number): ServiceError {
 }
 
 /**
- * Ownership may be given to someone the caller could create for; members are changed by the owner
- * or an administrator.
+ * The new owner must be one that the caller could create records for; only the owner or an
+ * administrator changes members.
  */
 async function assertOwnerAndMembers(
   deps: Deps,
@@ -268,8 +268,8 @@ async function assertOwnerAndMembers(
 }
 
 /**
- * What a crate brought belongs to its uploader without saying so; a new statement that does not say
- * so either leaves it there.
+ * A record from a crate belongs to its uploader without stating so; a new document that states no
+ * owner leaves it unchanged.
  */
 const ownerOfLoose = (
   kind: Kind,
@@ -279,7 +279,7 @@ const ownerOfLoose = (
   owner: kind.loose ? (state.owner ?? record.owner) : state.owner,
 });
 
-/** Derived entries that a client sends back as it read them are no statement of its own. */
+/** Derived entries that a client sends back as it read them are not its own statements. */
 async function withoutDerived(
   deps: Deps,
   record: StoredRecord,
@@ -297,7 +297,7 @@ async function withoutDerived(
     const before = new Set(keys(stated[name]));
     const derived = new Set(keys(shown[name]).filter((key) => !before.has(key)));
     const left = (document[name] as JsonValue[]).filter((entry) => !derived.has(keyOf(entry)));
-    // Nothing but derived entries came back: what was stated (null, say) is stated still.
+    // Only derived entries came back: the stored statement (null, for example) remains.
     const untouched =
       left.length === 0 &&
       left.length < (document[name] as JsonValue[]).length &&
@@ -317,23 +317,23 @@ const keys = (value: JsonValue | undefined): string[] =>
 /** The next state of a record. */
 interface Amendment {
   document: JsonObject;
-  /** What the record refers to from now on; absent: as before. */
+  /** The objects that the record refers to from now on; absent: as before. */
   objects?: ObjectReference[];
-  /** Takes the objects so far from earlier revisions too. */
+  /** Removes the current objects from earlier revisions too. */
   dropObjects?: boolean;
 }
 
-/** Which record, as the client knows it. */
+/** The record as the client identifies it. */
 interface AmendOptions {
   kind: KindName;
   expectedRevision?: number | undefined;
 }
 
 /**
- * Changes one part of a record and leaves the rest as it is. `change` is asked again when another
+ * Changes one part of a record and leaves the rest unchanged. `change` is called again when another
  * write came between, unless the client named the revision that it knows.
  * @param assertMay throws when the caller may not do this to the record
- * @param change the next state; `undefined` leaves the record as it is, and makes no revision
+ * @param change the next state; `undefined` leaves the record unchanged, without a new revision
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `REVISION_MISMATCH`, and what the two
  * functions throw
  */
@@ -362,13 +362,13 @@ export async function amendRecord(
       record.crate !== null,
       record.owner,
     );
-    // New objects are a change even where the document says the same of them.
+    // New objects are a change even where the document's statements about them stay the same.
     const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");
     await deps.records.commit({
       by: who.user,
       at: Date.now(),
-      // The owner of a crate's member need not stand in its document.
+      // The document of a crate's member need not state its owner.
       records: [
         {
           op: "replace",

@@ -9,16 +9,13 @@ import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import { unpackQuads } from "../../storage/records/codecs.js";
 import type { RecordState, SearchText } from "../../storage/records/port.js";
 
-/**
- * A state that a document comes to, with the lines of its quads that are for the registry alone to
- * state.
- */
+/** The state of a document, with the lines of its quads that only the registry may state. */
 export interface ClaimedState {
   state: RecordState;
   reserved: readonly string[];
 }
 
-/** Names of the fields of a kind that only the registry fills in. */
+/** Names of the fields of a kind that only the registry sets. */
 export const reservedFields = (kind: Kind): string[] =>
   Object.keys(kind.fields).filter((name) => kind.fields[name]!.reserved);
 
@@ -31,7 +28,7 @@ const TERMS = [
 ];
 const PROPERTY = /^(?:<[^>]*>|_:\S+) <([^>]*)> /;
 
-/** Statements of such fields, whatever a document calls them. */
+/** Statements of such fields, under any name in the document. */
 export function reservedIn(quads: string): string[] {
   if (!TERMS.some((term) => quads.includes(term))) return [];
   return quads.split("\n").filter((line) => TERMS.includes(PROPERTY.exec(line)?.[1] ?? ""));
@@ -55,7 +52,7 @@ export function withoutLines(
     .join("\n");
 }
 
-/** As text; those of large documents come packed. */
+/** As text; the quads of large documents are packed. */
 export const reservedTextOf = (quads: RecordState["quads"]): string =>
   typeof quads === "string" ? quads : unpackQuads(quads);
 
@@ -66,7 +63,7 @@ const refused = (name: string, stored: boolean): Error =>
       `${stored ? "send back what is stored, or " : ""}leave it out`,
   );
 
-/** The state that a client's document comes to is about to replace this one. */
+/** The stored state that a client's document is about to replace. */
 interface Before {
   document: JsonObject;
   quads: string;
@@ -74,8 +71,8 @@ interface Before {
 }
 
 /**
- * Refuses what a client states of fields that only the registry fills in. What is stored may be
- * sent back; a value that a crate brought stays in the document, and is no statement.
+ * Refuses statements of a client about fields that only the registry sets. A client may send the
+ * stored values back; a value from a crate stays in the document, but is not a statement.
  * @throws ValidationError
  */
 export function withoutReserved(
@@ -102,7 +99,7 @@ export function withoutReserved(
 const OWNER = "schema:owner";
 
 /**
- * Links of a record with that to its owner. The document of an uploaded crate does not name the
+ * Links of a record with the link to its owner. The document of an uploaded crate does not name the
  * uploader: without the link the crate would be missing from the `rocrates` of the user.
  */
 export function withOwner(
@@ -117,24 +114,23 @@ export function withOwner(
 }
 
 /**
- * Characters of each text that search sees: more adds no hits that anyone looks for, and each word
+ * Characters of each text that are indexed for search: more would add no useful hits, and each word
  * has to be stemmed.
  */
 export const MOST_TEXT = 20_000;
 
 /**
- * What a document states, ready to be stored, and which of its lines are for the registry alone to
- * state.
+ * The statements of a document, ready to be stored, and the lines that only the registry may state.
  */
 export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & {
   reserved: string[];
 };
 
-/** A document, and who owns the record where the document need not say so. */
+/** A document, and the record's owner where the document need not state it. */
 export type StatedInput = GraphInput & { owner?: string | null };
 
 /**
- * What a document states, and what search sees of it.
+ * The statements of a document, and its text for search.
  * @throws ValidationError when the document is no valid JSON-LD
  */
 export async function stated(input: StatedInput): Promise<Stated> {
@@ -149,7 +145,7 @@ export async function stated(input: StatedInput): Promise<Stated> {
   };
 }
 
-/** What the document states. @throws as {@link stated} */
+/** The statements of the document. @throws as {@link stated} */
 export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
   return graphOf(input).catch((error: Error) => {
     if (error.name !== "JsonLdError") throw error;
@@ -158,9 +154,9 @@ export async function statementsOf(input: GraphInput): Promise<RecordGraph> {
 }
 
 /**
- * Refuses remote contexts that a client's document names and that are not bundled: whoever writes
- * one record can write its terms instead. Those that the record names already came with a crate,
- * and may be sent back.
+ * Refuses remote contexts that a client's document names and that are not bundled: a client that
+ * writes one record can write its terms instead. Contexts that the stored record names came with a
+ * crate, and may be sent back.
  * @param stored the record's document as it is
  * @throws ValidationError naming the first
  */
@@ -176,7 +172,7 @@ export function refuseUnknownContexts(
     return found;
   };
   for (const [name, value] of Object.entries(document)) {
-    // Fields of any JSON are no JSON-LD inside.
+    // Fields of any JSON hold no JSON-LD.
     const json = name === "@context" ? undefined : kind.fields[name]?.json;
     if (json === "object" || json === "list") continue;
     eachUnknownContext({ [name]: value }, (url) => {
@@ -191,7 +187,7 @@ const refusedContext = (message: string): ValidationError =>
     { loc: ["body", "@context"], msg: `Value error, ${message}`, type: "value_error" },
   ]);
 
-/** What keyword search sees of a document. */
+/** The text of a document for keyword search. */
 function searchText(document: JsonObject): SearchText {
   const other = withoutArks(textOf(document["author"]) ?? "");
   const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
@@ -204,7 +200,7 @@ function searchText(document: JsonObject): SearchText {
 }
 
 /**
- * Text without the ARKs in it: words in an identifier say where a record is, not what it is about.
+ * Text without its ARKs: words in an identifier describe the location of a record, not its topic.
  */
 export const withoutArks = (text: string): string =>
   text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();

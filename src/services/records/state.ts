@@ -10,9 +10,9 @@ import { type ClaimedState, stated, type Stated, textOf } from "./reserved.js";
 import { documentBytes } from "./view.js";
 
 /**
- * All that is stored of one state of a record: document, quads, links, search text. A large
- * document is expanded in a thread of its own.
- * @param fromCrate the document says of itself, by its context, what its terms mean
+ * Everything that is stored for one state of a record: document, quads, links, search text. A large
+ * document is expanded in a separate thread.
+ * @param fromCrate the document's context defines its terms
  * @param ownerBefore owner of the record where the document names none
  * @throws ValidationError when the document is no valid JSON-LD; ServiceError as
  * `DocumentThread.ask`
@@ -29,7 +29,7 @@ export async function stateOf(
 }
 
 /**
- * The same with the lines among its quads that are for the registry alone to state.
+ * The same with the lines among its quads that only the registry may state.
  * @throws as {@link stateOf}
  */
 export async function claimedState(

@@ -18,18 +18,18 @@ export interface RecordView {
   /** Revision and newest back-link, in quotes. */
   etag: string;
   /**
-   * More derived entries than BACKLINK_LIMIT: where to go on, by field; {@link writeBacklinkCursor}
-   * prints it.
+   * Set when there are more derived entries than BACKLINK_LIMIT: the next position, by field;
+   * {@link writeBacklinkCursor} prints it.
    */
   next?: BacklinkPositions;
   /**
-   * The whole document, where it is not what the graph holds: of an earlier revision, or without
-   * what was deleted elsewhere.
+   * The whole document, where it differs from the graph: that of an earlier revision, or without
+   * parts that were deleted elsewhere.
    */
   past?: JsonObject;
 }
 
-/** Positions in the derived lists that did not end yet, by field name. */
+/** Positions in the derived lists that are not complete yet, by field name. */
 export type BacklinkPositions = Readonly<Record<string, string>>;
 
 export const writeBacklinkCursor = (positions: BacklinkPositions): string =>
@@ -47,7 +47,7 @@ export function readBacklinkCursor(text: string): BacklinkPositions {
     )
       return positions as BacklinkPositions;
   } catch {
-    // Told below.
+    // Reported below.
   }
   throw invalid(
     ["query", "backlinks"],
@@ -56,7 +56,7 @@ export function readBacklinkCursor(text: string): BacklinkPositions {
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
-/** @throws ServiceError `STORE_DAMAGED` when the bytes are no document */
+/** @throws ServiceError `STORE_DAMAGED` when the bytes are not a document */
 export function parseDocument(bytes: Uint8Array): JsonObject {
   try {
     return JSON.parse(decoder.decode(bytes)) as JsonObject;
@@ -66,7 +66,7 @@ export function parseDocument(bytes: Uint8Array): JsonObject {
 }
 const encoder = new TextEncoder();
 /**
- * In a buffer of their own, which is handed to other threads without copying it out of a larger
+ * In a separate buffer, which is transferred to other threads without copying it out of a larger
  * one.
  */
 export const documentBytes = (document: JsonObject): Uint8Array =>
@@ -98,7 +98,7 @@ export async function viewOf(
   return (await viewsOf(deps, [record], caller, after))[0]!;
 }
 
-/** True when the stored bytes are the answer, for everyone. */
+/** True when the stored bytes are the answer for every caller. */
 export function isPlain(record: StoredRecord): boolean {
   return (
     !KINDS[record.kind].closed &&
@@ -110,7 +110,7 @@ export function etagOf(record: StoredRecord, variant = ""): string {
   return `"${record.revision}-${record.newestBacklink}${variant}"`;
 }
 
-/** A page of records: back-links of all of them in one read per derived field. */
+/** A page of records: one read per derived field returns the back-links of all of them. */
 export async function viewsOf(
   deps: Deps,
   stored: readonly StoredRecord[],
@@ -168,9 +168,9 @@ export async function viewsOf(
 }
 
 /**
- * Adds what is derived after what the client stated, without duplicates; answers where lists that
- * were cut go on.
- * @param after goes on there: lists that had ended are left empty
+ * Adds derived entries after the client's statements, without duplicates; returns the positions of
+ * truncated lists.
+ * @param after continues there: lists that were complete are left empty
  */
 async function addBacklinks(
   deps: Deps,

@@ -10,7 +10,7 @@ import type { IncomingFile } from "../files/stored-content.js";
 import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
 
-/** What kept the data from being checked. */
+/** The reason why the data could not be checked. */
 class CheckRefused extends Error {
   constructor(
     readonly code: "SCHEMA" | "DATA" | "LIMIT" | "MEMORY",
@@ -21,10 +21,10 @@ class CheckRefused extends Error {
 }
 
 /**
- * Runs one check in a thread of its own, which ends with it. The data are asked for as they are
- * used up, so that neither side holds more than a part of them.
+ * Runs one check in a separate thread, which ends with it. The thread requests data as it consumes
+ * them, so that neither side holds more than a part of them.
  * @param memory most bytes of the thread's heap
- * @throws CheckRefused; what the data fail with; the signal's reason
+ * @throws CheckRefused; any error of the data; the signal's reason
  */
 async function runCheck(
   input: CheckInput,
@@ -42,7 +42,7 @@ async function runCheck(
   const parts = data[Symbol.asyncIterator]();
   const feed = async (): Promise<void> => {
     const { done, value } = await parts.next();
-    // A copy of its own: a part may be a view of something larger, all of which would be sent.
+    // A separate copy: a part may be a view of a larger buffer, all of which would be sent.
     const part = done === true ? undefined : new Uint8Array(value);
     worker.postMessage(
       part ? { part } : ({ end: true } satisfies ToCheck),
@@ -81,20 +81,21 @@ async function runCheck(
   }
 }
 
-/** What a check of a table came to. */
+/** Result of a check of a table. */
 export interface TableCheckAnswer {
   conforms: boolean;
   /** Parsing errors by row, then validation errors by row. */
   errors: CheckedError[];
-  /** True when there are more: the check ended with the last one it had room for. */
+  /** True when there are more: the check ended with the last error within the limit. */
   truncated: boolean;
 }
 
 /**
- * Checks a table, while it arrives, against a stored schema; anyone may. Nothing of it is kept.
+ * Checks a table, while it arrives, against a stored schema; any caller may do so. Nothing of the
+ * table is stored.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `SCHEMA_UNUSABLE`, `TOO_LARGE`,
- * `QUERY_TIMEOUT`, `SHUTTING_DOWN`; ValidationError for what is no table; what the stream fails
- * with when the client hangs up
+ * `QUERY_TIMEOUT`, `SHUTTING_DOWN`; ValidationError for a file that is not a table; the error of
+ * the stream when the client disconnects
  */
 export async function checkTable(
   deps: Deps,
@@ -115,7 +116,7 @@ export async function checkTable(
       ),
     config.TABLE_TIMEOUT,
   );
-  // Also while the check waits for its turn and nobody reads from the stream.
+  // Also while the check is queued and nobody reads from the stream.
   stream.once("error", (error) => ended.abort(error));
   try {
     const most = config.TABLE_MAX_ERRORS;
@@ -137,7 +138,7 @@ export async function checkTable(
     throw error instanceof CheckRefused ? refusal(ark, error) : error;
   } finally {
     clearTimeout(timer);
-    // What is left of the form is read over.
+    // The rest of the form is read and discarded.
     stream.resume();
   }
 }
@@ -180,11 +181,11 @@ function refusal(ark: string, { code, message }: CheckRefused): Error {
   return invalid(["body", "file"], `Value error, the table cannot be checked: ${message}`);
 }
 
-/** What the thread of one check is started with. */
+/** Start data of the thread of one check. */
 export interface CheckInput {
   schema: unknown;
   limits: TableLimits;
-  /** Errors that are looked for; the check ends with the last of them. */ maxErrors: number;
+  /** Most errors that are reported; the check ends with the last of them. */ maxErrors: number;
 }
 
 /** One row of the contract's table of errors. */
@@ -197,7 +198,7 @@ export interface CheckedError {
 
 /** To the thread: a part of the data, or the end of it. */
 export type ToCheck = { part: Uint8Array } | { end: true };
-/** From the thread: it wants another part; or what came of it. */
+/** From the thread: a request for another part, or the result. */
 export type FromCheck =
   | { more: true }
   | { errors: CheckedError[] }
@@ -205,8 +206,8 @@ export type FromCheck =
   | { fault: string };
 
 /**
- * What keeps the properties of a table's schema from being applied, each where it stands. The rules
- * are those by which a table is checked, and by which `arkgraph schema` takes a property.
+ * Errors that prevent the properties of a table's schema from being applied, each with its place.
+ * The rules are those that check tables, and those by which `arkgraph schema` accepts a property.
  * @param at where the properties are, for `loc`
  */
 export function propertyProblems(

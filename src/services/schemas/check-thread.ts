@@ -4,13 +4,13 @@ import { readSchema } from "../../tabular/schema/table-schema.js";
 import { validateTable } from "../../tabular/validate.js";
 import type { CheckedError, CheckInput, FromCheck, ToCheck } from "./check-table.js";
 
-/** One check of a table: parsing and patterns would hold up the serving thread. */
+/** One check of a table: parsing and patterns would block the serving thread. */
 
 const port = parentPort!;
 const { schema, limits, maxErrors } = workerData as CheckInput;
 const send = (message: FromCheck): void => port.postMessage(message);
 
-/** The data as they are sent: a part is asked for when the one before is used up. */
+/** The data as they are sent: a part is requested when the previous one is consumed. */
 async function* data(): AsyncGenerator<Uint8Array> {
   for (;;) {
     const next = new Promise<ToCheck>((resolve) => port.once("message", resolve));

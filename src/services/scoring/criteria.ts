@@ -293,7 +293,7 @@ const ethics = {
 } as const satisfies Criteria;
 
 /**
- * Identifiers of licences that data and software come under most (SPDX License List 3), as patterns
+ * Identifiers of the most common licences for data and software (SPDX License List 3), as patterns
  * over their versions.
  */
 const SPDX = new RegExp(
@@ -358,11 +358,11 @@ function isSpdx(text: string): boolean {
 const isWebAddress = (text: string): boolean =>
   /^https?:\/\/[^\s/]+\.\S+$/i.test(text) && URL.canParse(text);
 
-/** True for a licence that a machine can tell from another: an address, or an SPDX identifier. */
+/** True for a licence that a machine can identify: an address, or an SPDX identifier. */
 export const isLicence = (text: string): boolean =>
   isWebAddress(text.trim()) || isSpdx(text.trim());
 
-/** What a reader finds a crate by, beside its identifier. */
+/** Fields by which a reader finds a crate, besides its identifier. */
 const FOUND_BY = ["name", "description", "keywords"];
 
 const fairness = {
@@ -478,7 +478,7 @@ const fairness = {
 } as const satisfies Criteria;
 
 /**
- * What a datasheet tells at the least, by the names of Croissant RAI and of Datasheets for
+ * The minimum contents of a datasheet, by the names of Croissant RAI and of Datasheets for
  * Datasets.
  */
 const DATASHEET: Readonly<Record<string, readonly string[]>> = {
@@ -648,8 +648,8 @@ const PLAN = ["rai:dataReleaseMaintenancePlan"];
 const COMMITTEE = ["dataGovernanceCommittee", "Data Governance Committee"];
 const DOI = /(?:^|doi\.org\/|doi:\s*)10\.\d{4,9}\/\S+$/i;
 /**
- * Names Assigning Authority Numbers for examples and tests (NAAN registry): nobody keeps what is
- * under them.
+ * Name Assigning Authority Numbers for examples and tests (NAAN registry): nobody maintains
+ * identifiers under them.
  */
 const FOR_TESTS = /^ark:(?:12345|99152|99166|99999)\//;
 

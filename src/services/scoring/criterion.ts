@@ -4,24 +4,24 @@ import { type CrateFacts, MOST_EVIDENCE, type Share } from "./facts/fields.js";
 
 export type Status = "met" | "partly" | "not_met" | "not_applicable";
 
-/** What the facts of a crate come to for one criterion. */
+/** Result of one criterion for the facts of a crate. */
 export interface Finding {
   status: Status;
-  /** For people: what was found. */
+  /** For people: the facts that were found. */
   details: string;
-  /** Places in records that decided. */
+  /** Places in records that decided the result. */
   evidence: readonly string[];
-  /** In place of the criterion's own, where it can be told more exactly. */
+  /** Replaces the criterion's own fix, where a more precise one is known. */
   fix?: string;
 }
 
 /** One criterion, as a row of the table of its category. */
 export interface Criterion {
-  /** What is looked at, for the documentation. */
+  /** The facts that are tested, for the documentation. */
   readonly tests: string;
-  /** The rule that older registries go by, for the documentation. */
+  /** The rule of older registries, for the documentation. */
   readonly old: string;
-  /** What that rule gives. */
+  /** The result of that rule. */
   readonly legacy: (facts: CrateFacts) => boolean;
   readonly judge: (facts: CrateFacts) => Finding;
   /** One sentence: which field to add, and where. */
@@ -32,13 +32,13 @@ export type Criteria = Readonly<Record<string, Criterion>>;
 
 export const always = (): boolean => true;
 
-/** Status of a share: all, some, none; of nothing at all `without`. */
+/** Status of a share: all, some, none; `without` if there is nothing to count. */
 export function statusOf({ good, total }: Share, without: Status = "not_applicable"): Status {
   return total === 0 ? without : good === total ? "met" : good > 0 ? "partly" : "not_met";
 }
 
 /**
- * All of them met is met, none is not met, anything between is partly; what is not applicable does
+ * Met if all are met, not met if none is, partly otherwise; a status that is not applicable does
  * not count.
  */
 export function together(...statuses: readonly Status[]): Status {
@@ -51,7 +51,7 @@ export function together(...statuses: readonly Status[]): Status {
       : "partly";
 }
 
-/** Places of several shares, those that lack something first. */
+/** Places of several shares, first those where something is missing. */
 export function evidenceOf(...shares: readonly Share[]): string[] {
   return [
     ...new Set([
@@ -66,7 +66,7 @@ export function told({ good, total }: Share, things: string, have: string): stri
   return total === 0 ? `no ${things} are described` : `${good} of ${total} ${things} ${have}`;
 }
 
-/** A sentence of such parts. */
+/** A sentence of such phrases. */
 export const sentence = (...parts: readonly string[]): string => {
   const text = parts.join("; ");
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
@@ -111,7 +111,7 @@ export function byField(...names: readonly string[]): Criterion["judge"] {
   };
 }
 
-/** As older registries ask: any value will do. */
+/** As in older registries: any value counts. */
 export const hasField =
   (...names: readonly string[]) =>
   ({ root: { fields } }: CrateFacts): boolean =>
@@ -123,7 +123,7 @@ export const whole = ({ root: { fields } }: CrateFacts): string => `${fields.ark
 /** Longest text of a record that an answer repeats, in characters. */
 const SHOWN = 120;
 
-/** The first text of a value, cut. */
+/** The first text of a value, truncated. */
 export function shown(value: JsonValue): string {
   const [first] = listOf(value);
   const text = isObject(first)

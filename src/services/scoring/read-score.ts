@@ -14,22 +14,24 @@ import { gather, type Grounds, type NamedTable } from "./facts/gather.js";
 import { Breather, statesOf } from "./facts/relations.js";
 import { type AiReadyScore, scoreOf } from "./score.js";
 
-/** Raise it with every change of a criterion: scores that were kept before are worked out again. */
+/**
+ * Increment it with every change of a criterion: scores that were stored before are computed again.
+ */
 const RULES = 1;
 /**
- * A score that rests on more records beside its crates is not kept: asking whether it holds would
- * take as long as working it out.
+ * A score that depends on more records beside its crates is not stored: checking its validity would
+ * take as long as computing it.
  */
 const MOST_OUTSIDE = 20_000;
 
-/** What is kept of a score; the states stand in one hash. */
+/** The stored form of a score; one hash covers the states. */
 interface KeptBody {
   crates: string[];
   outside: string[];
   answer: AiReadyScore;
 }
 
-/** Text that differs after every change of what a score rests on. */
+/** Text that differs after every change of the data that a score depends on. */
 function stateText(
   naan: string,
   crates: readonly (readonly [string, string])[],
@@ -40,7 +42,7 @@ function stateText(
     .digest("hex");
 }
 
-/** As it is kept; `undefined` for what rests on too much. */
+/** The stored form; `undefined` for a score that depends on too many records. */
 export function keptScore(
   { config }: Pick<Deps, "config">,
   answer: AiReadyScore,
@@ -57,7 +59,7 @@ export function keptScore(
   };
 }
 
-/** The score that was kept of a crate, where nothing that it rests on has changed since. */
+/** The stored score of a crate, if no data that it depends on has changed since. */
 export async function heldScore(
   deps: Pick<Deps, "config" | "records">,
   root: StoredRecord,
@@ -86,7 +88,7 @@ export async function heldScore(
     : undefined;
 }
 
-/** Faults of the table or its schema; any other is none of the crate's. */
+/** Faults of the table or its schema; any other is not the crate's. */
 const DOES_NOT_CONFORM: ReadonlySet<string> = new Set(["VALIDATION", "SCHEMA_UNUSABLE"]);
 const LEFT_OUT: ReadonlySet<string> = new Set([
   "TOO_LARGE",
@@ -100,8 +102,8 @@ const LEFT_OUT: ReadonlySet<string> = new Set([
 const COMPRESSED = /\.(?:gz|bz2|xz|zst|zip)$/i;
 
 /**
- * Checks tables whose content is stored here against the schemas that they name, up to
- * SCORE_MAX_TABLES and SCORE_TABLE_BYTES. Tells of a table only whether it conforms.
+ * Validates tables whose content is stored here against the schemas that they name, up to
+ * SCORE_MAX_TABLES and SCORE_TABLE_BYTES. Reports of a table only whether it conforms.
  */
 async function checkTables(
   deps: Deps,
@@ -147,8 +149,8 @@ async function checkTables(
 }
 
 /**
- * Looks through a crate, judges it, and keeps the score for all nodes.
- * @param options.whole checks tables against their schemas too
+ * Reads a crate, evaluates it, and stores the score for all nodes.
+ * @param options.whole validates tables against their schemas too
  * @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE`; the signal's reason
  */
 async function workOut(
@@ -169,8 +171,8 @@ async function workOut(
     );
   const answer = scoreOf(root, facts, Date.now());
   const kept = keptScore(deps, answer, grounds, whole);
-  // Whoever waits for the answer has it also where it cannot be kept; what was asked for to be kept
-  // is tried again.
+  // A caller that waits for the answer gets it even if it cannot be stored; a job that must store
+  // it is retried.
   if (kept)
     await deps.records.keepScore(kept).catch((err: unknown) => {
       if (whole) throw err;
@@ -179,7 +181,7 @@ async function workOut(
   return answer;
 }
 
-/** A score that is being worked out, and the last commit before that began. */
+/** A score that is being computed, and the last commit before the computation began. */
 interface Work {
   sequence: number;
   answer: Promise<AiReadyScore>;
@@ -187,8 +189,8 @@ interface Work {
 const going = new WeakMap<Deps["records"], Map<string, Work>>();
 
 /**
- * The AI-readiness score of a crate as it is now: the one that was kept, as long as nothing that it
- * rests on has changed, else one that is worked out now.
+ * The AI-readiness score of the current version of a crate: the stored score, as long as no data
+ * that it depends on has changed, else a new one.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `TOO_LARGE`, `BUSY`, `QUERY_TIMEOUT`
  */
 export async function readScore(deps: Deps, id: string): Promise<AiReadyScore> {
@@ -217,7 +219,7 @@ export async function readScore(deps: Deps, id: string): Promise<AiReadyScore> {
   }
 }
 
-/** The score that was kept, where it still holds; nothing is worked out. */
+/** The stored score, if it is still valid; computes nothing. */
 export async function knownScore(
   deps: Pick<Deps, "config" | "records">,
   root: StoredRecord,
@@ -231,8 +233,8 @@ export async function knownScore(
 }
 
 /**
- * Once for all who ask for it between two commits; whoever asks after the next one must not get
- * what was read before.
+ * Computed once for all callers between two commits; callers after the next commit must not get the
+ * result of earlier reads.
  */
 function workedOut(
   deps: Deps,
@@ -260,7 +262,8 @@ interface ScoreInput {
 }
 
 /**
- * Queues a score to be worked out anew, with the tables of the crate checked against their schemas.
+ * Queues the computation of a new score, with the tables of the crate validated against their
+ * schemas.
  * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN`
  */
 export async function requestScore(
@@ -283,7 +286,7 @@ export async function requestScore(
   return queued(deps, submission);
 }
 
-/** Faults of the crate, not of the service: trying again would find the same. */
+/** Faults of the crate, not of the service: a retry would have the same result. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(["NOT_FOUND", "AMBIGUOUS", "GONE", "TOO_LARGE"]);
 
 /** The handler of submissions of type `score`. */

@@ -3,20 +3,20 @@ import { CATEGORIES, CATEGORY_NAMES, type CategoryName } from "./criteria.js";
 import type { Criterion, Status } from "./criterion.js";
 import type { CrateFacts } from "./facts/fields.js";
 
-/** The verdict on one criterion. */
+/** The result of one criterion. */
 export interface CriterionScore {
   /** True when the status is met or partly. */
   has_content: boolean;
   details: string | null;
   status: Status;
   /**
-   * JSON pointers into the records that decided, behind their identifiers: `ark:…#/license`. At
-   * most ten.
+   * JSON pointers into the records that decided, after their identifiers: `ark:…#/license`. At most
+   * ten.
    */
   evidence: string[];
-  /** What to add, and where; null where nothing is missing. */
+  /** The field to add, and where; null where nothing is missing. */
   fix: string | null;
-  /** What the rule of older registries gives. */
+  /** The result of the rule of older registries. */
   legacy: boolean;
 }
 export type CategoryScore = Record<string, CriterionScore>;
@@ -28,13 +28,13 @@ export type AiReadyScore = { name: string; rocrateIdentifier: string } & Record<
 > & {
     /** `total`: the criteria that apply. */
     score: { met: number; partly: number; total: number };
-    /** Of the crate when it was looked at. */
+    /** Revision of the crate when it was evaluated. */
     revision: number;
     /** RFC 3339, UTC. */
     computedAt: string;
   };
 
-/** What the facts of a crate come to. */
+/** The score for the facts of a crate. */
 export function scoreOf(
   { ark }: Pick<StoredRecord, "ark">,
   facts: CrateFacts,

@@ -31,9 +31,9 @@ export interface SearchResult {
   name: string | null;
   description: string | null;
   keywords: string[];
-  /** How well it fits beside the best one, which has 1; comparable within one search only. */
+  /** Score relative to the best hit, which has 1; comparable within one search only. */
   score: number;
-  /** By field, HTML: what was found stands in `<em>`, everything else is escaped. */
+  /** By field, HTML: matches are in `<em>`, everything else is escaped. */
   highlight: Partial<Record<SearchedField, string>>;
 }
 export interface SearchAnswer {
@@ -52,7 +52,7 @@ export const MOST_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
 
 /**
- * Finds live records by what anyone may see of them, without reading them.
+ * Finds live records by their public contents, without reading the records.
  * @throws ValidationError for an empty or too long query; ServiceError `QUERY_TIMEOUT`
  */
 export async function find(
@@ -80,7 +80,7 @@ export async function find(
   );
   if (problems.length > 0) throw new ValidationError(problems);
   const began = performance.now();
-  // An identifier is looked up; words in it are no text.
+  // An identifier is looked up; its words are not searched as text.
   const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
   const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
   const asked: SearchQuery = {
@@ -117,13 +117,13 @@ async function related(
   );
 }
 
-/** The same with what a list of results shows of each record. @throws as {@link find} */
+/** The same with the fields that a result list shows of each record. @throws as {@link find} */
 export async function search(deps: Deps, request: SearchRequest): Promise<SearchAnswer> {
   const { total, found, ms } = await find(deps, request);
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
   const live = found.flatMap(({ score, highlight }, index) => {
     const record = records[index];
-    // Deleted since it was found.
+    // Deleted since the search.
     return record && !record.tombstone ? [{ record, score, highlight }] : [];
   });
   const clean = await withoutForgotten(
@@ -168,8 +168,8 @@ const highlighted = (parts: readonly FragmentPart[]): string =>
   parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
 
 /**
- * A search that has begun goes on: its work is bounded by the length of the query. One that waits
- * for its turn is not run.
+ * A search that has begun is not stopped: its work is bounded by the length of the query. A queued
+ * search whose caller has left is not run.
  */
 async function within(
   timeout: number,
@@ -219,7 +219,7 @@ function range(name: string, value: number, from: number, to: number): Validatio
 }
 
 /**
- * The kind of a name in paths (`dataset`), a type (`Dataset`) or a class (`evi:Dataset`), in any
+ * The kind for a name in paths (`dataset`), a type (`Dataset`) or a class (`evi:Dataset`), in any
  * case.
  * @throws ValidationError
  */

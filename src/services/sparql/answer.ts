@@ -20,10 +20,11 @@ export interface GraphNames {
 }
 
 /**
- * The dataset of a query: what the protocol names, else what FROM and FROM NAMED name (SPARQL 1.1
- * Protocol, section 2.1.4), else `undefined`: the union of all graphs, with each of them by name.
+ * The dataset of a query: the graphs that the protocol names, else the graphs of FROM and FROM
+ * NAMED (SPARQL 1.1 Protocol, section 2.1.4), else `undefined`: the union of all graphs, with each
+ * of them by name.
  * @param baseUrl address of this registry: its spelling of an identifier names the same graph
- * @throws ServiceError `QUERY_REFUSED` for what is no IRI
+ * @throws ServiceError `QUERY_REFUSED` for text that is not an IRI
  */
 function datasetOf(
   asked: GraphNames,
@@ -64,25 +65,25 @@ interface SparqlDeps {
 
 export interface SparqlRequest {
   query: string;
-  /** Graphs that the protocol names; they take the place of FROM. */
+  /** Graphs that the protocol names; they replace those of FROM. */
   dataset: GraphNames;
-  /** Whose query it is: the user, or the address. */
+  /** Who sent the query: the user, or the address. */
   caller: string;
-  /** Others may come from the same address: nobody is penalised for what one of them asks. */
+  /** Other clients may share the address: nobody is penalised for the queries of one of them. */
   shared: boolean;
   /**
-   * Chooses the form of the answer once the form of the query is known.
+   * Chooses the form of the answer after the form of the query is known.
    * @throws ServiceError `NOT_ACCEPTABLE`
    */
   formatFor(form: Checked["form"]): ResultFormat | GraphFormat;
-  /** Ends the wait of a caller who has gone. */
+  /** Ends the wait when the caller has left. */
   signal?: AbortSignal;
 }
 
 /**
- * What a caller's query may run into again and again, and how much it counts. An engine that fails
- * may itself be at fault: nobody is blamed for a few of those, but one caller must not end threads
- * for ever.
+ * Errors that a caller's queries may cause repeatedly, and the weight of each. An engine that fails
+ * may itself be at fault: a few such failures are not held against the caller, but one caller must
+ * not end threads for ever.
  */
 const STRIKES: ReadonlyMap<string, number> = new Map([
   ["QUERY_TIMEOUT", 1],
@@ -91,8 +92,8 @@ const STRIKES: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Answers a query of anyone about what is public. Every write that was answered before the query
- * came is seen.
+ * Answers a query of any caller about public data. The answer includes every write that was
+ * answered before the query arrived.
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
 export async function answerQuery(
@@ -124,9 +125,9 @@ export async function answerQuery(
   }
 }
 
-/** Time in which a second query that ran into a limit counts as a repetition. */
+/** Time in which a second query that exceeded a limit counts as a repetition. */
 const MEMORY = 600_000;
-/** Queries of that kind that are let pass. */
+/** Queries of that kind that are tolerated. */
 const LENIENCE = 1;
 const LONGEST = 3_600_000;
 const MOST_CALLERS = 10_000;
@@ -137,7 +138,7 @@ interface Record {
   until: number;
 }
 
-/** Who must wait because their queries ran into a limit again and again, on whichever node. */
+/** Callers who must wait because their queries exceeded a limit repeatedly, on any node. */
 export class Penalties {
   readonly #callers = new Map<string, Record>();
 
@@ -147,7 +148,7 @@ export class Penalties {
     private readonly memory: SharedMemory,
   ) {}
 
-  /** Learns what other nodes know of a caller; {@link check} goes by what is known here. */
+  /** Loads what other nodes know of a caller; {@link check} uses the data of this node. */
   async learn(caller: string): Promise<void> {
     const note = await this.memory.recall(`penalty ${caller}`);
     const theirs = note === null ? undefined : (JSON.parse(note) as Record);
@@ -170,7 +171,7 @@ export class Penalties {
   }
 
   /**
-   * A query of the caller ran into a limit.
+   * A query of the caller exceeded a limit.
    * @param weight 1, or less where the caller may not be to blame
    */
   strike(caller: string, weight = 1, now = Date.now()): void {
@@ -191,8 +192,8 @@ export class Penalties {
 
   #keep(caller: string, record: Record): void {
     this.#callers.delete(caller);
-    // The one that was good for longest is forgotten: a flood of addresses must not free one that
-    // waits.
+    // Drops the caller without an offence for the longest time: a flood of addresses must not free
+    // a caller who must wait.
     if (this.#callers.size >= MOST_CALLERS)
       this.#callers.delete(this.#callers.keys().next().value!);
     this.#callers.set(caller, record);

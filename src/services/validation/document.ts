@@ -12,7 +12,10 @@ import { kindOfTypes, typeNames } from "../crates/kinds.js";
 import { refuseUnknownContexts, statementsOf } from "../records/reserved.js";
 import type { Judged } from "./report.js";
 
-/** @throws ValidationError naming the first that is none, or that there is none */
+/**
+ * @throws ValidationError naming the first member that is not an entity, or if there are no
+ * entities
+ */
 function entitiesOf(graph: JsonValue | undefined): JsonObject[] {
   const entities = listOf(graph);
   const odd = entities.findIndex((entity) => !isObject(entity));
@@ -36,8 +39,8 @@ const BATCH = 250;
 const DESCRIPTOR = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
 
 /**
- * The entities of a crate's metadata document, each as the record it would be. Its identifier is
- * the one the crate gives it; the descriptor is no record.
+ * The entities of a crate's metadata document, each as its future record. Its identifier is the one
+ * the crate gives it; the descriptor is left out.
  * @throws ValidationError when an entity is no valid JSON-LD
  */
 export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Judged[]> {
@@ -96,14 +99,13 @@ export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Jud
   }
 }
 
-/** Stands for the identifier that a document does not have yet. */
+/** Placeholder for the identifier that a document does not have yet. */
 const UNNAMED = "ark:99999/unnamed";
 
 /**
- * A document that a client sent, as the records it would be: one, or the entities of crate
- * metadata.
- * @param kind the kind a single record is to be checked as; else its `@type` tells it
- * @throws ValidationError when it is no JSON, or no valid JSON-LD, or tells no kind
+ * A document that a client sent, as its future records: one, or the entities of crate metadata.
+ * @param kind the kind to validate a single record as; else its `@type` decides
+ * @throws ValidationError when the document is not JSON, not valid JSON-LD, or states no kind
  */
 export async function* sentToJudge(
   document: JsonObject,
@@ -113,7 +115,7 @@ export async function* sentToJudge(
   else yield [await documentToJudge(document, kindOf(document, kind))];
 }
 
-/** @throws ValidationError for what is no JSON, or no object */
+/** @throws ValidationError when the bytes are not JSON, or not an object */
 export function readSent(bytes: Uint8Array, maxDepth: number): JsonObject {
   const { value, problems } = parseStrictJson(bytes, { maxDepth });
   if (problems.length > 0) throw jsonRefusal(problems, ["body"]);
@@ -131,9 +133,7 @@ function sentObject(input: JsonValue | undefined): JsonObject {
   );
 }
 
-/**
- * With what the service would fill in, so that the verdict is the one on the record that would be.
- */
+/** With the members that the service would add, so that the result applies to the future record. */
 async function documentToJudge(document: JsonObject, kind: KindName): Promise<Judged> {
   const id = document["@id"];
   const ark = typeof id === "string" ? parseArk(id)?.stored : UNNAMED;
@@ -153,7 +153,7 @@ async function documentToJudge(document: JsonObject, kind: KindName): Promise<Ju
   return { ark: ark!, kind, quads, sent: true };
 }
 
-/** Types that only records have which are written over the API. */
+/** Types of records that only the API can write. */
 const BY_TYPE: Readonly<Record<string, KindName>> = {
   Person: "user",
   Organization: "organization",
@@ -161,7 +161,7 @@ const BY_TYPE: Readonly<Record<string, KindName>> = {
   EvidenceGraph: "evidencegraph",
 };
 
-/** @throws ValidationError when neither the parameter nor the document tells a kind */
+/** @throws ValidationError when neither the parameter nor the document states a kind */
 function kindOf(document: JsonObject, asked: string | undefined): KindName {
   if (asked !== undefined) {
     const kind = KIND_NAMES.find((name) => name === asked);

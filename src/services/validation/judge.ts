@@ -35,7 +35,7 @@ function length(name: "minLength" | "maxLength"): Compile {
   };
 }
 
-/** Any text is an `xsd:string`; the engine takes characters beyond U+FFFF for malformed. */
+/** Any text is an `xsd:string`; the engine treats characters beyond U+FFFF as malformed. */
 const datatype: Compile = (shape) => {
   if (shape.ptr.out([term("sh:datatype")]).term.value !== STRING) return compileDatatype(shape);
   return {
@@ -54,7 +54,7 @@ const datatype: Compile = (shape) => {
   };
 };
 
-/** Put in the place of the engine's own. */
+/** Replace the engine's own validations. */
 const UNICODE_VALIDATIONS: readonly (readonly [NamedNode, Compile])[] = [
   [term("sh:minLength"), length("minLength")],
   [term("sh:maxLength"), length("maxLength")],
@@ -66,9 +66,9 @@ const SAME_AS = expandCurie("schema:sameAs");
 const TYPE = expandCurie("rdf:type");
 
 /**
- * Judges records one at a time. What was sent to the API is judged by the shape of its kind; what
- * is stored, or comes in a crate, as any SHACL engine does it: each node of the record's graph by
- * the shape that targets its class.
+ * Validates records one at a time. A document sent to the API is validated by the shape of its
+ * kind; a stored record, or an entity of a crate, as in any SHACL engine: each node of the record's
+ * graph by the shape that targets its class.
  */
 export class ShapeJudge {
   readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), {
@@ -129,7 +129,7 @@ export class ShapeJudge {
   }
 }
 
-/** What was inferred stands in a graph of its own and is none of the record's statements. */
+/** Inferred statements are in a separate graph and are not the record's own. */
 const statedIn = (ark: string, quads: string): Quad[] =>
   new Parser({ format: "N-Quads" }).parse(quads).filter(({ graph }) => graph.value === ark);
 
@@ -146,7 +146,7 @@ const resultOf = (
 });
 
 /**
- * A crate's entity that has a URL of its own says everything under it; the record has its class and
+ * A crate's entity with a URL has all its statements under the URL; the record has its class and
  * names it by `schema:sameAs`.
  */
 function aliasOf(ark: string, quads: readonly Quad[]): string | undefined {
@@ -164,7 +164,7 @@ function valueOf({ value }: ValidationResult): string | null {
 
 const local = (iri: string): string => iri.replace(/.*[/#]/, "");
 
-/** What the engine says, and what the field is to hold. */
+/** The engine's message, and the expected value of the field. */
 function messageOf(kind: KindName, { message, path }: ValidationResult): string {
   const property = path?.[0]?.predicates[0]?.value;
   const field = Object.entries(KINDS[kind].fields).find(

@@ -2,13 +2,13 @@ import type { KindName } from "../../model/kind.js";
 
 /** One broken constraint: a `sh:ValidationResult` in plain words. */
 export interface ShapeResult {
-  /** Identifier of the record; of an entity of crate metadata the `@id` it has there. */
+  /** Identifier of the record; for an entity of crate metadata its `@id` there. */
   node: string;
   kind: KindName;
   /** IRI of the property, or null when the constraint is about the record itself. */
   path: string | null;
   /**
-   * The value at fault; null when it is the lack of one. Text longer than 200 characters is cut.
+   * The invalid value; null when a value is missing. Text longer than 200 characters is truncated.
    */
   value: string | null;
   message: string;
@@ -22,30 +22,32 @@ export interface ShapeResult {
 export interface ShapeReport {
   conforms: boolean;
   results: ShapeResult[];
-  /** Records that were checked. */
+  /** Number of validated records. */
   checked: number;
-  /** There are more results than VALIDATE_MAX_RESULTS; those given are the first. */
+  /** There are more results than VALIDATE_MAX_RESULTS; the answer has the first. */
   truncated: boolean;
 }
 
-/** A document that a client sent to be judged. */
+/** A document that a client sent for validation. */
 export interface SentDocument {
   /** JSON text, UTF-8. */
   document: Uint8Array;
-  /** The kind a single record is to be checked as; else its `@type` tells it. */
+  /** The kind to validate a single record as; else its `@type` decides. */
   kind: string | undefined;
   /** Setting MAX_JSON_DEPTH. */
   maxDepth: number;
 }
 
-/** A record's statements, on their way to the thread that judges them. */
+/** A record's statements, sent to the thread that validates them. */
 export interface Judged {
   ark: string;
   kind: KindName;
   /** Canonical N-Quads of the record, inferred ones among them. */
   quads: string;
-  /** It was sent to be checked as a request would be; else it is stored, or comes in a crate. */
+  /**
+   * It was sent for validation as a request body; otherwise it is stored, or is part of a crate.
+   */
   sent?: true;
-  /** What results call it, when that is not its identifier. */
+  /** Its name in results, when that is not its identifier. */
   shownAs?: string;
 }

@@ -1,4 +1,4 @@
-/** What is used of shacl-engine, which brings no types. */
+/** The parts of shacl-engine that are used; the package has no types. */
 declare module "shacl-engine" {
   import type { DataFactory, NamedNode, Store, Term } from "n3";
 
@@ -6,7 +6,7 @@ declare module "shacl-engine" {
   export interface Shape {
     ptr: { out(predicates: NamedNode[]): { value: string; term: Term } };
   }
-  /** One value on its way through a shape. */
+  /** One value while a shape is applied to it. */
   export interface ValueContext {
     valueOrNode: { term: Term };
     test(result: boolean, component: NamedNode, details: object): void;
@@ -14,11 +14,11 @@ declare module "shacl-engine" {
   export type Compile = (shape: Shape) => { generic: (context: ValueContext) => void };
 
   export interface ValidationResult {
-    /** Steps, each with the predicates it may take. */
+    /** Steps, each with its possible predicates. */
     path?: { predicates: { value: string }[] }[];
     value?: { term?: { value: string } };
     message: { value: string }[];
-    /** The node that was checked. */
+    /** The node that was validated. */
     focusNode: { term: { value: string } };
     severity: { value: string };
     constraintComponent: { value: string };
@@ -36,7 +36,7 @@ declare module "shacl-engine" {
         validations?: readonly (readonly [NamedNode, Compile])[];
       },
     );
-    /** @param data `terms`: the nodes to check; without them those that the shapes target */
+    /** @param data `terms`: the nodes to validate; without them the target nodes of the shapes */
     validate(
       data: { dataset: Store; terms?: Term[] },
       shapes?: { terms: Term[] }[],

@@ -5,16 +5,19 @@ import { ShapeJudge } from "./judge.js";
 import type { Judged, SentDocument, ShapeResult } from "./report.js";
 
 /**
- * To the thread: stored records to judge, or a document that a client sent. `most`: results that
- * are wanted.
+ * To the thread: stored records to validate, or a document that a client sent. `most`: most results
+ * to return.
  */
 export type ToJudge = ({ records: Judged[] } | { sent: SentDocument }) & { most: number };
-/** Back, once for each message, in order: what is wrong with them, or with the document itself. */
+/**
+ * Back, once for each message, in order: the validation results, or the error of the document
+ * itself.
+ */
 export type FromJudge =
   { results: ShapeResult[]; checked: number } | { refused: ValidationItem[] } | { fault: string };
 
-// A thread of its own: a document may hold as many values as a body can, and each is parsed,
-// expanded and judged.
+// A separate thread: a document may hold as many values as a body can, and each is parsed, expanded
+// and validated.
 const port = parentPort!;
 const judge = new ShapeJudge();
 let last = Promise.resolve();

@@ -21,10 +21,10 @@ interface JudgeLimits {
 }
 
 /**
- * Judges stored records batch after batch, or a document that a client sent, in a thread of its
- * own, and ends it.
- * @throws the signal's reason; ValidationError for a document that is no JSON-LD; ServiceError
- * `VALIDATION_TIMEOUT`, `TOO_LARGE` when it needs more memory than it may have
+ * Validates stored records batch after batch, or a document that a client sent, in a separate
+ * thread, and ends the thread.
+ * @throws the signal's reason; ValidationError for a document that is not JSON-LD; ServiceError
+ * `VALIDATION_TIMEOUT`, `TOO_LARGE` when it exceeds its memory limit
  */
 async function runJudge(
   judged: AsyncIterable<Judged[]> | SentDocument,
@@ -85,7 +85,7 @@ async function runJudge(
   };
   try {
     if ("document" in judged) {
-      // A copy of its own, which is handed over: what was received may be part of a larger buffer.
+      // A separate copy, which is transferred: the received bytes may be part of a larger buffer.
       const document = new Uint8Array(judged.document);
       await answered(
         ask({ sent: { ...judged, document }, most: limits.results }, [document.buffer]),
@@ -104,19 +104,19 @@ async function runJudge(
   }
 }
 
-/** Records read and judged together. */
+/** Records read and validated together. */
 const BATCH = 100;
-/** Bytes of a body that can be nothing but the identifier of a stored record. */
+/** Longest body, in bytes, that may hold only the identifier of a stored record. */
 const LONGEST_REQUEST = 4096;
 
 /**
- * Checks a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a
- * document, as it would be sent to create it; crate metadata, entity by entity; or, where only
- * `@id` is given, what is stored under it, of a crate also its members. Documents are parsed and
- * expanded in the thread that judges them.
+ * Validates a record by the SHACL shape of its kind (`ontology/shapes.ttl`) and stores nothing: a
+ * document, as a client would send it to create the record; crate metadata, entity by entity; or,
+ * where only `@id` is given, the record stored under it, for a crate also its members. Documents
+ * are parsed and expanded in the thread that validates them.
  * @param input JSON text, UTF-8
- * @param kind the kind a document is to be checked as; else its `@type` tells it
- * @param signal ends it, because nobody waits for the answer any more
+ * @param kind the kind to validate a document as; else its `@type` decides
+ * @param signal ends the validation, because nobody waits for the answer any more
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `BUSY`, `VALIDATION_TIMEOUT`
  */
 export async function validateShapes(
@@ -142,7 +142,7 @@ export async function validateShapes(
   );
 }
 
-/** What is stored under an identifier; of a crate also what was minted for it. */
+/** The record stored under an identifier; for a crate also the records minted for it. */
 async function stored(deps: Deps, id: JsonValue | undefined): Promise<AsyncGenerator<Judged[]>> {
   if (id === undefined)
     throw invalid(

@@ -7,7 +7,7 @@ import type { Submission } from "../../storage/records/submissions-port.js";
 import type { Deps } from "../deps.js";
 
 /**
- * Every code of what can be said of vectors that are made; stable, documented in
+ * Every code of a finding about the computation of vectors; stable, documented in
  * docs/semantic-search.md, never reused.
  */
 export const VECTOR_CODES = {
@@ -28,12 +28,12 @@ const vectorFinding = (code: VectorCode, message: string): Finding => ({
   code,
 });
 
-/** Bytes of a digest; 2^64 texts would have to be tried for two that share one. */
+/** Bytes of a digest; a collision would need about 2^64 texts. */
 const DIGEST_BYTES = 16;
 
 /**
- * What a vector is made of: name, keywords and description, the first words counting most in many
- * models; empty when there is nothing to say.
+ * The text of a vector: name, keywords and description, because the first words count most in many
+ * models; empty when the record has none.
  */
 export const embeddedText = ({
   name,
@@ -45,21 +45,21 @@ export const embeddedText = ({
     .filter((part) => part !== "")
     .join("\n");
 
-/** By which a text is known that has its vector already. */
+/** Identifies a text that has its vector already. */
 const digestOf = (text: string): Uint8Array =>
   new Uint8Array(createHash("sha256").update(text).digest().subarray(0, DIGEST_BYTES));
 
 const sameDigest = (a: Uint8Array | null, b: Uint8Array): boolean =>
   a !== null && Buffer.compare(a, b) === 0;
 
-/** Changes that one step looks at. */
+/** Changes in one step. */
 const STEP = 64;
 /** Vectors of other models that are removed at a time, so that no write waits for long. */
 const FORGOTTEN_AT_ONCE = 500;
-/** Shorter than any server's limit: whoever refuses this refuses everything. */
+/** Shorter than any server's limit: a server that refuses this text refuses every text. */
 const HARMLESS = "data";
 
-/** What came of it; `refused` names records whose text the server would not take. */
+/** The result; `refused` names records whose text the server refused. */
 interface KeptUp {
   changes: number;
   embedded: number;
@@ -67,13 +67,13 @@ interface KeptUp {
 }
 
 /**
- * Follows the change log until every record has the vector of what it says now. Each step is kept
- * at once, so whoever goes on after a crash loses one step; a text that has its vector is not sent
+ * Follows the change log until every record has the vector of its current text. Each step is stored
+ * at once, so that a restart after a crash repeats one step; a text that has its vector is not sent
  * again.
  *
- * @param report called after each step with the changes looked at so far
- * @throws EmbeddingsRefused when the server refuses everything; Outage while it or a store is away;
- * the signal's reason
+ * @param report called after each step with the number of changes processed so far
+ * @throws EmbeddingsRefused when the server refuses everything; Outage while the server or a store
+ * is unavailable; the signal's reason
  */
 export async function keepUp(
   records: RecordStore,
@@ -90,7 +90,7 @@ export async function keepUp(
     if (to === undefined) break;
     const vectors = await embed(embedder, latest(texts), signal, kept);
     const isMine = await records.keepVectors(model, { after, to, vectors });
-    // Another node did this step, since this one was taken for gone: it goes on from there.
+    // Another node took this node for dead and did this step: continue from there.
     after = isMine ? to : await records.vectorsReach(model);
     kept.changes += texts.length;
     report(kept);
@@ -99,7 +99,7 @@ export async function keepUp(
   return kept;
 }
 
-/** Of several changes of one record the last: all say what it says now. */
+/** Of several changes of one record the last: each has the current text. */
 const latest = (texts: readonly ChangedText[]): ChangedText[] => [
   ...new Map(texts.map((text) => [text.ark, text])).values(),
 ];
@@ -154,16 +154,16 @@ async function passages(
         ...(await passages(embedder, wanted.slice(middle), signal, kept)),
       ];
     }
-    // Also this refused: it is not the text.
+    // If the server refuses this as well, the text is not the cause.
     await embedder.passages([HARMLESS], signal);
     kept.refused.push({ ark: first!.ark, message: error.message });
     return [{ ark: first!.ark, digest: first!.digest, vector: null }];
   }
 }
 
-/** Who asks for vectors: the registry itself, which is nobody's ARK. */
+/** The owner of vector jobs: the registry itself, which is not an ARK. */
 const BY_ITSELF = "registry";
-/** Records whose text was refused that a submission names. */
+/** Most records with a refused text that a submission names. */
 const MOST_NAMED = 10;
 
 interface VectorsInput {
@@ -179,15 +179,15 @@ export async function vectorsAreBehind(
 }
 
 /**
- * Queues the making of vectors, unless that waits or runs already: on whichever node, there is one
- * at a time. Those that have ended are forgotten.
+ * Queues the computation of vectors, unless such a job is queued or running already: at most one on
+ * all nodes. Jobs that have ended are deleted.
  */
 export async function requestVectors(
   { records, jobs }: Pick<Deps, "records" | "jobs">,
   { model }: Embedder,
 ): Promise<Submission> {
   const input: VectorsInput = { model };
-  // The hash of its model makes two requests for the same work one.
+  // The hash of its model merges two requests for the same job.
   const sha256 = createHash("sha256").update(model).digest("hex");
   const { submission } = await records.submit({
     id: randomUUID(),

@@ -4,13 +4,14 @@ import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
 import type { Log } from "../log.js";
 
 /**
- * After the server failed, searches go by words alone for so long, ms: none of them waits in vain.
+ * After a failure of the server, searches use words only for this time, ms: none of them waits in
+ * vain.
  */
 const REST = 5_000;
 
 /**
- * Lets searches go by the nearness of vectors, as long as the embeddings server and the memory for
- * vectors allow it; by words alone otherwise.
+ * Lets searches use the nearness of vectors, as long as the embeddings server and the memory for
+ * vectors allow it; otherwise words only.
  */
 export class Nearness {
   #restsUntil = 0;
@@ -22,7 +23,7 @@ export class Nearness {
   ) {}
 
   /**
-   * @param search does it: with what is near, or without
+   * @param search runs the search: with the nearest records, or without
    * @throws what `search` throws; the signal's reason
    */
   async search(
@@ -48,15 +49,15 @@ export class Nearness {
       return { model: this.embedder.model, vector: await this.embedder.query(text, signal) };
     } catch (error) {
       signal.throwIfAborted();
-      // One query that is refused must not take vectors from all others; a server that refuses
-      // everything fails the job that makes them, which tells.
+      // One refused query must not disable vectors for all others; if a server refuses everything,
+      // the job that computes vectors fails and reports it.
       if (isOutage(error)) this.#fails(error);
       else this.log.debug({ err: error }, "a search goes by words alone");
       return undefined;
     }
   }
 
-  /** Tells once that searches go by words alone, and why. */
+  /** Logs once that searches use words only, and why. */
   #fails(err: unknown): void {
     this.#restsUntil = Date.now() + REST;
     if (!this.#failing)

@@ -3,7 +3,7 @@ import type { PublicationStatus } from "../../../storage/records/port.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
 
 /**
- * A value with its place: the JSON pointer (RFC 6901) behind the record's identifier,
+ * A value with its place: the JSON pointer (RFC 6901) after the record's identifier,
  * `ark:…#/license`.
  */
 interface Field {
@@ -11,18 +11,18 @@ interface Field {
   place: string;
 }
 
-/** Texts that people write where they have nothing to say. */
+/** Placeholder texts of people who have nothing to state. */
 const PLACEHOLDER = new RegExp(
   String.raw`^(?:tbd|tba|todo|n\/?a|\?+|-+|\.+|to be (?:determined|added|defined)|not (?:specified|pr` +
     String.raw`ovided|available|yet .*)|unspecified|lorem ipsum.*)[.!]?$`,
   "i",
 );
-/** Entries of `additionalProperty` that are looked at. */
+/** Most entries of `additionalProperty` that are read. */
 const MOST_PROPERTIES = 1000;
-/** Objects may hold objects; a value that nests deeper says nothing that counts. */
+/** Objects may hold objects; values nested deeper are ignored. */
 const DEEPEST = 4;
 
-/** True for what says something: no blank, no placeholder, no empty list or object. */
+/** True for a meaningful value: not blank, not a placeholder, not an empty list or object. */
 export function isTelling(value: JsonValue | undefined, depth = 0): boolean {
   if (value === null || value === undefined || depth > DEEPEST) return false;
   if (typeof value === "string") return value.trim() !== "" && !PLACEHOLDER.test(value.trim());
@@ -46,7 +46,7 @@ const bare = (name: string): string =>
     .replace(/[^a-z0-9]+/g, "");
 const local = (key: string): string =>
   bare(key.slice(Math.max(key.lastIndexOf(":"), key.lastIndexOf("/"), key.lastIndexOf("#")) + 1));
-/** Names that are asked for are few: each is made plain once. */
+/** Cache of normalised names: few different names are looked up. */
 const plain = new Map<string, string>();
 function asked(name: string): string {
   let known = plain.get(name);
@@ -100,7 +100,7 @@ export class Fields {
       this.known.set(name, { value: value!, place });
   }
 
-  /** The first of these names that says something. */
+  /** The first of these fields with a meaningful value. */
   first(...names: readonly string[]): Field | undefined {
     for (const name of names) {
       const field = this.known.get(asked(name));
@@ -113,31 +113,31 @@ export class Fields {
     return this.first(...names) !== undefined;
   }
 
-  /** True where one of these names has any value, if only a placeholder. */
+  /** True where one of these fields has any value, even a placeholder. */
   states(...names: readonly string[]): boolean {
     return names.some((name) => this.named.has(asked(name)));
   }
 
-  /** The place of the first of these names, else the record itself. */
+  /** The place of the first of these fields, else the record itself. */
   place(...names: readonly string[]): string {
     return this.first(...names)?.place ?? `${this.ark}#`;
   }
 
-  /** Texts and identifiers of the fields of these names. */
+  /** Texts and identifiers of these fields. */
   references(...names: readonly string[]): string[] {
     return names.flatMap((name) => referencesIn(this.known.get(asked(name))?.value));
   }
 }
 
-/** Places that one answer names for one criterion, at the most. */
+/** Most places that one answer names for one criterion. */
 export const MOST_EVIDENCE = 10;
 
-/** How many of some things have what is asked for, and where to look. */
+/** How many of some things fulfil a condition, and where to look. */
 export class Share {
   total = 0;
   good = 0;
   /**
-   * Some of those that have it, and of those that lack it: JSON pointers behind the record's
+   * Some of the things that fulfil it, and of those that do not: JSON pointers after the record's
    * identifier.
    */
   readonly having: string[] = [];
@@ -150,94 +150,94 @@ export class Share {
     if (places.length < MOST_EVIDENCE) places.push(place);
   }
 
-  /** What decided: where something lacks, that first. */
+  /** The places that decided, first those where something is missing. */
   get evidence(): string[] {
     return [...this.lacking, ...this.having].slice(0, MOST_EVIDENCE);
   }
 }
 
-/** What is known of the root beside its fields. */
+/** Facts about the root besides its fields. */
 export interface RootFacts {
   name: string | null;
   revision: number;
   status: PublicationStatus;
-  /** Whether its identifier is of this registry's own authority. */
+  /** Whether its identifier is under this registry's own authority. */
   isOwn: boolean;
-  /** The root's fields; what `additionalProperty` holds counts as a field. */
+  /** The root's fields; the entries of `additionalProperty` count as fields. */
   fields: Fields;
   /**
-   * Whoever is named as author, publisher or principal investigator, and those with an ORCID or ROR
-   * among them.
+   * Persons and organizations named as author, publisher or principal investigator, and those with
+   * an ORCID or ROR among them.
    */
   actors: Share;
-  /** Addresses and texts of the licence, also through an entity that describes it. */
+  /** Addresses and texts of the licence, also from an entity that describes it. */
   licences: string[];
-  /** What RO-Crate asks of a root and this one lacks. */
+  /** Properties that RO-Crate requires of a root and this one lacks. */
   gaps: string[];
   hasContext: boolean;
 }
 
 /**
- * All that criteria are judged on: the root, and shares of what the crate holds, its sub-crates
- * included. Made once for a crate; its size does not depend on that of the crate.
+ * The input of all criteria: the root, and shares of the crate's contents, its sub-crates included.
+ * Computed once for a crate; its size does not depend on that of the crate.
  */
 export class CrateFacts {
-  /** Records looked at, the root among them. */
+  /** Records that were read, including the root. */
   entities = 0;
 
   /** Files, and data without parts: those with content here or an address. */
   readonly parts = new Share();
   /** The same: those that are not archived. */
   readonly unarchived = new Share();
-  /** Embargoed records: those that state how access is had. */
+  /** Embargoed records: those that state how to get access. */
   readonly embargoed = new Share();
-  /** Records whose terms a context explains all. */
+  /** Records: those with a context that explains all their terms. */
   readonly explained = new Share();
   /** Terms that no context explains; the first few. */
   readonly lostTerms = new Set<string>();
 
-  /** Data: those that say where they come from. */
+  /** Data: those that state their source. */
   readonly sourced = new Share();
-  /** Computations and experiments: those that name inputs and outputs which exist. */
+  /** Computations and experiments: those that name existing inputs and outputs. */
   readonly traced = new Share();
-  /** Computations: those that name software which exists. */
+  /** Computations: those that name existing software. */
   readonly programmed = new Share();
   /** Software: that with a location. */
   readonly located = new Share();
-  /** Software: that whose container or environment is named. */
+  /** Software: that with a stated container or environment. */
   readonly portable = new Share();
 
   /** Columns that schemas describe: those with a term of a vocabulary. */
   readonly columns = new Share();
-  /** Records that say what they are about. */
+  /** Records that state their subject. */
   readonly subjects = new Share();
-  /** Files: those whose size is stated or known here. */
+  /** Files: those with a size that is stated or known here. */
   readonly sized = new Share();
   /** Tables: those with summary statistics. */
   readonly summarised = new Share();
-  /** Tables: those with a schema that exists. */
+  /** Tables: those with an existing schema. */
   readonly structured = new Share();
   /**
-   * Tables that were checked against their schemas: those that conform. Absent where none was
-   * looked at.
+   * Tables that were validated against their schemas: those that conform. Absent where none was
+   * validated.
    */
   checked: Share | undefined;
 
-  /** Files: those with content whose SHA-256 was computed here and agrees with what is stated. */
+  /** Files: those with content whose SHA-256 was computed here and matches the stated one. */
   readonly verified = new Share();
-  /** Files: those whose content is stored here and open to anyone. */
+  /** Files: those whose content is stored here and public. */
   readonly retrievable = new Share();
   /** Files: those with a format; with a registered one; with an open one. */
   readonly formatted = new Share();
   readonly registered = new Share();
   readonly open = new Share();
 
-  /** Data and sub-crates: those that are reached from the root by `hasPart`. */
+  /** Data and sub-crates: those that `hasPart` connects to the root. */
   readonly reached = new Share();
-  /** References to records: those that lead to one. */
+  /** References to records: those that lead to a record. */
   readonly references = new Share();
 
-  /** What the old rules ask of any entity. */
+  /** Fields that the old rules test for any entity. */
   readonly any = {
     dataset: false,
     computation: false,

@@ -13,16 +13,14 @@ import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
 import { Formats, type Member, survey, type SurveyTools, Terms } from "./survey.js";
 
-/**
- * References of the root that are followed, and actors of one role that are looked at, at the most.
- */
+/** Most references of the root that are followed, and most actors of one role that are read. */
 const MOST_RELATED = 200;
 const ACTORS = ["author", "creator", "publisher", "principalInvestigator"];
-/** Keys that name entities which say what is asked of the root. */
+/** Keys whose entities state required facts of the root. */
 const FOLLOWED =
   /(?:^|[:/#])(?:author|creator|publisher|principalInvestigator|license|additionalProperty)$/i;
 
-/** Identifiers of the entities that speak for a root: people, licences, properties. */
+/** Identifiers of entities with facts about a root: people, licences, properties. */
 export function relatedOf(record: StoredRecord): string[] {
   const found = Object.entries(parseDocument(record.document)).flatMap(([key, value]) =>
     FOLLOWED.test(key) ? referencesIn(value).filter(looksLikeArk) : [],
@@ -31,8 +29,8 @@ export function relatedOf(record: StoredRecord): string[] {
 }
 
 /**
- * The root with the entities that speak for it.
- * @param related as {@link relatedOf} tells
+ * The root with the entities that state facts about it.
+ * @param related as returned by {@link relatedOf}
  * @param naan of this registry
  */
 export async function rootFacts(
@@ -69,10 +67,7 @@ export async function rootFacts(
   };
 }
 
-/**
- * Every text that may name what a value stands for: its own, and those of the entity that it refers
- * to.
- */
+/** Every text that may name a value: its own, and those of the entity that it refers to. */
 function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): string[] {
   const own = referencesIn(value);
   const told = [
@@ -87,7 +82,7 @@ function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): s
   ];
 }
 
-/** ORCID iDs with a right check digit (ISO 7064 MOD 11-2), and ROR identifiers. */
+/** ORCID iDs with a valid check digit (ISO 7064 MOD 11-2), and ROR identifiers. */
 export function isPersistentName(text: string): boolean {
   if (/(?:^|\/\/)(?:www\.)?ror\.org\/0[a-hj-km-np-tv-z0-9]{6}\d{2}\/?$/i.test(text.trim()))
     return true;
@@ -104,9 +99,7 @@ export function isPersistentName(text: string): boolean {
 
 type GatherDeps = Pick<Deps, "records" | "config">;
 
-/**
- * What a score rests on, with the states that were found: of crates, and of records beside them.
- */
+/** The states that a score depends on, as they were read: of crates, and of records beside them. */
 export interface Grounds {
   crates: ReadonlyMap<string, string>;
   outside: ReadonlyMap<string, string>;
@@ -125,13 +118,13 @@ interface Gathered {
   tables: NamedTable[];
 }
 
-/** Kinds whose content is looked up. */
+/** Kinds whose content is read. */
 const WITH_CONTENT: ReadonlySet<string> = new Set(["datadownload", "dataset", "software"]);
 
 /**
- * Looks through a crate, its sub-crates, and what they refer to, in pages. What is kept meanwhile
- * is a few hundred bytes for each record.
- * @param report told how many records were looked at
+ * Reads a crate, its sub-crates, and their references, in pages. Memory use is a few hundred bytes
+ * for each record.
+ * @param report called with the number of records read
  * @throws ServiceError `TOO_LARGE` past SCORE_MAX_RECORDS, `GONE`; the signal's reason
  */
 export async function gather(
@@ -142,8 +135,8 @@ export async function gather(
 ): Promise<Gathered> {
   const { records, config } = deps;
   const breather = new Breather(signal);
-  // States first, then what they are of: a change in between makes the score one of before, never
-  // the other way round.
+  // States are read before the records: a change in between makes the score outdated, never wrongly
+  // current.
   const crates = new Map([[asked.ark, await stateOf(deps, asked)]]);
   const [record] = await records.findMany([asked.ark]);
   if (!record || record.tombstone) throw gone(record ?? asked);
@@ -183,7 +176,7 @@ export async function gather(
         if (url !== undefined) urls.set(url, member.key);
         for (const link of urlLinks(member.key, document)) byUrl.push(link);
         fresh.push(member.key);
-        // A crate of its own that this one describes: its records are told under itself.
+        // A separate crate that this one describes: its records are read under it.
         if (each.kind === "rocrate" && each.crate === null && !crates.has(each.ark))
           await add(each);
         await breather.pause();
@@ -227,7 +220,7 @@ async function placeOf({ records }: GatherDeps, source: string, target: string):
   return `${source}#${pointer ?? ""}`;
 }
 
-/** Deepest value that is looked into for a reference. */
+/** Deepest value that is searched for a reference. */
 const DEEPEST = 20;
 
 function pointerTo(

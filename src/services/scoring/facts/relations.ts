@@ -9,8 +9,8 @@ import { type CrateFacts, MOST_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
 
 /**
- * Records whose links are read at a time, and how many of each; of those with more the rest is read
- * one by one.
+ * Records whose links are read at a time, and links of each; for records with more links the rest
+ * is read one by one.
  */
 const SOURCES = 100;
 const FEW = 50;
@@ -29,7 +29,7 @@ const INPUTS = named(
   "usedMLModel",
   "derivedFrom",
 );
-/** Said by what was used. */
+/** Stated by the input. */
 const INPUTS_OF = named(
   "usedBy",
   "datasetUsedBy",
@@ -41,7 +41,7 @@ const INPUTS_OF = named(
 );
 const ORIGINS = named("generatedBy", "derivedFrom");
 
-/** What a computation names, and how much of it leads nowhere. */
+/** The references of a computation, and how many of them lead to no record. */
 interface Run {
   inputs: number;
   outputs: number;
@@ -49,17 +49,17 @@ interface Run {
   lost: number;
   lostPrograms: number;
 }
-/** A reference that leads nowhere. */
+/** A reference that leads to no record. */
 interface Dangling {
   source: string;
   target: string;
 }
 
-/** Follows what the records of a crate state of each other. */
+/** Follows the statements of a crate's records about each other. */
 export class Relations {
   private readonly runs = new Map<string, Run>();
   private readonly parts = new Map<string, string[]>();
-  /** Keys of software, with where a computation that used it names its environment. */
+  /** Keys of software, with the place where a computation that used it names its environment. */
   private readonly environments = new Map<string, string>();
   /** The first few. */
   readonly dangling: Dangling[] = [];
@@ -72,7 +72,7 @@ export class Relations {
     private readonly breather: Breather,
   ) {}
 
-  /** Reads the links of these members. Answers crates beyond them that hold parts of this one. */
+  /** Reads the links of these members. Returns other crates that hold parts of this one. */
   async follow(facts: CrateFacts, keys: readonly string[]): Promise<string[]> {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
@@ -97,8 +97,8 @@ export class Relations {
   }
 
   /**
-   * Follows references by URL to entities that have records of their own here; those to anything
-   * else are none of ours.
+   * Follows references by URL to entities that have records of their own here; references to other
+   * resources are ignored.
    */
   async followUrls(links: readonly UrlLink[], urls: ReadonlyMap<string, string>): Promise<void> {
     for (const { key, predicate, url } of links) {
@@ -178,7 +178,7 @@ export class Relations {
       }
       return;
     }
-    // The same, said from the other end.
+    // The same, stated from the other end.
     if (this.members.get(targetKey)?.kind !== "computation") return;
     const run = this.runOf(targetKey);
     if (predicate === "evi:generatedBy") run.outputs++;
@@ -199,11 +199,11 @@ export class Relations {
     else this.parts.set(whole, [part]);
   }
 
-  /** What can be told only once all is read. */
+  /** Facts that are known only after all records are read. */
   async conclude(facts: CrateFacts, root: string): Promise<void> {
     const reached = new Set([root]);
     for (const whole of reached) for (const part of this.parts.get(whole) ?? []) reached.add(part);
-    // A step of a workflow is where the file is that holds it.
+    // A step of a workflow is located where the file is that holds it.
     const held = new Set(
       [...this.parts].flatMap(([whole, parts]) =>
         typeof this.members.get(whole)?.location === "string" ? parts : [],
@@ -241,21 +241,21 @@ export class Relations {
   }
 }
 
-/** Records read at a time. */
+/** Records in one read. */
 const LOT = 100;
 
-/** What a reference leads to. */
+/** The target of a reference. */
 interface Found {
   ark: string;
   kind: KindName;
   isLive: boolean;
 }
 
-/** Text that differs after every change of a record; that of what is not stored is `-`. */
+/** Text that differs after every change of a record; `-` for a record that is not stored. */
 const stateOfRecord = (record: StoredRecord | undefined): string =>
   record ? `${record.revision}${record.tombstone ? "x" : ""}` : "-";
 
-/** States of records, in the order asked for. */
+/** States of records, in the requested order. */
 export async function statesOf(
   records: Pick<RecordStore, "findMany">,
   arks: readonly string[],
@@ -270,13 +270,10 @@ export async function statesOf(
   return states;
 }
 
-/**
- * Records that a crate refers to and does not hold: looked up once each, and remembered with their
- * state.
- */
+/** Records outside a crate that it refers to: looked up once each, and cached with their state. */
 export class Outside {
   private readonly known = new Map<string, Found | undefined>();
-  /** ARK as it was asked for → state; the score rests on these. */
+  /** ARK as requested → state; the score depends on these. */
   readonly states = new Map<string, string>();
 
   constructor(
@@ -288,7 +285,7 @@ export class Outside {
     return this.states.size;
   }
 
-  /** Looks up those that are not known yet. */
+  /** Looks up the records that are not known yet. */
   async look(arks: Iterable<string>): Promise<(StoredRecord | undefined)[]> {
     const wanted = [...new Map([...arks].map((ark) => [arkKey(ark), ark])).entries()].filter(
       ([key]) => !this.known.has(key),
@@ -312,17 +309,14 @@ export class Outside {
     return found;
   }
 
-  /** What an identifier that was looked up leads to, if to anything live. */
+  /** The target of an identifier that was looked up, if it is live. */
   of(key: string): Found | undefined {
     const found = this.known.get(key);
     return found?.isLive ? found : undefined;
   }
 }
 
-/**
- * A reference by URL: an entity that a crate calls by one has a record under an identifier of its
- * own.
- */
+/** A reference by URL: an entity with a URL in its crate has a record under its own identifier. */
 export interface UrlLink {
   /** Of the record that refers. */ key: string;
   predicate: string;
@@ -346,7 +340,7 @@ const NAMES: readonly [name: string, predicate: string][] = [
   ["hasPart", "schema:hasPart"],
   ["isPartOf", "schema:isPartOf"],
 ];
-/** Fields that state links, as crates spell them: those of provenance, and lists of parts. */
+/** Fields that state links, as crates spell them: fields of provenance, and lists of parts. */
 const STATED = new Map(
   NAMES.flatMap(([name, predicate]) =>
     PREFIXES.map((prefix) => [prefix + name, predicate] as const),
@@ -365,10 +359,10 @@ export function urlLinks(key: string, document: JsonObject): UrlLink[] {
   });
 }
 
-/** Longest stretch of work between two turns of the event loop, in ms. */
+/** Longest work between two turns of the event loop, in ms. */
 const STRETCH = 10;
 
-/** Lets others have their turn while much is looked at. */
+/** Lets other code run while many records are processed. */
 export class Breather {
   private since = performance.now();
 

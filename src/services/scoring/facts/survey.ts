@@ -12,7 +12,7 @@ import { type CrateFacts, Fields, isTelling, MOST_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */
 const NAMES = ["encodingFormat", "format", "fileFormat"];
-/** Formats that anybody may read and write: media types, file name extensions, and names. */
+/** Open formats, which anybody may read and write: media types, file name extensions, and names. */
 const OPEN = new RegExp(
   "^(?:text/[\\w.+-]+|[\\w.+-]+/[\\w.-]+\\+(?:json|xml|yaml|zip)|application/(?:json|xml|" +
     "yaml|pdf|zip|gzip|x-tar|zlib|sql|n-triples|n-quads|trig|cbor|fits|geopackage\\+sqlite3|" +
@@ -27,7 +27,7 @@ const OPEN = new RegExp(
     ")$",
   "i",
 );
-/** Registries of formats beside that of media types. */
+/** Registries of formats other than that of media types. */
 const REGISTERED_ELSEWHERE = new RegExp(
   String.raw`^https?:\/\/(?:www\.)?(?:nationalarchives\.gov\.uk\/pronom\/|edamontology\.org\/format_|` +
     String.raw`iana\.org\/assignments\/media-types\/|wikidata\.org\/(?:wiki|entity)\/Q)`,
@@ -40,11 +40,11 @@ interface FormatFacts {
   isOpen: boolean;
 }
 
-/** Tells media types that IANA has registered from others. */
+/** Distinguishes media types that IANA has registered from others. */
 export class Formats {
   private constructor(private readonly registered: ReadonlySet<string>) {}
 
-  /** The list is large and wanted seldom: it is loaded with the first score. */
+  /** The list is large and seldom needed: it is loaded with the first score. */
   static async load(): Promise<Formats> {
     const { default: types } = await import("mime-db");
     return new Formats(
@@ -54,7 +54,7 @@ export class Formats {
     );
   }
 
-  /** What a record states as its format; `undefined` where it states none. */
+  /** The format that a record states; `undefined` where it states none. */
   of(fields: Fields): FormatFacts | undefined {
     const field = fields.first(...NAMES);
     if (!field) return undefined;
@@ -91,30 +91,30 @@ function isTable(fields: Fields): boolean {
   );
 }
 
-/** What is kept of a record while the others are looked at. */
+/** Stored data about a record while the others are read. */
 export interface Member {
   /** Identity key. */
   key: string;
   ark: string;
   kind: KindName;
-  /** Data that says itself where it comes from, or that a computation says it made. */
+  /** Data that states its own source, or that a computation states to have generated. */
   sourced: boolean;
   /** Where a computation, or software, names its container or environment. */
   environment?: string;
   /** A dataset or file that is neither folder nor software. */
   isData: boolean;
-  /** What the crate should reach by its lists of parts: data, and files of software. */
+  /** Whether the crate's lists of parts should include it: data, and files of software. */
   isPart: boolean;
-  /** A run whose inputs and outputs are asked for; what only arranges other runs is none. */
+  /** A run that needs inputs and outputs; a run that only arranges other runs does not. */
   run?: "computation" | "experiment";
-  /** Where software says it is to be had; `null`: nowhere. */
+  /** The location that software states; `null`: none. */
   location?: string | null;
-  /** Of a table. */
+  /** For a table. */
   table?: TableFacts;
 }
 
 /**
- * What a table names as its schema: the identity key of an ARK, or true for an address elsewhere;
+ * The schema that a table names: the identity key of an ARK, or true for an address elsewhere;
  * `undefined` for none.
  */
 interface TableFacts {
@@ -123,7 +123,7 @@ interface TableFacts {
   place: string;
 }
 
-/** Names by which crates say where data come from, beside the statements of provenance. */
+/** Names by which crates state the source of data, besides the statements of provenance. */
 const SOURCES = [
   "isBasedOn",
   "isBasedOnUrl",
@@ -168,8 +168,8 @@ const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
 type Role = "file" | "data" | "other";
 
 /**
- * What a record is to the crate: a dataset that tells of bytes is a file; a folder, which only
- * lists its parts, is nothing.
+ * The role of a record in the crate: a dataset with facts about bytes is a file; a folder, which
+ * only lists its parts, has no role.
  */
 function roleOf({ kind }: Pick<StoredRecord, "kind">, fields: Fields, hasContent: boolean): Role {
   if (kind === "datadownload" || (kind === "software" && hasContent)) return "file";
@@ -189,7 +189,7 @@ function runOf(types: readonly string[]): Member["run"] {
     : undefined;
 }
 
-/** An address that somebody may ask, of a file or of software. */
+/** A retrievable address of a file or of software. */
 function addressOf(
   fields: Fields,
   names: readonly string[] = [
@@ -211,11 +211,11 @@ const hasSource = (fields: Fields): boolean =>
   fields.has(...SOURCES) || addressOf(fields, ["sourceContentUrl"]) !== undefined;
 const hasEnvironment = (fields: Fields): boolean => fields.has(...ENVIRONMENT);
 const environmentPlace = (fields: Fields): string => fields.place(...ENVIRONMENT);
-/** Where software is to be had: here, or at an address. */
+/** Where software is available: here, or at an address. */
 const locationOf = (fields: Fields, hasContent: boolean): string | null =>
   hasContent || addressOf(fields, LOCATION) !== undefined ? fields.place(...LOCATION) : null;
 
-/** What a table names as its schema; `undefined` for what is no table. */
+/** The schema that a table names; `undefined` for a file that is not a table. */
 function tableOf(fields: Fields): TableFacts | undefined {
   const field = fields.first(...SCHEMAS);
   const [named] = referencesIn(field?.value);
@@ -233,23 +233,25 @@ function tableOf(fields: Fields): TableFacts | undefined {
   };
 }
 
-/** Documents that are JSON in a record of their kind, not statements. */
+/** Fields that hold JSON in a record of their kind, not statements. */
 const JSON_MEMBERS: readonly string[] = ["properties", "examples"];
 const SHA256 = /^[0-9a-f]{64}$/i;
 
-/** What looking at records needs. */
+/** Dependencies of a survey of records. */
 export interface SurveyTools {
   formats: Formats;
   terms: Terms;
 }
 
-/** What is kept of a record, and the URL that its crate knows it by, if any. */
+/** Stored data about a record, and the URL that its crate uses for it, if any. */
 interface Surveyed {
   member: Member;
   url?: string;
 }
 
-/** Adds what one record of the crate tells by itself; answers what is kept of it. */
+/**
+ * Adds the facts that one record of the crate states by itself; returns the data to store about it.
+ */
 export function survey(
   facts: CrateFacts,
   record: StoredRecord,
@@ -277,7 +279,7 @@ export function survey(
   };
   facts.entities++;
   surveyTerms(facts, record, document, tools.terms);
-  // A preview or a descriptor is about the crate: that tells nothing of what the data mean.
+  // A preview or a descriptor is about the crate: it states nothing about the meaning of the data.
   if (
     types.includes("DefinedTerm") ||
     fields.references("about").some((subject) => subject !== facts.root.fields.ark)
@@ -314,7 +316,7 @@ export function survey(
   return { member, ...(url === undefined ? {} : { url }) };
 }
 
-/** What the old rules ask of any entity. */
+/** Fields that the old rules test for any entity. */
 function remember(
   { any }: CrateFacts,
   { kind }: StoredRecord,
@@ -383,7 +385,7 @@ function surveyFile(
   );
 }
 
-/** Columns with the term that tells what they hold, in any spelling of `valueURL`. */
+/** Columns with the term for their contents, in any spelling of `valueURL`. */
 function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): void {
   const key = Object.hasOwn(document, "properties")
     ? "properties"
@@ -404,16 +406,16 @@ function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): vo
 }
 
 /**
- * Schemes that the meaning of a term may begin with; anything else before a colon is a prefix that
- * no context declares.
+ * Schemes at the beginning of a term's meaning; anything else before a colon is a prefix that no
+ * context declares.
  */
 const SCHEME = /^(?:https?|urn|tag|did|info|ark|doi|arcp|mailto):/i;
 /** Another name of a keyword. */
 const ALIAS = /@[a-z]+$/i;
-/** Contexts whose meanings are remembered: records of one crate share one or two. */
+/** Most cached contexts: records of one crate share one or two. */
 const MOST_CONTEXTS = 50;
 
-/** Tells which terms of records no context explains. */
+/** Finds terms of records that no context explains. */
 export class Terms {
   private readonly meanings = new Map<string, TermMeanings | null>();
 

@@ -10,7 +10,7 @@ export interface CheckLimits {
   SPARQL_MAX_CLOSURES: number;
 }
 
-/** What is known of a query that may be run. */
+/** Facts about a query that may be run. */
 export interface Checked {
   form: Query["queryType"];
   /** Graphs that FROM and FROM NAMED name, absolute; `undefined` without either. */
@@ -20,11 +20,14 @@ export interface Checked {
    * queries, and where there are none.
    */
   columns?: string[];
-  /** The query with the service's own bookkeeping out of its sight, where it might have seen it. */
+  /**
+   * The query rewritten so that it cannot match the service's own bookkeeping, where it might have
+   * matched.
+   */
   narrowed?: string;
 }
 
-/** What the thread is started with. */
+/** Start data of the thread. */
 export type GuardData = CheckLimits & { hidden: Hidden | undefined };
 
 /** A query for the guard's thread. */
@@ -37,11 +40,11 @@ export type GuardReply =
   | { refusal: { code: ErrorCode; message: string; extra: Record<string, unknown> } };
 
 /**
- * Parses a query by the grammar of SPARQL 1.1 and refuses what is not done here, or is more than an
- * engine bears.
+ * Parses a query by the grammar of SPARQL 1.1 and refuses unsupported features, and queries that
+ * exceed the engine's limits.
  * @param text as {@link import("./scan.js").scan} passed it
  * @param base IRI that relative ones are resolved against
- * @param hidden what the query must not see
+ * @param hidden data that the query must not see
  * @throws ServiceError `QUERY_SYNTAX`, `QUERY_REFUSED`, `UPDATE_REFUSED`
  */
 export function check(text: string, base: string, limits: CheckLimits, hidden?: Hidden): Checked {
@@ -72,7 +75,7 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
   };
 }
 
-/** The part of jison's errors that tells the place. */
+/** The part of jison's errors that states the place. */
 interface Hash {
   loc?: { first_line: number; first_column: number; last_line: number; last_column: number };
   expected?: readonly string[];
@@ -82,20 +85,20 @@ interface Hash {
 const NODE_IN_TEMPLATE = 103;
 type Parser = InstanceType<typeof sparqljs.Parser>;
 /**
- * What jison calls at each reduction: the rule is the fifth argument, the stack of values the
- * sixth.
+ * The function that jison calls at each reduction: the rule is the fifth argument, the stack of
+ * values the sixth.
  */
 type Reduce = (
   this: unknown,
   ...of: [string, number, number, unknown, number, unknown[], unknown]
 ) => unknown;
 
-/** A parser of its own for each query: it remembers prefixes. */
+/** A separate parser for each query: a parser remembers prefixes. */
 function parserFor(base: string): Parser {
   const parser = new sparqljs.Parser({ baseIRI: base }) as Parser & { performAction: Reduce };
   const { performAction } = parser;
-  // sparqljs takes for granted that properties follow a node in brackets; in
-  // `CONSTRUCT { [ <p> ?s ] }` none do.
+  // sparqljs assumes that properties follow a node in brackets; in `CONSTRUCT { [ <p> ?s ] }` none
+  // do.
   parser.performAction = function (...of) {
     const [, , , , rule, values] = of;
     if (rule === NODE_IN_TEMPLATE) values[values.length - 1] ??= [];
@@ -116,7 +119,7 @@ function parse(text: string, base: string): SparqlQuery {
         lines[0]!.replace(/\.$/, "").replace(/ undefined$/, ""),
         error.message.startsWith("Lexical error") ? lexicalPlace(lines[0]!, text) : undefined,
       );
-    // The place is that of the last token that fitted; what does not fit follows it.
+    // The place is that of the last valid token; the invalid one follows it.
     const expected = /^Expecting (.*), got '(.*)'$/m.exec(error.message);
     const what = expected
       ? `${expected[2] === "EOF" ? "it ends too early" : `${expected[2]} does not fit here`}; ` +
@@ -126,7 +129,7 @@ function parse(text: string, base: string): SparqlQuery {
   }
 }
 
-/** The first token after a place; lines count from 1, columns from 0, as jison tells them. */
+/** The first token after a place; lines count from 1, columns from 0, as jison reports them. */
 function nextToken(text: string, line: number, column: number): { line: number; column: number } {
   let at = column;
   for (const ended of text.matchAll(/\r\n|\r|\n/g)) {
@@ -150,7 +153,7 @@ const isWildcard = (variables: readonly unknown[]): boolean =>
 
 /**
  * Variables that `*` stands for, in order of appearance: those in scope at the end of the group
- * (SPARQL 1.1, section 18.2.1). What only FILTER, MINUS and EXISTS name is not.
+ * (SPARQL 1.1, section 18.2.1). Variables that only FILTER, MINUS and EXISTS name are not in scope.
  */
 function visibleIn(patterns: readonly Pattern[], values: readonly object[] | undefined): string[] {
   const names = new Set<string>();
@@ -214,8 +217,8 @@ const CALLS = new Set(["operation", "functionCall", "aggregate"]);
 type Node = Readonly<Record<string, unknown>>;
 
 /**
- * Counts what makes a query long to plan or deep to run. A stack of its own: a tree may be as deep
- * as the query is long.
+ * Counts the features that make a query slow to plan or deep to evaluate. Uses an explicit stack: a
+ * tree may be as deep as the query is long.
  */
 function measure(query: Query, limits: CheckLimits): void {
   const counts = {

@@ -7,13 +7,15 @@ import type { Checked, CheckLimits, GuardData, GuardReply, GuardRequest } from "
 import { type Hidden, inTotalOrder } from "./rewrite.js";
 import { plainTokens, scan, type ScanLimits, type Scanned } from "./scan.js";
 
-/** The query with at most so many rows: one more than are shown tells that there are more. */
+/**
+ * The query with at most so many rows: one more than are shown, which reveals that there are more.
+ */
 function boundRows({ text, limit, values }: Scanned, rows: number): string {
   if (limit)
     return Number(text.slice(limit.from, limit.to)) <= rows
       ? text
       : `${text.slice(0, limit.from)}${rows}${text.slice(limit.to)}`;
-  // On a line of its own: the last one may be a comment.
+  // On a line of its own: the last line may be a comment.
   return values === undefined
     ? `${text}\nLIMIT ${rows}`
     : `${text.slice(0, values)}\nLIMIT ${rows}\n${text.slice(values)}`;
@@ -31,16 +33,16 @@ interface GuardedQuery extends Checked {
 }
 
 /**
- * Queries that passed and are remembered, and how long one may be: programs ask the same again and
- * again.
+ * Most accepted queries in the cache, and the longest of them: programs send the same queries again
+ * and again.
  */
 const REMEMBERED = 200;
 const LONGEST_REMEMBERED = 10_000;
 
-/** What is narrowed is longer and deeper than what was written, and no stranger's text any more. */
+/** A rewritten query is longer and deeper than the original, and is not untrusted text any more. */
 const GENERATED: ScanLimits = { SPARQL_MAX_QUERY_BYTES: 2 ** 24, SPARQL_MAX_DEPTH: 1_000 };
 
-/** With the columns in the place of `*`: engines have their own order of them. */
+/** With the columns in place of `*`: engines have their own order of columns. */
 const named = ({ text, star }: Scanned, columns: readonly string[] | undefined): string =>
   columns === undefined || star === undefined
     ? text
@@ -53,8 +55,8 @@ interface Waiting {
 }
 
 /**
- * Stands before the query engine: a pass over the characters first, which nothing hurts, then a
- * parser in a thread of its own, started at the first query and ended when idle.
+ * Precedes the query engine: first a pass over the characters, which is safe for any input, then a
+ * parser in a separate thread, started at the first query and ended when idle.
  */
 export class QueryGuard {
   #worker: Worker | undefined;
@@ -65,7 +67,7 @@ export class QueryGuard {
   /** By base and text; the oldest first. */
   readonly #passed = new Map<string, Checked>();
 
-  /** @param hidden what no query may see of the place where it is run */
+  /** @param hidden data of the endpoint that no query may see */
   constructor(
     private readonly limits: GuardLimits,
     private readonly hidden?: Hidden,
@@ -182,7 +184,7 @@ export class QueryGuard {
     this.#next();
   }
 
-  /** The query that was being read is refused; the others get a new thread. */
+  /** The query that was being parsed is refused; the others get a new thread. */
   #lost(why: string): void {
     void this.#end(new ServiceError("QUERY_REFUSED", `The query ${why}; write it shorter.`));
     this.#next();

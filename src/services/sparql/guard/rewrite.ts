@@ -2,7 +2,7 @@ import sparqljs, { type Pattern, type SparqlQuery, type Triple } from "sparqljs"
 import { ServiceError } from "../../../errors.js";
 import { type Token, tokens } from "./scan.js";
 
-/** What an endpoint holds for the service's own bookkeeping. */
+/** The service's own bookkeeping data in an endpoint. */
 export interface Hidden {
   /** Beginning of all its IRIs. */
   prefix: string;
@@ -22,11 +22,11 @@ const isFree = (node: unknown): boolean =>
 const isVariable = (node: unknown): boolean => isTerm(node) && node.termType === "Variable";
 
 /**
- * The query with the bookkeeping out of its sight: patterns that could match it are narrowed, so
- * that what is counted and joined is right too. Queries without such patterns, nearly all, stay as
- * they were written.
- * @param parse reads a query as it was read
- * @returns the narrowed query as text; `undefined` where nothing had to be done
+ * The query rewritten so that it cannot match the bookkeeping: patterns that could match it are
+ * narrowed, so that counts and joins are right too. Queries without such patterns, nearly all, stay
+ * as they were written.
+ * @param parse parses a query like the original
+ * @returns the narrowed query as text; `undefined` where no change was needed
  * @throws ServiceError `QUERY_REFUSED` for one that names the bookkeeping
  */
 export function hide(
@@ -38,7 +38,8 @@ export function hide(
   hiding.visit(query);
   if (!hiding.changed) return undefined;
   const text = new sparqljs.Generator().stringify(query);
-  // What is run must be what was meant: the generator forgets brackets here and there.
+  // The query that runs must mean the same as the parsed one: the generator omits brackets in some
+  // places.
   if (shapeOf(parsed(text, parse)) !== shapeOf(query))
     throw new ServiceError(
       "QUERY_REFUSED",
@@ -63,7 +64,7 @@ class Hiding {
 
   constructor(private readonly hidden: Hidden) {}
 
-  /** Looks over a part of a query, and narrows the groups in it. */
+  /** Visits a part of a query, and narrows the groups in it. */
   visit(node: unknown): void {
     if (typeof node !== "object" || node === null) return;
     if (isTerm(node)) {
@@ -98,8 +99,8 @@ class Hiding {
         isVariable(pattern.name) &&
         !pattern.patterns.some((inner) => inner.type === "bgp" && inner.triples.length > 0)
       ) {
-        // Some engines remember graphs that hold nothing any more; some bind no name where nothing
-        // is looked up in the graph.
+        // Some engines remember graphs that are empty now; some bind no name where no pattern is
+        // evaluated in the graph.
         const name = `?${pattern.name.value}`;
         filters.add(
           `FILTER(!BOUND(${name}) || (${name} != <${this.hidden.graph}> && EXISTS { GRAPH ` +
@@ -119,7 +120,7 @@ class Hiding {
     if (!isFree(subject) || !isFree(object)) return;
     if (isVariable(predicate))
       filters.add(`FILTER(?${(predicate as Term).value} != <${this.hidden.predicate}>)`);
-    // A path of no length goes from every node to itself, the bookkeeping's own included.
+    // A path of length zero connects every node to itself, including the bookkeeping's own.
     else if (!isTerm(predicate) && mayBeEmpty(predicate as unknown as Path)) {
       for (const end of [subject, object])
         if (isVariable(end))
@@ -127,7 +128,7 @@ class Hiding {
     }
   }
 
-  /** `!(a|b)` matches every other predicate: it gets one more. */
+  /** `!(a|b)` matches every other predicate: the bookkeeping's predicate is added to the list. */
   #widenNegation(path: Path): void {
     if (path.pathType !== "!") return;
     const [inner] = path.items;
@@ -170,7 +171,7 @@ function mayBeEmpty(path: Path | Term): boolean {
   return path.pathType === "/" ? path.items.every(mayBeEmpty) : path.items.some(mayBeEmpty);
 }
 
-/** The query as text to compare: names of blank nodes are the parser's own. */
+/** The query as text for comparison: names of blank nodes are the parser's own. */
 function shapeOf(query: unknown): string {
   const names = new Map<string, string>();
   return JSON.stringify(plain(query), (_, value: unknown) => {
@@ -185,7 +186,7 @@ function plain(node: unknown): unknown {
   if (typeof node !== "object" || node === null || isTerm(node)) return node;
   if (Array.isArray(node)) return node.map(plain);
   const { prefixes: _, base: __, ...rest } = node as Node;
-  // The parser takes the braces off an arm, or an argument, of one pattern.
+  // The parser removes the braces of an arm, or an argument, with one pattern.
   for (const key of rest["type"] === "union"
     ? ["patterns"]
     : rest["type"] === "operation"
@@ -205,19 +206,19 @@ const ungrouped = (arm: Node): unknown =>
     ? (arm["patterns"] as Pattern[])[0]
     : arm;
 
-/** Functions whose values all compare with each other: their conditions stay as they are. */
+/** Functions whose values are all comparable with each other: their conditions stay as they are. */
 const OF_ONE_KIND = new Set(["COUNT", "STR", "LCASE", "UCASE", "STRLEN", "BOUND", "RAND"]);
 const AFTER_CONDITIONS = new Set(["LIMIT", "OFFSET", "VALUES"]);
 const CLOSING: Readonly<Record<string, string>> = { "(": ")", "{": "}" };
 
 /**
  * The query with every ORDER BY made a total order. SPARQL 1.1, section 15.1, leaves open how a
- * number compares with a string, or a moment with a time zone with one without. Oxigraph compares
- * such pairs as text and like pairs by value, which contradict each other (9 < 10, "10" < "9"), and
- * its sort ends the engine when it meets that. Each condition therefore gets two before it: what
- * kind of value it is, and the value where the kind has an order of its own, else its text. Each
- * kind is sorted as section 15.1 says, and unbound values, blank nodes, IRIs and literals follow
- * each other as it says.
+ * number compares with a string, or a date and time with a time zone with one without. Oxigraph
+ * compares such pairs as text and pairs of one kind by value, which contradict each other (9 < 10,
+ * "10" < "9"), and its sort ends the engine when it meets that. Each condition therefore gets two
+ * before it: the kind of the value, and the value where the kind has an order of its own, else its
+ * text. Each kind is sorted by section 15.1, and unbound values, blank nodes, IRIs and literals are
+ * in the order of that section.
  * @param text as {@link import("./scan.js").scan} passed it
  */
 export function inTotalOrder(text: string): string {
@@ -252,7 +253,7 @@ export function inTotalOrder(text: string): string {
   return parts.join("") + text.slice(done);
 }
 
-/** The token behind the condition that begins at one; the same where none begins. */
+/** The token after the condition that begins at one; the same where none begins. */
 function conditionEnd(text: string, all: readonly Token[], begin: number): number {
   const first = all[begin];
   if (!first) return begin;
@@ -275,11 +276,11 @@ function conditionEnd(text: string, all: readonly Token[], begin: number): numbe
 }
 
 function isOfOneKind(expression: string): boolean {
-  // A pattern may name blank nodes, which it may do once only.
+  // A pattern may name blank nodes, which may occur in one pattern only.
   if (expression.includes("{")) return true;
   const [name, opening] = /^[\s(]*([a-z]+)\s*(\(?)/i.exec(expression)?.slice(1) ?? [];
   if (name === undefined || opening !== "(" || !OF_ONE_KIND.has(name.toUpperCase())) return false;
-  // Nothing follows the call but what closes brackets around it: `STR(?a)`, not `STR(?a) < 2`.
+  // Only closing brackets follow the call: `STR(?a)`, not `STR(?a) < 2`.
   let depth = 0;
   for (const { kind, from } of tokens(expression.slice(expression.indexOf(name)))) {
     const character = kind === "other" ? expression[expression.indexOf(name) + from] : "";
@@ -291,8 +292,8 @@ function isOfOneKind(expression: string): boolean {
 }
 
 /**
- * Kind of value, and value; both fail where the condition does, which sorts first as it does
- * without them.
+ * Kind of value, and value; both fail where the condition does, which then sorts first, as without
+ * them.
  */
 function keysOf(x: string): [string, string] {
   // TZ has a value for well-formed dates and times only, and an empty one for those without a time

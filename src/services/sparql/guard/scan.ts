@@ -26,11 +26,11 @@ export interface ScanLimits {
 
 /** A query that is small and flat enough for a parser. */
 export interface Scanned {
-  /** Without codepoint escapes outside of strings: what is read is what is run. */
+  /** Without codepoint escapes outside of strings: the scanned text is the text that runs. */
   text: string;
   /** The number after LIMIT of the outermost query. */
   limit?: { from: number; to: number };
-  /** Where the VALUES of the outermost query begins: what bounds its rows stands before. */
+  /** Where the VALUES of the outermost query begins: the limit on rows must precede it. */
   values?: number;
   /** Where the `*` of the outermost SELECT is. */
   star?: number;
@@ -41,7 +41,8 @@ export interface Scanned {
 const IRI = /<[^<>"{}|^`\u0000-\u0020]*>/y;
 const WORD = /[\p{L}_][\p{L}\p{N}_\u00b7.-]*/uy;
 /**
- * A name with a prefix, a variable, a language tag, a blank node: no keyword, whatever it spells.
+ * A name with a prefix, a variable, a language tag, a blank node: never a keyword, whatever its
+ * spelling.
  */
 const NAME =
   /(?:[?$]|@|[\p{L}][\p{L}\p{N}_.-]*:|_?:)(?:[\p{L}\p{N}_\u00b7:.-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%])*/uy;
@@ -66,8 +67,8 @@ const AFTER_SELECT = new Set(["SELECT", "DISTINCT", "REDUCED"]);
 const QUERIES = new Set(["SELECT", "ASK", "CONSTRUCT", "DESCRIBE"]);
 
 /**
- * Looks over a query in one pass, knowing no more of SPARQL than comments, strings, IRIs, names and
- * brackets: safe for any input, and what it passes is safe for a parser that recurses.
+ * Scans a query in one pass, with no more knowledge of SPARQL than comments, strings, IRIs, names
+ * and brackets: safe for any input, and a query that passes is safe for a recursive parser.
  * @throws ServiceError `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`, `UPDATE_REFUSED`,
  * `TOO_LARGE`
  */
@@ -164,14 +165,15 @@ function stringEnd(text: string, from: number): number {
   throw syntaxError("a string without its end", placeOf(text, from));
 }
 
-/** What an escape may stand for: nothing that begins, ends or parts tokens. */
+/** Characters that an escape may stand for: none that begins, ends or separates tokens. */
 const IN_NAME = /^[\p{L}\p{N}\p{M}_:.\u00b7-]$/u;
 // eslint-disable-next-line no-control-regex
 const IN_IRI = /^[^<>"{}|^`\\\u0000-\u0020]$/u;
 
 /**
- * Reads codepoint escapes (SPARQL 1.1, section 19.2) in names, keywords and IRIs, where engines do
- * not: what is looked over is what is run. Strings are left as they are; every engine reads those.
+ * Decodes codepoint escapes (SPARQL 1.1, section 19.2) in names, keywords and IRIs, where engines
+ * do not: the scanned text is the text that runs. Strings stay unchanged; every engine decodes
+ * those.
  */
 function withoutEscapes(query: string): string {
   if (!query.includes("\\")) return query;
@@ -189,8 +191,8 @@ function withoutEscapes(query: string): string {
       parts.push(query.slice(at, end));
     } else if (query[at] === "\\") {
       const escape = match(ESCAPE, query, at);
-      // Another escape is one of a local name: it is two characters, the second no token of its
-      // own.
+      // Any other escape belongs to a local name: it is two characters, and the second is not a
+      // separate token.
       parts.push(escape === undefined ? query.slice(at, at + 2) : read(escape, IN_NAME, query, at));
       at += escape?.length ?? 2;
       continue;
@@ -202,7 +204,10 @@ function withoutEscapes(query: string): string {
   return parts.join("");
 }
 
-/** A token of a query, as far as it is told apart here; other tokens are one character long. */
+/**
+ * A token of a query, as far as this scanner distinguishes tokens; other tokens are one character
+ * long.
+ */
 export interface Token {
   kind: "iri" | "name" | "word" | "other";
   from: number;
@@ -241,9 +246,9 @@ export function* tokens(text: string): Generator<Token> {
 }
 
 /**
- * The query with each IRI as `map` gives it, and booleans in lower case: keywords have any case
- * (SPARQL 1.1, section 19.8, note 1), and the engine knows these in one only. Strings, comments and
- * names stay.
+ * The query with each IRI as `map` returns it, and booleans in lower case: keywords have any case
+ * (SPARQL 1.1, section 19.8, note 1), and the engine accepts these in lower case only. Strings,
+ * comments and names stay.
  * @param text as {@link scan} passed it
  */
 export function plainTokens(text: string, map: (iri: string) => string): string {

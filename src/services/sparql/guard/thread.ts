@@ -1,6 +1,6 @@
 /**
- * Parses queries of strangers, one at a time: what takes too long, or breaks the parser, costs this
- * thread only.
+ * Parses untrusted queries, one at a time: a query that takes too long, or crashes the parser,
+ * affects this thread only.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
