@@ -22,7 +22,8 @@ import { cutErrors, formatError } from "./http.js";
 import type { Context } from "./resolvers/context.js";
 
 /**
- * What transports with many answers (WebSocket, server-sent events) share with GraphQL over HTTP.
+ * The parts that transports with many answers (WebSocket, server-sent events) share with GraphQL
+ * over HTTP.
  */
 export interface Streaming {
   schema: GraphQLSchema;

@@ -162,7 +162,7 @@ function qualityOf(accept: string, type: string): number {
   return Number.isFinite(quality) ? quality : 0;
 }
 
-/** What one request asks for, as far as it is known before the execution. */
+/** The operation that one request selects, as far as it is known before the execution. */
 interface HttpOperation {
   search: string;
   body: JsonValue | undefined;

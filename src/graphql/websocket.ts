@@ -28,7 +28,7 @@ const nameOf = ({ request }: Extra, id: string): string =>
   /^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request);
 
 export interface WebSocketDoor {
-  /** Takes over a connection that asked to be upgraded. */
+  /** Takes over a connection that requests an upgrade. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes every connection and accepts no more. */
   close(): Promise<void>;

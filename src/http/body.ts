@@ -60,7 +60,7 @@ export const secondFile = (field: string): ValidationError =>
 export const twice = (field: string): ValidationError =>
   invalid(["body", field], "Value error, The field came twice: send it once");
 
-/** What a body is read with: its limits, and the thread for large bodies. */
+/** Dependencies of reading a body: its limits, and the thread for large bodies. */
 type BodyReader = Pick<Deps, "config" | "documents">;
 
 /** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
@@ -76,7 +76,7 @@ export interface ExpectedBody {
 }
 
 /**
- * What the contract's request body means.
+ * The meaning of the contract's request body.
  * @param types its media types
  */
 export function expectedBody(
@@ -224,8 +224,8 @@ const SMALL = 64 * 2 ** 10;
 /**
  * A JSON body; `undefined` when it is empty.
  * @param limit setting that bounds it
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is no JSON,
- * or holds what no document may
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is not JSON,
+ * or holds values that no document may hold
  */
 export async function readJson(
   req: IncomingMessage,

@@ -443,7 +443,7 @@ export const crateOperations: Handlers = {
 const crateReads = new CrateResolver();
 const JSON_FORMS: readonly string[] = ["application/ld+json", "application/json"];
 const ZIP = "application/zip";
-/** Members of a page of the summary when no limit is asked for. */
+/** Default limit of a page of the summary. */
 const DEFAULT_PAGE = 100;
 
 /**
@@ -589,7 +589,7 @@ export const crateReadOperations: Handlers = { get_rocrate: read, summarize_crat
 
 const crateSubmissions = new CrateResolver();
 const NOT_KEPT = { headers: { "Cache-Control": "no-store" } };
-/** Submissions of a page when no limit is asked for. */
+/** Default limit of a page of submissions. */
 const PAGE = 100;
 /** Id of the last event: a client that reconnects with it has seen the end. */
 const LAST = "completed";

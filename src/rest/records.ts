@@ -234,7 +234,7 @@ const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   entity: [],
 };
 
-/** What each kind offers. */
+/** The operations that each kind offers. */
 export const allRecordOperations: Handlers = Object.fromEntries(
   Object.values(KINDS).flatMap(({ name }) =>
     Object.entries(recordHandlers(name)).filter(

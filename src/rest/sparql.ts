@@ -251,10 +251,10 @@ function readGet(target: string, limits: Pick<Config, "MAX_FORM_FIELDS">): Proto
 }
 
 /**
- * `POST` of a form, or of the query itself (sections 2.1.2 and 2.1.3); the dataset may stand in the
+ * `POST` of a form, or of the query itself (sections 2.1.2 and 2.1.3); the dataset may be in the
  * URL with either.
- * @throws ServiceError `BAD_REQUEST`, `QUERY_SYNTAX` for what is no UTF-8, `UPDATE_REFUSED`,
- * `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
+ * @throws ServiceError `BAD_REQUEST`, `QUERY_SYNTAX` for bytes that are not UTF-8,
+ * `UPDATE_REFUSED`, `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
  */
 async function readPost(
   req: IncomingMessage,
@@ -368,7 +368,7 @@ const DESCRIPTION_TYPES = [
 ] as const;
 type DescriptionType = (typeof DESCRIPTION_TYPES)[number];
 
-/** What the endpoint is and supports, by SPARQL 1.1 Service Description. */
+/** Features of the endpoint, by SPARQL 1.1 Service Description. */
 async function serviceDescription(endpoint: string, type: DescriptionType): Promise<string> {
   const statements = quads(endpoint);
   if (type === "text/turtle") return written(statements, "Turtle");

@@ -174,7 +174,7 @@ function consolePage(): string {
   );
 }
 
-/** A page and what it may run and load. */
+/** A page and its permissions to run and load. */
 interface Page {
   html: string;
   policy: string;

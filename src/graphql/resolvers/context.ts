@@ -82,7 +82,7 @@ class Loaders {
     return this.views.load(record);
   }
 
-  /** A page of what the record states, each target once. */
+  /** A page of the statements of the record, each target once. */
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
     return this.batched(
       options.predicates,
@@ -91,7 +91,7 @@ class Loaders {
     ).load(ark);
   }
 
-  /** A page of who states that of the record, each source once. */
+  /** A page of the statements of others about the record, each source once. */
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
     return this.batched(
       options.predicates,
@@ -197,7 +197,7 @@ class Loaders {
   }
 }
 
-/** What a resolver knows of one request, in every API. */
+/** The data that a resolver has about one request, in every API. */
 export interface Context {
   readonly deps: Deps;
   readonly caller: Caller | null;
@@ -236,7 +236,7 @@ export function contextOf(
   };
 }
 
-/** What a background job gets to know of the request. */
+/** The data that a background job gets about the request. */
 export const requestOf = ({ request, trace }: Context): RequestNames => ({
   ...(request === undefined ? {} : { request }),
   ...(trace === undefined ? {} : { trace }),

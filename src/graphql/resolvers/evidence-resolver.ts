@@ -103,7 +103,7 @@ class EvidenceEdge {
   @Field(() => ID) source!: string;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
   @Field(() => ID) target!: string;
-  /** Read only when asked for. */
+  /** Read only on request. */
   @Field(() => RecordNode) sourceNode!: () => Promise<RecordNode>;
   @Field(() => RecordNode) targetNode!: () => Promise<RecordNode>;
   @Field({ description: "Nobody states it but third parties." }) thirdParty!: boolean;
@@ -129,7 +129,7 @@ class EvidenceGroup {
   simpleResolvers: true,
 })
 class EvidenceAnswerType {
-  /** Read only when asked for. */
+  /** Read only on request. */
   @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })

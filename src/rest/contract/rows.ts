@@ -27,7 +27,7 @@ export interface ContractRow {
   };
   /** Further answers that are not refusals, by status: `302`, `304`. */
   readonly also?: Readonly<Record<string, JsonObject>>;
-  /** Refusals beside those that every operation has. */
+  /** Refusals besides the common ones of every operation. */
   readonly refusals?: readonly ErrorCode[];
   /** `required`: refused without a token; `optional`: a token shows more. */
   readonly token?: "required" | "optional";

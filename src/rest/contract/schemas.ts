@@ -179,7 +179,7 @@ export function componentSchemas(): JsonObject {
   return { ...schemas, ...SERVICE_SCHEMAS, ...CRATE_PLAN_SCHEMAS, ...ERROR_SCHEMAS };
 }
 
-/** Names of the validation schemas are those that clients of such services were generated from. */
+/** Names of the validation schemas: clients of such services were generated from these names. */
 const ERROR_SCHEMAS: JsonObject = {
   Error: {
     type: "object",
