@@ -76,7 +76,7 @@ interface ObjectsCheck {
 /**
  * Reads and hashes every object that records, archives and unfinished submissions need, in bounded
  * memory.
- * @throws ServiceError `STORE_UNAVAILABLE` when a store cannot be asked
+ * @throws ServiceError `STORE_UNAVAILABLE` when a store does not answer
  */
 export async function checkObjects(
   check: ObjectsCheck,
@@ -116,7 +116,7 @@ export async function checkObjects(
   }
 }
 
-/** What is wrong with an object; `undefined` for one that is whole. */
+/** The fault of an object; `undefined` for an intact one. */
 async function read(
   objects: ObjectStore,
   { sha256, size }: NeededObject,

@@ -5,7 +5,7 @@ import { keysAbove } from "../../identifiers/claimable.js";
 import { instantOf } from "../../model/dates.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 
-/** Where owners are looked up. */
+/** The store in which owners are looked up. */
 type Owners = Pick<RecordStore, "findMany">;
 
 /** Kinds that may own records on behalf of their members. */

@@ -58,7 +58,7 @@ const refused = (why: string) =>
     { "WWW-Authenticate": 'Bearer error="invalid_token"' },
   );
 
-/** Turns `Authorization` headers into callers. */
+/** Derives callers from `Authorization` headers. */
 export class Authenticator {
   private readonly verified = new Map<string, Claims>();
   constructor(private readonly deps: Deps) {}

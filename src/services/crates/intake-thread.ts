@@ -96,7 +96,7 @@ const host: IntakeHost = {
   },
 };
 
-/** When the thread is told to stop, a write in progress fails, and its file is removed. */
+/** When the thread is asked to stop, a write in progress fails, and its file is removed. */
 async function* untilStopped(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   for await (const chunk of source) {
     stopping.signal.throwIfAborted();

@@ -16,7 +16,7 @@ export interface DocumentJobs {
   };
   /** The document, as UTF-8 JSON, as a record of the kind. */
   state: { question: Omit<GraphInput, "document"> & { document: Uint8Array }; answer: Stated };
-  /** JSON pointers of what differs between two documents. */
+  /** JSON pointers of the differences between two documents. */
   changed: { question: { before: Uint8Array; after: Uint8Array }; answer: string[] };
 }
 export type DocumentJob = keyof DocumentJobs;

@@ -114,7 +114,7 @@ function writeCursor({ distance, iri }: Position): string {
 }
 
 /**
- * @throws {import("../../errors.js").ValidationError} at `query.cursor` for what
+ * @throws {import("../../errors.js").ValidationError} at `query.cursor` for a text that
  * {@link writeCursor} did not write
  */
 function readCursor(cursor: string): Position {

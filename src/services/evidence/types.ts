@@ -111,7 +111,7 @@ export interface Dangling extends Reference, Partial<GroupMarks> {
 
 /** Number of reachable nodes or edges that are not in the answer, by reason. */
 export interface Hidden {
-  /** Nodes one step beyond the asked-for depth. */
+  /** Nodes one step beyond the requested depth. */
   depth?: number;
   /** Nodes on later pages. */
   limit?: number;

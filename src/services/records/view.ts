@@ -35,7 +35,7 @@ export type BacklinkPositions = Readonly<Record<string, string>>;
 export const writeBacklinkCursor = (positions: BacklinkPositions): string =>
   Buffer.from(JSON.stringify(positions)).toString("base64url");
 
-/** @throws ValidationError for what {@link writeBacklinkCursor} did not write */
+/** @throws ValidationError for a text that {@link writeBacklinkCursor} did not write */
 export function readBacklinkCursor(text: string): BacklinkPositions {
   try {
     const positions: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));

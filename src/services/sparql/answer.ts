@@ -148,7 +148,7 @@ export class Penalties {
     private readonly memory: SharedMemory,
   ) {}
 
-  /** Loads what other nodes know of a caller; {@link check} uses the data of this node. */
+  /** Loads the data of other nodes about a caller; {@link check} uses the data of this node. */
   async learn(caller: string): Promise<void> {
     const note = await this.memory.recall(`penalty ${caller}`);
     const theirs = note === null ? undefined : (JSON.parse(note) as Record);

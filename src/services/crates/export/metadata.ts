@@ -374,7 +374,7 @@ function urlOf(value: JsonValue): string | undefined {
  * A record as an entity of the crate's graph, under the crate's context, with the entity's name in
  * the crate.
  * @param document the record's, without members that this crate must not show
- * @param outdated objects inside it that state what the records they are about no longer do
+ * @param outdated objects inside it whose statements their own records no longer make
  */
 function crateEntity(
   record: StoredRecord,

@@ -8,7 +8,7 @@ import type { Member } from "../zip/member.js";
 
 const EMBARGOED = "Embargoed";
 
-/** What an entity states about its file, for comparison with the bytes. */
+/** The statements of an entity about its file, for comparison with the bytes. */
 interface FileClaims {
   place: Place;
   /** Bytes. */

@@ -202,8 +202,8 @@ export const saysTheSame = async (
 ): Promise<boolean> => (await differences(records, before, after)).length === 0;
 
 /**
- * @param who whether the record is the crate's own, and the kind of another owner; the finding
- * reports nothing else about the owner
+ * @param who whether the record is the crate's own, and the kind of another owner: the only facts
+ * about the owner that the finding reports
  */
 export function taken(
   ark: string,

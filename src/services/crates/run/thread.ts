@@ -170,7 +170,7 @@ function handle(
       answer({ id, registered: await host.registered(message.arks, message.root) });
     else answer({ id, refusals: await host.claim(message.claims) });
   })();
-  // The error itself ends the job here; the thread is only told to stop waiting.
+  // The error itself ends the job here; the thread is only asked to stop waiting.
   done.catch((error: Error) => {
     reject(error);
     answer({ id, fault: error instanceof CrateError ? "refused" : "the store is away" });

@@ -71,7 +71,7 @@ const REASONS = {
   thirdParty: "edges of third parties",
 } as const;
 
-/** One line that states what an answer omits; empty when the answer is complete. */
+/** One line about the omissions of an answer; empty when the answer is complete. */
 export function leftOut({ hidden, truncated }: EvidenceGraph): string {
   // Deleted records are drawn like missing ones.
   const reasons = (Object.keys(REASONS) as (keyof typeof REASONS)[])

@@ -60,7 +60,8 @@ export class Fields {
   private readonly named = new Set<string>();
 
   /**
-   * @param properties what `additionalProperty` refers to, by identifier, where it stands elsewhere
+   * @param properties the entities that `additionalProperty` refers to, by identifier, where they
+   * are elsewhere
    */
   constructor(
     readonly ark: string,
