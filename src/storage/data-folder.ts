@@ -48,6 +48,6 @@ export function createPrivate(path: string): void {
   try {
     closeSync(openSync(path, "wx", 0o600));
   } catch {
-    // Whoever opens it next reports what is wrong.
+    // The next process that opens the folder reports the fault.
   }
 }

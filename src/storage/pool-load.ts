@@ -1,4 +1,4 @@
-/** How a pool of connections is used at the moment. */
+/** The current use of a pool of connections. */
 export interface PoolLoad {
   /** Connections that are open, idle ones included. */
   total: number;

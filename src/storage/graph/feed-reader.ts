@@ -10,8 +10,8 @@ const FIRST_RETRY = 100;
 const LAST_RETRY = 10_000;
 
 /**
- * ms after which a feed that says nothing counts as closed: a port that was cut on its way to the
- * thread never tells.
+ * ms after which a silent feed counts as closed: a port that was cut on its way to the thread
+ * reports nothing.
  */
 const SILENCE = 60_000;
 
@@ -34,7 +34,7 @@ export class FeedReader {
   #reason: string | undefined;
 
   /**
-   * @param onError told when the store answers with an error, once for as long as it is the same
+   * @param onError called when the store answers with an error, once for as long as it is the same
    */
   constructor(
     private readonly port: MessagePort,

@@ -19,7 +19,7 @@ export interface IndexState {
 /**
  * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph.
  * It reads changes itself from the feed it was opened with; everything in it can be rebuilt from
- * the truth.
+ * the record store.
  *
  * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`,
  * `QUERY_TIMEOUT`, `STORE_UNAVAILABLE`.
@@ -35,7 +35,7 @@ export interface QueryEngine {
    * {@link import("./terms.js").tsvRows} reads one by one.
    */
   table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
-  /** Tells that the truth has reached this sequence; cheap, returns at once. */
+  /** Announces that the record store has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
   /**
    * Resolves when the index has loaded and reached the sequence.
@@ -43,7 +43,7 @@ export interface QueryEngine {
    */
   reach(sequence: number, wait: number): Promise<void>;
   state(): IndexState;
-  /** Digest of every stored quad, independent of order; compare with that of the truth. */
+  /** Digest of every stored quad, independent of order; compare with that of the record store. */
   digest(): Promise<GraphDigest>;
   /** How its connections are used; absent where it has none. */
   pools?(): PoolLoads;
@@ -64,12 +64,13 @@ export interface GraphDigest {
 }
 
 /**
- * Digests the truth as an engine would keep it (engines rewrite some literals), for comparison with
- * {@link QueryEngine.digest}.
+ * Digests the record store as an engine would store it (engines rewrite some literals), for
+ * comparison with {@link QueryEngine.digest}.
  */
 export interface TruthDigester {
   /**
-   * As of a commit not before `atLeast`. `leftOut`: lines of the truth that the engine cannot hold.
+   * As of a commit not before `atLeast`. `leftOut`: lines of the record store that the engine
+   * cannot hold.
    */
   digest(atLeast: number): Promise<GraphDigest & { leftOut: number }>;
   close(): Promise<void>;
@@ -79,7 +80,7 @@ export interface TruthDigester {
 export type ResultFormat = "json" | "xml" | "csv" | "tsv";
 export type GraphFormat = "nt" | "ttl" | "jsonld" | "rdfxml";
 
-/** A query of a stranger, checked. */
+/** A user's query, checked. */
 export interface OpenQuestion {
   query: string;
   format: ResultFormat | GraphFormat;
@@ -99,7 +100,7 @@ export interface Asker {
   caller?: string;
   /** Others may ask under the same name: it is that of a proxy, say. */
   shared?: boolean;
-  /** Asked when it is the query's turn; what it throws is the answer then. */
+  /** Called when the query is about to run; an error it throws becomes the answer. */
   admit?(): void;
   /** Drops the query while it waits; one that runs goes on to its end or its time-out. */
   signal?: AbortSignal;
@@ -114,8 +115,8 @@ export interface OpenAnswer {
 }
 
 /**
- * Answers queries of strangers, apart from the {@link QueryEngine} that the service itself asks:
- * nothing a query does to it is felt there.
+ * Answers users' queries, apart from the {@link QueryEngine} that the service itself asks: a query
+ * here never affects that engine.
  */
 export interface OpenQueries {
   /**
@@ -124,7 +125,7 @@ export interface OpenQueries {
    * `INDEX_BEHIND`, `SPARQL_NEEDS_ENDPOINT`, `SHUTTING_DOWN`
    */
   ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
-  /** Tells that the truth has reached this sequence; cheap, returns at once. */
+  /** Announces that the record store has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
   /** Threads that are up, and queries that wait. */
   state(): { threads: number; waiting: number };
@@ -133,7 +134,7 @@ export interface OpenQueries {
   close(): Promise<void>;
 }
 
-/** What an engine tells; pino's loggers fit. */
+/** The engine's log; pino's loggers fit. */
 export interface EngineLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -50,8 +50,8 @@ export function* tsvRows(tsv: string): Generator<string[], void, undefined> {
 }
 
 /**
- * What the cells hold that are bound, in rows that begin with one key, or two: the place of each
- * after the keys, and what it holds. Nothing is made for the cells that are empty.
+ * Visits the bound cells in rows that begin with one or two keys: the place of each cell after the
+ * keys, and its text. Empty cells cost no allocation.
  */
 export function eachCell(
   tsv: string,
@@ -88,7 +88,7 @@ export const iriIn = (cell: string | undefined): string | undefined =>
 export function textIn(cell: string | undefined): string | undefined {
   if (cell === undefined || cell === "") return undefined;
   if (cell.startsWith("<")) return cell.slice(1, -1);
-  // Numbers and truth values may stand bare.
+  // Numbers and booleans may stand bare.
   if (!cell.startsWith('"')) return cell;
   const text = cell.slice(1, cell.lastIndexOf('"'));
   return text.includes("\\")

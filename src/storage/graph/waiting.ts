@@ -13,7 +13,7 @@ interface FairLineOptions {
   slots: number;
 }
 
-/** A query whose turn it is. */
+/** A query that may run now. */
 export interface Turn {
   question: OpenQuestion;
   asker: Asker;
@@ -37,26 +37,26 @@ interface Running {
 
 const MOST_CALLERS = 10_000;
 const nameOf = ({ caller = "" }: Asker): string => caller;
-/** Whoever has no name of its own may be anybody. */
+/** A caller without a name may be any caller. */
 const isShared = ({ caller, shared = false }: Asker): boolean => shared || caller === undefined;
 const isOther = (one: Asker, another: Asker): boolean =>
   nameOf(one) !== nameOf(another) || isShared(one);
 
 /**
- * Shares the engine between callers. Whoever was served last is served again after others; no
- * caller has all places where there are several; and a query that has run for a slice is ended when
- * others wait and no place is free.
+ * Fair scheduling of the engine among callers. The caller served last is served again after the
+ * others; no caller has all places where there are several; and a query that has run for a slice is
+ * ended when other queries wait and no place is free.
  */
 export class FairLine {
   readonly #waiting = new Set<Waiting>();
   readonly #running = new Set<Running>();
-  /** The turn at which each caller was served last, oldest first. */
+  /** The number of the round in which each caller was served last, oldest first. */
   readonly #served = new Map<string, number>();
   #turns = 0;
 
   /**
-   * @param what the line is for, in words of an error: a thread, a connection
-   * @param late what a query is told that waited too long
+   * @param what callers wait for, in words of an error: a thread, a connection
+   * @param late the error of a query that waited too long
    * @param due called when a query has run for a slice: {@link relieve} then may end it
    */
   constructor(
@@ -70,7 +70,7 @@ export class FairLine {
     return this.#waiting.size;
   }
 
-  /** How many of those that wait could run if there were a place. */
+  /** How many of the waiting queries could run if there were a place. */
   get ready(): number {
     let count = 0;
     for (const { asker } of this.#waiting) if (this.#mayRun(asker)) count++;
@@ -78,9 +78,9 @@ export class FairLine {
   }
 
   /**
-   * Waits for its turn.
+   * Waits until the query may run.
    * @param joined called once it waits
-   * @throws ServiceError `SPARQL_BUSY`, what `late` says; the reason of the signal
+   * @throws ServiceError `SPARQL_BUSY`, the error of `late`; the reason of the signal
    */
   join(question: OpenQuestion, asker: Asker, joined: () => void): Promise<OpenAnswer> {
     const { signal } = asker;
@@ -198,7 +198,7 @@ export class FairLine {
     return own < Math.max(1, this.options.slots - 1);
   }
 
-  /** Whoever waits for most gives way to who waits for less. */
+  /** The caller with the most waiting queries gives way to a caller with fewer. */
   #makeRoom(asker: Asker): ServiceError | undefined {
     const { queue, callerQueue } = this.options;
     const byCaller = new Map<string, Waiting[]>();

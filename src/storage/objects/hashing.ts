@@ -6,7 +6,7 @@ import type { ObjectStore, StagedObject } from "./port.js";
 
 export type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;
 
-/** What was received, in whole. */
+/** The complete bytes that were received. */
 interface Received {
   size: number;
   sha256: string;
@@ -14,8 +14,8 @@ interface Received {
 }
 
 /**
- * Hands a source to `write`, piece by piece, while hashing and counting.
- * @throws ServiceError `TOO_LARGE`; what the source, `write` or the signal fails with
+ * Hands a source to `write`, chunk by chunk, while hashing and counting.
+ * @throws ServiceError `TOO_LARGE`; the failure of the source, `write` or the signal
  */
 export async function receive(
   source: AsyncIterable<Uint8Array | string>,
@@ -47,7 +47,7 @@ export async function receive(
   return { size, sha256, digests };
 }
 
-/** Leaves a source neither open nor half read: its sender learns that nobody listens. */
+/** Closes a source that was not read to its end: its sender learns that the reader has stopped. */
 export function giveUp(source: object): void {
   if ("destroy" in source && typeof source.destroy === "function") source.destroy();
 }
@@ -109,8 +109,8 @@ export function assertSize(sha256: string, found: number, expected: number | und
 }
 
 /**
- * The same bytes, failing with `CONTENT_DAMAGED` where they are not what was stored. The last chunk
- * is handed on only after all were hashed: whoever reads never has the whole of a damaged object,
+ * The same bytes, failing with `CONTENT_DAMAGED` where they differ from the stored ones. The last
+ * chunk is handed on only after all were hashed: a reader never has the whole of a damaged object,
  * and a client sees a transfer that was cut, not a file.
  * @param name SHA-256 of the object, for the error
  */

@@ -17,8 +17,8 @@ export async function openObjects(location: ObjectsLocation): Promise<ObjectStor
 }
 
 /**
- * Looks once, at the start, whether the place can be used; threads rely on that.
- * @throws ServiceError `STORE_UNAVAILABLE` with one line that names what is wrong
+ * Checks once, at the start, whether the place can be used; threads rely on that.
+ * @throws ServiceError `STORE_UNAVAILABLE` with one line that names the fault
  */
 export async function prepareObjects(
   location: ObjectsLocation,

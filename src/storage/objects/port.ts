@@ -36,7 +36,7 @@ export interface OpenOptions {
   hash?: boolean;
 }
 
-/** How an object is offered by whoever sends its bytes. */
+/** The response headers under which the sender of the bytes offers an object. */
 export interface ContentHeaders {
   type: string;
   disposition: string;
@@ -77,8 +77,8 @@ export interface ObjectStore {
     options?: OpenOptions,
   ): Promise<Readable>;
   /**
-   * Changes whenever the bytes under a key are written again; `undefined` when not stored. Says
-   * nothing about what they are.
+   * Changes whenever the bytes under a key are written again; `undefined` when not stored. It does
+   * not identify the bytes.
    */
   version(sha256: string): Promise<string | undefined>;
   /**
@@ -102,7 +102,7 @@ export interface ObjectStore {
   /** Rejects when the store cannot be written. */
   health(): Promise<void>;
   /**
-   * Resolves when nothing is being staged any more: also what was given up has been removed. Absent
+   * Resolves when all staging has ended: the bytes of abandoned uploads are removed too. Absent
    * where that takes no time.
    */
   idle?(): Promise<void>;

@@ -5,7 +5,7 @@ import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
 export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
 
-/** A record as the truth holds it. Times are milliseconds since 1970, UTC. */
+/** A record in the record store. Times are milliseconds since 1970, UTC. */
 export interface StoredRecord {
   /** Stored form of the identifier. */
   ark: string;
@@ -92,7 +92,7 @@ export interface ListedPage extends Page<StoredRecord> {
 
 export type Found = { record: StoredRecord } | { ambiguous: string[] };
 
-/** What is written for one state of a record. */
+/** The content of one state of a record. */
 export interface RecordState {
   kind: KindName;
   name: string | null;
@@ -143,8 +143,8 @@ export type RecordWrite =
       /** JSON pointers of what differs, for the history; empty makes no revision. */
       changed: string[];
       /**
-       * What the record refers to from this revision on; earlier revisions keep theirs. Absent:
-       * unchanged.
+       * Objects that the record refers to from this revision on; earlier revisions keep theirs.
+       * Absent: unchanged.
        */
       objects?: ObjectReference[];
       /**
@@ -186,8 +186,8 @@ export interface Commit {
   records: RecordWrite[];
   account?: AccountChange;
   /**
-   * Keys that nobody held when the commit was decided on: it is refused with `CHANGED_MEANWHILE`
-   * (extra: ark) when a record of another commit holds one by now.
+   * Keys without a holder when the commit was decided on: the commit is refused with
+   * `CHANGED_MEANWHILE` (extra: ark) when a record of another commit holds one by now.
    */
   unheld?: readonly string[];
   /** What a crate uses after this commit. */
@@ -197,8 +197,8 @@ export interface Commit {
    */
   submission?: SubmissionClose;
   /**
-   * Most ms that others may be kept waiting for it; past that it is undone and refused with
-   * `TOO_LARGE`. Default: no limit.
+   * Most ms that the commit may block others; past that it is undone and refused with `TOO_LARGE`.
+   * Default: no limit.
    */
   within?: number;
 }
@@ -217,15 +217,15 @@ export interface CommittedRecord {
 }
 
 /**
- * The truth. Reads are always current; a write is one {@link Commit}.
+ * The record store. Reads are always current; a write is one {@link Commit}.
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark,
  * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past
  * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `FORBIDDEN`
- * when what the account change spends was spent already, from lists `BAD_REQUEST` for a position
- * they did not give, and from any call `STORE_UNAVAILABLE`. A commit with a `submission` also
- * throws {@link import("./refusals.js").FenceLost}. A commit that throws changed nothing, and
- * leaves commits of others alone.
+ * when the value that the account change uses up has been used before, from lists `BAD_REQUEST` for
+ * a position they did not return, and from any call `STORE_UNAVAILABLE`. A commit with a
+ * `submission` also throws {@link import("./refusals.js").FenceLost}. A commit that throws changed
+ * nothing, and does not affect commits of others.
  */
 export interface RecordStore
   extends
@@ -378,7 +378,7 @@ interface AccountStore {
   /** Named values of the installation (e.g. the hash of the one-time admin token). */
   setting(name: string): Promise<string | undefined>;
   /**
-   * Sets, or removes with null; `ifAbsent` keeps a value that is there. Answers the value now
+   * Sets, or removes with null; `ifAbsent` preserves an existing value. Returns the value now
    * stored.
    */
   setSetting(
@@ -402,8 +402,8 @@ export interface CrateUses {
 }
 
 /**
- * What decides who may read the content of some members of a crate, with the first of those as an
- * example.
+ * The fields that decide who may read the content of some members of a crate, with the first of
+ * these members as an example.
  */
 export type ClosedMember = Pick<
   StoredRecord,
@@ -431,10 +431,10 @@ export interface CrateBookkeeping {
   stateOfCrate(crate: string): Promise<string>;
 }
 
-/** A lease in the truth: at most one holder at a time by the store's own clock. */
+/** A lease in the record store: at most one holder at a time by the store's own clock. */
 export interface LeaseStore {
   /**
-   * Takes the lease, or keeps it when `holder` has it, for `ttl` ms by the store's own clock.
+   * Takes the lease, or renews it when `holder` has it, for `ttl` ms by the store's own clock.
    * `fence` rises by one with each new holder. `undefined` when another holds it.
    */
   lease(name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined>;
@@ -506,23 +506,23 @@ export interface KeptScore {
   /** ARK of the crate. */
   crate: string;
   /**
-   * Text that differs after every change of what the score rests on; see
+   * Text that differs after every change of the data that the score depends on; see
    * `services/scoring/freshness.ts`.
    */
   state: string;
   /**
-   * Whether also what takes long was looked at: such a score is not replaced by a lesser one of the
-   * same state.
+   * Whether the slow checks were included: such a score is not replaced by a lesser one of the same
+   * state.
    */
   whole: boolean;
-  /** What is needed to tell whether it still holds, and the score itself. */
+  /** The data that show whether the score still holds, and the score itself. */
   body: Uint8Array;
 }
 
 /**
- * Scores that all nodes share. Nothing here is part of the truth: whatever is missing is worked out
- * again, so it is not migrated, and nobody waits for the disk to have it. That of a crate that is
- * deleted goes with it.
+ * Scores that all nodes share. They are derived data, not part of the source of truth: a missing
+ * score is computed again, so scores are not migrated, and no caller waits for the disk to have
+ * one. The score of a deleted crate is deleted with it.
  */
 export interface ScoreStore {
   keptScore(crate: string): Promise<KeptScore | undefined>;
@@ -531,7 +531,7 @@ export interface ScoreStore {
 }
 
 /**
- * Fields whose words are found, the weightier first. What is found by other text of a record has no
+ * Fields whose words are found, the weightier first. A hit in other text of a record has no
  * fragment.
  */
 const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
@@ -544,8 +544,8 @@ export interface SearchQuery {
    * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text
    * or begins with it, by key. `all`: records that hold every word, by its stem, stop words left
    * out unless there are no others; when there are none, those that hold words spelt nearly so.
-   * `related`: records that hold any of the words, or words that stand in the best of those: what
-   * is about the same may be named otherwise.
+   * `related`: records that hold any of the words, or words that stand in the best of those: a
+   * record about the same subject may use other names.
    */
   match: "all" | "related" | "identifier";
   kind?: KindName;
@@ -560,7 +560,7 @@ export interface SearchQuery {
   limit: number;
 }
 
-/** A piece of a text: what was found, or what stands around it. */
+/** A part of a text: a hit, or the text around it. */
 export interface FragmentPart {
   text: string;
   found: boolean;
@@ -590,8 +590,7 @@ export interface SearchPage {
 /** Search in what anyone may see of live records. */
 interface SearchStore {
   /**
-   * @param signal one that is aborted before the search has begun keeps it from being run; its
-   * reason is thrown
+   * @param signal an abort before the search has begun prevents it; its reason is thrown
    * @throws {import("../../errors.js").ServiceError} `QUERY_MEMORY`: {@link SearchQuery.near} needs
    * more memory than VECTORS_MEMORY; without it the same search is answered
    */
@@ -603,24 +602,27 @@ interface SearchStore {
  * reads more of one.
  */
 export const MOST_CHARACTERS = 32_768;
-/** Most numbers of one kept vector. */
+/** Most numbers of one stored vector. */
 export const MOST_DIMENSIONS = 16_384;
 
 /** What search sees of a record that changed. */
 export interface ChangedText {
   /** Stored form. */
   ark: string;
-  /** As it is now, each text cut to {@link MOST_CHARACTERS}; null when the record is deleted. */
+  /** Current version, each text cut to {@link MOST_CHARACTERS}; null when the record is deleted. */
   text: { name: string; keywords: string; description: string } | null;
   /**
-   * Digest of the text that its kept vector of the model is of; null without a vector, or where the
-   * record was of another kind when it was kept.
+   * Digest of the text from which the stored vector of the model was made; null without a vector,
+   * or where the record was of another kind at that time.
    */
   digest: Uint8Array | null;
 }
 
 export interface KeptVector {
-  /** Stored form; what is not stored is passed over. Of several for one record the last counts. */
+  /**
+   * Stored form; a record that is not stored is passed over. Of several for one record the last
+   * counts.
+   */
   ark: string;
   digest: Uint8Array;
   /** Of length 1; null: the record is deleted, or has no text: its vector is removed. */
@@ -628,9 +630,9 @@ export interface KeptVector {
 }
 
 /**
- * A part of the change log, and the vectors of those of its records whose text is not that of their
- * kept vector. Both ends are places in the log: opaque text, "" is its beginning, and they only
- * rise.
+ * A part of the change log, and the vectors of those of its records whose text differs from the
+ * text of their stored vector. Both ends are places in the log: opaque text, "" is its beginning,
+ * and they only rise.
  */
 export interface VectorStep {
   after: string;
@@ -640,20 +642,20 @@ export interface VectorStep {
 }
 
 /**
- * Vectors of what search sees of live records, which all nodes share. Nothing here is part of the
- * truth: whatever is missing is made again, so it is not migrated. Vectors are of a model, by its
- * name; those of different models are never compared.
+ * Vectors of the searchable text of live records, which all nodes share. They are derived data, not
+ * part of the source of truth: a missing vector is made again, so vectors are not migrated. Vectors
+ * belong to a model, by its name; those of different models are never compared.
  *
- * @throws {import("../../errors.js").ServiceError} `BAD_REQUEST` for a place that was not given
+ * @throws {import("../../errors.js").ServiceError} `BAD_REQUEST` for a place that was not returned
  * here; `STORE_UNAVAILABLE`
  */
 export interface VectorStore {
   /** How far vectors of a model reach in the change log: "" when there are none. */
   vectorsReach(model: string): Promise<string>;
   /**
-   * Records in the order of the change log behind a place, with what they say now; at most `limit`,
-   * and a commit may be cut. A record comes again for each of its changes. `to` is the place of the
-   * last one, `undefined` when nothing is behind `after`.
+   * Records in the order of the change log behind a place, with their current text; at most
+   * `limit`, and a commit may be cut. A record comes again for each of its changes. `to` is the
+   * place of the last one, `undefined` when nothing is behind `after`.
    */
   changedTexts(
     model: string,
@@ -661,8 +663,8 @@ export interface VectorStore {
     limit: number,
   ): Promise<{ texts: ChangedText[]; to: string | undefined }>;
   /**
-   * Keeps vectors and how far they reach now, in one transaction, if they reached to `after`
-   * before; otherwise nothing is kept and the answer is false: another node was quicker.
+   * Stores vectors and how far they reach now, in one transaction, if they reached to `after`
+   * before; otherwise stores nothing and returns false: another node was quicker.
    * @throws Error for a vector that is not of length 1, or of more than {@link MOST_DIMENSIONS}
    * numbers
    */

@@ -79,7 +79,7 @@ export const damaged = (reason: string): ServiceError =>
       "operator of the registry has to restore a backup.",
   );
 
-/** Stored bytes that are not what was written: their coding, JSON or compression is broken. */
+/** Stored bytes that differ from those written: their coding, JSON or compression is broken. */
 export class Undecodable extends Error {}
 
 /** @throws Undecodable when `text` is no JSON */
@@ -110,7 +110,7 @@ export class FenceLost extends Error {
 
 /**
  * The fence of a commit.
- * @throws FenceLost unless this attempt is running and nobody cancelled it
+ * @throws FenceLost unless this attempt is running and was not cancelled
  */
 export function checkFence(
   now: Pick<Submission, "status" | "attempt" | "cancelled"> | undefined,
@@ -140,7 +140,7 @@ export type SentError =
   | { type: "fence"; submission: string; attempt: number; message: string }
   | { type: "fault"; message: string; stack: string | undefined };
 
-/** @param asStoreError what a failure of the store is to whoever asked it */
+/** @param asStoreError converts a failure of the store into the error for its caller */
 export function asSent(cause: unknown, asStoreError: (error: unknown) => unknown): SentError {
   const error = asStoreError(cause);
   if (error instanceof ServiceError)

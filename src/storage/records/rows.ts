@@ -158,10 +158,10 @@ export interface StatedLink {
 }
 
 /**
- * The links that a record states from now on, each with its age: one that was stated before keeps
- * its, a new one is of commit `sequence`. A link may be stated twice.
+ * The links that a record states from now on, each with its age: a link that was stated before
+ * keeps its age, a new one is of commit `sequence`. A link may be stated twice.
  *
- * @param touch told the target's key of every link that is new, and of every one that is no more
+ * @param touch called with the target's key of every new link, and of every dropped one
  */
 export function restate(
   before: readonly StatedLink[],

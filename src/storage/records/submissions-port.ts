@@ -1,6 +1,6 @@
 import type { Finding } from "../../model/findings.js";
 
-/** A unit of background work as the truth holds it. Times are milliseconds since 1970, UTC. */
+/** A background job in the record store. Times are milliseconds since 1970, UTC. */
 export interface Submission {
   id: string;
   type: SubmissionType;
@@ -33,13 +33,12 @@ export interface Submission {
   sha256: string | null;
   /** Input of the work, by type. */
   input: Record<string, unknown>;
-  /** True once somebody asked to cancel. */
+  /** True once a cancellation was requested. */
   cancelled: boolean;
 }
 /**
- * `crate`: an archive to take in; `evidence`: an evidence graph to build; `score`: the AI-readiness
- * of a crate to work out; `computation`: a container to run; `vectors`: records to embed for
- * search.
+ * `crate`: an archive to ingest; `evidence`: an evidence graph to build; `score`: the AI-readiness
+ * of a crate to compute; `computation`: a container to run; `vectors`: records to embed for search.
  */
 export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors";
 
@@ -67,13 +66,13 @@ export interface SubmissionPage {
 export interface SubmissionStore {
   /**
    * Stores a new queued submission; when the same user has one for the same `sha256` and `type`
-   * that is queued, running, or finished with its crate not deleted, answers that one instead and
-   * stores nothing. With `update` only an unfinished one counts, and only one with `update`: what
-   * the work does depends on what is stored now (a crate that is brought up to date, a run,
+   * that is queued, running, or finished with its crate not deleted, returns that one instead and
+   * stores nothing. With `update` only an unfinished one counts, and only one with `update`: the
+   * job's result depends on the data stored now (a crate that is brought up to date, a run,
    * vectors).
    *
-   * `inPlaceOfEnded` removes those of this user and type that have ended, for work that comes again
-   * and again by itself.
+   * `inPlaceOfEnded` removes those of this user and type that have ended, for jobs that recur by
+   * themselves.
    */
   submit(submission: {
     id: string;
@@ -86,7 +85,9 @@ export interface SubmissionStore {
     at: number;
   }): Promise<{ submission: Submission; existing: boolean }>;
   submission(id: string): Promise<Submission | undefined>;
-  /** Newest first; everybody's for null. `positions[i]` is where to go on after `items[i]`. */
+  /**
+   * Newest first; those of all users for null. `positions[i]` is where to go on after `items[i]`.
+   */
   submissionsOf(
     user: string | null,
     options: { after?: string; limit: number },
@@ -99,10 +100,10 @@ export interface SubmissionStore {
    */
   beginAttempt(id: string, at: number): Promise<Submission | undefined>;
   /**
-   * Queues a submission again whose attempt is over: one that a stop of the service or an outage
-   * cut short does not count, one that failed does (`counts`). What is still running when it is
-   * begun again was left by a process that is gone. False when the attempt is no longer the one, or
-   * was cancelled: nobody would end it then.
+   * Queues a submission again whose attempt is over: an attempt that a stop of the service or an
+   * outage cut short does not count, one that failed does (`counts`). An attempt that is still
+   * running when the next one begins was left by a process that is gone. Returns false when the
+   * attempt is no longer the current one, or was cancelled: no other process would end it then.
    */
   yieldAttempt(id: string, attempt: number, counts?: boolean): Promise<boolean>;
   /** Stores a change of stage; false when this attempt is no longer the one. */

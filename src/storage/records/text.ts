@@ -1,6 +1,6 @@
 import type { RecordState, SearchText } from "./port.js";
 
-/** True for text that every store keeps as it is: well-formed, without NUL. */
+/** True for text that every store preserves: well-formed, without NUL. */
 export const isStorableText = (text: string): boolean =>
   !text.includes("\0") && text.isWellFormed();
 
@@ -22,7 +22,7 @@ export const indexable = (text: string): string =>
 export const wordOf = (keyword: string): string =>
   indexable(fold(keyword)).replace(/\s+/g, " ").trim();
 
-/** The text that search sees of a record, as a store keeps it. */
+/** The searchable text of a record, as a store holds it. */
 export const searchedTextOf = ({ text }: RecordState): SearchText => ({
   name: indexable(text.name),
   description: indexable(text.description),

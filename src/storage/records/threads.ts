@@ -2,7 +2,7 @@ import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { threadModule } from "../../package-root.js";
 import { receiveError, type SentError, unavailable } from "./refusals.js";
 
-/** What a feed thread is told: to serve a further reader at this port, or to end. */
+/** A message to a feed thread: serve a further reader at this port, or end. */
 export type FeedThreadMessage = { open: MessagePort } | { close: true };
 
 /** Starts the feed thread when the first feed is opened. */
@@ -51,7 +51,7 @@ export class Feed {
   }
 }
 
-/** What such a thread is posted, and what it posts back for each question. */
+/** Messages to such a thread, and its answer to each question. */
 export type AskedThreadMessage<Question> = { ask: Question } | { close: true };
 export type AskedThreadAnswer<Answer> = { answer: Answer } | { error: SentError };
 
@@ -64,8 +64,8 @@ interface Asked<Question, Answer> {
 
 /**
  * The serving side of a thread that answers questions: it starts with the first one, and anew after
- * a failure. It is given one at a time; those that nobody waits for any more are dropped, so that
- * the thread never works for no one.
+ * a failure. The thread gets one question at a time; a question whose caller has gone is dropped,
+ * so that the thread never works for no one.
  */
 export class AskedThread<Question, Answer> {
   #worker: Worker | undefined;
@@ -75,7 +75,7 @@ export class AskedThread<Question, Answer> {
   readonly #waiting: Asked<Question, Answer>[] = [];
 
   /**
-   * @param what it is called, e.g. "search";
+   * @param what the thread's name, e.g. "search";
    * @param module of the thread, for {@link threadModule}
    */
   constructor(
@@ -85,10 +85,7 @@ export class AskedThread<Question, Answer> {
     private readonly log: (message: string) => void,
   ) {}
 
-  /**
-   * @param signal one that is aborted before its turn keeps it from being asked; its reason is
-   * thrown
-   */
+  /** @param signal an abort before the question is sent prevents it; its reason is thrown */
   ask(question: Question, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ question, signal, resolve, reject });

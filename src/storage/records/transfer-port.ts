@@ -4,12 +4,12 @@ import type { MessagePort } from "node:worker_threads";
 export type TransferType = "integer" | "text" | "boolean" | "bytes";
 
 /**
- * The whole truth as tables that belong to no adapter, in the order in which they are sent, each by
- * its `key`. Times are ms since 1970 UTC; numbers of rows stay what they are, since lists and
- * positions go by them.
+ * All data of the record store as tables that belong to no adapter, in the order in which they are
+ * sent, each by its `key`. Times are ms since 1970 UTC; numbers of rows stay the same, since lists
+ * and positions depend on them.
  *
- * Not here is what a store makes itself: the index of search and what it is looked up by, names
- * without case, tallies, marks of a sweep that is under way, kept scores, and vectors. Of leases
+ * Data that a store derives itself are not here: the search index and its lookup tables, names
+ * without case, tallies, marks of a sweep that is under way, stored scores, and vectors. Of leases
  * only how far their fences have come.
  */
 export const TRANSFER = {
@@ -154,38 +154,38 @@ export type TransferValue = null | number | string | boolean | Uint8Array;
 export type TransferRow = readonly TransferValue[];
 
 /**
- * One piece of an export: its beginning, rows of one table, or its end. The same truth makes the
- * same chunks in every store. `sequence` is the number of the last commit; `rows` counts what was
- * sent, so that a cut is seen.
+ * One chunk of an export: its beginning, rows of one table, or its end. The same records make the
+ * same chunks in every store. `sequence` is the number of the last commit; `rows` counts the sent
+ * rows, so that a cut is seen.
  */
 export type TransferChunk =
   | { begin: { format: 1; sequence: number } }
   | { table: TransferTable; rows: readonly TransferRow[] }
   | { end: { rows: number } };
 
-/** An object that the truth needs; `size` is null where it does not say. */
+/** An object that the record store needs; `size` is null where it does not say. */
 export interface NeededObject {
   sha256: string;
   size: number | null;
 }
 
 /**
- * Something stored that is not what was written; `where` names the record where it can be known.
+ * A stored value that differs from the one written; `where` names the record where it can be known.
  */
 export interface FoundDamage {
   where: string;
   what: string;
 }
 
-/** The truth of a store as one piece, to be moved into another store. */
+/** A record store as one unit, to be moved into another store. */
 export interface TruthTransfer {
-  /** True where nobody else can write to it while it is open. */
+  /** True where no other process can write to it while it is open. */
   readonly exclusive: boolean;
   /** Number of the last commit that changed records. */
   sequence(): Promise<number>;
   /** True when the store has no record, account or submission. */
   isEmpty(): Promise<boolean>;
-  /** Everything as of one moment, in bounded memory. Nothing is changed by it. */
+  /** Reads everything as of one snapshot, in bounded memory. Changes nothing. */
   export(): AsyncIterable<TransferChunk>;
   /**
    * Takes a whole export in, all or nothing: after a failure, or the loss of the process, the store
@@ -194,8 +194,7 @@ export interface TruthTransfer {
    */
   import(chunks: AsyncIterable<TransferChunk>): Promise<void>;
   /**
-   * Reads and decodes everything, in bounded memory, and names what is damaged. Nothing is changed
-   * by it.
+   * Reads and decodes everything, in bounded memory, and names the damaged rows. Changes nothing.
    */
   damage(): AsyncIterable<FoundDamage>;
   /** Objects that records or unfinished submissions need, in pages by hash. */

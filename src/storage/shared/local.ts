@@ -2,7 +2,7 @@ import type { Count, SharedMemory } from "./port.js";
 
 const MOST_KEYS = 100_000;
 
-/** Memory of a node that is alone. What it would recall its users keep themselves. */
+/** Memory of a single node. Callers store their own values, so there is nothing to recall. */
 export class LocalMemory implements SharedMemory {
   private readonly windows = new Map<string, { until: number; count: number }>();
 
@@ -12,8 +12,8 @@ export class LocalMemory implements SharedMemory {
     const now = this.now();
     let window = this.windows.get(key);
     if (!window || now >= window.until) {
-      // The oldest window goes, not all of them: a flood of names must not open the door to one
-      // that is locked.
+      // Only the oldest window is dropped: a flood of names must not reset the limit of a name that
+      // is blocked.
       this.windows.delete(key);
       if (this.windows.size >= MOST_KEYS) this.windows.delete(this.windows.keys().next().value!);
       this.windows.set(key, (window = { until: now + length, count: 0 }));

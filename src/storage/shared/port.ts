@@ -5,9 +5,9 @@ export interface Count {
 }
 
 /**
- * Small things that the nodes of an installation know together: counts for limits, and who must
+ * Small state that the nodes of an installation share: counts for limits, and callers that must
  * wait. All of it may be forgotten at any time, and no method fails: a node that cannot ask the
- * others goes by what it knows itself.
+ * others uses its own counts.
  */
 export interface SharedMemory {
   /** Counts one under a key, in a window of so many ms that begins with the first. */

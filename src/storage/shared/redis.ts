@@ -5,7 +5,7 @@ import type { RedisLink } from "../../adapters/redis.js";
 import { LocalMemory } from "./local.js";
 import type { Count, SharedMemory } from "./port.js";
 
-/** Memory of all nodes in Redis; while that is away each node counts by itself. */
+/** Memory of all nodes in Redis; while Redis is unavailable each node counts by itself. */
 export class RedisMemory implements SharedMemory {
   readonly #alone = new LocalMemory();
   readonly #counters = new Map<number, Promise<RedisStore>>();
@@ -13,15 +13,15 @@ export class RedisMemory implements SharedMemory {
   constructor(private readonly link: RedisLink) {}
 
   async count(key: string, window: number): Promise<Count> {
-    // Counted here as well, so that a limit that was reached holds on this node when Redis goes
-    // away.
+    // Counted here as well, so that a limit that was reached holds on this node when Redis becomes
+    // unavailable.
     const alone = await this.#alone.count(key, window);
     if (!this.link.ready) return alone;
     try {
       const { totalHits, resetTime } = await (await this.#counter(window)).increment(hidden(key));
       return { count: totalHits, left: Math.max(0, resetTime!.getTime() - Date.now()) };
     } catch (error) {
-      // The library keeps a script that could not be loaded for failed for ever.
+      // The library treats a script that could not be loaded as failed for ever.
       this.#counters.delete(window);
       this.link.failed(error);
       return alone;

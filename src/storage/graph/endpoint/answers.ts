@@ -121,8 +121,8 @@ function rowScanner(format: "json" | "xml" | "csv" | "tsv" | "nt"): RowScanner {
 const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results></sparql>" };
 
 /**
- * Reads an answer no further than its limits. The cut is between rows, so what is left is a whole
- * document. Answers of ASK, which have no rows, stay as they are.
+ * Reads an answer up to its limits. It is cut between rows, so the rest is a complete document.
+ * Answers of ASK have no rows and stay unchanged.
  */
 export async function cutAnswer(
   parts: AsyncIterable<Uint8Array>,
@@ -164,8 +164,8 @@ export async function cutAnswer(
 }
 
 /**
- * Rows of SPARQL 1.1 JSON results as they come, in lots: never more of an answer in memory than a
- * part of it.
+ * Streams the rows of SPARQL 1.1 JSON results in batches: only a part of the answer is in memory at
+ * any time.
  */
 export async function* jsonRows(
   parts: AsyncIterable<Uint8Array>,

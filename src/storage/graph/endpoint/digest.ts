@@ -22,8 +22,8 @@ export interface ScratchReply {
 }
 
 /**
- * The scratch thread from outside: started when it is asked, ended when nobody has asked for a
- * while.
+ * The caller's side of the scratch thread: it starts with the first question and ends when no
+ * question has come for a while.
  */
 export class Scratch {
   #worker: Worker | undefined;
@@ -35,12 +35,15 @@ export class Scratch {
   >();
 
   /**
-   * @param idle ms after which the thread is ended, and what was added with it; `null`: it stays
+   * @param idle ms after which the thread ends and drops the quads that were added; `null`: it runs
    * until it is closed
    */
   constructor(private readonly idle: number | null) {}
 
-  /** @throws ServiceError `QUERY_MEMORY` when the thread cannot hold it; Error with what it said */
+  /**
+   * @throws ServiceError `QUERY_MEMORY` when the thread runs out of memory; Error with the thread's
+   * own message
+   */
   ask(question: ScratchQuestion): Promise<ScratchReply> {
     clearTimeout(this.#clock);
     const id = ++this.#lastId;
@@ -73,7 +76,7 @@ export class Scratch {
     });
     worker.on("error", () => {});
     worker.once("exit", () => {
-      // One that was closed has a successor, perhaps, which knows what is asked now.
+      // A thread that was closed may have a successor, which holds the open questions.
       if (this.#worker === worker) this.#lost();
     });
     return worker;
@@ -94,7 +97,7 @@ export class Scratch {
 }
 
 const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) }`;
-/** Quads after which a lot ends with its graph, and those after which it ends wherever it is. */
+/** Quads after which a batch ends with its graph, and quads after which it ends within a graph. */
 const LOT = 20_000;
 const LARGEST_LOT = 500_000;
 /** ms in which even a very large endpoint is read to its end. */
@@ -108,7 +111,7 @@ export async function digestEndpoint(
   http: SparqlHttp,
   asOf: <T>(ask: () => Promise<T>) => Promise<{ value: T; sequence: number }>,
 ): Promise<GraphDigest> {
-  // However long the endpoint takes for a lot: those before it are in the thread.
+  // However long the endpoint takes for a batch: the thread holds the batches before it.
   const scratch = new Scratch(null);
   try {
     const { value, sequence } = await asOf(async () => {

@@ -25,11 +25,11 @@ import { Watch } from "./watch.js";
 
 /** Times a query is asked again because the graphs moved under it. */
 const TRIES = 3;
-/** ms after which a look is too old to build on, and between looks for those who wait. */
+/** ms after which a poll is too old to depend on, and ms between polls while callers wait. */
 const FRESH = 1_000;
 const STEP = 20;
 
-/** {@link QueryEngine} on a SPARQL 1.1 endpoint, kept up by one node at a time. */
+/** {@link QueryEngine} on a SPARQL 1.1 endpoint, which one node at a time keeps up to date. */
 export class EndpointEngine implements QueryEngine {
   readonly #options: WholeOptions;
   readonly #http: SparqlHttp;
@@ -50,7 +50,7 @@ export class EndpointEngine implements QueryEngine {
     this.#projection = new Projection(this.#options, this.#watch);
   }
 
-  /** Begins to look at the endpoint, and to project when no other node does. */
+  /** Begins to poll the endpoint, and to project when no other node does. */
   start(): void {
     void this.#look();
     void this.#projection.start();
@@ -129,8 +129,8 @@ export class EndpointEngine implements QueryEngine {
     const arrived = this.#arrivals.wait(sequence, wait, () => this.#unavailable());
     let waiting = true;
     void (async () => {
-      // On the node that projects it is known at once; elsewhere it is looked for, once for all who
-      // wait.
+      // The projecting node knows the new position at once. Other nodes poll for it, once for all
+      // waiting callers.
       while (waiting && !this.#closed) {
         await this.#watch.look();
         await pause(STEP);
@@ -156,8 +156,8 @@ export class EndpointEngine implements QueryEngine {
   }
 
   /**
-   * Empties the endpoint, whatever it holds, and fills it from the truth; resolves when that has
-   * begun.
+   * Empties the endpoint, including foreign data, and fills it from the record store; resolves when
+   * that has begun.
    */
   async rebuild(): Promise<void> {
     const truth = await this.#options.truth();
@@ -192,7 +192,7 @@ export class EndpointEngine implements QueryEngine {
     if (!error && this.#watch.filled) this.#arrivals.arrived(this.#watch.position!.sequence);
   }
 
-  /** Looks now and then, so that what is said of the endpoint's state is not far from the truth. */
+  /** Polls at intervals, so that the reported state of the endpoint is close to its real state. */
   async #look(): Promise<void> {
     if (this.#watch.age > FRESH / 2 || this.#watch.error) await this.#watch.look();
     if (!this.#closed) this.#clock = setTimeout(() => void this.#look(), FRESH / 2).unref();

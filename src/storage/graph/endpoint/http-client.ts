@@ -44,8 +44,8 @@ const late = (timeout: number, setting = "QUERY_TIMEOUT"): ServiceError =>
 const TIMED_OUT = /time[d -]{0,2}out|time limit|cancelled/i;
 
 /**
- * What an answer that is not 2xx means.
- * @param body the beginning of what was answered
+ * The meaning of an answer that is not 2xx.
+ * @param body the beginning of the answer
  */
 function refusalOf(status: number, body: string): Error {
   const words = body.replaceAll(/\s+/g, " ").trim().slice(0, 300);
@@ -71,7 +71,7 @@ function refusalOf(status: number, body: string): Error {
 
 /** Bytes of an error's body that are read. */
 const REASON = 2048;
-/** ms that an idle connection is kept: shorter than servers do. */
+/** ms that an idle connection stays open: shorter than on common servers. */
 const KEPT = 4_000;
 
 interface Asked {
@@ -194,15 +194,15 @@ export class SparqlHttp {
     } finally {
       clearTimeout(clock);
       signal?.removeEventListener("abort", abort);
-      // Whoever stops reading does not want the rest: the connection ends, and with it, where the
-      // server sees it, the work.
+      // A caller that stops reading does not want the rest: the connection is closed. A server that
+      // notices it ends the query.
       ending.abort(away("nobody reads its answer any more"));
     }
   }
 
   /**
-   * A kept connection that the server has just closed is no fault: every request here may be sent
-   * twice.
+   * It is no fault when the server has just closed an idle connection: every request here may be
+   * sent twice.
    */
   async #answer(
     url: URL,

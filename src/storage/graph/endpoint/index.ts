@@ -7,7 +7,8 @@ export { BOOKKEEPING } from "./options.js";
 export type { EndpointAddress, EndpointOptions } from "./options.js";
 
 /**
- * Opens an engine on an endpoint; it looks at it, and fills it where need be, in the background.
+ * Opens an engine on an endpoint. The engine polls the endpoint in the background and fills it
+ * where necessary.
  */
 export async function openEndpointEngine(options: EndpointOptions): Promise<EndpointEngine> {
   const engine = new EndpointEngine(options);

@@ -73,7 +73,7 @@ export class OpenEndpoint implements OpenQueries {
     return this.#line.join(question, asker, () => this.#serve());
   }
 
-  /** The engine is told. */
+  /** Nothing to do: the {@link QueryEngine} is notified of commits. */
   advance(): void {}
 
   state(): { threads: number; waiting: number } {
@@ -127,8 +127,8 @@ export class OpenEndpoint implements OpenQueries {
     await this.#mustHold(dataset, limits);
     const asked = graph ? "nt" : (format as "json" | "xml" | "csv" | "tsv");
     try {
-      // Commits go on while a stranger's query runs: it is as of the one it began with, and asked
-      // once.
+      // Commits go on while a user's query runs: the answer is as of the position at which the
+      // query began, and the query is sent once.
       const answer = await this.engine.asOf(
         () =>
           cutAnswer(

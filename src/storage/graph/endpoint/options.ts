@@ -3,8 +3,8 @@ import type { LeaseStore } from "../../records/port.js";
 import type { EngineLog } from "../port.js";
 
 /**
- * Where a SPARQL 1.1 endpoint answers, and how it is spoken to. From the operator's settings, never
- * from anybody's data.
+ * Address of a SPARQL 1.1 endpoint, and how to speak to it. It comes from the operator's settings,
+ * never from users' data.
  */
 export interface EndpointAddress {
   /** SPARQL_QUERY_URL and SPARQL_UPDATE_URL; query parameters in them are sent along. */
@@ -15,14 +15,14 @@ export interface EndpointAddress {
   password?: string;
 }
 
-/** How the projection is kept up. */
+/** Settings of the projection. */
 export interface ProjectionOptions {
   /** PROJECTION_BATCH: bytes of one update. */
   batch: number;
-  /** PROJECTION_LEASE: ms that a node keeps the projection after it was last heard of. */
+  /** PROJECTION_LEASE: ms that a node holds the projection after its last heartbeat. */
   lease: number;
   /**
-   * PROJECTION_POLL: ms between looks at the endpoint and at the change log when nothing is
+   * PROJECTION_POLL: ms between polls of the endpoint and of the change log when no commit is
    * announced.
    */
   poll: number;
@@ -33,10 +33,13 @@ export interface ProjectionOptions {
 }
 
 export interface EndpointOptions extends EndpointAddress, Partial<ProjectionOptions> {
-  /** Opens a feed of the truth. */
+  /** Opens a feed of the record store. */
   openFeed: () => MessagePort;
   leases: LeaseStore;
-  /** A name that the truth keeps for ever: an endpoint filled from another truth is not touched. */
+  /**
+   * Permanent name of the record store: an endpoint filled from another record store is not
+   * changed.
+   */
   truth: () => Promise<string>;
   /** SPARQL_POOL: connections at a time. */
   pool?: number;
@@ -56,17 +59,17 @@ export const DEFAULTS = {
   indexWait: 2_000,
   queryTimeout: 30_000,
 };
-/** With the defaults for what was left out. */
+/** All options; defaults stand in for absent ones. */
 export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password">> & EndpointOptions;
 
 /**
- * What is kept in the endpoint beside the graphs: one statement, in a graph of its own, that says
- * how far the projection is. Every update names the position that it expects and does nothing where
- * it finds another, and replaces it by the next: an update that comes twice, or from a node that
- * has lost the projection, has no effect.
+ * The endpoint's own bookkeeping beside the graphs: one statement, in a graph of its own, holds the
+ * position of the projection. Every update names the position that it expects, does nothing when it
+ * finds another one, and otherwise replaces it by the next. So an update that arrives twice, or
+ * from a node that has lost the projection, has no effect.
  */
 export interface Position {
-  /** The truth that the graphs are made from. */
+  /** Name of the record store that the graphs are made from. */
   truth: string;
   /** Of the lease under which it was written. */
   fence: number;
@@ -75,7 +78,9 @@ export interface Position {
   sequence: number;
   /** While filling: position of the feed after which to go on. */
   after: number;
-  /** Updates made of those that lead to the next position; 0 at a commit's end. */
+  /**
+   * Number of updates already made of those that lead to the next position; 0 at a commit's end.
+   */
   part: number;
 }
 
@@ -83,7 +88,7 @@ export interface Position {
 export const RESERVED = "urn:arkgraph:projection";
 export const POSITION_GRAPH = RESERVED;
 const POSITION_PREDICATE = `${RESERVED}:at`;
-/** What strangers' queries must not see. */
+/** Hidden from users' queries. */
 export const BOOKKEEPING = {
   prefix: RESERVED,
   predicate: POSITION_PREDICATE,
@@ -120,11 +125,11 @@ export const positionBlock = (position: Position | "?any"): string =>
 export const LOOK = `SELECT ?at ?seen { ${positionBlock("?any").replace("?any", "?at")}
     OPTIONAL { <${POSITION_GRAPH}> <${POSITION_PREDICATE}> ?seen } }`;
 
-/** What a look at the endpoint finds. */
+/** The result of one poll of the endpoint. */
 export interface Sight {
   /**
-   * More than one: two updates ran into each other, and nobody knows what the graphs hold. None: it
-   * was never filled, or emptied.
+   * More than one: two updates collided, and the content of the graphs is unknown. None: the
+   * endpoint was never filled, or was emptied.
    */
   positions: Position[];
   /** False: the default graph is not the union of the named ones. */

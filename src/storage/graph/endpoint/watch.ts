@@ -66,7 +66,10 @@ const NO_UNION =
   "--union-default-graph, or end SPARQL_QUERY_URL with ?union-default-graph; Fuseki: set " +
   "tdb2:unionDefaultGraph true";
 
-/** What is known of the endpoint: where its graphs stand, and whether it can be asked at all. */
+/**
+ * The known state of the endpoint: the position of its graphs, and whether it can be queried at
+ * all.
+ */
 export class Watch {
   #position: Position | undefined;
   #seenAt = 0;
@@ -75,14 +78,17 @@ export class Watch {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
-  /** @param onSeen told after each look, and what the projector tells */
+  /** @param onSeen called after each poll, and with each report of the projector */
   constructor(
     private readonly http: SparqlHttp,
     private readonly timeout: number,
     private readonly onSeen: () => void,
   ) {}
 
-  /** As it was seen last; `undefined` before the first look and while it holds nothing of ours. */
+  /**
+   * The position at the last poll; `undefined` before the first poll and while the endpoint holds
+   * no data of ours.
+   */
   get position(): Position | undefined {
     return this.#position;
   }
@@ -97,7 +103,9 @@ export class Watch {
     return this.#position?.phase === "done";
   }
 
-  /** Why it cannot be asked: it was away at the last look, or is not as it must be. */
+  /**
+   * Why it cannot be queried: it was unavailable at the last poll, or is not set up as required.
+   */
   get error(): ServiceError | undefined {
     if (this.#error)
       return this.#error.name === "ServiceError"
@@ -106,7 +114,7 @@ export class Watch {
     return this.#problem === undefined ? undefined : away(this.#problem);
   }
 
-  /** What the projector found, which only it can tell. */
+  /** A problem that only the projector can find. */
   set problem(problem: string | undefined) {
     this.#problem = problem;
     this.onSeen();
@@ -120,7 +128,8 @@ export class Watch {
   }
 
   /**
-   * Looks from now on: a look that is under way does not count. Never throws; see {@link error}.
+   * Begins a new poll: one that is already under way does not count. Never throws; see
+   * {@link error}.
    */
   look(): Promise<void> {
     if (!this.#running)

@@ -18,11 +18,11 @@ import {
   WASTE_PER_REWRITE,
 } from "./thread-handle.js";
 
-/** ms between two: under a stream of commits they are read in lots. */
+/** ms between two announcements: under a stream of commits they are read in batches. */
 const EACH = 40;
 
 /**
- * Tells of the newest commit: at once when it is the first for a while or when somebody waits for
+ * Announces the newest commit: at once when it is the first for a while or when a caller waits for
  * it, else soon.
  */
 export class Announcements {
@@ -73,14 +73,14 @@ class Threads {
   #successor: ThreadHandle | undefined;
   /** The last one replaced; it may still be answering. */
   #retired: ThreadHandle | undefined;
-  /** Highest sequence that anybody was told by a thread that was replaced or lost. */
+  /** Highest sequence that any caller received from a thread that was replaced or lost. */
   #told = 0;
   #rebuildAt: number;
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
   readonly #waiting = new Map<Job, NodeJS.Timeout>();
-  /** Of commits that the truth has. */
+  /** Commits of the record store. */
   readonly commits = new Announcements((sequence) => {
     this.#current?.advance(sequence);
     this.#successor?.advance(sequence);
@@ -107,7 +107,7 @@ class Threads {
     if (this.#closed) return job.reject(this.unavailable());
     if (this.#current?.loaded && !this.#isBehind(this.#current)) return this.#current.send(job);
     if (!this.everLoaded) return job.reject(this.unavailable());
-    // It is coming back, or a commit behind: most loads are shorter than a caller's patience.
+    // The index is loading again, or a commit behind: most loads are shorter than a caller waits.
     this.#waiting.set(
       job,
       setTimeout(() => {
@@ -143,8 +143,8 @@ class Threads {
   }
 
   /**
-   * Bytes that the graph takes in an engine, as far as it has been loaded: without the waste of
-   * rewrites, and of queries.
+   * Bytes of the graph in an engine, as far as it has been loaded: without the memory lost to
+   * rewrites and queries.
    */
   held(): number {
     const handle = this.#current;
@@ -211,8 +211,8 @@ class Threads {
   }
 
   /**
-   * What was asked of the thread before may be answered by it after another took its place; nobody
-   * is to be told less afterwards.
+   * A replaced thread may still answer questions that it received before. No caller may get an
+   * older state after that.
    */
   #isBehind(handle: ThreadHandle): boolean {
     this.#told = Math.max(this.#told, this.#retired?.told ?? 0);
@@ -237,7 +237,7 @@ class Threads {
     }
   }
 
-  /** The old thread answers what it was asked, then ends: no query notices. */
+  /** The old thread answers its open questions, then ends: no query is interrupted. */
   #takeOver(handle: ThreadHandle): void {
     const old = this.#current;
     this.#current = handle;
@@ -368,7 +368,7 @@ export class OxigraphEngine implements QueryEngine {
     const { state, sequence: reached } = this.state();
     if (state === "ready" && reached >= sequence) return;
     if (state === "stopped") throw this.#threads.unavailable();
-    // A small registry has loaded well within the wait: nobody is sent away for that.
+    // A small registry loads well within the wait, so its callers get no error.
     this.#threads.commits.now(sequence);
     await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
   }
@@ -378,8 +378,8 @@ export class OxigraphEngine implements QueryEngine {
   }
 
   /**
-   * Bytes that the graph takes in an engine, as far as it has been loaded: what another engine
-   * needs at the least.
+   * Bytes of the graph in an engine, as far as it has been loaded: another engine needs at least as
+   * many.
    */
   held(): number {
     return this.#threads.held();

@@ -2,7 +2,9 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { FeedAnswer, FeedGraph } from "../../records/port.js";
 import type { FeedReader } from "../feed-reader.js";
 
-/** Times a feed is asked again that has not reached what was announced, and ms between. */
+/**
+ * How often a feed is asked again when it has not reached the announced sequence, and ms between.
+ */
 const IMPATIENCE = 8;
 const IMPATIENCE_WAIT = 25;
 
@@ -16,7 +18,7 @@ export interface FollowerOptions {
   onReached?(sequence: number): void;
 }
 
-/** Keeps a projection at the state of the truth: all graphs first, then what changed. */
+/** Keeps a projection in step with the record store: all graphs first, then the changes. */
 export class Follower {
   sequence = 0;
   #target = 0;
@@ -55,7 +57,9 @@ export class Follower {
     await this.advance(this.#target);
   }
 
-  /** Applies what the truth holds up to the sequence, and beyond where there is more. */
+  /**
+   * Applies the commits of the record store up to the sequence, and later ones where there are any.
+   */
   advance(sequence: number): Promise<void> {
     this.#target = Math.max(this.#target, sequence);
     if (!this.#loaded) return Promise.resolve();

@@ -53,8 +53,8 @@ const NO_MEMORY = "the engine ran out of memory";
 let panic: string | undefined;
 
 /**
- * Keeps what the engine says when it panics, which it prints before it ends with a bare
- * `unreachable`: without that nobody could tell a fault of the engine from a lack of memory.
+ * Stores the engine's panic message. The engine prints it before it ends with a bare `unreachable`;
+ * without the message a fault of the engine and a lack of memory look the same.
  */
 export function watchPanics(): void {
   // The engine has no other place to say it.
@@ -97,7 +97,7 @@ const LOT_LENGTH = 300_000;
 const WIDEST = 3;
 const encoder = new TextEncoder();
 
-/** What is stated of one record, as N-Quads. */
+/** The statements of one record, as N-Quads. */
 interface Lines {
   ark: string;
   text: string;
@@ -122,7 +122,7 @@ function* lotsOf(all: readonly Lines[]): Generator<Lines[]> {
 }
 
 /**
- * The bytes of lots, each in the same memory: asked for anew at each load, it took a tenth of the
+ * The bytes of batches, each in the same memory: a new allocation for each load took a tenth of the
  * thread's time.
  */
 class LotBytes {
@@ -139,14 +139,14 @@ class LotBytes {
 }
 
 /**
- * Longer texts are for the engine: a regular expression keeps a place to go back to for each escape
+ * The engine checks longer texts: a regular expression stores a place to go back to for each escape
  * of a literal.
  */
 const MOST_CHARACTERS = 100_000;
 
 /**
- * `http`, `https` and `ark` with plain characters, at most one fragment, and no port: nobody finds
- * fault with these.
+ * `http`, `https` and `ark` with plain characters, at most one fragment, and no port: every engine
+ * accepts these.
  */
 const CHARACTERS = "[\\w.~/?=&+,;:@!$'()*-]*";
 const IRI = `<(?:https?://[\\w.-]+(?=[/#])|ark:(?!//))${CHARACTERS}(?:#${CHARACTERS})?>`;
@@ -155,9 +155,9 @@ const LITERAL = `"[^"\\\\\\n\\r]*(?:\\\\[tbnrf"'\\\\][^"\\\\\\n\\r]*)*"(?:\\^\\^
 const LINE = new RegExp(`${IRI} ${IRI} (?:${IRI}|${LITERAL}) ${IRI} \\.\\n`, "y");
 
 /**
- * True for lines as the canonical form (RDFC-1.0, section 5) has them with terms of the common
- * kinds. An engine that is told to be lenient makes the same of them, a quarter faster: what it
- * does not look at then, others can rely on not being there.
+ * True for lines in the canonical form (RDFC-1.0, section 5) with terms of the common kinds. An
+ * engine in lenient mode reads them with the same result, a quarter faster: readers can rely on the
+ * absence of everything that the lenient mode does not check.
  */
 export function arePlain(nquads: string): boolean {
   if (nquads.length > MOST_CHARACTERS) return false;
@@ -177,14 +177,19 @@ const NQUADS = "application/n-quads";
  * in the same thread ever sees a record between its old and its new state.
  */
 export class GraphStore {
-  /** Graphs replaced or removed; the memory of what they were is never given back. */
+  /**
+   * Number of graphs replaced or removed; the engine never gives the memory of the old ones back.
+   */
   rewrites = 0;
   readonly #store = new Store();
   readonly #arks = new Set<string>();
   readonly #bytes = new LotBytes();
   readonly #onRefused: (ark: string, lines: number, reason: string) => void;
 
-  /** @param onRefused told of lines that the engine cannot hold; the rest of the record is kept */
+  /**
+   * @param onRefused called with lines that the engine cannot hold; the rest of the record is
+   * stored
+   */
   constructor(onRefused: (ark: string, lines: number, reason: string) => void = () => {}) {
     this.#onRefused = onRefused;
   }
@@ -211,7 +216,7 @@ export class GraphStore {
       for (const { ark } of lot) this.#remember(ark);
     } catch (error) {
       rethrowFatal(error);
-      // What was loaded before the bad line stays; loading it again changes nothing.
+      // The lines loaded before the bad line stay; loading them again changes nothing.
       for (const lines of lot) this.#loadWhatCan(lines);
     }
   }
@@ -324,7 +329,7 @@ export class GraphStore {
 
   /**
    * Without the engine's own transaction, which would hold every page twice: only this thread
-   * looks. As bytes: strings are copied by the character.
+   * reads. As bytes: strings are copied by the character.
    *
    * @param lenient only their syntax is checked
    */

@@ -11,10 +11,11 @@ export interface Job {
     | { op: "digest" }
     | ({ op: "ask" } & AskRequest);
   /**
-   * ms it may run once it is its turn; a digest is taken in slices between others and has no turn.
+   * ms it may run once it has begun; a digest is done in slices between other jobs and has no
+   * limit.
    */
   timeout?: number;
-  /** Name of the setting that `timeout` comes from, for who is told of it. */
+  /** Name of the setting that `timeout` comes from, for the error. */
   setting?: string;
   /** Threads that were lost while it waited in them. */
   attempts: number;
@@ -51,8 +52,8 @@ export class ThreadHandle {
   loaded = false;
   sequence = 0;
   /**
-   * Highest sequence that somebody was told by this thread: answers may be ahead of the news that
-   * it was reached.
+   * Highest sequence that a caller received from this thread: answers may arrive before the message
+   * that the thread has reached it.
    */
   told = 0;
   rewrites = 0;
@@ -122,13 +123,13 @@ export class ThreadHandle {
     return true;
   }
 
-  /** Answers what it was asked, then ends. */
+  /** Answers its open questions, then ends. */
   retire(): void {
     this.#retiring = true;
     if (this.#jobs.size === 0) void this.end();
   }
 
-  /** Ends the thread; what is asked of it stays unanswered and is handed back. */
+  /** Ends the thread; returns the jobs that it did not answer. */
   async end(): Promise<Job[]> {
     this.#gone = true;
     clearTimeout(this.#clock);
@@ -213,7 +214,7 @@ export class ThreadHandle {
 }
 
 export interface OxigraphOptions {
-  /** Opens a feed of the truth; called for every thread that is started. */
+  /** Opens a feed of the record store; called for every thread that is started. */
   openFeed: () => MessagePort;
   /** ms that a query waits for a thread that is coming back (INDEX_WAIT). */
   indexWait?: number;
@@ -247,7 +248,7 @@ export interface ThreadData {
   memory?: number;
 }
 
-/** A question of a stranger, and how much may be answered. */
+/** A user's question, and the limits of its answer. */
 export interface AskRequest {
   question: Omit<OpenQuestion, "sequence">;
   maxRows: number;
@@ -286,7 +287,7 @@ export type ThreadReply =
       fields: Record<string, unknown>;
     };
 
-/** Asked of the thread that digests the truth: a digest as of a commit not before `atLeast`. */
+/** Asks the thread that digests the record store: a digest as of a commit not before `atLeast`. */
 export interface TruthRequest {
   atLeast: number;
 }

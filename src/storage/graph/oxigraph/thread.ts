@@ -6,8 +6,8 @@ import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
 /**
- * The thread that owns an Oxigraph store: follows the truth over a feed and answers queries one at
- * a time.
+ * The thread that owns an Oxigraph store: it follows the record store over a feed and answers
+ * queries one at a time.
  */
 
 /** ms that a digest may hold up queries at a time. */
@@ -77,7 +77,7 @@ async function digest(id: number): Promise<void> {
   reply({ op: "digested", id, digest: sum.digest, quads: sum.quads, sequence });
 }
 
-/** The code for strangers is not loaded where only the service asks. */
+/** The code for users' queries is not loaded where only the service asks. */
 async function answerStranger({
   id,
   ...request

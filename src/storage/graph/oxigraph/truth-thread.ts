@@ -7,8 +7,8 @@ import { GraphStore, QuadDigest } from "./graph-store.js";
 import type { ThreadData, TruthReply, TruthRequest } from "./thread-handle.js";
 
 /**
- * Digests the truth in a thread of its own, page by page through a scratch store, which rewrites
- * literals as the index does.
+ * Digests the record store in a thread of its own, page by page through a scratch store, which
+ * rewrites literals as the index does.
  */
 
 const main = parentPort!;

@@ -31,8 +31,8 @@ const codeOf = (error: unknown): string | undefined =>
   (error as NodeJS.ErrnoException | null)?.code;
 
 /**
- * What the disk says when it is full, gone or closed to us; worth trying again once somebody has
- * seen to it.
+ * Codes of a disk that is full, gone or closed to us; worth trying again once an operator has fixed
+ * it.
  */
 const UNAVAILABLE = new Set([
   "ENOENT",
@@ -241,7 +241,7 @@ class FileObjects implements ObjectStore {
     for (const name of await readdir(join(this.folder, STAGING))) {
       const path = join(this.folder, STAGING, name);
       try {
-        // Written to less than `age` ago means that somebody is still at it.
+        // A file written to less than `age` ago is still being written.
         if ((await stat(path)).mtimeMs > before) continue;
         await unlink(path);
         removed++;

@@ -37,7 +37,7 @@ const needs = new AsyncLocalStorage<CallNeeds>();
 /** Statuses of a fault that may pass. 501 and 507 are answers. */
 const PASSING = new Set([408, 425, 429, 499, 500, 502, 503, 504, 520, 529]);
 
-/** Makes a call whose requests are ended by what it needs. */
+/** Makes a call whose requests end according to its needs. */
 function withNeeds<T>(of: CallNeeds, call: () => Promise<T>): Promise<T> {
   return needs.run(of, call);
 }
@@ -146,8 +146,8 @@ export class S3Calls {
   }
 
   /**
-   * Answers the first page of what is in the bucket.
-   * @throws ServiceError that says what is wrong with the settings
+   * Returns the first page of the bucket's listing.
+   * @throws ServiceError that names the fault in the settings
    */
   probe(options?: CallOptions): Promise<unknown> {
     return this.made(
@@ -394,7 +394,7 @@ export class S3Calls {
     }));
   }
 
-  /** An address that whoever has it may read the object from. */
+  /** A signed address: its holder may read the object. */
   address(key: string, headers: Record<string, string>): Promise<string> {
     return this.client.presignedGetObject(
       this.bucket,

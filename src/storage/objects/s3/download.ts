@@ -48,13 +48,13 @@ class Delivery extends Readable {
   private done = 0;
   private failures = 0;
   /**
-   * When (ms) somebody began to wait; undefined while nobody does: a slow reader is no silent
-   * server.
+   * When (ms) the reader began to wait; undefined while it does not wait: a slow reader is no
+   * silent server.
    */
   private waiting: number | undefined;
   private readonly clock: NodeJS.Timeout;
 
-  /** @param again asks for what follows the bytes that are there */
+  /** @param again requests the bytes after those that have arrived */
   constructor(
     private readonly calls: S3Calls,
     first: Body,
@@ -63,7 +63,7 @@ class Delivery extends Readable {
     super({ highWaterMark: AHEAD });
     this.length = first.length;
     const { timeout } = calls.location;
-    // One clock for the whole object: a timer for each piece would take longer than the piece.
+    // One clock for the whole object: a timer for each chunk would take longer than the chunk.
     this.clock = setInterval(
       () => {
         if (this.waiting !== undefined && Date.now() - this.waiting >= timeout)
@@ -167,7 +167,7 @@ function outside(size: number | undefined, name: string): ServiceError {
  */
 const FIRST = 128 * 2 ** 10;
 const MOST = 4 * 2 ** 20;
-/** Windows kept: several members of an archive are read at a time. */
+/** Number of cached windows: several members of an archive are read at a time. */
 const KEPT = 6;
 /** A gap that is read over rather than jumped. */
 const GAP = 64 * 2 ** 10;
@@ -179,9 +179,9 @@ interface Window {
 }
 
 /**
- * Random access with few requests: what is read lies in windows that grow while reading goes on
+ * Random access with few requests: reads are served from windows that grow while reading goes on
  * behind them, so that thousands of small reads in a row are a handful of requests; the next window
- * is on its way before it is needed.
+ * is requested before it is needed.
  */
 export async function openReader(calls: S3Calls, key: string, name: string): Promise<ObjectReader> {
   const size = await calls.head(key);

@@ -16,7 +16,7 @@ export class Silence extends Error {
   }
 }
 
-/** What was sent is not what was announced. */
+/** The number of bytes sent differs from the announced one. */
 export class CutShort extends Error {
   constructor(
     readonly got: number,
@@ -195,8 +195,8 @@ export interface Body {
 export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
 
 /**
- * `undefined` for an answer that does not say what it holds, or holds something else than was asked
- * for.
+ * `undefined` for an answer that does not state its length or range, or holds other bytes than
+ * requested.
  */
 export function bodyOf(stream: IncomingMessage, start: number, ranged: boolean): Body | undefined {
   const length = Number(stream.headers["content-length"] ?? NaN);

@@ -49,7 +49,7 @@ export class Keys {
     return `${this.prefix}objects/`;
   }
 
-  /** `undefined` for what is no SHA-256. */
+  /** `undefined` for a text that is no SHA-256. */
   object(sha256: string): string | undefined {
     return /^[0-9a-f]{64}$/.test(sha256)
       ? `${this.objects}${sha256.slice(0, 2)}/${sha256.slice(2)}`
@@ -71,7 +71,7 @@ export class Keys {
    * lists unfinished uploads of names that one does not know.
    */
   marker(place: string, target: string, uploadId: string): string {
-    // In pieces: servers on files take names of 255 bytes between two slashes.
+    // Split: servers on files allow names of 255 bytes between two slashes.
     const id =
       Buffer.from(uploadId)
         .toString("base64url")

@@ -15,8 +15,8 @@ import { Keys, type S3Location } from "./location.js";
 import { stageS3 } from "./upload.js";
 
 /**
- * Removes what a process that died left: staged bytes, and uploads in parts that nobody goes on
- * with. Time is the server's, so that a clock that is wrong here removes nothing too early.
+ * Removes the remains of a process that died: staged bytes, and unfinished multipart uploads. Time
+ * is the server's, so that a wrong local clock removes nothing too early.
  * @param age in ms
  * @returns how many were removed
  */
@@ -26,7 +26,7 @@ async function removeStale(calls: S3Calls, keys: Keys, age: number): Promise<num
   for await (const { key, changed } of calls.list(keys.staging)) {
     const staged = keys.read(key);
     if (staged.kind === "upload") marked.add(staged.uploadId);
-    // Written less than `age` ago means that somebody is still at it.
+    // Bytes written less than `age` ago are still being written.
     if (changed > calls.now() - age) continue;
     if (staged.kind === "upload") await calls.abort(staged.target, staged.uploadId);
     await calls.remove(key);
@@ -53,9 +53,9 @@ export function openS3Objects(location: S3Location): ObjectStore {
 }
 
 /**
- * Looks whether the bucket can be used, before anything else is begun.
+ * Checks whether the bucket can be used, before anything else begins.
  * @param create makes a bucket that is missing
- * @throws ServiceError `STORE_UNAVAILABLE` with one line that names what is wrong
+ * @throws ServiceError `STORE_UNAVAILABLE` with one line that names the fault
  */
 export async function prepareBucket(location: S3Location, create: boolean): Promise<void> {
   const calls = new S3Calls(location);
@@ -158,7 +158,7 @@ class S3Objects implements ObjectStore {
   async health(): Promise<void> {
     const key = this.keys.staged(randomUUID())!;
     const bytes = Buffer.from("ok");
-    // Asked again and again anyway: whoever asks is told at once.
+    // The caller asks again at intervals, so it gets the fault at once.
     await this.calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), {
       retries: 0,
     });

@@ -14,9 +14,9 @@ const FIRST_BYTES = 64 * 2 ** 10;
 const TOLD_EACH = 60_000;
 
 /**
- * Bytes of unknown number on their way to one key: in one call when they fit into a part, in parts
- * otherwise, one of which is sent while the next is gathered. The object is there when
- * {@link finish} resolves, and not before.
+ * Bytes of unknown number on their way to one key: in one call when they fit into a part, otherwise
+ * in parts, one of which is sent while the next is gathered. The object exists when {@link finish}
+ * resolves, and not before.
  */
 class Upload {
   private buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
@@ -64,7 +64,7 @@ class Upload {
   }
 
   /**
-   * Answers the ETag of what was sent in one call; of parts it says nothing.
+   * Returns the ETag of an upload in one call, and nothing for an upload in parts.
    * @param sha256 of all bytes
    */
   async finish(sha256: string): Promise<string | undefined> {
@@ -97,11 +97,11 @@ class Upload {
       if (this.put || this.uploadId !== undefined) await this.calls.remove(this.key, once);
       if (this.uploadId !== undefined) await this.calls.remove(this.marker, once);
     } catch {
-      // The marker tells the sweep.
+      // The sweep finds the upload by its marker.
     }
   }
 
-  /** What is staged waits, with many others, for its announcement: its bytes need not. */
+  /** Frees the buffers: a staged object may wait, with many others, for its announcement. */
   private release(): void {
     this.buffer = Buffer.alloc(0);
     this.spare = undefined;
@@ -131,7 +131,7 @@ class Upload {
     if (this.hash) this.hash = createHash("sha256");
   }
 
-  /** Tells other processes that somebody is at it. */
+  /** Marks the upload as active for other processes. */
   private async mark(uploadId: string): Promise<void> {
     if (Date.now() - this.told < TOLD_EACH) return;
     this.marker = this.keys.marker(this.place, this.key, uploadId);
@@ -191,7 +191,8 @@ interface Uploaded {
 }
 
 /**
- * Copies the staged bytes to their key, inside the server, looks at what arrived, and removes them.
+ * Copies the staged bytes to their key, inside the server, checks the copy, and removes the staged
+ * bytes.
  */
 async function publish(
   calls: S3Calls,
@@ -249,7 +250,7 @@ async function copyInParts(
       );
     await calls.complete(to, uploadId, parts, size);
   } catch (error) {
-    // Where that fails too the marker tells the sweep.
+    // Where that fails too, the sweep finds the upload by its marker.
     await calls
       .abort(to, uploadId)
       .then(() => calls.remove(marker))

@@ -47,9 +47,9 @@ const REACH = statement<[sequence: number, record: number]>(
   "SELECT sequence, record FROM vector_reach WHERE model = $1",
 );
 /**
- * Steps go on behind those of an earlier run of which rows are left. Both this and the next one
- * wait for another transaction that moves the same reach, and then see what it made of it; so steps
- * become visible in their order.
+ * Steps continue those of an earlier run that left rows. Both this statement and the next one wait
+ * for another transaction that moves the same reach, and then see its result; so steps become
+ * visible in their order.
  */
 const BEGIN = statement<
   [step: number]
@@ -84,8 +84,8 @@ type Changed = [
   digest: Uint8Array | null,
 ];
 /**
- * Of one moment, in which no commit is visible before an earlier one: see `counter`. Of deleted
- * records there is no text.
+ * One snapshot, in which no commit is visible before an earlier one: see `counter`. Deleted records
+ * have no text.
  */
 const CHANGED =
   statement<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")},
@@ -99,7 +99,7 @@ const FORGET_REACHES = statement<[model: string]>(
   `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach WHERE model <> $1
     LIMIT $2) RETURNING model`,
 );
-/** Not `<>`, for which all rows of the model that stays would be looked at. */
+/** Not `<>`, which would read all rows of the model that stays. */
 const FORGET_VECTORS = statement<
   [record: number]
 >(`DELETE FROM vector WHERE (model, record) IN ( (SELECT model, record FROM vector

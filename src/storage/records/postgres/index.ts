@@ -52,19 +52,19 @@ import { Terms } from "./writes/write-rows.js";
 import { Writer } from "./writes/writer.js";
 
 export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
-  /** ms between two looks for commits of other nodes. */
+  /** ms between two polls for commits of other nodes. */
   poll: number;
-  /** Bytes that vectors may have which searches look at. */
+  /** Most bytes of the vectors that searches read. */
   vectorsMemory?: number;
-  /** Told what goes wrong in the background. */
+  /** Called with faults in the background. */
   log?(message: string): void;
   /** This node's clock, in ms since 1970. */
   clock?(): number;
 }
 
 /**
- * Connections of the pool that are kept for writes, leases and the watch: searches that take their
- * time never keep these waiting.
+ * Connections of the pool that are reserved for writes, leases and the watch: slow searches never
+ * block these.
  */
 const FOR_WRITES = 4;
 
@@ -253,12 +253,12 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Opens the truth in a PostgreSQL database, making its tables if need be. Any number of nodes may
- * have it open.
+ * Opens the record store in a PostgreSQL database, making its tables if need be. Any number of
+ * nodes may have it open.
  *
  * @param options.url the tables are in the first schema of the connection's `search_path`
- * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of a newer
- * version
+ * @throws ServiceError `STORE_UNAVAILABLE`: the database is unavailable, another program's, or of a
+ * newer version
  */
 export async function openPostgresRecordStore(
   options: PostgresOptions,

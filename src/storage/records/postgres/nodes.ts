@@ -42,8 +42,8 @@ const END_MARKS = statement("DELETE FROM object_removal WHERE writer = ANY($1::t
 const END = statement("DELETE FROM writer WHERE id = ANY($1::text[])");
 
 /**
- * Tells the others that this node is there: marks of its sweeps, and the numbers of its
- * transactions, are under its names.
+ * Registers this node with the others: marks of its sweeps, and the numbers of its transactions,
+ * are under its names.
  */
 export class Registration {
   constructor(
@@ -59,7 +59,10 @@ export class Registration {
     });
   }
 
-  /** Where the database is away, what stays counts until nobody has seen this node for a while. */
+  /**
+   * When the database is unavailable, the rows stay valid until the node's heartbeat has been
+   * missing for a while.
+   */
   async end(): Promise<void> {
     try {
       await this.database.query(END_MARKS, [this.names]);
@@ -78,12 +81,14 @@ const LOOK = statement<[sequence: number, now: number, version: number, needs: n
 );
 const SEEN = statement("UPDATE writer SET seen_at = now() WHERE id = ANY($1::text[])");
 
-/** ms between two signs of life of this node. */
+/** ms between two heartbeats of this node. */
 const SIGN = 60_000;
 /** ms: an answer that took longer says little about the clock. */
 const SHARP = 100;
 
-/** Looks at the last commit's number now and then: commits of other nodes are heard of this way. */
+/**
+ * Polls the last commit's number at intervals: this node learns of other nodes' commits this way.
+ */
 export class Watch {
   #sequence = 0;
   #skew = 0;
@@ -94,10 +99,10 @@ export class Watch {
   readonly #listeners: ((sequence: number) => void)[] = [];
 
   /**
-   * @param interval ms between two looks
+   * @param interval ms between two polls
    * @param clock this node's, in ms since 1970
    * @param writers names that this node writes under
-   * @param log told once when this version cannot go on
+   * @param log called once when this version cannot go on
    */
   constructor(
     private readonly database: Database,
@@ -113,14 +118,14 @@ export class Watch {
   }
 
   /**
-   * @throws ServiceError `STORE_UNAVAILABLE`: when it was last looked, the schema was one that this
+   * @throws ServiceError `STORE_UNAVAILABLE`: at the last poll, the schema was one that this
    * version cannot go on with
    */
   assertKnown(): void {
     if (this.#refusal) throw this.#refusal;
   }
 
-  /** @throws StatementError when the database is away */
+  /** @throws StatementError when the database is unavailable */
   async start(): Promise<void> {
     this.#sequence = await this.#look(Infinity);
     this.#timer = setInterval(() => {
@@ -158,11 +163,12 @@ export class Watch {
         await this.database.query(SEEN, [this.writers]);
       }
     } catch {
-      // The database is away; what is asked for says so, and the next look may find it back.
+      // The database is unavailable; reads report it, and the next poll may reach the database
+      // again.
     }
   }
 
-  /** @param sharp ms that an answer may take to tell the time */
+  /** @param sharp ms that an answer may take for its clock to count */
   async #look(sharp: number): Promise<number> {
     const [before, began] = [this.clock(), performance.now()];
     const [sequence, now, ...schema] = (await this.database.query(LOOK))[0]!;

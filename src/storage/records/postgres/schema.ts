@@ -4,10 +4,10 @@ import { failure, isCollision, StatementError } from "./statement-error.js";
 import { type Database, type Session, statement } from "./statement.js";
 
 /**
- * The truth's tables, as those of the libSQL adapter (`../sqlite/schema.ts`) wherever PostgreSQL
- * needs nothing else. Times are ms since 1970 UTC. No extension, trigger, function or foreign key:
- * relatives of PostgreSQL have them all. Text is ordered by its bytes (`COLLATE "C"`), whatever the
- * database's locale.
+ * The record store's tables, the same as those of the libSQL adapter (`../sqlite/schema.ts`)
+ * wherever PostgreSQL needs nothing else. Times are ms since 1970 UTC. No extension, trigger,
+ * function or foreign key: relatives of PostgreSQL have them all. Text is ordered by its bytes
+ * (`COLLATE "C"`), whatever the database's locale.
  *
  * `counter` is the one row that every commit locks: numbers are given out under that lock, so none
  * is missing and none is visible before a smaller one.
@@ -197,8 +197,8 @@ INSERT INTO schema_needs (id, version) VALUES (1, 2);
 `;
 
 /**
- * What can be worked out again; not part of the truth. Older programs cannot read quads with short
- * terms, which come with this version.
+ * Derived data; not part of the source of truth. Older programs cannot read quads with short terms,
+ * which come with this version.
  */
 const VERSION_4 = `
 CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" NOT NULL,
@@ -206,10 +206,10 @@ CREATE TABLE score (crate text COLLATE "C" PRIMARY KEY, state text COLLATE "C" N
 `;
 
 /**
- * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
- * with each transaction that keeps vectors of the model, under the lock of the row in
- * `vector_reach`: who has read rows up to one reads on behind it. `era` is another one after the
- * vectors were forgotten. Where a vector was removed its row stays, so that readers learn of it.
+ * Vectors of searchable text, by model, and how far they reach in the change log. `step` rises with
+ * each transaction that stores vectors of the model, under the lock of the row in `vector_reach`: a
+ * reader of the rows up to one step continues behind it. `era` changes after the vectors were
+ * forgotten. Where a vector was removed its row stays, so that readers learn of it.
  */
 const VERSION_5 = `
 CREATE TABLE vector (model text COLLATE "C" NOT NULL, record bigint NOT NULL,
@@ -220,8 +220,8 @@ CREATE TABLE vector_reach (model text COLLATE "C" PRIMARY KEY, sequence bigint N
 `;
 
 /**
- * Archives go with what is deleted of them; before this version they stayed, and gave it out. One
- * that came after the deletion is without it.
+ * Archives are deleted with the records they hold; before this version they stayed, and served the
+ * deleted content. An archive that came after the deletion does not hold it.
  */
 const VERSION_6 = `
 WITH gone (crate, at) AS (
@@ -263,7 +263,10 @@ export const MIGRATIONS: readonly Migration[] = [
   { sql: VERSION_6, needs: 6 },
 ];
 
-/** A name that no other program's tables have: what tells a database of ours from an empty one. */
+/**
+ * A name that no other program's tables have: it distinguishes a database of ours from an empty
+ * one.
+ */
 const CREATE =
   "CREATE TABLE IF NOT EXISTS arkgraph_schema (id smallint PRIMARY KEY, version integer NOT NULL)";
 const FIRST = statement(
@@ -275,7 +278,7 @@ const LOCK = statement<[version: number]>(
 const VERSION = statement<[version: number]>("SELECT version FROM arkgraph_schema WHERE id = 1");
 const SET = statement("UPDATE arkgraph_schema SET version = $1 WHERE id = 1");
 const SET_NEEDS = statement("UPDATE schema_needs SET version = $1 WHERE id = 1");
-/** Nobody writes while this lock is held. */
+/** Blocks all writes while it is held. */
 const STILL = statement("SELECT 1 FROM counter WHERE id = 1 FOR UPDATE");
 /**
  * For databases that were brought to version 3 or a later one. Asked in a transaction that writes,
@@ -290,8 +293,7 @@ export const NEEDS = statement<[version: number, needs: number]>(
 const KNOWN = MIGRATIONS.length;
 
 /**
- * Two nodes that make the first table at the same moment: PostgreSQL lets one fail on its own
- * catalogue.
+ * Two nodes make the first table at the same time: PostgreSQL lets one fail on its own catalogue.
  */
 const isMadeByAnother = (error: unknown): boolean =>
   error instanceof StatementError &&
@@ -347,7 +349,7 @@ export async function migrate(database: Database): Promise<void> {
 }
 
 /**
- * Looks whether a database that is only read has this version's schema.
+ * Checks that a database which is only read has this version's schema.
  * @throws ServiceError `STORE_UNAVAILABLE`: it has none, or another version's
  */
 export async function checkSchema(database: Database): Promise<void> {

@@ -30,22 +30,25 @@ const OUTAGES =
 const LOST = /^(CONNECTION|08|57P0[1-5]|25P03)/;
 
 /**
- * A prepared statement is not there, or is there already: nobody else but the pooler can have mixed
- * up sessions.
+ * A prepared statement is missing, or exists already: only a connection pooler can have mixed up
+ * sessions.
  */
 const MIXED_UP = ["26000", "42P05"];
 
-/** True for failures that are the store's: it cannot be used for the moment. */
+/** True for failures of the store itself: it is unavailable for a while. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof StatementError && OUTAGES.test(error.code);
 /**
- * The server found pages or indexes that are not what it wrote, or what stands in them cannot be
+ * The server found that pages or indexes differ from what it wrote, or their content cannot be
  * decoded.
  */
 export const isDamage = (error: unknown): boolean =>
   error instanceof Undecodable || (error instanceof StatementError && /^XX00[12]/.test(error.code));
 
-/** What a failure of the database is to whoever asked the store; anything else as it is. */
+/**
+ * Converts a failure of the database into the error for the store's caller; other errors stay
+ * unchanged.
+ */
 export function asStoreError(error: unknown): unknown {
   if (isDamage(error)) return damaged((error as Error).message);
   return isOutage(error) ? unavailable((error as Error).message) : error;

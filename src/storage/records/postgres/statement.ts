@@ -21,8 +21,8 @@ const TYPES: Readonly<Record<number, (text: string) => unknown>> = {
 };
 
 /**
- * `\x` and two hex digits for each byte. An array of its own: small Buffers are pieces of a pool
- * that all share.
+ * `\x` and two hex digits for each byte. An array of its own: small Buffers are slices of a shared
+ * pool.
  */
 function bytesOf(text: string): Uint8Array {
   if (!text.startsWith("\\x"))
@@ -170,8 +170,8 @@ export class Session {
   }
 
   /**
-   * Runs statements without parameters; answers what was done last, e.g. `COMMIT`. A COMMIT that
-   * PostgreSQL could not do says `ROLLBACK`.
+   * Runs statements without parameters; returns the last command, e.g. `COMMIT`. When PostgreSQL
+   * could not do a COMMIT it answers `ROLLBACK`.
    */
   async exec(sql: string): Promise<string> {
     try {
@@ -203,7 +203,7 @@ export interface DatabaseOptions {
 
 /**
  * ms that a transaction may wait for the next statement; past it the server ends it, so that a node
- * which stands still keeps no lock.
+ * which stands still holds no lock.
  */
 const IDLE_IN_TRANSACTION = 10_000;
 /**
@@ -230,19 +230,19 @@ export class Database {
       pipeline: true,
       types: { getTypeParser: readerOf as pg.CustomTypesConfig["getTypeParser"] },
     });
-    // What a server says last would end the process if nobody listened, and nobody else does while
-    // a connection goes from the pool to who asked for it, and once it is given up. It is not used
-    // again: the next statement on it says so.
+    // Without a listener a server's last message would end the process, and there is no other
+    // listener while the pool hands a connection out, and once it is given up. The connection is
+    // not used again: the next statement on it reports the fault.
     this.#pool.on("connect", (client) => client.on("error", () => {}));
-    // A connection that is lost while nobody uses it; the pool has dropped it already.
+    // An idle connection was lost; the pool has dropped it already.
     this.#pool.on("error", (error) =>
       log(`A connection to the database was lost: ${error.message}`),
     );
   }
 
   /**
-   * One statement by itself. Only for those that may run twice: one whose connection turns out to
-   * be lost is asked again.
+   * One statement by itself. Only for statements that may run twice: when the connection turns out
+   * to be lost, the statement is sent again.
    */
   async query<R extends Row>(asked: Statement<R>, values: readonly Value[] = []): Promise<R[]> {
     try {
@@ -254,8 +254,8 @@ export class Database {
   }
 
   /**
-   * Reads that see the database as of one moment. They are asked again on another connection when
-   * theirs turns out to be lost.
+   * Reads from one snapshot of the database. They are repeated on another connection when theirs
+   * turns out to be lost.
    */
   async snapshot<T>(work: (session: Session) => Promise<T>): Promise<T> {
     const mode = "ISOLATION LEVEL REPEATABLE READ READ ONLY";
@@ -267,7 +267,7 @@ export class Database {
     }
   }
 
-  /** What it throws rolls everything back. */
+  /** An error that it throws rolls everything back. */
   async transaction<T>(mode: string, work: (session: Session) => Promise<T>): Promise<T> {
     const session = await this.session();
     let broken = true;

@@ -4,9 +4,7 @@ import type { FragmentPart } from "../port.js";
 export const rarity = (holding: number, records: number): number =>
   Math.log(1 + (Math.max(0, records - holding) + 0.5) / (holding + 0.5));
 
-/**
- * What words count beside nearness that nobody asked for, but that are spelt like those asked for.
- */
+/** Weight beside nearness of words that are spelt like the requested ones. */
 const GUESSED = 0.5;
 
 /**
@@ -27,10 +25,7 @@ export function coverage(holding: readonly number[], records: number): number {
   return known === 0 ? GUESSED : known / all;
 }
 
-/**
- * What SQLite is told to put around what it found: code points that no text has (Unicode
- * noncharacters).
- */
+/** Marks that SQLite puts around a hit: code points that no text has (Unicode noncharacters). */
 export const OPEN = "\uFDD0";
 export const CLOSE = "\uFDD1";
 const MARK = /[\uFDD0\uFDD1]/g;
@@ -55,13 +50,13 @@ export function partsOf(marked: string): FragmentPart[] | undefined {
   return parts.some((part) => part.found) ? parts : undefined;
 }
 
-/** The best records whose words are looked at. */
+/** Number of best records whose words are read. */
 export const RECORDS_LOOKED_AT = 10;
 /** Words taken from them. */
 const WORDS = 8;
 /**
- * A word tells what records are about when it stands in at least so many of the best, and in at
- * most this share of all.
+ * A word is characteristic when it stands in at least so many of the best records, and in at most
+ * this share of all.
  */
 const LEAST_RECORDS = 2;
 const LARGEST_SHARE = 0.1;
@@ -95,7 +90,7 @@ export function pickRelated(
 export const tolerance = (word: string): number => (word.length < 4 ? 0 : word.length < 8 ? 1 : 2);
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
-/** Nobody mistypes one letter of more. */
+/** Longer words are not checked for one wrong letter. */
 const LONGEST = 64;
 
 /**

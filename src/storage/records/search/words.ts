@@ -6,7 +6,7 @@ import { Connection } from "../sqlite/statement.js";
  */
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
-/** Longer text is no word anyone looks for; the index would compare it byte by byte. */
+/** Longer text is no search word; the index would compare it byte by byte. */
 const LONGEST = 100;
 
 /** The distinct words of a text, in lower case. */
@@ -15,7 +15,7 @@ export function wordsOf(text: string): string[] {
   return [...new Set(found)].map(shortened);
 }
 
-/** Words that stand in most English sentences and say nothing of what is looked for. */
+/** Words that stand in most English sentences and say nothing about the subject of a search. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
   (
     "a an and are as at be been but by can did do does for from had has have how if in into " +

@@ -70,7 +70,7 @@ export class Committer {
     return this.#sequence;
   }
 
-  /** Call after a rollback: what was counted ahead is read again from what is stored. */
+  /** Call after a rollback: the numbers counted ahead are read again from the tables. */
   rolledBack(): void {
     this.#sequence = this.#newest.get()![0];
     this.#links.forget();
@@ -124,7 +124,7 @@ export class Committer {
   }
 }
 
-/** Tells of the links that waited for a record which is new. */
+/** Adds the newest link to new records that links were waiting for. */
 function withNewest(records: readonly CommittedRecord[], { arrived }: Step): CommittedRecord[] {
   const newest = new Map(arrived.map((arrival) => [arrival.ark, arrival.newest]));
   return records.map((record) => {

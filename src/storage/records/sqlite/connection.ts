@@ -64,8 +64,8 @@ const held = new Set<string>();
  * Makes this process the only one that has the file open. The lock is the operating system's, on
  * `<file>.lock` through SQLite: it ends with the process however that ends, so none is ever stale,
  * and it sees a process in another container, whose number would mean nothing here. `<file>.pid`
- * only tells people who holds it. Nothing in this process may open `<file>.lock` otherwise: closing
- * it would end the lock (POSIX).
+ * only shows operators which process holds it. Nothing in this process may open `<file>.lock`
+ * otherwise: closing it would end the lock (POSIX).
  *
  * @returns ends the lock
  * @throws ServiceError `STORE_UNAVAILABLE` naming the process that has the file open

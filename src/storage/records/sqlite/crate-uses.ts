@@ -40,8 +40,8 @@ export class CrateUseWrites {
   }
 
   /**
-   * A crate that is deleted uses nothing any more, and what was minted for it and stays belongs to
-   * those that use it.
+   * A deleted crate uses nothing any more. Records minted for it that stay belong to the crates
+   * that use them.
    */
   end(crate: string): void {
     this.#drop.put([crate]);

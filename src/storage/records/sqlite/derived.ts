@@ -5,7 +5,7 @@ import { readPlace, readStep, writePlace } from "../vectors/held.js";
 import type { PackedVector } from "../vectors/matrix.js";
 import type { Connection } from "./statement.js";
 
-/** Kept scores of crates; see {@link import("../port.js").ScoreStore}. */
+/** Stored scores of crates; see {@link import("../port.js").ScoreStore}. */
 export class ScoreWrites {
   readonly #keep;
   readonly #forget;
@@ -76,7 +76,7 @@ export class VectorWrites {
       `DELETE FROM vector_reach WHERE model IN (SELECT model FROM vector_reach
         WHERE model <> ? LIMIT ?)`,
     );
-    // Not `<>`, for which all rows of the model that stays would be looked at.
+    // Not `<>`, which would read all rows of the model that stays.
     this.#forget = connection.prepare(
       `DELETE FROM vector WHERE rowid IN (SELECT rowid FROM vector WHERE model < ?1
         UNION ALL SELECT rowid FROM vector WHERE model > ?1 LIMIT ?2)`,

@@ -4,7 +4,7 @@ import type { Connection } from "./statement.js";
 
 type GraphRow = [id: number, ark: string, quads: Uint8Array | null];
 
-/** Answers what a graph index asks for; each answer is of one moment. */
+/** Answers the questions of a graph index; each answer is one snapshot. */
 export class FeedReads {
   readonly #sequence;
   readonly #total;

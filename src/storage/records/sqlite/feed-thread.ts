@@ -11,7 +11,7 @@ import type { Connection } from "./statement.js";
 
 let connection: Connection | undefined;
 let feed: FeedReads | undefined;
-/** Opened with the first question: what is wrong with the file is its answer. */
+/** Opened with the first question: a fault of the file is its answer. */
 const opened = (): FeedReads =>
   (feed ??= new FeedReads((connection ??= openForReading((workerData as { file: string }).file))));
 const feeds = new Set<MessagePort>();

@@ -17,7 +17,10 @@ const MOST_PROBES = 100_000;
 /** Where a table's rows are not all of the table of that name. */
 const COLUMN: Partial<Record<TransferTable, Record<string, string>>> = { text: { record: "id" } };
 
-/** How a table's columns are read in the order of {@link TRANSFER}, and what it is ordered by. */
+/**
+ * How a table's columns are read in the order of {@link TRANSFER}, and the columns that order its
+ * rows.
+ */
 export function columnsOf(table: TransferTable): { columns: string; key: string[] } {
   const { key, columns } = TRANSFER[table];
   const named = (column: string): string => COLUMN[table]?.[column] ?? column;
@@ -25,9 +28,9 @@ export function columnsOf(table: TransferTable): { columns: string; key: string[
 }
 
 /**
- * Everything in a file that is not what was written, as far as it can be seen: by SQLite's own
- * check of pages and indexes, then by reading and decoding every row. Nothing is changed; a few
- * rows are in memory at a time.
+ * Finds everything in a file that differs from what was written, as far as it can be detected: by
+ * SQLite's own check of pages and indexes, then by reading and decoding every row. Nothing is
+ * changed; a few rows are in memory at a time.
  */
 export function* findDamage(connection: Connection): Generator<FoundDamage, void, undefined> {
   yield* pages(connection);

@@ -63,8 +63,8 @@ export class GroupCommit {
   readonly #handlers: Handlers;
   #apart = 0;
   /**
-   * What was counted ahead could not be read again after a rollback: nothing is written before it
-   * can.
+   * True when the numbers counted ahead could not be read again after a rollback: nothing is
+   * written until they can.
    */
   #behind = false;
 
@@ -112,7 +112,7 @@ export class GroupCommit {
       else if (!requests.some(isLimited)) answers = this.#together(requests);
       answers ??= this.#each(requests);
     } catch (error) {
-      // Nothing of the group is stored: no request may be told otherwise.
+      // Nothing of the group is stored: no request may report success.
       const clean = this.#undone();
       // What all share, such as the search index, is damaged where one of them writes: the others
       // are done without it.
@@ -192,7 +192,7 @@ export class GroupCommit {
   /** @throws what ended the whole transaction; a refusal of this request alone is its answer */
   #one(request: WriterTask): WriterAnswer {
     const { id } = request;
-    // A commit with a limit of time writes its own tail, after that of those before it.
+    // A commit with a time limit writes its own tail, after the tail of the earlier commits.
     if (isLimited(request)) this.committer.tail.write();
     this.connection.exec("SAVEPOINT request");
     try {

@@ -11,8 +11,8 @@ export type SearchRow = readonly [
 ];
 
 /**
- * Records in a row that are indexed by one statement: between two of them the deadline of a commit
- * is looked at.
+ * Records in a row that one statement indexes: between two statements the deadline of a commit is
+ * checked.
  */
 const MOST_AT_ONCE = 1000;
 
@@ -51,7 +51,7 @@ export class GroupTail {
       `INSERT INTO search (rowid, name, description, keywords, other)
         SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id`,
     );
-    // External content: the index must be told what it indexed, exactly.
+    // External content: the index needs exactly the text that it indexed.
     this.#unindex = connection.prepare(
       `INSERT INTO search (search, rowid, name, description, keywords, other)
         VALUES ('delete', ?, ?, ?, ?, ?)`,
@@ -76,7 +76,7 @@ export class GroupTail {
     this.#request.search.push({ op: "unindex", row });
   }
 
-  /** The request is done: what it left belongs to the group. */
+  /** The request is done: its rows now belong to the group. */
   keep(): void {
     const { touched, tally, search } = this.#request;
     for (const [key, sequence] of touched) this.#group.touched.set(key, sequence);
@@ -92,7 +92,7 @@ export class GroupTail {
   }
 
   /**
-   * Writes what was kept.
+   * Writes the rows of the group.
    * @throws StatementError, after which the transaction must be rolled back
    */
   write(): void {
@@ -102,8 +102,8 @@ export class GroupTail {
   }
 
   /**
-   * Writes what the request left, within its time. What was kept before must have been written: it
-   * may be about the same rows.
+   * Writes the rows of the request, within its time. The rows of the group must have been written
+   * before: they may concern the same rows.
    * @throws ServiceError past the deadline, StatementError; after both the request must be rolled
    * back
    */

@@ -229,7 +229,7 @@ class SqliteRecordStore implements RecordStore {
 
   close = async (): Promise<void> => {
     await Promise.all([this.feed.close(), this.searches.close()]);
-    // Readers first: what they hold open would keep the log from being copied into the file.
+    // Readers first: their open snapshots would prevent the copy of the log into the file.
     this.connection.close();
     await this.writer.close();
     this.unlock();
@@ -246,11 +246,11 @@ function read<T>(work: () => T): T {
 }
 
 /**
- * Opens the truth in one file of libSQL, making it if need be. One process at a time.
+ * Opens the record store in one file of libSQL, making it if need be. One process at a time.
  *
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
- * @param options.log told what goes wrong in the background
- * @param options.vectorsMemory bytes that vectors may have which searches look at
+ * @param options.log called with faults in the background
+ * @param options.vectorsMemory most bytes of the vectors that searches read
  * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another
  * program's, or of a newer version
  */

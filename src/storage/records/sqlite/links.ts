@@ -159,7 +159,7 @@ function pageOf<R>(
 }
 
 /**
- * Keeps the links of a commit's records. Runs after all its records are written, so that a link
+ * Stores the links of a commit's records. Runs after all its records are written, so that a link
  * finds its target whichever of the two comes first in the commit.
  */
 export class LinkWrites {

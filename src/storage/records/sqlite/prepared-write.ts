@@ -72,7 +72,7 @@ export interface Step {
   readonly deadline: number;
   /** Rows of records whose graph or administration changed: the change log of this commit. */
   readonly changed: Set<number>;
-  /** Records whose links are to be brought up to date once every record of the commit is there. */
+  /** Records whose links are brought up to date once every record of the commit is stored. */
   readonly links: LinkChange[];
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
@@ -81,9 +81,7 @@ export interface Step {
    */
   readonly linked: Set<string>;
 }
-/**
- * @throws ServiceError `TOO_LARGE` once the commit has kept others waiting for as long as it may
- */
+/** @throws ServiceError `TOO_LARGE` once the commit has blocked others for as long as it may */
 export function checkDeadline({ deadline }: Step): void {
   if (performance.now() > deadline) throw takesTooLong();
 }
@@ -120,10 +118,7 @@ export class Projection {
   readonly #put;
   readonly #current;
   readonly #links;
-  /**
-   * Spellings that own a key. They change only with a record that arrives, which is told by
-   * {@link owns}.
-   */
+  /** Spellings that own a key. They change only with a new record, which {@link owns} reports. */
   readonly #known = new Map<string, string[]>();
 
   constructor(connection: Connection) {
@@ -148,7 +143,7 @@ export class Projection {
     this.#known.clear();
   }
 
-  /** Tells the owners of a key that this commit itself brought, which saves looking them up. */
+  /** Reports the owner of a key that this commit itself brought, which saves looking it up. */
   owns(key: string, ark: string, shared: boolean): void {
     if (shared) this.#known.delete(key);
     else this.#known.set(key, [ark]);

@@ -198,7 +198,7 @@ export class ListReads {
     return { items, positions, ...(isLast ? {} : { next: positions.at(-1)! }) };
   }
 
-  /** Kept ready for all and for a kind; counted for other filters. */
+  /** Stored for the total and for a kind; counted for other filters. */
   count(filter: Filter): number {
     const { kind, name, ownerKey, keyword, crate } = filter;
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined) {

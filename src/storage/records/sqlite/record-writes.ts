@@ -108,9 +108,12 @@ export class RecordWrites {
     });
   }
 
-  /** Who holds the key of a new record when its turn comes. Many are asked about at once. */
+  /**
+   * Returns the holders of a new record's key at the time it is written. One query serves many
+   * records.
+   */
   #holdersFor(creates: readonly Write<"create">[]): (write: Write<"create">) => readonly Holder[] {
-    // Mostly nobody does, and asking for one row takes 7 µs and a walk 18.
+    // Mostly there is no holder, and asking for one row takes 7 µs and a walk 18.
     if (creates.length < 2)
       return ({ key }) => (this.#holders.get([key]) === undefined ? [] : this.#holders.all([key]));
     const known = new Map<string, Holder[]>();
@@ -127,7 +130,7 @@ export class RecordWrites {
     };
   }
 
-  /** Call after a rollback: what was numbered ahead is read again from what is stored. */
+  /** Call after a rollback: the numbers given out ahead are read again from the tables. */
   rolledBack(): void {
     this.#newestId = this.#newest.get()![0];
   }
@@ -199,7 +202,7 @@ export class RecordWrites {
       holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
     if (holder)
       throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
-    // Where an older record holds the key too, the tail tells both.
+    // Where an older record holds the key too, the tail updates both.
     if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
     this.#insert.put([

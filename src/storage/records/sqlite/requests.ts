@@ -58,7 +58,7 @@ export interface WriterTask {
   call: WriterCall;
   args: unknown[];
 }
-/** What it answers: once when ready, then one message for each group, after its COMMIT. */
+/** The thread's answers: one when ready, then one message for each group, after its COMMIT. */
 export type WriterMessage =
   | { ready: true; sequence: number }
   | { failed: SentError }
@@ -66,5 +66,5 @@ export type WriterMessage =
   | { closed: true };
 export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
 
-/** An error as another thread is told of it. */
+/** An error in the form that is sent to another thread. */
 export const sendError = (error: unknown): SentError => asSent(error, asStoreError);

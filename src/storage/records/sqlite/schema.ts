@@ -3,10 +3,10 @@ import { StatementError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
 /**
- * The truth's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it rises
- * by commit, within one commit by identifier, and is never used again because a deleted record
- * stays as a tombstone; so lists page by it. Indexes named `live_…` leave tombstones out. What
- * clients sent is BLOBs and plain columns: SQL JSON functions never see it.
+ * The record store's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it
+ * rises by commit, within one commit by identifier, and is never used again because a deleted
+ * record stays as a tombstone; so lists page by it. Indexes named `live_…` leave tombstones out.
+ * Clients' documents are BLOBs and plain columns: SQL JSON functions never see them.
  */
 const VERSION_1 = `
 CREATE TABLE record (
@@ -160,16 +160,16 @@ CREATE TABLE lease (name TEXT PRIMARY KEY, holder TEXT, fence INTEGER NOT NULL,
   until INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** What can be worked out again; not part of the truth. */
+/** Derived data; not part of the source of truth. */
 const VERSION_4 = `
 CREATE TABLE score (crate TEXT PRIMARY KEY, state TEXT NOT NULL, whole INTEGER NOT NULL, body BLOB NOT NULL) STRICT;
 `;
 
 /**
- * Vectors of what search sees, by model, and how far they reach in the change log. `step` rises
- * with each transaction that keeps vectors of the model: who has read rows up to one reads on
- * behind it. `era` is another one after the vectors were forgotten. Where a vector was removed its
- * row stays, so that readers learn of it.
+ * Vectors of searchable text, by model, and how far they reach in the change log. `step` rises with
+ * each transaction that stores vectors of the model: a reader of the rows up to one step continues
+ * behind it. `era` changes after the vectors were forgotten. Where a vector was removed its row
+ * stays, so that readers learn of it.
  */
 const VERSION_5 = `
 CREATE TABLE vector (model TEXT NOT NULL, record INTEGER NOT NULL, kind TEXT NOT NULL,
@@ -218,8 +218,8 @@ CREATE INDEX live_crate ON record (crate, id, kind) WHERE deleted_at IS NULL AND
 `;
 
 /**
- * Archives go with what is deleted of them; before this version they stayed, and gave it out. One
- * that came after the deletion is without it.
+ * Archives are deleted with the records they hold; before this version they stayed, and served the
+ * deleted content. An archive that came after the deletion does not hold it.
  */
 const VERSION_7 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM record
     WHERE crate IS NOT NULL AND deleted_at IS NOT NULL UNION ALL SELECT u.crate, m.deleted_at
@@ -290,7 +290,7 @@ export function migrate(connection: Connection, file: string): void {
 }
 
 /**
- * Looks whether a file that is only read has this version's schema.
+ * Checks that a file which is only read has this version's schema.
  * @throws ServiceError `STORE_UNAVAILABLE`: not a database, another program's, or of another
  * version
  */

@@ -23,8 +23,7 @@ export class StatementError extends Error {
 }
 
 /**
- * Failures of the file or the machine, not of the statement: the store cannot be used for the
- * moment.
+ * Failures of the file or the machine, not of the statement: the store is unavailable for a while.
  */
 const OUTAGES = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|READONLY|NOMEM|PROTOCOL)/;
 
@@ -40,14 +39,17 @@ const SCHEMA = new RegExp(
     String.raw`a|unknown tokenizer|table \S+ has no column)`,
 );
 
-/** Bytes of the file are not what was written: its pages, or what stands in them. */
+/** Bytes of the file differ from those written: its pages, or the content of them. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof Undecodable ||
   (error instanceof StatementError &&
     (/^SQLITE_(CORRUPT|NOTADB)/.test(error.code) ||
       (error.code === "SQLITE_ERROR" && SCHEMA.test(error.message))));
 
-/** What a failure of the file is to whoever asked the store; anything else as it is. */
+/**
+ * Converts a failure of the file into the error for the store's caller; other errors stay
+ * unchanged.
+ */
 export function asStoreError(error: unknown): ServiceError | unknown {
   if (isDamage(error)) return damaged((error as Error).message);
   return isOutage(error) ? unavailable((error as Error).message) : error;
@@ -59,10 +61,10 @@ export const isUniqueViolation = (error: unknown): boolean =>
   /^SQLITE_CONSTRAINT_(UNIQUE|PRIMARYKEY|ROWID)/.test(error.code);
 
 /**
- * libsql ends the process when it reads TEXT that is not UTF-8, which is what a damaged page mostly
- * holds. So no TEXT ever reaches it: a SELECT is put into one that gives text as BLOBs, which are
- * decoded here, where a failure is an error (decision 47). Every column is guarded, since damage
- * can turn a number or a BLOB into TEXT as well.
+ * libsql ends the process when it reads TEXT that is not UTF-8, and a damaged page mostly holds
+ * such TEXT. So no TEXT ever reaches it: a SELECT is put into one that returns text as BLOBs, which
+ * are decoded here, where a failure is an error (decision 47). Every column is guarded, since
+ * damage can turn a number or a BLOB into TEXT as well.
  */
 
 /**
@@ -120,8 +122,8 @@ const joined = (names: readonly string[]): string =>
   `CAST(${names.map((name) => `ifnull('=' || ${name}, '')`).join(" || char(0) || ")} AS BLOB)`;
 
 /**
- * @param columns of the original; `undefined` for what is no SELECT: a PRAGMA, EXPLAIN or
- * RETURNING, whose text is SQLite's or was just written
+ * @param columns of the original; `undefined` for a statement that is no SELECT: a PRAGMA, EXPLAIN
+ * or RETURNING, whose text is SQLite's or was just written
  */
 export function guardRows(
   original: string,

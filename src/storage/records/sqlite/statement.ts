@@ -49,8 +49,8 @@ export function countPlaceholders(sql: string): number {
  * The only importer of `libsql`. Version 0.5.29 ends the whole process, without an exception and
  * from a thread too, when it is given a boolean, a lone object or a Buffer in place of an array of
  * parameters, or reads TEXT that is not UTF-8; it cuts strings at NUL and accepts a wrong number of
- * parameters. A statement whose `get` once failed gives that failure for ever, and `get` after
- * `all` or `iterate` still has the parameters of those. So nothing reaches it unchecked, a
+ * parameters. A statement whose `get` once failed repeats that failure for ever, and `get` after
+ * `all` or `iterate` still has the parameters of those. So every value is checked first, a
  * statement that failed is prepared anew, walks have a prepared statement of their own, text is
  * read as bytes and decoded here, and every failure is a {@link StatementError}.
  */
@@ -282,7 +282,7 @@ export class Connection {
     return this.prepare(`PRAGMA ${source}`).get()?.[0];
   }
 
-  /** Runs `work` in one transaction; what it throws rolls everything back. */
+  /** Runs `work` in one transaction; an error that it throws rolls everything back. */
   transaction<T>(work: () => T, mode: "DEFERRED" | "IMMEDIATE" | "EXCLUSIVE" = "IMMEDIATE"): T {
     this.exec(`BEGIN ${mode}`);
     try {

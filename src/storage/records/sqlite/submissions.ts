@@ -35,7 +35,7 @@ export class SubmissionReads {
     return row && submissionOf(row);
   }
 
-  /** @param user null for everybody's */
+  /** @param user null for all users */
   list(user: string | null, { after, limit }: { after?: string; limit: number }): SubmissionPage {
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
     if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
@@ -175,7 +175,7 @@ export class SubmissionWrites {
 
   /**
    * The fence of a commit.
-   * @throws FenceLost unless this attempt is running and nobody cancelled it
+   * @throws FenceLost unless this attempt is running and was not cancelled
    */
   guard(close: SubmissionClose): void {
     checkFence(this.#get(close.id), close);

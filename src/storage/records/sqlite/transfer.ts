@@ -21,7 +21,7 @@ import { checkSchema, migrate } from "./schema.js";
 import { asStoreError } from "./statement-error.js";
 import type { Connection, Value } from "./statement.js";
 
-/** What is made again from the rest. */
+/** Computes derived data again. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
     GROUP BY kind; INSERT INTO search (rowid, name, description, keywords, other)
     SELECT id, name, description, keywords, other FROM text ORDER BY id;`;
@@ -146,7 +146,7 @@ class SqliteTransfer implements TruthTransfer {
 
   isEmpty = async (): Promise<boolean> => told(() => isEmpty(this.connection));
 
-  /** Nobody else writes to the file: each table is as of the same moment. */
+  /** No other process writes to the file, so all tables are of one snapshot. */
   export(): AsyncIterable<TransferChunk> {
     const { connection } = this;
     return (async function* () {
@@ -237,7 +237,7 @@ function told<T>(work: () => T): T {
 }
 
 /**
- * Opens the truth in a file of libSQL to be moved.
+ * Opens the record store in a file of libSQL for a transfer.
  *
  * @param options.make opens for an import, making the file if need be; without it nothing in it is
  * changed

@@ -22,9 +22,9 @@ function open(): { group: GroupCommit; close: () => void } {
   const connection = openForWriting(file);
   try {
     migrate(connection, file);
-    // Marks of a sweep that an earlier process did not end: nobody is removing anything now.
+    // Marks of a sweep that an earlier process did not end: no process removes objects now.
     connection.exec("DELETE FROM object_removal");
-    // The file is one process's at a time: whoever held a lease is gone.
+    // Only one process at a time has the file open: an earlier holder of a lease is gone.
     connection.exec("UPDATE lease SET holder = NULL");
     return {
       group: new GroupCommit(connection, new Committer(connection)),
@@ -42,7 +42,7 @@ function open(): { group: GroupCommit; close: () => void } {
 function serve(): void {
   const { group, close } = open();
   const parts = new Map<number, PreparedWrite[]>();
-  /** Why a part of a commit could not be prepared; told when the commit itself comes. */
+  /** Why a part of a commit could not be prepared; reported when the commit itself comes. */
   const spoilt = new Map<number, unknown>();
   const prepare = (id: number, part: readonly RecordWrite[]): void => {
     try {
@@ -75,9 +75,9 @@ function serve(): void {
     while (next && !ending) {
       if ("close" in next.message) ending = true;
       else if ("part" in next.message) {
-        // Before the transaction that writes them: nobody waits for this.
+        // Before the transaction that writes them: no other request waits for this.
         prepare(next.message.id, next.message.part);
-        // What came before the part is not kept waiting for the next one.
+        // Tasks that came before the part do not wait for the next part.
         break;
       } else
         for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));

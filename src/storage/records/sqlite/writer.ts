@@ -47,8 +47,8 @@ export class Writer {
   readonly #listeners: ((sequence: number) => void)[] = [];
   readonly #ended: Promise<void>;
   /**
-   * Asked for in this turn of the event loop; they go to the thread in few messages, which wake it
-   * seldom.
+   * Requests of this iteration of the event loop; they go to the thread in few messages, which wake
+   * it seldom.
    */
   #asked: Waiting[] = [];
   #next = 1;
@@ -172,7 +172,7 @@ export class Writer {
     if (this.#dead) throw this.#dead;
   }
 
-  /** Writes what was asked for before, then ends the thread. */
+  /** Writes all earlier requests, then ends the thread. */
   async close(): Promise<void> {
     if (!this.#closing && !this.#dead) {
       this.#send();

@@ -61,8 +61,8 @@ function check(table: TransferTable, rows: readonly TransferRow[]): void {
 }
 
 /**
- * Reads an export, and looks at it as a whole.
- * @throws TransferRefused when it is of a format that is not known, or has no end
+ * Reads an export, and checks it as a whole.
+ * @throws TransferRefused when its format is not known, or it has no end
  */
 export async function receive(
   chunks: AsyncIterable<TransferChunk>,
@@ -98,9 +98,7 @@ export async function receive(
 
 const decoder = new TextDecoder("utf-8", { fatal: true });
 
-/**
- * Why the values of one row cannot be what was written; `undefined` for a row that can be decoded.
- */
+/** Why the values of one row cannot be those written; `undefined` for a row that can be decoded. */
 export function rowDamage(table: TransferTable, row: TransferRow): string | undefined {
   const value = (column: string): unknown =>
     row[Object.keys(TRANSFER[table].columns).indexOf(column)];

@@ -27,7 +27,10 @@ interface Run {
   era: string;
   step: number;
 }
-/** What is stored of a vector, in the order in which it is read; `null` where it was removed. */
+/**
+ * The stored columns of a vector, in the order in which they are read; `null` where the vector was
+ * removed.
+ */
 export type VectorRow = readonly [
   step: number,
   record: number,
@@ -35,7 +38,7 @@ export type VectorRow = readonly [
   vector: Uint8Array | null,
 ];
 
-/** The vectors of one model in memory, and how far what is stored was read. */
+/** The vectors of one model in memory, and how far the stored rows were read. */
 export class HeldVectors {
   readonly #matrix: Matrix;
   #of: { model: string; era: string } | undefined;

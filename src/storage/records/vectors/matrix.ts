@@ -4,8 +4,7 @@ import { type KeptVector, MOST_DIMENSIONS } from "../port.js";
 /** Most rows that are answered as the nearest ones. */
 export const NEAREST = 100;
 /**
- * Rows of one block. Blocks are added and dropped; what is in them is never copied to a larger
- * place.
+ * Rows of one block. Blocks are added and dropped; their content is never copied to a larger place.
  */
 export const BLOCK_ROWS = 1024;
 /**
@@ -35,10 +34,7 @@ interface Block {
 /** More rows, or a vector of more numbers, than the memory it may have. */
 export class MatrixFull extends Error {}
 
-/**
- * Vectors of one dimension by record, all of which are looked at for what is nearest to another
- * one.
- */
+/** Vectors of one dimension by record; a search for the nearest compares all of them. */
 export class Matrix {
   #dimension = 0;
   #size = 0;
@@ -116,9 +112,9 @@ export class Matrix {
 
   /**
    * The rows nearest to a vector, the nearest first, of several as near the lowest identifier: at
-   * most `most`, and only those at least half-way from the mean of all rows that were looked at to
-   * the best one. Similarity is the product of both vectors.
-   * @param kind rows of other kinds are not looked at
+   * most `most`, and only those at least half-way from the mean of all compared rows to the best
+   * one. Similarity is the product of both vectors.
+   * @param kind rows of other kinds are skipped
    */
   nearest(vector: Float32Array, kind: string | undefined, most = NEAREST): Near[] {
     if (vector.length !== this.#dimension || this.#size === 0) return [];
@@ -127,7 +123,7 @@ export class Matrix {
     const { looked, sum, best } = this.#compare(vector, code);
     if (looked === 0) return [];
     const [mean, span] = [sum / looked, best - sum / looked];
-    // Not a number anywhere in what was asked for: nothing is near it.
+    // The requested vector holds NaN: nothing is near it.
     if (Number.isNaN(span)) return [];
     if (span < SAME)
       return this.#atLeast(-Infinity, code, most).map(({ id }) => ({ id, share: 1 }));
@@ -137,7 +133,7 @@ export class Matrix {
     }));
   }
 
-  /** Works out the similarity of each row of a kind. */
+  /** Computes the similarity of each row of a kind. */
   #compare(vector: Float32Array, code: number): { looked: number; sum: number; best: number } {
     let [looked, sum, best] = [0, 0, -Infinity];
     for (const [index, { values, kinds, similarities }] of this.#blocks.entries()) {

@@ -96,11 +96,11 @@ export type ProjectorReply =
   | { op: "position"; position: Position }
   | { op: "progress"; done: number; total: number }
   | { op: "problem"; problem: string | undefined }
-  /** The lease may be somebody else's: is it still ours? */
+  /** Another node may hold the lease: asks whether this node still does. */
   | { op: "confirm" }
   | { op: "log"; level: "info" | "warn" | "error"; message: string; fields: object };
 
-/** ms on a clock that all threads share and nobody sets. */
+/** ms on a clock that all threads share and that is never set. */
 export const clock = (): number => performance.timeOrigin + performance.now();
 
 const NAME = "projection";
@@ -126,8 +126,8 @@ class Leadership {
 
   /**
    * @param ttl ms
-   * @param onLead the lease is held until then; told again with each renewal
-   * @param onLost somebody else has it
+   * @param onLead this node holds the lease until then; called again with each renewal
+   * @param onLost another node holds the lease
    */
   constructor(
     private readonly leases: LeaseStore,
@@ -154,7 +154,7 @@ class Leadership {
   async close(): Promise<void> {
     this.#stopped = true;
     clearTimeout(this.#clock);
-    // Records that are away must not keep the service from ending.
+    // An unavailable record store must not keep the service from ending.
     const patience = new AbortController();
     const leaving = (async () => {
       await this.#asking;
@@ -275,7 +275,7 @@ export class Projection {
     );
   }
 
-  /** The truth has reached this sequence. */
+  /** The record store has reached this sequence. */
   advance(sequence: number): void {
     this.#announced = Math.max(this.#announced, sequence);
     this.#projector?.post({ op: "advance", sequence });

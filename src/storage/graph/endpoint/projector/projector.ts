@@ -14,7 +14,10 @@ import { beginUpdate, Displaced, type Held, LAST_WAIT, resetUpdate, Steps } from
 const FILLED_AT_ONCE = 100;
 /** Graphs emptied in one update when the endpoint is cleared. */
 const CLEARED_AT_ONCE = 200;
-/** Times the change log is asked again that has not reached what was announced, and ms between. */
+/**
+ * How often the change log is asked again when it has not reached the announced sequence, and ms
+ * between.
+ */
 const IMPATIENCE = 8;
 const IMPATIENCE_WAIT = 25;
 
@@ -27,8 +30,8 @@ export interface ProjectorEvents {
 }
 
 /**
- * Keeps the graphs of an endpoint at the state of the truth. However often it is ended, paused or
- * doubled, each step begins at the position that the endpoint itself holds ({@link Position}).
+ * Keeps the graphs of an endpoint in step with the record store. However often it is ended, paused
+ * or doubled, each step begins at the position that the endpoint itself holds ({@link Position}).
  */
 export class Projector {
   #steps!: Steps;
@@ -44,7 +47,7 @@ export class Projector {
     private readonly log: EngineLog,
   ) {}
 
-  /** The truth has reached this sequence. */
+  /** The record store has reached this sequence. */
   advance(sequence: number): void {
     this.#target = Math.max(this.#target, sequence);
     this.#wake();
@@ -153,7 +156,8 @@ export class Projector {
   }
 
   /**
-   * Every graph of the truth, page by page; an endpoint that was left in the middle goes on there.
+   * Sends every graph of the record store, page by page; an interrupted fill goes on where it
+   * ended.
    */
   async #fill(): Promise<void> {
     // What a page brought may be there already when its end was not reached.
@@ -183,7 +187,7 @@ export class Projector {
     }
   }
 
-  /** As many graphs as make one update: their quads are longer than what is sent. */
+  /** The number of graphs that make one update: their quads are longer than what is sent. */
   async #page(after: number): Promise<FeedAnswer> {
     const { pageSize, batch } = this.options;
     const graphs: FeedGraph[] = [];
@@ -201,7 +205,7 @@ export class Projector {
     }
   }
 
-  /** What was changed since the position, and then whatever comes. */
+  /** Applies all changes since the position, then every further change. */
   async #follow(): Promise<void> {
     for (let tries = 1; ;) {
       const page: FeedAnswer = await this.feed.ask({
@@ -228,7 +232,7 @@ export class Projector {
     }
   }
 
-  /** Nothing to do: looks whether the endpoint is still what it was. */
+  /** Nothing to do: checks that the endpoint is unchanged. */
   async #idle(): Promise<void> {
     await this.#rest(this.options.poll);
     const { positions } = await this.#steps.look();
@@ -246,7 +250,7 @@ export class Projector {
     });
   }
 
-  /** The last sequence of the truth. */
+  /** The last sequence of the record store. */
   async #newest(): Promise<number> {
     return (await this.feed.ask({ all: { after: Number.MAX_SAFE_INTEGER, limit: 1 } })).sequence;
   }

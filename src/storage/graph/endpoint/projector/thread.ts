@@ -1,5 +1,5 @@
 /**
- * The thread that projects: reading the truth and writing updates never holds up the serving
+ * The projector's thread: reading the record store and writing updates never blocks the serving
  * thread.
  */
 import { setTimeout as pause } from "node:timers/promises";
@@ -74,7 +74,7 @@ async function project(): Promise<never> {
     } catch (error) {
       if (error instanceof Displaced) {
         log.info({ reason: error.message }, "the projection begins again by looking where it is");
-        // Not before the truth has said that the lease is still this node's.
+        // Only after the record store has confirmed that this node still holds the lease.
         lease = undefined;
         reply({ op: "confirm" });
       } else {

@@ -25,7 +25,7 @@ function stepUpdate(from: Position, to: Position, lot: readonly Piece[]): string
   return parts.join(";\n");
 }
 
-/** What is added, graph by graph. */
+/** The statements to add, graph by graph. */
 export function blocksOf(lot: readonly Piece[]): string {
   const added: string[] = [];
   let open = "";
@@ -53,7 +53,7 @@ export const resetUpdate = (to: Position): string =>
   `DELETE { ${positionBlock("?any")} } WHERE { ${positionBlock("?any")} };\nINSERT DATA { ` +
   `${positionBlock(to)} }`;
 
-/** Has whoever projects begin anew with an endpoint that is emptied first. Fence 0 is nobody's. */
+/** Makes the projector begin anew with an endpoint that it empties first. No node has fence 0. */
 export const rebuildUpdate = (truth: string): string =>
   resetUpdate({ truth, fence: 0, phase: "clear", sequence: 0, after: 0, part: 0 });
 
@@ -85,7 +85,7 @@ interface SparqlStatement {
 }
 
 /**
- * A line of N-Quads in SPARQL. The two differ in what is hidden: SPARQL reads codepoint escapes
+ * A line of N-Quads in SPARQL. The two differ in their escapes: SPARQL reads codepoint escapes
  * before anything else (section 19.2), so that the `\u0022` of a literal would end it.
  * @returns `undefined` for a line that SPARQL cannot hold
  */
@@ -107,8 +107,9 @@ export function statementOf(line: string): SparqlStatement | undefined {
 const DECIMAL = "http://www.w3.org/2001/XMLSchema#decimal";
 
 /**
- * The same number as XSD 1.0 has it in canonical form (part 2, section 3.2.3.2). Jena's TDB2 keeps
- * the digits of any other form, gives the canonical one, and then finds nothing to delete under it.
+ * The same number in the canonical form of XSD 1.0 (part 2, section 3.2.3.2). Jena's TDB2 stores
+ * the digits of any other form, returns the canonical one, and then finds nothing to delete under
+ * it.
  */
 function decimal(text: string): string {
   const [, sign = "", whole = "", fraction = ""] =
@@ -125,8 +126,7 @@ function literal(text: string): string {
       ? String.fromCodePoint(Number.parseInt((short ?? long)!, 16))
       : (NAMED[named] ?? named),
   );
-  // A backslash before a u must not look like the beginning of an escape to whoever reads those
-  // first.
+  // A server that reads codepoint escapes first must not take a backslash before a u for one.
   return value.replaceAll(
     ESCAPED,
     (found) =>
@@ -154,10 +154,10 @@ const SLACK = 2;
 const graphsOf = (ark: string): string[] => (isIri(ark) ? [ark, inferredGraph(ark)] : []);
 
 /**
- * What brings records to their given state, in lots of no more than about `bytes`. A record that is
- * larger comes in several; the first of them empties its graphs.
+ * The statements that bring records to their given state, in batches of about `bytes` at most. A
+ * larger record comes in several batches; the first of them empties its graphs.
  * @param existing graphs that hold something
- * @param onRefused told of lines that SPARQL cannot hold
+ * @param onRefused called with lines that SPARQL cannot hold
  */
 export function* lotsOf(
   graphs: readonly FeedGraph[],
@@ -174,7 +174,7 @@ export function* lotsOf(
       statements: [],
     };
     lot.push(piece);
-    // Two statements and their guard; a lot of deletions is bounded too.
+    // Two statements and their guard; a batch of deletions is bounded too.
     size += 400 * piece.emptied.length;
     let refused = 0;
     for (const line of text === null ? [] : text.split("\n")) {
@@ -203,7 +203,7 @@ export function* lotsOf(
   if (lot.length > 0) yield lot;
 }
 
-/** Two lots that together are the one; `undefined` for one that cannot be parted. */
+/** Splits a batch into two; `undefined` for one that cannot be split. */
 function halves(lot: readonly Piece[]): [Piece[], Piece[]] | undefined {
   if (lot.length > 1) return [lot.slice(0, lot.length / 2), lot.slice(lot.length / 2)];
   const [piece] = lot;
@@ -220,7 +220,7 @@ function halves(lot: readonly Piece[]): [Piece[], Piece[]] | undefined {
  */
 export class Displaced extends Error {}
 
-/** ms before an endpoint that is away is asked again; doubled up to the last. */
+/** ms before an unavailable endpoint is asked again; doubled up to the last. */
 const FIRST_WAIT = 100;
 export const LAST_WAIT = 1_000;
 
@@ -283,8 +283,8 @@ export class Steps {
   }
 
   /**
-   * One lot in one step, or in smaller ones where the endpoint refuses it: one bad line must not
-   * cost the rest.
+   * Sends one batch in one step, or in smaller steps where the endpoint refuses it: one bad line
+   * must not cost the rest.
    */
   async #apart(lot: readonly Piece[], to: Position): Promise<void> {
     try {
@@ -310,8 +310,8 @@ export class Steps {
   }
 
   /**
-   * Sends an update until the endpoint is where it leads: an answer that is lost says nothing of
-   * what was done.
+   * Sends an update until the endpoint has reached the position it leads to: a lost answer does not
+   * show whether the update was done.
    * @throws Displaced, EndpointRefusal
    */
   async step(to: Position, lot: readonly Piece[], update?: string): Promise<void> {
@@ -344,7 +344,7 @@ export class Steps {
     return this.asked(() => look(this.http, this.options.timeout));
   }
 
-  /** Asks until the endpoint answers; that it is away is told once. */
+  /** Asks until the endpoint answers; logs once that it is unavailable. */
   async asked<T>(ask: () => Promise<T>): Promise<T> {
     for (let wait = FIRST_WAIT, told = false; ; wait = Math.min(wait * 2, LAST_WAIT)) {
       this.held.check();

@@ -12,8 +12,8 @@ const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results><
 const LEAST: Readonly<Record<string, number>> = { json: 3, xml: 17, csv: 1, tsv: 1, nt: 1 };
 
 /**
- * An answer with no more rows, or bytes of UTF-8, than allowed. The cut is between rows, so what is
- * left is a whole document. Answers of ASK, which have no rows, stay as they are.
+ * An answer with at most the allowed rows, or bytes of UTF-8. It is cut between rows, so the rest
+ * is a complete document. Answers of ASK have no rows and stay unchanged.
  */
 export function cutRows(
   text: string,
@@ -119,12 +119,13 @@ export function spelled(ntriples: string, format: GraphFormat): string {
   }
 }
 
-/** Why a query is not answered, in words for whoever sent it. */
+/** Why a query is not answered, in words for its sender. */
 class Refused extends Error {}
 
 /**
- * Answers a stranger's query, no longer than allowed.
- * @throws Error to be put into words by {@link refusal}; what is fatal to the engine as it comes
+ * Answers a user's query within its limits.
+ * @throws Error to be put into words by {@link refusal}; an error that is fatal to the engine as it
+ * comes
  */
 export function answer(
   store: GraphStore,
@@ -155,7 +156,7 @@ export function answer(
   return { bytes, truncated };
 }
 
-/** What the engine said of a query, for whoever sent it. */
+/** The engine's message about a query, for the sender of the query. */
 export function refusal(error: Error): {
   message: string;
   code: ErrorCode;

@@ -30,8 +30,8 @@ const FAILED =
   "again, write the query differently, and report it to the operator.";
 
 /**
- * One thread for strangers' queries: it takes one at a time, so that whatever ends it ends no other
- * query.
+ * One thread for users' queries: it runs one query at a time, so that the end of one query ends no
+ * other.
  */
 class Lane {
   busy = false;
@@ -176,7 +176,8 @@ class Lane {
 }
 
 /**
- * ms before a graph that did not fit is tried again, and before one whose truth could not be read.
+ * ms before a graph that did not fit is tried again, and ms before a retry when the record store
+ * could not be read.
  */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
@@ -304,7 +305,7 @@ export class OpenEngine implements OpenQueries {
     if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
   }
 
-  /** Makes room for who waits, unless a thread is about to be ready. */
+  /** Frees a place for a waiting query, unless a thread is about to be ready. */
   #relieve(): void {
     if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
   }
@@ -366,7 +367,7 @@ export class OpenEngine implements OpenQueries {
     this.#serve();
   }
 
-  /** Nothing can be answered for a while: those who wait are told now. */
+  /** No query can be answered for a while: all waiting queries fail now. */
   #bar(time: number, error: ServiceError, reason: string): void {
     this.#options.log.error({ reason }, "open queries cannot be answered");
     this.#barred = { until: Date.now() + time, error };
@@ -375,7 +376,7 @@ export class OpenEngine implements OpenQueries {
 }
 
 export interface OpenOptions {
-  /** Opens a feed of the truth; called for every thread that is started. */
+  /** Opens a feed of the record store; called for every thread that is started. */
   openFeed: () => MessagePort;
   /** SPARQL_TIMEOUT, ms. */
   timeout: number;

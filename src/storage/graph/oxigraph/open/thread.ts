@@ -1,6 +1,6 @@
 /**
- * The thread for strangers' queries: that of the service, with a lid on its memory and behind
- * others in the queue for a core.
+ * The thread for users' queries: like the service's own, with a memory cap and a lower CPU
+ * priority.
  */
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";

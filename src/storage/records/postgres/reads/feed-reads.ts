@@ -19,7 +19,7 @@ const CHANGED =
       WHERE sequence > $1 AND sequence <= $2 GROUP BY record) AS c JOIN record AS r
       ON r.id = c.record JOIN state AS s ON s.id = r.state ORDER BY c.last, r.id`);
 
-/** Answers what a graph index asks for; each answer is of one moment. */
+/** Answers the questions of a graph index; each answer is one snapshot. */
 export class FeedReads {
   constructor(private readonly database: Database) {}
 

@@ -23,8 +23,8 @@ const HOLDING = statement<[number]>(
 );
 
 /**
- * Lists of live records, in pages by key: a page costs the same wherever it lies. Documents are
- * read of those that are shown only.
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. Only the
+ * documents on the page are read.
  */
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
@@ -82,7 +82,7 @@ export class ListReads {
     };
   }
 
-  /** Kept ready for all and for a kind; counted for other filters. */
+  /** Stored for the total and for a kind; counted for other filters. */
   async count(filter: Filter): Promise<number> {
     const { kind, name, ownerKey, keyword, crate } = filter;
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
@@ -180,11 +180,11 @@ const FROM =
       WHERE predicate = ANY($3))) LIMIT 1) IS NULL) ORDER BY page.position LIMIT $4) AS l
       JOIN via AS v ON v.id = l.via ORDER BY asked.place, l.position`);
 
-// The distinct pairs of predicate and kind are hopped over in the index, then each is read up to
-// the limit: a target of 100,000 links is not read whole for the few of them that are asked for.
-// For the same reason what must not exist is asked for as a value: PostgreSQL would make a join of
-// all of it out of NOT EXISTS. The few links of a source are looked at rather than the many of a
-// target: what is compared with `|| ''` is not looked up in an index.
+// The query hops over the distinct pairs of predicate and kind in the index, then reads each up to
+// the limit: it does not read all 100,000 links of a target for the few that the caller asked for.
+// For the same reason the query asks for absent rows as a value: PostgreSQL would make a join of
+// all of it out of NOT EXISTS. It reads the few links of a source rather than the many of a target:
+// a comparison with `|| ''` does not use an index.
 const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
     SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l
     WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)

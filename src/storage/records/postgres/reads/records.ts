@@ -24,9 +24,9 @@ const UNDER_WAY = 2;
 const LARGEST = 100;
 
 /**
- * Asks the database once for what was asked for one by one, at the same moment or while the
- * questions before were on their way: under load a statement for each would cost more than what it
- * finds. Nothing is kept, and nobody waits for others to come.
+ * Sends one query for keys that callers asked for one by one, at the same time or while the earlier
+ * questions were on their way: under load a statement for each would cost more than the reading
+ * itself. Nothing is cached, and no caller waits for others to come.
  *
  * @param ask answers in the order of the keys
  */

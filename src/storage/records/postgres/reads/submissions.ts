@@ -30,7 +30,7 @@ export class SubmissionReads {
     return row && submissionOf(row);
   }
 
-  /** @param user null for everybody's */
+  /** @param user null for all users */
   async list(
     user: string | null,
     { after, limit }: { after?: string; limit: number },

@@ -18,7 +18,7 @@ const PLACE = FIELDS.map((_, index) => index * MOST_TIMES);
 /** Bytes of one vector; PostgreSQL takes a MiB. Words beyond are not found. */
 const LONGEST_VECTOR = 900_000;
 
-/** What is indexed of a text. */
+/** The indexed form of a text. */
 export interface Analysis {
   /** Text form of a tsvector: stems with the fields they stand in. */
   vector: string;
@@ -36,7 +36,7 @@ export class Analyzer {
     return words.map((word) => this.#stemOf(word));
   }
 
-  /** Many texts at a time: the words that are new are looked up together. */
+  /** Many texts at a time: all new words are looked up together. */
   analyze(texts: readonly SearchText[]): Analysis[] {
     const split = texts.map((text) => FIELDS.map(([field]) => everyWordOf(text[field])));
     this.#learn(split.flat(2));

@@ -11,7 +11,7 @@ const ROWS = statement<VectorRow>(
     WHERE model = $1 AND (step, record) > ($2::bigint, $3::bigint) ORDER BY step, record LIMIT $4`,
 );
 
-/** The vectors of the model that is asked for, brought up to date before each look. */
+/** The vectors of the requested model, brought up to date before each search. */
 export class NearReads {
   readonly #held;
 

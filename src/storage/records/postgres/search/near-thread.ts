@@ -1,4 +1,4 @@
-/** Looks at all vectors beside the serving thread, which holds none of them. */
+/** Searches all vectors in a thread of its own: the serving thread holds none of them. */
 import { parentPort, workerData } from "node:worker_threads";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";
 import type { SearchQuery } from "../../port.js";
@@ -8,7 +8,7 @@ import { Database, type DatabaseOptions } from "../statement.js";
 import { asStoreError } from "../statement-error.js";
 import { NearReads } from "./near-reads.js";
 
-/** What is near, among records of a kind where one is named. */
+/** The nearest records, among those of a kind where one is named. */
 export interface NearQuestion {
   near: NonNullable<SearchQuery["near"]>;
   kind: string | undefined;

@@ -105,8 +105,8 @@ const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM ta
 /**
  * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises
  * with its weight and less and less with how often it stands there: with the rarity it orders as
- * BM25 does. Only of those that reach the page's last score the record is looked up, for the order
- * of creation among equals.
+ * BM25 does. Only the records that reach the page's last score are looked up, for the order of
+ * creation among equals.
  */
 function pageStatement(words: number): Statement<Found> {
   const ranks = Array.from(
@@ -133,7 +133,7 @@ const nearSql = (at: number): string =>
   `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share)
     JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)`;
 
-/** The same with what is near: the best score by words counts 1, as does the nearest vector. */
+/** The same with near records: the best score by words counts 1, as does the nearest vector. */
 function nearPageStatement(words: number): Statement<Found> {
   const ranks = Array.from(
     { length: words },
@@ -173,7 +173,7 @@ const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-/** Words a record must or may hold, by their stems, each with what it counts. */
+/** Words a record must or may hold, by their stems, each with its weight. */
 interface Asked {
   query: string;
   stems: Map<string, number>;
@@ -194,10 +194,7 @@ export class SearchReads {
     private readonly near: AskedThread<NearQuestion, Near[]>,
   ) {}
 
-  /**
-   * @param signal one that is aborted before the search has begun keeps it from being run; its
-   * reason is thrown
-   */
+  /** @param signal an abort before the search has begun prevents it; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
     if (query.match === "identifier") return this.#identified(query, signal);
     const words = soughtWordsOf(query.text);
@@ -257,7 +254,7 @@ export class SearchReads {
   }
 
   /**
-   * Every word; near spellings of those that no record holds only when no record holds all of them.
+   * Every word; the query adds near spellings of unknown words only when no record holds all words.
    */
   async #all(
     session: Session,
@@ -383,7 +380,7 @@ export class SearchReads {
       ...nearest,
       ...(near.length === 0 ? [] : [covered]),
     ]);
-    // Behind the last page, or where nothing is, no row tells.
+    // Behind the last page, or without hits, no row holds the total.
     return {
       total:
         found[0]?.[5] ??

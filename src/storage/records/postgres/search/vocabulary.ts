@@ -5,9 +5,9 @@ import { type Analyzer, lexeme } from "./analyzer.js";
 
 /** Near spellings of one word that are tried. */
 const MOST_SPELLINGS = 8;
-/** Near spellings that are looked at for how often they stand somewhere. */
+/** Near spellings whose frequency is looked up. */
 const MOST_LOOKED_AT = 64;
-/** Stems of one answer: between two of them others get their turn. */
+/** Stems of one answer: between two answers other work may run. */
 const AT_ONCE = 5000;
 
 const COUNTS = statement<[stem: string, records: number]>(
@@ -23,7 +23,7 @@ async function countsOf(session: Session, stems: readonly string[]): Promise<Map
   return new Map(stems.length === 0 ? [] : await session.query(COUNTS, [stems, stems.map(lexeme)]));
 }
 
-/** ms for which a count serves for a rank, and how many are kept. */
+/** ms for which a count serves for a rank, and how many counts are cached. */
 const FRESH = 60_000;
 const MOST_KEPT = 20_000;
 
@@ -45,7 +45,7 @@ export class Commonness {
   }
 }
 
-/** A word's stem, and the stems of what it may have been meant to be. */
+/** A word's stem, and the stems of its possible corrections. */
 export interface AskedStem {
   stem: string;
   meant(): readonly string[];
@@ -85,7 +85,7 @@ async function nearest(
   meant: readonly string[],
 ): Promise<string[]> {
   const most = tolerance(stem);
-  // Few of these are words of the dictionary; their counts tell.
+  // Few of these are words of the dictionary; their counts show which.
   const held = [...(await countsOf(session, meant))].filter(([, records]) => records > 0);
   const found: { term: string; away: number }[] = held.map(([term]) => ({ term, away: 1 }));
   for (let length = stem.length - most; most > 0 && length <= stem.length + most; length++) {

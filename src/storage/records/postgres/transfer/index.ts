@@ -41,7 +41,7 @@ const EMPTY = [
 ]
   .map((table) => `DELETE FROM ${table};`)
   .join(" ");
-/** What is made again from the rest, and the numbers that go on behind those that came. */
+/** Computes derived data again, and sets the counters to continue behind the imported numbers. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL
     GROUP BY kind; UPDATE counter SET sequence = (SELECT coalesce(max(sequence), 0)
     FROM change_log), record = (SELECT coalesce(max(id), 0)
@@ -163,7 +163,7 @@ async function nameOf(session: Session, table: TransferTable, row: TransferRow):
 
 async function takeIn(session: Session, chunks: AsyncIterable<TransferChunk>): Promise<void> {
   await session.exec(AT_ITS_PACE);
-  // Whoever writes waits for the end of it, and then finds the store filled.
+  // Other writers wait for the end of the import, and then find the store filled.
   await session.query(LOCK);
   if ((await session.query(HELD))[0]![0])
     throw new TransferRefused(
@@ -192,12 +192,12 @@ async function ask<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Opens the truth in a PostgreSQL database to be moved.
+ * Opens the record store in a PostgreSQL database for a transfer.
  *
  * @param options.make opens for an import, making the tables if need be; without it nothing is
  * changed
- * @throws ServiceError `STORE_UNAVAILABLE`: the database is away, another program's, or of another
- * version
+ * @throws ServiceError `STORE_UNAVAILABLE`: the database is unavailable, another program's, or of
+ * another version
  */
 export async function openPostgresTransfer({
   make,

@@ -11,7 +11,7 @@ import { type Row, type Session, type Statement, statement } from "../statement.
 import type { Sending } from "../writes/sending.js";
 import { ADD_TERMS, ADD_TEXTS } from "../writes/write-rows.js";
 
-/** Columns that PostgreSQL's own words keep from having the name that they are sent under. */
+/** Columns with another name here than in the export, because PostgreSQL reserves that word. */
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {
   account: { user: "person" },
   submission: { user: "person" },
@@ -50,7 +50,7 @@ function selectOf(table: TransferTable): string {
 
 /**
  * Adds rows, each column as one list; booleans as 0 and 1.
- * @param more columns that are made of those that are sent
+ * @param more columns that are derived from the sent ones
  */
 function insertOf(table: TransferTable, more: readonly Column[] = []): Statement {
   const columns = [...columnsOf(table), ...more];
@@ -65,7 +65,7 @@ function insertOf(table: TransferTable, more: readonly Column[] = []): Statement
   );
 }
 
-/** Rows that are asked for at a time; of those with long texts fewer. */
+/** Rows requested at a time; fewer of those with long texts. */
 const AT_ONCE = 1000;
 const FEW = 100;
 const LONG: ReadonlySet<TransferTable> = new Set(["text", "submission"]);
@@ -145,7 +145,7 @@ const ADD_LEASES =
       SET holder = NULL, fence = greatest(lease.fence, excluded.fence)`);
 const NOTHING = new Uint8Array(0);
 
-/** Writes rows as they come, and what the database keeps beside them. */
+/** Writes rows as they come, and the data that the database derives from them. */
 export class ImportRows {
   readonly #analyzer = new Analyzer();
   readonly #inserts = new Map<TransferTable, ReturnType<typeof insertOf>>();

@@ -150,12 +150,12 @@ interface Step {
   breathe(): Promise<void>;
 }
 
-/** Records that are decided in one turn of the event loop. */
+/** Records that are decided in one iteration of the event loop. */
 const AT_ONCE = 1000;
 
 /**
- * Decides one commit, in memory. @throws what the port says; call it within {@link Ledger.attempt}
- * @param isLate whether the commit has kept others waiting for as long as it may
+ * Decides one commit, in memory. @throws the port's errors; call it within {@link Ledger.attempt}
+ * @param isLate whether the commit has blocked others for as long as it may
  */
 export async function applyCommit(
   ledger: Ledger,

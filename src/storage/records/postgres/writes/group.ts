@@ -49,9 +49,9 @@ interface Means {
 }
 
 /**
- * Does tasks in one transaction. Commits are decided one after the other in memory, so that one
- * that is refused leaves the others alone; what they come to is written in a dozen statements
- * however many they are.
+ * Does tasks in one transaction. Commits are decided one after the other in memory, so that a
+ * refused commit does not affect the others; their result is written in a dozen statements, however
+ * many they are.
  */
 export class Group {
   /** Numbers of pairs of kind and predicate that are stored for good. */
@@ -65,10 +65,7 @@ export class Group {
     return this.#sequence;
   }
 
-  /**
-   * Answers each task. What is answered with a result is durable; what with an error changed
-   * nothing.
-   */
+  /** Answers each task. A task with a result is durable; a task with an error changed nothing. */
   async run(tasks: readonly Task[]): Promise<Answer[]> {
     const answers = new Map<Task, Answer>();
     for (const task of tasks) {
@@ -85,7 +82,7 @@ export class Group {
           answers.set(able[index]!, answer);
     } catch (failed) {
       const error = await this.#reasonOf(failed);
-      // Of a statement that the database refuses nobody knows whose it is: each is done by itself.
+      // When the database refuses a statement, the cause may be any task: each is done by itself.
       if (isOutage(error) || error instanceof ServiceError || able.length === 1)
         for (const task of able) answers.set(task, { error: asStoreError(error) });
       else for (const task of able) answers.set(task, (await this.run([task]))[0]!);
@@ -246,7 +243,7 @@ const PUT = statement(
 /** Waits for a transaction that holds the row, however it ends. */
 const LAST = statement<[number: number]>("SELECT number FROM writer WHERE id = $1 FOR UPDATE");
 
-/** ms between two questions to a database that is away. */
+/** ms between two questions to an unavailable database. */
 const PAUSE = 200;
 
 /**
@@ -258,8 +255,8 @@ export class Mark {
 
   /**
    * @param writer this writer's name, used by no other
-   * @param patience ms for which an outcome is asked for
-   * @param away told each time the database cannot say
+   * @param patience ms for which it asks for an outcome
+   * @param away called each time the database cannot say
    */
   constructor(
     private readonly database: Database,
@@ -271,7 +268,7 @@ export class Mark {
   /**
    * Commits.
    * @throws StatementError when nothing was stored; ServiceError `STORE_UNAVAILABLE` when the
-   * database did not come back to tell
+   * database did not come back, so that the outcome is unknown
    */
   async commit(session: Session): Promise<void> {
     const number = ++this.#number;

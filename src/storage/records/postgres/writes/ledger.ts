@@ -32,9 +32,9 @@ export interface Counters {
 }
 
 /**
- * What a group of commits found in the database, and what it makes of it: the commits are decided
- * here one after the other, under the lock of `counter`, and written together. One that is refused
- * is undone here, and nothing of it is ever sent.
+ * The state that a group of commits found in the database, and the changes it makes: the commits
+ * are decided here one after the other, under the lock of `counter`, and written together. A
+ * refused commit is undone here, and nothing of it is ever sent.
  */
 export class Ledger {
   readonly byArk = new Map<string, Held>();
@@ -76,7 +76,7 @@ export class Ledger {
   readonly arrived: { record: Held; sequence: number; sharesKey: boolean }[] = [];
   readonly deleted: string[] = [];
   /**
-   * Records whose objects a commit dropped, and the newest object at that moment: the archives of
+   * Records whose objects a commit dropped, and the newest object at that time: the archives of
    * their crates go up to that one.
    */
   readonly dropped: [ark: string, upTo: number][] = [];
@@ -287,8 +287,8 @@ const SUBMISSIONS = statement<[id: string, status: string, attempt: number, canc
 );
 
 /**
- * Reads what the commits are about, all at once. Call it under the lock of {@link LOCK}: nobody
- * changes records meanwhile.
+ * Reads the rows that the commits concern, all at once. Call it under the lock of {@link LOCK}: no
+ * other writer changes records meanwhile.
  * @param vias numbers that are known already, by kind and predicate
  */
 export async function load(

@@ -11,7 +11,7 @@ import { type Database, statement } from "../statement.js";
 import { type Ledger, states, type Stating } from "./ledger.js";
 import type { Sending } from "./sending.js";
 
-/** Records that are prepared in one turn of the event loop; about 10 ms. */
+/** Records that are prepared in one iteration of the event loop; about 10 ms. */
 const AT_ONCE = 50;
 const BYTES_AT_ONCE = 64 * 2 ** 10;
 /**
@@ -21,7 +21,7 @@ const LOT = 1000;
 
 const NEXT_LOT = statement<[lot: number]>("SELECT nextval('state_lot')");
 
-/** What is stored of one state of a record, made before anyone waits for it. */
+/** The stored form of one state of a record, made before its transaction begins. */
 export interface Prepared {
   /** Number of its row. */
   state: number;
@@ -53,7 +53,7 @@ export class Preparation {
     private readonly analyzer: Analyzer,
   ) {}
 
-  /** By the write that states it. @throws StatementError when the database is away */
+  /** By the write that states it. @throws StatementError when the database is unavailable */
   async of(commits: readonly Commit[]): Promise<Map<RecordWrite, Prepared>> {
     const writes = commits.flatMap(({ records }) => records).filter(states);
     const numbers = await this.#numbers(writes.length);
@@ -196,8 +196,8 @@ function spelling(
 const LONGEST_IDENTIFIER = 2_500;
 
 /**
- * Looks at everything of a commit that is to be stored, because many commits share one statement:
- * one that cannot be stored is refused before it comes among the others.
+ * Checks all data of a commit, because many commits share one statement: a commit that cannot be
+ * stored is refused before it joins the others.
  *
  * @throws StatementError `VALUE`; ServiceError `TOO_LARGE` for an identifier that no index holds
  */

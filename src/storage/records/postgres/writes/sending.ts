@@ -15,11 +15,11 @@ export const columnsOf = (rows: readonly (readonly unknown[])[], width: number):
 /** Sends statements of a transaction without waiting for each answer. */
 export class Sending {
   #pending: { sent: Promise<unknown>; rows: number }[] = [];
-  /** Of those that are on their way. */
+  /** Rows of the statements that are on their way. */
   #rows = 0;
   #failure: { error: unknown } | undefined;
 
-  /** @param isLate whether the transaction has kept others waiting for as long as it may */
+  /** @param isLate whether the transaction has blocked others for as long as it may */
   constructor(
     readonly session: Session,
     private readonly isLate: () => boolean = () => false,
@@ -31,12 +31,12 @@ export class Sending {
     values: readonly Value[] = [],
     rows = 1,
   ): Promise<R[]> {
-    // After the first failure PostgreSQL says of every statement only that the transaction has
-    // failed: the first tells why.
+    // After the first failure PostgreSQL reports for every statement only that the transaction has
+    // failed: the first failure holds the reason.
     const sent = this.session.query(statement, values).catch((error: unknown) => {
       throw (this.#failure ??= { error }).error;
     });
-    // Whoever waits for all is told; a failure is not unhandled meanwhile.
+    // The caller that waits for all statements gets the failure; until then it is not unhandled.
     sent.catch(() => {});
     this.#pending.push({ sent, rows });
     this.#rows += rows;
@@ -53,9 +53,9 @@ export class Sending {
   }
 
   /**
-   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's piece out, and
+   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's bytes out, and
    * nothing is spelled in hex.
-   * @param rows what the other columns are, and the bytes
+   * @param rows the other columns, and the bytes
    */
   async rowsWithBytes(
     statement: Statement,
@@ -96,8 +96,8 @@ export class Sending {
   }
 
   /**
-   * Waits until there is room for more: the database works on some statements while the next ones
-   * are made.
+   * Waits until more may be sent: the database works on some statements while the next ones are
+   * made.
    */
   async breathe(): Promise<void> {
     if (this.#failure) await this.settle();

@@ -25,8 +25,8 @@ export const ADD_TERMS = statement(
 );
 
 /**
- * States and their texts: the most of what a commit writes. They are written before the lock is
- * asked for, since nobody else sees their numbers.
+ * States and their texts: the largest part of a commit. They are written before the transaction
+ * asks for the lock, since no other writer sees their numbers.
  */
 export async function writeStates(sending: Sending, prepared: Iterable<Prepared>): Promise<void> {
   const all = [...prepared];
@@ -265,7 +265,7 @@ const TOUCH = statement(
     WHERE record.key = v.key AND record.newest_backlink < v.sequence`,
 );
 
-/** Writes the positions that differ, and tells the targets. */
+/** Writes the positions that differ, and updates the newest link of the targets. */
 export async function writeLinks(sending: Sending, ledger: Ledger): Promise<void> {
   const dropped: [number, number][] = [];
   const put: unknown[][] = [];
@@ -410,8 +410,8 @@ const ADD_CRATE_USES = statement(
 );
 
 /**
- * Crates that are deleted use nothing any more, and what was minted for them and stays belongs to
- * those that use it.
+ * Deleted crates use nothing any more. Records minted for them that stay belong to the crates that
+ * use them.
  */
 export async function endUses(sending: Sending, deleted: readonly string[]): Promise<void> {
   if (deleted.length === 0) return;

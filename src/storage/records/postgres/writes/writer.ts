@@ -38,7 +38,7 @@ class Lane {
   }
 
   async #run(): Promise<void> {
-    // What is asked for in this turn of the event loop goes together.
+    // All requests of this iteration of the event loop go together.
     await turn();
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.largest);
@@ -60,7 +60,7 @@ export class Writer {
   readonly #large: Lane;
   #closed = false;
 
-  /** @param done told the number of the last commit after each group */
+  /** @param done called with the number of the last commit after each group */
   constructor(small: Group, large: Group, done: (sequence: number) => void) {
     this.#small = new Lane(small, LARGEST_GROUP, done);
     this.#large = new Lane(large, 1, done);
@@ -82,12 +82,12 @@ export class Writer {
     return this.#push(this.#small, { call, args }) as ReturnType<Operations[Call]>;
   }
 
-  /** The database is away: those that wait are told now. */
+  /** The database is unavailable: waiting requests fail now. */
   away(error: unknown): void {
     for (const lane of [this.#small, this.#large]) lane.fail(unavailable((error as Error).message));
   }
 
-  /** Writes what was asked for before. */
+  /** Writes all earlier requests. */
   async close(): Promise<void> {
     this.#closed = true;
     await Promise.all([this.#small.idle(), this.#large.idle()]);

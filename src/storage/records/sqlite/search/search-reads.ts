@@ -6,7 +6,7 @@ import type { Near } from "../../vectors/matrix.js";
 import type { Connection, Statement, Value } from "../statement.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
 
-/** The vectors of the model that is asked for, brought up to date before each look. */
+/** The vectors of the requested model, brought up to date before each search. */
 class NearReads {
   readonly #held;
   readonly #run;
@@ -127,7 +127,7 @@ export class SearchReads {
   }
 
   /**
-   * Every word; near spellings of those that no record holds only when no record holds all of them.
+   * Every word; the query adds near spellings of unknown words only when no record holds all words.
    */
   #all(words: readonly string[], query: SearchQuery): SearchPage {
     const exact = this.#page([allOf(words.map((word) => [word]))], query);
@@ -180,9 +180,9 @@ export class SearchReads {
   }
 
   /**
-   * What the words find together with what is near: the nearest vector counts 1, the best score by
-   * words as much as words can answer.
-   * @param words that were asked for
+   * Combines the hits by words with the near records: the nearest vector counts 1, the best score
+   * by words as much as words can answer.
+   * @param words the requested words
    */
   #pageNear(
     matches: readonly string[],
@@ -234,7 +234,7 @@ export class SearchReads {
     );
   }
 
-  /** Behind the last page no row tells how many there are. */
+  /** Behind the last page no row holds the total. */
   #countNear(
     matches: readonly string[],
     nearest: readonly string[],

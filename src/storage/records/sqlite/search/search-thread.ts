@@ -13,7 +13,7 @@ import { SearchReads } from "./search-reads.js";
 const { file, vectorsMemory } = workerData as { file: string; vectorsMemory: number };
 let connection: Connection | undefined;
 let reads: SearchReads | undefined;
-/** Opened with the first question: what is wrong with the file is its answer. */
+/** Opened with the first question: a fault of the file is its answer. */
 const opened = (): SearchReads =>
   (reads ??= new SearchReads((connection ??= openForReading(file)), vectorsMemory));
 

@@ -67,8 +67,8 @@ export class Vocabulary {
     const words = oneLetterOff(word);
     for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
       const records = term === undefined || found.has(term) ? 0 : this.records(term);
-      // The word, not its stem: what is asked for is stemmed, and the stem of "embed" is not that
-      // of "embedding".
+      // The word, not its stem: the search stems its words, and the stem of "embed" is not that of
+      // "embedding".
       if (records > 0) found.set(term!, { spelling: words[index]!, records, away: 1 });
     }
     const most = tolerance(stem);
@@ -88,8 +88,8 @@ export class Vocabulary {
   }
 
   /**
-   * A word to ask for: what is asked for is stemmed, and where a stem has another stem ("polymeras"
-   * of "polymerase") a word with it is taken from a record.
+   * A word to search for: the search stems its words, and where a stem has another stem
+   * ("polymeras" of "polymerase") a word with it is taken from a record.
    */
   #wordOf(term: string, spelling: string): string {
     if (this.stemmer.stemsOf([spelling])[0] === term) return spelling;
@@ -98,7 +98,7 @@ export class Vocabulary {
   }
 }
 
-/** Characters of each that are looked at. */
+/** Characters of each text that are read. */
 const CHARACTERS = 4000;
 /**
  * Words that mark what the best records of a query are about (pseudo-relevance feedback): those
@@ -128,8 +128,7 @@ export class RelatedWords {
     const stems = this.vocabulary.stemmer.stemsOf(words);
     const known = new Set(this.vocabulary.stemmer.stemsOf(asked));
     const stemOf = new Map(words.map((word, index) => [word, stems[index]]));
-    // A word for each stem: what is looked for is stemmed again, and stems are not always their
-    // own.
+    // A word for each stem: the search stems its words again, and stems are not always their own.
     const found = new Map<string, { word: string; best: number }>();
     for (const text of texts) {
       for (const [stem, word] of new Map(text.map((word) => [stemOf.get(word), word]))) {
