@@ -34,7 +34,7 @@ export const hasEnded = (submission: Submission | undefined): boolean =>
 const countedAttempts = (submission: Submission): number =>
   submission.attempt - submission.interrupted;
 
-/** What a queue asks of the truth. */
+/** The calls that a queue makes to the record store. */
 export type JobStore = Pick<
   SubmissionStore,
   | "submission"
@@ -56,22 +56,22 @@ export interface AttemptHost {
   /** Setting OUTAGE_PATIENCE, ms. */
   outagePatience: number;
   now: () => number;
-  /** The attempt was raised in the truth; the handler is called next. */
+  /** The attempt was counted in the record store; the handler is called next. */
   begun?(submission: Submission): void;
   progressed(id: string, progress: Progress): void;
   /** Its state is another one, or it is gone. */
   changed(id: string, submission: Submission | undefined): void;
   /**
-   * Told of every fault that is not the submission's own; its text goes to the log only. `of` is
-   * absent when it could not be read.
+   * Called with every fault that the submission did not cause; its text goes to the log only. `of`
+   * is absent when it could not be read.
    */
   onFault?: (submission: string, error: unknown, of?: Submission) => void;
 }
 
 /**
- * `deferred`: it takes long, and begins again where that holds up nobody. `over`: nothing is left
- * to do here. `again`: it is to be tried later. `left`: the service stops, another process goes on
- * with it.
+ * `deferred`: the job takes long, and begins again where it delays no other job. `over`: nothing is
+ * left to do here. `again`: it is to be tried later. `left`: the service stops, another process
+ * continues the job.
  */
 export type Outcome =
   | { end: "over" | "left" | "deferred" }
@@ -89,7 +89,7 @@ export async function attempt(
     await excuseLost(host, id);
     submission = await host.store.beginAttempt(id, host.now());
     if (!submission) {
-      // Ended, or cancelled while an earlier process ran it: then nobody else will end it.
+      // Ended, or cancelled while an earlier process ran it: then no other process will end it.
       const left = await host.store.submission(id);
       if (left?.status === "running") await endFailed(host, left, cancelled);
       else host.changed(id, left);
@@ -202,7 +202,7 @@ async function afterFault(
     }
     if (submission) host.changed(id, await host.store.submission(id));
   } catch (fault) {
-    // The store is away: begin again later, which ends it then.
+    // The store is unavailable: begin again later, which ends it then.
     host.onFault?.(id, fault, submission);
     if (reason === "stopping") return { end: "left" };
   }
@@ -210,8 +210,8 @@ async function afterFault(
 }
 
 /**
- * What is away is not the submission's fault either: what was accepted waits for it, as long as
- * that is to be expected.
+ * An outage is not the submission's fault either: an accepted job waits for the end of the outage,
+ * within the retry window.
  */
 const isWaitedFor = (
   { now, outagePatience }: AttemptHost,

@@ -2,13 +2,13 @@ import type { Submission, SubmissionType } from "../storage/records/submissions-
 import type { JobStore } from "./attempt.js";
 import type { JobHandler, JobQueue, Progress } from "./port.js";
 
-/** Work of some types, with turns of its own. */
+/** Jobs of some types, with a queue of their own. */
 export interface Lane {
   takes(type: SubmissionType): boolean;
   queue: JobQueue;
 }
 
-/** The truth as a queue sees it that works on some types only. */
+/** The record store as seen by a queue that runs jobs of some types only. */
 export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
   return {
     submission: (id) => store.submission(id),
@@ -21,7 +21,7 @@ export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
   };
 }
 
-/** Several queues as one: work that may take hours never keeps other work waiting for its turn. */
+/** Several queues as one: a job that may take hours never blocks jobs of other types. */
 export class LanedJobQueue implements JobQueue {
   /** @param lanes each type of work belongs to exactly one of them */
   constructor(

@@ -18,7 +18,7 @@ export interface Job {
    * nothing else, and says whose fault it is.
    */
   apart: boolean;
-  /** Tells how far the work is; a change of stage is stored, the rest is kept in memory only. */
+  /** Reports how far the job is; a change of stage is stored, the rest is held in memory only. */
   report(progress: Progress): void;
   /**
    * Whether an attempt that ends with this fault is the last one: then the queue ends the
@@ -30,16 +30,16 @@ export interface Job {
 export type JobHandler = (job: Job) => Promise<void>;
 
 /**
- * Runs submissions. The submissions table is the truth; a queue only says which are next. A
- * submission is tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
+ * Runs submissions. The submissions table is the source of truth; a queue only says which are next.
+ * A submission is tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
  */
 export interface JobQueue {
   /** Begins to work, first on what an earlier process left unfinished. */
   start(handler: JobHandler): Promise<void>;
   /**
-   * Says that a submission which the truth holds is to be worked on; again has no effect while it
-   * waits or runs. False when the queue cannot be reached: the submission is then begun once it can
-   * be.
+   * Queues a submission of the record store; a second call has no effect while it waits or runs.
+   * False when the queue cannot be reached: the submission then begins once the queue can be
+   * reached.
    */
   enqueue(submission: string): Promise<boolean>;
   cancel(submission: string): Promise<void>;
@@ -52,9 +52,9 @@ export interface JobQueue {
   health(): Promise<void>;
 }
 
-/** What is published on the channel `arkgraph.submission`. */
+/** The message on the channel `arkgraph.submission`. */
 interface Moment {
-  /** What has just been done, or the stage that the work is in. */
+  /** The step that has just been done, or the stage that the job is in. */
   moment: string;
   /** How far the stage is. */
   done?: number;
@@ -64,8 +64,8 @@ interface Moment {
 const submissions = channel("arkgraph.submission");
 
 /**
- * Tells tracers in this process (node:diagnostics_channel) how far a submission is; at once, before
- * anything else is done. Costs nothing while nobody listens.
+ * Reports to tracers in this process (node:diagnostics_channel) how far a submission is; at once,
+ * before anything else is done. Costs nothing without a listener.
  */
 export function reached(moment: Moment): void {
   if (submissions.hasSubscribers) submissions.publish(moment);

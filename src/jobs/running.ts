@@ -1,9 +1,9 @@
 import { JobAborted } from "./attempt.js";
 
-/** How long a handler that was told to stop may take to do so, ms. */
+/** How long a handler has to stop after it was asked to, ms. */
 const LAST_WORDS = 2000;
 
-/** What this process works on now. */
+/** The submissions that this process runs now. */
 export class Running {
   private readonly jobs = new Map<string, { abort: AbortController; done: Promise<unknown> }>();
 
@@ -42,7 +42,8 @@ export class Running {
   }
 
   /**
-   * Waits up to `grace` ms for what runs, then tells the rest to stop; answers what did not mind.
+   * Waits up to `grace` ms for running jobs, then asks the rest to stop; returns the jobs that did
+   * not stop.
    */
   async end(grace: number): Promise<string[]> {
     await this.settledWithin(grace);
@@ -63,7 +64,7 @@ export class Running {
   }
 }
 
-/** Told of the first and the last who watches a submission. */
+/** Notified of the first and the last watcher of a submission. */
 interface Listening {
   join(id: string): Promise<void>;
   leave(id: string): void;
@@ -78,7 +79,7 @@ export class Watchers {
 
   constructor(private readonly listening?: Listening) {}
 
-  /** What is watched now. */
+  /** The submissions that are watched now. */
   ids(): string[] {
     return [...this.byId.keys()];
   }
@@ -155,7 +156,7 @@ class Watcher {
     this.wake?.();
   }
 
-  /** False when it has ended and the last change was told. */
+  /** False when it has ended and the last change was reported. */
   async next(): Promise<boolean> {
     if (!this.changed && !this.ended) await new Promise<void>((resolve) => (this.wake = resolve));
     const tell = this.changed;

@@ -40,15 +40,15 @@ export interface BullMqQueueOptions {
   reconcileInterval: number;
   log: LinkLog;
   now?: () => number;
-  /** Told of every fault that is not the submission's own; its text goes to the log only. */
+  /** Called with every fault that the submission did not cause; its text goes to the log only. */
   onFault?: AttemptHost["onFault"];
 }
 
 /**
  * Runs submissions on every node that calls {@link start}, through BullMQ. Redis holds hints only:
- * which submission is next, who works on it, how far they are. All of it can be lost at any moment
- * without loss of work. A node that does not start it is a client: it enqueues, cancels and watches
- * what others run.
+ * which submission is next, which node works on it, how far it is. All of it can be lost at any
+ * time without loss of work. A node that does not start it is a client: it enqueues, cancels and
+ * watches submissions that other nodes run.
  */
 export class BullMqJobQueue implements JobQueue {
   private readonly link: RedisLink;
@@ -119,7 +119,7 @@ export class BullMqJobQueue implements JobQueue {
   async start(handler: JobHandler): Promise<void> {
     if (await this.link.reached()) await this.reconcile({ always: true });
     else this.link.failed(new Error("no connection"));
-    // What was lost with Redis is not left waiting until the next round.
+    // Submissions that were lost with Redis do not wait until the next round.
     this.link.onReturn(() => void this.reconcile({ always: true }));
     await this.signals.hearOrders();
     const { concurrency, stalledInterval, backOff } = this.options;
@@ -128,7 +128,7 @@ export class BullMqJobQueue implements JobQueue {
       concurrency,
       stalledInterval,
       backOff,
-      // It runs here already when this process was held up for so long that its ticket was given
+      // It runs here already when this process was blocked for so long that its ticket was given
       // away, to itself again.
       attempt: async (id, slow) =>
         this.closing
@@ -160,7 +160,8 @@ export class BullMqJobQueue implements JobQueue {
     const here = this.running.abort(id, "cancelled");
     this.signals.tell(id, "cancel");
     try {
-      // A job that somebody holds is not removed; they heard of it, or find the mark in the truth.
+      // A job that a worker holds is not removed; the worker got the signal, or finds the mark in
+      // the record store.
       const removed = await this.tickets.remove(id);
       if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id)))
         await endFailed(this.host, submission, cancelled);
@@ -208,7 +209,7 @@ export class BullMqJobQueue implements JobQueue {
       };
       const look = async () => {
         if (goOnAside()) return;
-        // Nobody is kept waiting: it may stay where it is.
+        // No other job waits: it may stay where it is.
         if (await this.tickets.anyWaits().catch(() => false)) this.running.abort(id, "deferred");
         else clock = setTimeout(() => void look(), slow.options.after).unref();
       };
@@ -221,7 +222,7 @@ export class BullMqJobQueue implements JobQueue {
         const aside = slow.has(id);
         slow.leave(id);
         resolve(outcome);
-        // Its ticket lies aside; of what is to be tried again it is found there.
+        // Its ticket was set aside; a job that is to be tried again still has its ticket there.
         if (aside && outcome.end === "over")
           await this.tickets.remove(id).catch((error: unknown) => this.link.failed(error));
       });
@@ -244,8 +245,8 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   /**
-   * What is told between nodes may be lost: so now and then everything is looked at that depends on
-   * it.
+   * Messages between nodes may be lost: so this checks at intervals everything that depends on
+   * them.
    */
   private async look(): Promise<void> {
     for (const id of this.running.ids()) void this.verify(id);
@@ -273,7 +274,7 @@ export class BullMqJobQueue implements JobQueue {
     await this.verify(id);
   }
 
-  /** Stops what runs here when the truth says that it should not. */
+  /** Stops a submission that runs here when the record store says that it should not. */
   private async verify(id: string): Promise<void> {
     const mine = this.attempts.get(id);
     const submission = await this.options.store.submission(id).catch(() => "away" as const);

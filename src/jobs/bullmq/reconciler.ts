@@ -16,19 +16,18 @@ interface ReconcilerOptions {
   enqueue: (submission: string) => Promise<unknown>;
   /** Setting RECONCILE_INTERVAL, ms. */
   interval: number;
-  /** How long workers have to show signs of life in a Redis that was emptied, ms. */
+  /** How long workers have to write their heartbeats into a Redis that was emptied, ms. */
   settling: number;
 }
 
 /**
  * Gives a job to every unfinished submission that has none: Redis lost it, or a process died
- * between the commit and the queue. What has a job is BullMQ's matter: it finds jobs whose worker
- * is gone.
+ * between the commit and the queue. BullMQ handles submissions that have a job: it finds jobs whose
+ * worker is gone.
  *
- * A `running` submission without a job has a live worker exactly when there is a sign of its life.
- * When Redis was found emptied, those who work get the time to show theirs; should one be slower,
- * its work is done a second time, and the attempt in the truth lets only the later one store
- * anything.
+ * A `running` submission without a job has a live worker exactly when it has a heartbeat. When
+ * Redis was found emptied, workers get the time to write theirs; should one be slower, its job is
+ * done a second time, and the attempt in the record store lets only the later one store anything.
  */
 export class Reconciler {
   #era: string | undefined;
@@ -37,8 +36,8 @@ export class Reconciler {
   constructor(private readonly options: ReconcilerOptions) {}
 
   /**
-   * One round; on one node per interval unless `always`. Answers how many submissions got a job.
-   * @throws when the truth or Redis is away
+   * One round; on one node per interval unless `always`. Returns how many submissions got a job.
+   * @throws when the record store or Redis is unavailable
    */
   async run({ always = false } = {}): Promise<number> {
     const { link, interval, store, enqueue, signs } = this.options;
@@ -83,7 +82,7 @@ export class Reconciler {
   }
 }
 
-/** Progress that changes faster than this is told together, ms. */
+/** Progress that changes faster than this is reported together, ms. */
 const INTERVAL = 100;
 
 interface SignOptions {
@@ -103,8 +102,8 @@ interface Sign {
 }
 
 /**
- * One key in Redis for each submission that is worked on: that somebody does, and how far they are.
- * It is renewed while the work goes on and ends by itself with the process. Unlike BullMQ's lock it
+ * Heartbeats: one key in Redis for each running submission, with its progress. The node renews the
+ * key while the job runs; the key expires by itself when the process dies. Unlike BullMQ's lock it
  * comes back when Redis lost it.
  */
 export class SignsOfLife {
@@ -125,7 +124,7 @@ export class SignsOfLife {
     this.#mine.set(submission, { progress: null, toldAt: 0 });
   }
 
-  /** A change of stage is told at once. */
+  /** A change of stage is reported at once. */
   progressed(submission: string, progress: Progress): void {
     const sign = this.#mine.get(submission);
     if (!sign) return;
@@ -159,7 +158,7 @@ export class SignsOfLife {
     }
   }
 
-  /** Whether somebody works on it. @throws when Redis is away */
+  /** Whether a worker runs it. @throws when Redis is unavailable */
   async seen(submission: string): Promise<boolean> {
     return (
       this.#mine.has(submission) || (await this.link.commands.exists(this.#key(submission))) === 1
@@ -195,8 +194,8 @@ export class SignsOfLife {
 }
 
 /**
- * `changed`: its state or progress; `ended`: nothing more will come; `cancel`: whoever runs it is
- * to stop.
+ * `changed`: its state or progress; `ended`: no more signals will come; `cancel`: the node that
+ * runs it is to stop.
  */
 export type Signal = "changed" | "ended" | "cancel";
 
@@ -204,9 +203,9 @@ export type Signal = "changed" | "ended" | "cancel";
 const PATIENCE = 1000;
 
 /**
- * What nodes tell each other of submissions. Redis hands a message on to whoever listens at that
- * moment and forgets it: nothing may depend on its arrival, each receiver looks into the truth now
- * and then as well.
+ * Messages between nodes about submissions. Redis hands a message on to the nodes that listen at
+ * that time and forgets it: nothing may depend on its arrival, and each receiver reads the record
+ * store at intervals as well.
  */
 export class Signals {
   #subscriber: Redis | undefined;

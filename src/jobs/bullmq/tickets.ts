@@ -4,16 +4,16 @@ import { DelayedError, Queue, type Job as Ticket, Worker } from "bullmq";
 import type { RedisLink } from "../../adapters/redis.js";
 import type { Outcome } from "../attempt.js";
 
-/** BullMQ's largest priority; past it turns are in the order of arrival. */
+/** BullMQ's largest priority; past it jobs run in the order of arrival. */
 const LAST_TURN = 2 ** 21;
 /** How long a round that nothing ends is remembered, ms. */
 const MEMORY = 86_400_000;
 
 /**
- * Start-time fair queueing: the turn of a new job is the one after its user's last, but no earlier
- * than the one that is next now. So everybody has one job in each turn, whoever came first with
- * however many, and nobody can save up turns by waiting. BullMQ keeps jobs by priority (first the
- * lowest) in a sorted set whose score is priority * 2^32 + a counter.
+ * Start-time fair queueing: a new job joins the round after its user's last job, but no earlier
+ * round than the one that is next now. So each user has one job in each round, however many jobs
+ * the user sent and however early, and no user can save up rounds by waiting. BullMQ stores jobs by
+ * priority (first the lowest) in a sorted set whose score is priority * 2^32 + a counter.
  */
 const SCRIPT =
   `
@@ -27,7 +27,7 @@ redis.call("HSET", KEYS[2], ARGV[1], turn)
 redis.call("PEXPIRE", KEYS[2], ARGV[3])
 return turn`;
 
-/** Gives each job of a user its turn among those of the others. */
+/** Gives each job of a user its round among the jobs of the others. */
 class FairTurns {
   /** @param waiting the key of BullMQ's sorted set of jobs with a priority */
   constructor(
@@ -46,9 +46,9 @@ class FairTurns {
 }
 
 /**
- * Keeps an error of BullMQ's own connections from ending the process when nobody listens any more:
- * one that Redis never let in (a wrong password) fails for good when it is closed, after BullMQ has
- * taken its listeners away. What would be printed then has the password in it.
+ * Prevents an error of BullMQ's own connections from ending the process when it has no listener any
+ * more: a connection that Redis never accepted (a wrong password) fails for good when it is closed,
+ * after BullMQ has removed its listeners. Node would then print the password.
  */
 function ignoreUnheard(of: Queue | Worker): void {
   const { connection, blockingConnection } = of as unknown as {
@@ -63,14 +63,14 @@ function ignoreUnheard(of: Queue | Worker): void {
   }
 }
 
-/** What BullMQ keeps of a submission: nothing but which it is, and that it takes long. */
+/** The data of a submission that BullMQ stores: only its identifier, and that it takes long. */
 interface TicketData {
   submission: string;
   slow?: true;
 }
 
 const QUEUE = "submissions";
-/** BullMQ's own counts never end a job: the truth counts attempts. */
+/** BullMQ's own counts never end a job: the record store counts attempts. */
 const NEVER = 1_000_000_000;
 
 /** BullMQ allows no colon in an identifier of a job, and no number for one. */
@@ -98,12 +98,12 @@ export class Tickets {
     this.#turns = new FairTurns(link, this.#queue.toKey("prioritized"));
   }
 
-  /** Where Redis keeps the ticket of a submission. */
+  /** The key in Redis of a submission's ticket. */
   key(submission: string): string {
     return this.#queue.toKey(ticketOf(submission));
   }
 
-  /** Nothing happens when it has one. @throws when Redis is away */
+  /** Does nothing when it has one. @throws when Redis is unavailable */
   async add({ id, user }: { id: string; user: string }): Promise<void> {
     const priority = await this.#turns.next(user);
     await this.#queue.add(
@@ -121,12 +121,12 @@ export class Tickets {
     );
   }
 
-  /** Whether somebody waits for a place. @throws when Redis is away */
+  /** Whether a job waits for a place. @throws when Redis is unavailable */
   async anyWaits(): Promise<boolean> {
     return (await this.#queue.getPrioritizedCount()) > 0;
   }
 
-  /** False when there was none, when somebody holds it, and when Redis is away. */
+  /** False when there was none, when a worker holds it, and when Redis is unavailable. */
   async remove(submission: string): Promise<boolean> {
     if (!this.link.ready) return false;
     return (await this.#queue.remove(ticketOf(submission))) === 1;
@@ -140,13 +140,13 @@ export class Tickets {
 /** A worker that did not renew its lock for so many intervals is gone, as far as BullMQ knows. */
 export const LOCK = 5;
 /**
- * A sign of life is believed for so many: it has run out before anyone asks for that of a worker
- * whose lock has.
+ * A heartbeat is valid for so many intervals: it has expired before any node asks for the heartbeat
+ * of a worker whose lock has expired.
  */
 export const SIGN = 3;
 /** Intervals in which a worker that lives, and lost its lock with Redis, gives its next sign. */
 const NEXT_SIGN = 2;
-/** Intervals after which the ticket of slow work is looked at again. */
+/** Intervals after which the ticket of a slow job is checked again. */
 const POLL = 3;
 /** How long a stop waits for a Redis that answers, ms. */
 const FAREWELL = 2000;
@@ -166,16 +166,19 @@ interface TicketWorkerOptions {
    * already.
    */
   mayBeginSlow: (submission: string) => boolean;
-  /** Whether the truth calls it running, and it is not here that it runs. */
+  /** Whether the record store calls it running, and it does not run here. */
   claimedElsewhere: (submission: string) => Promise<boolean>;
-  /** Whether somebody shows a sign of working on it. */
+  /** Whether a worker has a heartbeat for it. */
   seen: (submission: string) => Promise<boolean>;
-  /** The lock of a ticket whose work goes on could not be renewed; told again and again. */
+  /** The lock of a ticket whose job goes on could not be renewed; called again and again. */
   unlocked: (submission: string) => void;
   fault: (error: unknown) => void;
 }
 
-/** Told to BullMQ only, which keeps its text: the fault itself may hold what must not lie there. */
+/**
+ * Passed to BullMQ only, which stores its text: the fault itself may hold text that must not be
+ * stored there.
+ */
 class TryAgain extends Error {
   constructor(readonly attempt: number) {
     super("again");
@@ -261,15 +264,16 @@ export class TicketWorker {
   }
 
   /**
-   * A ticket of slow work lies aside while the work goes on: whether somebody shows signs of it.
+   * The ticket of a slow job is set aside while the job goes on: whether a worker has a heartbeat
+   * for it.
    */
   async #goesOnElsewhere(submission: string): Promise<boolean> {
     return (await this.options.claimedElsewhere(submission)) && this.options.seen(submission);
   }
 
   /**
-   * For whoever is there after `delay` ms. Not with moveToWait: that wakes nobody. Without Redis
-   * the lock runs out, with the same effect.
+   * For any worker that is there after `delay` ms. Not with moveToWait: that wakes no worker.
+   * Without Redis the lock runs out, with the same effect.
    */
   async #giveBack(ticket: Ticket<TicketData>, token: string, delay: number): Promise<never> {
     await ticket

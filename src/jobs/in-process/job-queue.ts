@@ -13,9 +13,9 @@ import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running, Watchers } from "../running.js";
 
 /**
- * What waits, in start-time fair queueing: a new job comes after its user's last, but no earlier
- * than what is next now. So everybody has one job in each round, whoever came first with however
- * many. `bullmq/fair-turns.ts` does the same in Redis.
+ * The waiting jobs, in start-time fair queueing: a new job comes after its user's last, but no
+ * earlier than the one that is next now. So each user has one job in each round, however many jobs
+ * the user sent and however early. `bullmq/tickets.ts` does the same in Redis.
  */
 class FairOrder {
   private readonly rounds = new Map<number, string[]>();
@@ -48,7 +48,7 @@ class FairOrder {
     const id = round.shift()!;
     if (round.length === 0) this.rounds.delete(this.now);
     this.ids.delete(id);
-    // Nobody is ahead of anybody any more.
+    // No user is ahead of another any more.
     if (this.ids.size === 0) this.last.clear();
     return id;
   }
@@ -75,20 +75,20 @@ interface InProcessQueueOptions {
   /** Milliseconds to wait before the attempt after this one. */
   backOff?: (attempt: number) => number;
   now?: () => number;
-  /** Told of every fault that is not the submission's own; its text goes to the log only. */
+  /** Called with every fault that the submission did not cause; its text goes to the log only. */
   onFault?: AttemptHost["onFault"];
 }
 
 /**
- * Runs submissions in this process: one of each user in turn. What takes longer than `slow.after`
- * leaves its place to others: it goes on in the slow lane, or is stopped and begins again there
- * later when that is full and somebody waits.
+ * Runs submissions in this process, with fair scheduling among users. A job that takes longer than
+ * `slow.after` leaves its place to others: it goes on in the slow lane, or, when the slow lane is
+ * full and other jobs wait, it is stopped and begins again there later.
  */
 export class InProcessJobQueue implements JobQueue {
   private handler: JobHandler | undefined;
   private closing = false;
   private readonly waiting = new FairOrder();
-  /** Being looked up, on their way into the order. */
+  /** Submissions that are being looked up before they join the order. */
   private readonly arriving = new Set<string>();
   private readonly slow: SlowLane | undefined;
   /** What takes longer than it may where it is. */
@@ -139,7 +139,7 @@ export class InProcessJobQueue implements JobQueue {
   async enqueue(id: string): Promise<boolean> {
     if (this.isKnown(id)) return true;
     this.arriving.add(id);
-    // A store that is away is the attempt's to deal with.
+    // The attempt handles an unavailable store.
     const submission = await this.options.store.submission(id).catch(() => undefined);
     this.arriving.delete(id);
     if (this.closing || this.isKnown(id)) return true;
@@ -206,7 +206,7 @@ export class InProcessJobQueue implements JobQueue {
       if (id === undefined) return;
       void this.run(id, this.handler);
     }
-    // Somebody waits: what is overdue goes on in the slow lane, or begins again there.
+    // Other jobs wait: an overdue job goes on in the slow lane, or begins again there.
     if (this.waiting.size > 0) for (const id of this.overdue) this.setAside(id);
   }
 

@@ -187,7 +187,7 @@ export class Projector {
     }
   }
 
-  /** The number of graphs that make one update: their quads are longer than what is sent. */
+  /** Reads as many graphs as make one update: their quads are longer than what is sent. */
   async #page(after: number): Promise<FeedAnswer> {
     const { pageSize, batch } = this.options;
     const graphs: FeedGraph[] = [];
