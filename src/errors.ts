@@ -1,6 +1,6 @@
 /**
- * The one table of errors: stable code → HTTP status, for every door.
- * REST answers `{"detail","code"}` with the status; GraphQL puts the code into `extensions.code`.
+ * The one table of errors: stable code → HTTP status, for every interface. REST answers
+ * `{"detail","code"}` with the status; GraphQL puts the code into `extensions.code`.
  */
 export const ERRORS = {
   BAD_REQUEST: { status: 400, meaning: "The URL, a header or the GraphQL document is malformed." },
@@ -192,7 +192,10 @@ export class ServiceError extends Error {
  */
 export class Outage extends Error {}
 
-/** Whether work failed because of what is expected back: once accepted, it waits for that. */
+/**
+ * Whether a job failed because of an outage that is expected to end: an accepted job waits for its
+ * end.
+ */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Outage || (error instanceof ServiceError && error.code === "STORE_UNAVAILABLE");
 
@@ -236,7 +239,7 @@ export class ValidationError extends ServiceError {
   }
 }
 
-/** A message as clients see it: what it quotes of their input may be megabytes. */
+/** A message as clients see it: the input that it quotes may be megabytes. */
 export const cutMessage = (message: string): string =>
   message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message;
 

@@ -5,11 +5,11 @@ import { runInNewContext } from "node:vm";
 const EACH = 4 * 2 ** 20;
 
 /**
- * V8 makes what often outlived a collection old from the start, by the place in the code that makes
- * it. The nodes of a small evidence graph outlive one; those of a large answer, which is sent piece
- * by piece, are dead at once, but old ones lie about until a major collection: in one process of
- * four that was 100 MiB more for an answer of 26. Call it before other code runs; it is for all
- * threads. A V8 without the flag goes on as it was.
+ * V8 allocates objects as old from the start when objects from the same place in the code often
+ * outlived a collection. The nodes of a small evidence graph outlive one; those of a large answer,
+ * which is sent chunk by chunk, are dead at once, but as old objects they stay until a major
+ * collection: in one process of four that was 100 MiB more for an answer of 26. Call it before
+ * other code runs; it is for all threads. A V8 without the flag runs as before.
  */
 export function makeAllYoung(): void {
   setFlagsFromString("--no-allocation-site-pretenuring");
@@ -36,17 +36,17 @@ export function spendBuffers(bytes: number): void {
 }
 
 /**
- * Frees what is dead in this thread's heap, before long work that leaves the rest as it is; tens of
- * ms, so not for the serving thread.
+ * Frees the dead objects in this thread's heap, before a long job that does not change the rest;
+ * tens of ms, so not for the serving thread.
  */
 export function collectAll(): void {
   (collect ??= exposed())();
 }
 
 /**
- * The collector as `--expose-gc` gives it, without asking whoever starts the process for the flag.
- * Node warns of flags that change while V8 runs; this one only adds a global to contexts made after
- * it, and is taken back at once.
+ * The collector as `--expose-gc` provides it, without requiring the flag at the start of the
+ * process. Node warns of flags that change while V8 runs; this one only adds a global to contexts
+ * made after it, and is reset at once.
  */
 function exposed(): Collect {
   setFlagsFromString("--expose-gc");

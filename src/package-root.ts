@@ -13,7 +13,7 @@ export const packageRoot: string = (() => {
 })();
 
 /**
- * URL of a module to run in a thread, bundled with all it imports. Threads run what was built, also
+ * URL of a module to run in a thread, bundled with all it imports. Threads run the built code, also
  * when the caller is a TypeScript source under test.
  * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`;
  * `scripts/bundle-server.mjs` lists them

@@ -6,13 +6,13 @@ import { within } from "../services/health.js";
 import { vectorsAreBehind } from "../services/vectors/handler.js";
 import type { PoolLoads } from "../storage/pool-load.js";
 
-/** Told of every request that has been answered, or whose client has gone. */
+/** Notified of every request that has been answered, or whose client has gone. */
 export interface RequestObserver {
   /**
    * @param operation the contract's operationId, `graphql`, `graphql_stream`, or `other`
    * @param status of the answer, or `gone`
-   * @param seconds until the last byte; absent for streams of events, which last as long as
-   * somebody listens
+   * @param seconds until the last byte; absent for streams of events, which last as long as a
+   * client listens
    */
   answered(operation: string, status: string, seconds?: number): void;
 }
@@ -21,8 +21,8 @@ export interface RequestObserver {
 const BUCKETS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 
 /**
- * What a node counts and measures, for Prometheus. Labels come from fixed lists only: no
- * identifier, address or text of a user ever becomes one. Gauges look when they are asked.
+ * The counters and measurements of a node, for Prometheus. Labels come from fixed lists only: no
+ * identifier, address or text of a user ever becomes one. Gauges are measured on request.
  */
 class Metrics implements RequestObserver {
   readonly #registry = new Registry();
@@ -75,8 +75,8 @@ class Metrics implements RequestObserver {
             // Without labels a reset would leave a zero, which is a statement.
             if (labelNames.length === 0) this.remove();
             else this.reset();
-            // A store that is away, or whose connections are all in use, leaves its gauge out; the
-            // rest is told all the same.
+            // A store that is unavailable, or whose connections are all in use, leaves its gauge
+            // out; the other gauges are still reported.
             let late = false;
             const looked = Promise.resolve(
               look((labels, value) => {
@@ -188,7 +188,7 @@ class Metrics implements RequestObserver {
   /** In the text format of Prometheus, version 0.0.4. */
   async text(): Promise<{ type: string; text: string }> {
     const { records, queries, openQueries } = this.deps;
-    // Before other gauges ask the stores: a look is not to see itself.
+    // Before other gauges ask the stores: a measurement must not count itself.
     this.#pools = { ...records.pools?.(), ...queries.pools?.(), ...openQueries.pools?.() };
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };
   }
@@ -201,8 +201,8 @@ export interface MetricsListener {
 }
 
 /**
- * Answers `GET /metrics` on a port of its own, which no proxy in front of the doors leads to: what
- * it tells is for operators, and there is no token that a scraper could hold.
+ * Answers `GET /metrics` on a port of its own, which no proxy in front of the API leads to: the
+ * metrics are for operators, and there is no token that a scraper could hold.
  * @throws the error of listening
  */
 export async function listenForScrapes(

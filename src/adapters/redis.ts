@@ -22,14 +22,14 @@ class OneRedis extends StandaloneConnector {
   }
 }
 
-/** What ioredis keeps to itself of its connector: how sentinels are asked. */
+/** The part of ioredis' connector that it does not export: how sentinels are asked. */
 const Sentinels = SentinelConnector as unknown as new (options: unknown) => {
   connect(tell: Parameters<Connecting>[0]): ReturnType<Connecting>;
   connectToSentinel(endpoint: unknown, options?: RedisOptions): Redis;
 };
 
 /**
- * Connects to the master that sentinels name. That one of them is away is no fault: the others are
+ * Connects to the master that sentinels name. One unavailable sentinel is no fault: the others are
  * asked.
  */
 class MasterOfSentinels extends Sentinels {
@@ -47,7 +47,7 @@ class MasterOfSentinels extends Sentinels {
   }
 }
 
-/** What is logged through: pino's shape. */
+/** The logger, in the shape of pino's. */
 export interface LinkLog {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -69,20 +69,20 @@ interface LinkOptions {
 
 /** Longest pause between two tries to reach Redis, ms. */
 export const LONGEST_PAUSE = 1000;
-/** Pause between two looks whether Redis answers again, ms. */
+/** Pause between two polls whether Redis answers again, ms. */
 const LOOK = 500;
 /** How often a refusal by Redis itself is logged, ms. */
 const REMINDER = 60_000;
 
 /**
- * The way to one Redis. It being away is a state, not an accident: it is logged once when it begins
- * and once when it ends, connections come back by themselves, and {@link commands} fail at once
- * meanwhile.
+ * The connections to one Redis. An outage of Redis is a normal state: it is logged once when it
+ * begins and once when it ends, connections come back by themselves, and {@link commands} fail at
+ * once meanwhile.
  */
 export class RedisLink {
   /**
-   * For requests that somebody waits for: nothing is queued while Redis is away, and no answer is
-   * waited for longer than the time-out.
+   * For requests with a waiting caller: nothing is queued while Redis is unavailable, and no answer
+   * is waited for longer than the time-out.
    */
   readonly commands: Redis;
   readonly #opened: Redis[] = [];
@@ -119,7 +119,9 @@ export class RedisLink {
     return [`{${this.options.prefix}}`, ...parts].join(":");
   }
 
-  /** Waits for the first connection, no longer than the time-out; false when Redis is away. */
+  /**
+   * Waits for the first connection, no longer than the time-out; false when Redis is unavailable.
+   */
   async reached(): Promise<boolean> {
     if (this.ready || this.#away) return this.ready;
     const { commands } = this;
@@ -148,8 +150,8 @@ export class RedisLink {
   }
 
   /**
-   * Redis did not do what it was asked; what follows from that is the caller's. The error itself is
-   * not logged: it carries the command that failed, and that one may be AUTH.
+   * Redis did not carry out a command; the caller decides what follows. The error itself is not
+   * logged: it carries the command that failed, and that one may be AUTH.
    */
   failed(error: unknown): void {
     const { name, message: reason } = error as Error;
@@ -168,7 +170,7 @@ export class RedisLink {
     this.#lookAgain();
   }
 
-  /** Told when Redis is back after it was away. */
+  /** Called when Redis is back after an outage. */
   onReturn(tell: () => void): void {
     this.#returned.push(tell);
   }
@@ -178,7 +180,7 @@ export class RedisLink {
     for (const connection of this.#opened) connection.disconnect();
   }
 
-  /** A connection that hangs tells nothing of its end. */
+  /** A connection that hangs does not report its end. */
   #lookAgain(): void {
     setTimeout(() => {
       this.commands.ping().then(

@@ -115,7 +115,7 @@ export function arkKey(stored: string): string {
   const tail = collapse(name.slice(slash + 1));
   if (!tail.includes("%")) return head + tail;
   const decoded = decodedText(tail);
-  // NUL is a character that no store of text keeps: an identifier that spells it stays spelled.
+  // NUL is a character that no text store holds: an identifier that spells it stays spelled.
   return head + (decoded.includes("\0") ? tail : decoded);
 }
 
@@ -143,9 +143,9 @@ function decodedText(text: string): string {
 }
 
 /**
- * What to look up for a path or a reference that was percent-decoded already: as {@link parseArk},
- * but characters that a stored form holds encoded (a space) are let through, since the key is
- * compared decoded.
+ * The key to look up for a path or a reference that was percent-decoded already: as
+ * {@link parseArk}, but characters that a stored form holds encoded (a space) are let through,
+ * since the key is compared decoded.
  */
 export function lookupArk(text: string): string | undefined {
   if (text.length > LONGEST_ARK) return undefined;

@@ -2,8 +2,8 @@ import { arkKey, LONGEST_ARK, parseArk } from "./ark.js";
 import { OPERATION_NAMES } from "./operation-names.js";
 
 /**
- * Controls, marks that change the direction of text, and everything that is drawn as nothing: two
- * identifiers that differ in these look alike.
+ * Controls, marks that change the direction of text, and all invisible characters: two identifiers
+ * that differ in these look alike.
  */
 const HIDDEN = /[\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u;
 /** The same and blanks, which a percent-encoded identifier may hold: there they are seen. */
@@ -49,7 +49,9 @@ export function identifierProblem(text: string): string | undefined {
   return undefined;
 }
 
-/** True for an identifier whose last part would be taken for an operation on what is above it. */
+/**
+ * True for an identifier whose last part would be taken for an operation on the record above it.
+ */
 export function isOperation(stored: string): boolean {
   const key = arkKey(stored);
   return OPERATIONS.has(key.slice(key.lastIndexOf("/") + 1));
@@ -67,7 +69,7 @@ export function keysAbove(key: string): string[] {
   return above;
 }
 
-/** `U+202E`: a message that holds the character itself would do what it warns of. */
+/** `U+202E`: a message that holds the character itself would have the effect that it warns of. */
 const named = (character: string): string =>
   `U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, "0")}`;
 

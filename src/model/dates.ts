@@ -9,9 +9,9 @@ const TIME = new RegExp(
 );
 
 /**
- * What is wrong with a date or date-time, in the words that pydantic 2 has for it; `undefined` when
- * it is right. Takes RFC 3339 and ISO 8601 calendar dates, with or without time, with or without
- * zone; the day must exist.
+ * The fault of a date or date-time, in the words that pydantic 2 has for it; `undefined` when it is
+ * valid. Accepts RFC 3339 and ISO 8601 calendar dates, with or without time, with or without zone;
+ * the day must exist.
  */
 export function dateProblem(text: string): string | undefined {
   const basic = BASIC_DATE.exec(text);
@@ -23,9 +23,8 @@ export function dateProblem(text: string): string | undefined {
 }
 
 /**
- * The moment that such a text names, in milliseconds since 1970; a date is the beginning of its
- * day, and without a zone UTC counts, wherever the service runs. `undefined` for text that is no
- * date.
+ * The time that such a text names, in milliseconds since 1970; a date is the beginning of its day,
+ * and without a zone UTC counts, wherever the service runs. `undefined` for text that is no date.
  */
 export function instantOf(text: string): number | undefined {
   if (dateProblem(text) !== undefined) return undefined;
@@ -95,7 +94,7 @@ function isTime(text: string): boolean {
 
 /**
  * A leap second is the last second of a UTC day (RFC 3339 section 5.7); without a zone only the
- * minute can be judged.
+ * minute can be validated.
  */
 function isLeapMinute(minutes: number, offset: number | undefined): boolean {
   return offset === undefined ? minutes % 15 === 14 : (minutes - offset + 2880) % 1440 === 1439;

@@ -2,9 +2,9 @@ import type { Field, JsonObject, JsonValue } from "./field.js";
 import type { Kind } from "./kind.js";
 
 /**
- * A client's body as it is checked and kept: an owner in the compact form (`{"@id": …}`) becomes
- * its identifier, and fields that only the service fills in are left out. Anything but an object
- * comes back as it is.
+ * A client's body in the form that is validated and stored: an owner in the compact form (`{"@id":
+ * …}`) becomes its identifier, and fields that only the service fills in are left out. A value that
+ * is no object is returned unchanged.
  */
 export function normalizeInput(kind: Kind, value: unknown): unknown {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
@@ -34,14 +34,14 @@ export function withDefaults(kind: Kind, document: JsonObject, id?: string): Jso
     context && copyOf(context),
     Object.hasOwn(document, "@id") ? undefined : id,
   );
-  // Where the client sent one it keeps its place.
+  // A value that the client sent stays in its place.
   if (id !== undefined) whole["@id"] = id;
   for (const [name, value] of missing) if (name !== "@context") whole[name] = copyOf(value);
   return whole;
 }
 
 /**
- * Literals that end with what they spread: one that goes on behind it takes ten times as long, in
+ * Literals that end with a spread: one with members after the spread takes ten times as long, in
  * every write.
  */
 function headed(
@@ -56,7 +56,7 @@ function headed(
 }
 
 const defaults = new WeakMap<Kind, [name: string, value: JsonValue][]>();
-/** The kind's fields with a default; looked through for each record that is written. */
+/** The kind's fields with a default; read for each record that is written. */
 function defaultsOf(kind: Kind): readonly [name: string, value: JsonValue][] {
   let known = defaults.get(kind);
   if (!known)
@@ -78,7 +78,7 @@ function copyOf(value: JsonValue): JsonValue {
     : value;
 }
 
-/** The document without what is never stored or answered: a password. */
+/** The document without the field that is never stored or answered: a password. */
 export function withoutSecrets(kind: Kind, document: JsonObject): JsonObject {
   if (!Object.keys(document).some((name) => fieldOf(kind, name)?.secret)) return document;
   return Object.fromEntries(

@@ -9,8 +9,8 @@ const CELLS = "ark:99999/dataset-cells";
 const SEGMENT = "ark:99999/software-segment";
 
 /**
- * One body per kind, as a client would send it; together they tell one story: Ada's laboratory
- * counts cells in images. Contract documents, error messages and tests show these.
+ * One body per kind, as a client would send it; together they describe one example: Ada's
+ * laboratory counts cells in images. Contract documents, error messages and tests show these.
  */
 export const EXAMPLES: Readonly<Record<KindName, JsonObject>> = {
   user: {

@@ -21,23 +21,23 @@ export interface Field {
   /** The value (each item of a list) is an ARK in any spelling and links two records. */
   readonly ark?: boolean;
   /**
-   * The value is a reference when it looks like one (an ARK), else text: fields that the contract
-   * leaves untyped.
+   * The value is a reference when it has the form of one (an ARK), else text: fields that the
+   * contract leaves untyped.
    */
   readonly link?: boolean;
   /** Answered from links of other records that point here, after what the client stated. */
   readonly backlink?: Backlink;
-  /** An RFC 3339 / ISO 8601 date or date-time, kept as sent. */
+  /** An RFC 3339 / ISO 8601 date or date-time, stored as sent. */
   readonly date?: boolean;
   /** Accepted on writing, never answered, stored or projected (a password). */
   readonly secret?: boolean;
   /** Answered to the owner and administrators only (an e-mail address). */
   readonly private?: boolean;
-  /** Only in the service's own answers; a client's value is kept out. */
+  /** Only in the service's own answers; a client's value is ignored. */
   readonly computed?: boolean;
   /**
-   * Filled in by the registry alone, and stored: a client may send back what is there, or leave it
-   * out.
+   * Filled in by the registry alone, and stored: a client may send the stored value back, or leave
+   * it out.
    */
   readonly reserved?: boolean;
 }

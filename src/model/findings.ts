@@ -15,8 +15,7 @@ export interface Finding {
 }
 
 /**
- * Most broken rules that one answer lists: a body can hold millions, and the first ones tell
- * enough.
+ * Most broken rules that one answer lists: a body can hold millions, and the first ones are enough.
  */
 export const MAX_FINDINGS = MAX_ITEMS;
 
@@ -26,7 +25,7 @@ export class Findings {
 
   constructor(private readonly at: readonly (string | number)[]) {}
 
-  /** True when no more are listed; whoever walks a long list may stop. */
+  /** True when no more are listed; a caller that walks a long list may stop. */
   get full(): boolean {
     return this.items.length > MAX_FINDINGS;
   }

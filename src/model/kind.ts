@@ -1,6 +1,6 @@
 import type { Field, JsonObject } from "./field.js";
 
-/** A kind of record: a table of fields and the names it goes by at each door. */
+/** A kind of record: a table of fields and its names in each API. */
 export interface Kind {
   readonly name: KindName;
   /** GraphQL type and OpenAPI schema name. */
@@ -20,8 +20,8 @@ export interface Kind {
    */
   readonly closed?: true;
   /**
-   * Written by crates only: a record holds whatever JSON-LD its crate states, and the table names
-   * what is usual.
+   * Written by crates only: a record holds any JSON-LD that its crate states, and the table names
+   * the usual fields.
    */
   readonly loose?: true;
   /** Crates bring records of this kind too; their required fields and limits are warnings there. */

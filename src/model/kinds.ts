@@ -51,8 +51,8 @@ const common = {
 } as const;
 
 /**
- * The same fields for what crates bring: nothing is required and nothing filled in, so a crate's
- * entities keep what they say.
+ * The same fields for the entities of crates: nothing is required and nothing filled in, so a
+ * crate's entities are stored as stated.
  */
 const optionalCommon = {
   url: text("schema:url", "Web page of the object."),

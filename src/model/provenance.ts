@@ -121,13 +121,13 @@ export const ACTIVITY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
 ]);
 
 /**
- * The one inferred predicate: from what is supported to what directly supports it. Kept in
- * {@link inferredGraph}.
+ * The one inferred predicate: from the supported record to the record that directly supports it.
+ * Stored in {@link inferredGraph}.
  */
 export const SUPPORTED_BY = expandCurie("evi:directlySupportedBy");
 
 /**
- * Graph of what was inferred from one record's statements; never mixed with the statements
+ * Graph of the statements inferred from one record's statements; never mixed with the statements
  * themselves.
  */
 export const inferredGraph = (ark: string): string => `${ark}#inferred`;

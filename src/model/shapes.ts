@@ -54,7 +54,7 @@ function definition(fields: readonly Field[], provenance: boolean): JsonValue {
   return term;
 }
 
-/** Values kept whole as one JSON literal: their members are no statements about the record. */
+/** Values stored whole as one JSON literal: their members are no statements about the record. */
 const isJson = (field: Field): boolean =>
   field.json === "object" || field.json === "stringMap" || field.json === "list";
 
@@ -84,11 +84,11 @@ type Statements = { predicate: ReturnType<typeof namedNode>; object: Quad_Object
 
 /**
  * SHACL shapes, in Turtle: two node shapes per kind, with one property shape per public field.
- * `evi:DatasetShape` is for documents that are sent to the API: it says of the graph what the JSON
- * Schema says of the document, and more where a graph can tell more: an ARK field must hold a
- * reference, not text. It targets nothing. `evi:StoredDatasetShape` is for every stored record of
- * the class: crates bring records without required fields, with longer text, and with references or
- * numbers where the API takes text only (a licence by its IRI).
+ * `evi:DatasetShape` is for documents that are sent to the API: it requires of the graph what the
+ * JSON Schema requires of the document, and more where a graph can express more: an ARK field must
+ * hold a reference, not text. It targets nothing. `evi:StoredDatasetShape` is for every stored
+ * record of the class: crates bring records without required fields, with longer text, and with
+ * references or numbers where the API accepts text only (a licence by its IRI).
  */
 export function shaclShapes(): string {
   const writer = new Writer({ prefixes: PREFIXES });
@@ -155,7 +155,7 @@ function propertyShape(
     });
     return statements;
   }
-  // A crate states what it likes: nothing is asked of it but the names of its terms.
+  // A crate may state anything: the shape requires only the names of its terms.
   if (kind.loose) return statements;
   if (field.required && !field.nullable && !isList(field))
     statements.push({ predicate: curie("sh:minCount"), object: integer(1) });

@@ -8,9 +8,9 @@ interface Frame {
 }
 
 /**
- * Where a JSON value holds a string that no store can keep: one with NUL or a lone surrogate, as a
+ * Where a JSON value holds a string that no store can hold: one with NUL or a lone surrogate, as a
  * value or as a key (the place then ends with that key). `undefined` when there is none; `[]` means
- * the value itself. Iterative: the depth of the value is the client's.
+ * the value itself. Iterative: the client decides the depth of the value.
  */
 export function findBadString(value: unknown): (string | number)[] | undefined {
   if (typeof value === "string") return isBad(value) ? [] : undefined;
@@ -31,7 +31,7 @@ export function findBadString(value: unknown): (string | number)[] | undefined {
   return undefined;
 }
 
-/** The item that tells a client of a bad string found at `loc`. */
+/** The item that reports a bad string at `loc` to a client. */
 export function badStringItem(loc: (string | number)[]): ValidationItem {
   return {
     loc,

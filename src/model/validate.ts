@@ -104,9 +104,7 @@ function checkTexts(
     checkText(field, value[index], [...loc, index], findings, example);
 }
 
-/**
- * Neither a string nor a list of strings: what is wrong is told for both, as for a union of types.
- */
+/** Neither a string nor a list of strings: both faults are reported, as for a union of types. */
 function checkUnion(field: Field, value: unknown, loc: Loc, findings: Findings): void {
   if (
     typeof value === "string" ||

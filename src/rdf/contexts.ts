@@ -215,7 +215,9 @@ export class BoundedContexts extends ContextResolver {
     super({ sharedCache: new Map() });
   }
 
-  /** What was exceeded. The processor replaces an error that ends the check of a term's context. */
+  /**
+   * The exceeded limit. The processor replaces an error that ends the check of a term's context.
+   */
   get exceeded(): ContextLimit | undefined {
     return this.#limit;
   }

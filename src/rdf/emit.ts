@@ -16,8 +16,8 @@ import {
 } from "./predicates.js";
 
 /**
- * The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names what is
- * wrong.
+ * The document cannot be read as JSON-LD (a malformed `@context`, a wrong keyword); names the
+ * fault.
  */
 export class JsonLdError extends Error {
   /** @param entity index of the entity of a crate that cannot be read */
@@ -144,8 +144,8 @@ export class Emitter {
 
   private value(subject: string, iri: string, property: Property, value: Expanded): void {
     if ("@list" in value) {
-      // A list of references is that many relations: who used what does not depend on the order it
-      // is told in.
+      // A list of references is that many relations: which record used which does not depend on the
+      // order of the list.
       if (property.refers)
         for (const item of value["@list"] as Expanded[]) this.value(subject, iri, property, item);
       else this.relate(subject, property, this.list(value["@list"] as Expanded[]));

@@ -20,8 +20,8 @@ const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
 /**
  * A context under which no term is dropped. A context may take the meaning of a term away (`null`
  * as the whole context, as `@vocab`, or as a term; JSON-LD 1.1, section 4.1), and the processor
- * then leaves out whatever uses the term. Those terms get the fallback vocabulary; a context that
- * takes nothing away is answered as it is. A remote context that is not bundled is left out:
+ * then leaves out everything that uses the term. Those terms get the fallback vocabulary; a context
+ * that takes nothing away is returned unchanged. A remote context that is not bundled is left out:
  * nothing is fetched, and it explains nothing here.
  */
 export function keepContext(context: JsonValue): JsonValue {
@@ -83,8 +83,8 @@ const OF_NODES: ReadonlySet<string> = new Set([
 const KEYWORD = /^@[A-Za-z]+$/;
 
 /**
- * A key of a node as the processor keeps it: what has the form of a keyword and is none would be
- * left out.
+ * A key of a node in a form that the processor preserves: it would leave out a key that has the
+ * form of a keyword and is none.
  */
 const keepKey = (key: string): string =>
   KEYWORD.test(key) && !OF_NODES.has(key) ? FALLBACK_VOCABULARY + key : key;
@@ -96,10 +96,10 @@ const BLANK = /\s/;
 const encode = (text: string): string => text.replace(/\s/g, encodeURIComponent);
 
 /**
- * The document as the JSON-LD processor keeps all of it. Blanks in keys and in `@id` are
- * percent-encoded: jsonld.js drops a term with a blank and tears an id apart, although people write
- * both. A context's terms are keys too, so that they still meet. Terms without a meaning get one;
- * see {@link keepContext} and {@link keepKey}.
+ * The document in a form of which the JSON-LD processor drops nothing. Blanks in keys and in `@id`
+ * are percent-encoded: jsonld.js drops a term with a blank and tears an id apart, although people
+ * write both. A context's terms are keys too, so that they still match. Terms without a meaning get
+ * one; see {@link keepContext} and {@link keepKey}.
  * @param untouched keys of the first level whose values are JSON literals, not JSON-LD
  */
 function keepAll(document: JsonObject, untouched: (key: string) => boolean): JsonObject {
@@ -274,7 +274,7 @@ export function boundedGraphs(
 }
 
 /**
- * What is wrong with a list of contexts, applied one after the other.
+ * The fault of a list of contexts, applied one after the other.
  * @throws ContextLimit
  */
 export async function contextProblem(
@@ -310,8 +310,8 @@ function contextList(context: JsonValue | undefined): JsonValue[] {
 }
 
 /**
- * What an evidence graph tells are statements of other records: told once more they would outlive
- * their withdrawal there, and support themselves.
+ * The content of an evidence graph repeats statements of other records: stated again, these would
+ * outlive their withdrawal there, and support themselves.
  */
 const withoutAnswer = ({
   "@graph": _graph,
@@ -327,7 +327,7 @@ function shownOf(input: GraphInput): JsonObject {
   return input.kind === "evidencegraph" ? withoutAnswer(shown) : shown;
 }
 
-/** The same as the JSON-LD processor keeps all of it. */
+/** The same document in a form of which the JSON-LD processor drops nothing. */
 function bodyOf(input: GraphInput, shown = shownOf(input)): JsonObject {
   const { fields } = KINDS[input.kind];
   const { "@id": _id, ...said } = shown;
@@ -398,7 +398,7 @@ async function expand(
   }
 }
 
-/** A definition that was left out of a context: where, and what is wrong with it. */
+/** A definition that was left out of a context: its place, and its fault. */
 export interface DroppedTerm {
   term: string;
   pointer: string;
@@ -432,9 +432,9 @@ export class SoundContexts {
   }
 
   /**
-   * The context without the definitions that are wrong in it.
+   * The context without its faulty definitions.
    * @param before contexts that it follows, which are sound
-   * @returns undefined for what is no context at all, or is wrong in more places than are worth
+   * @returns undefined for a value that is no context at all, or has more faults than are worth
    * looking for
    */
   async of(
@@ -472,11 +472,11 @@ export class SoundContexts {
     };
     try {
       if (!(await problem(context))) return { context };
-      // No context at all, or what is wrong is before it.
+      // No context at all, or the fault is in a context before it.
       if (typeof context !== "object" || context === null || (await problem({}))) return undefined;
       return { context: await withoutWrong(context, problem, pointer, dropped) };
     } catch (error) {
-      // Nested deeper than can be expanded, or too much to look for.
+      // Nested deeper than can be expanded, or too many definitions to search.
       if (error instanceof TooManyTrials || this.#bounded.exceeded || error instanceof RangeError)
         return undefined;
       throw error;

@@ -27,10 +27,10 @@ function isOwnContext(context: JsonValue | undefined): context is JsonObject {
 
 /**
  * The expansion of a plain record under one of the registry's own contexts: words as keys, scalars
- * and lists of them as values. That is what most clients send, and the JSON-LD processor spends
- * four fifths of a small write on it. `undefined` for anything else, which the processor expands; a
- * property test holds the two together.
- * @param document its `@id` is not looked at
+ * and lists of them as values. Most clients send such records, and the JSON-LD processor spends
+ * four fifths of a small write on one. `undefined` for any other document, which the processor
+ * expands; a property test compares the two.
+ * @param document its `@id` is ignored
  * @param terms declared fields of the kind: name → term definition
  */
 export function plainExpansion(document: JsonObject, terms: JsonObject): Expanded | undefined {
@@ -96,6 +96,6 @@ export interface RecordGraph {
   /** Canonical N-Quads (sorted lines): the record's graph, and its inferred graph. */
   quads: string;
   links: Link[];
-  /** Terms that no context explains; kept under the fallback vocabulary. */
+  /** Terms that no context explains; stored under the fallback vocabulary. */
   lostTerms: string[];
 }

@@ -13,7 +13,7 @@ import { compactIri, iriTerm, RDF } from "./nquads.js";
 const MOST_KNOWN = 2000;
 const LONGEST = 200;
 
-/** What is made of an IRI of a vocabulary, remembered: few come again and again. */
+/** Results for IRIs of vocabularies, cached: few come again and again. */
 class Known<T> {
   readonly #known = new Map<string, T>();
 
@@ -115,16 +115,16 @@ export interface Predicate {
   /** `<iri>` of N-Quads. */
   readonly term: string;
   /**
-   * What a link is kept under, a CURIE where there is one. None: statements with it make no links.
+   * The stored name of a link, a CURIE where one exists. None: statements with it make no links.
    */
   readonly link: string | undefined;
 }
 
-/** A property of expanded JSON-LD, and what comes of a statement with it. */
+/** A property of expanded JSON-LD, and the result of a statement with it. */
 export interface Property {
   /**
-   * What it is stated with: `schema:usedDataset` and the like are no terms of schema.org, and the
-   * EVI one stands in their place.
+   * Its predicate: `schema:usedDataset` and the like are no terms of schema.org, and the EVI one
+   * stands in their place.
    */
   readonly predicate: Predicate;
   /**

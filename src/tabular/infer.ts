@@ -40,7 +40,7 @@ class ColumnGuess {
 }
 
 const CANDIDATES = [",", "\t", ";", "|"] as const;
-/** Rows that are looked at to tell separator and header. */
+/** Rows that are read to find separator and header. */
 const SAMPLE_ROWS = 200;
 
 /** The first rows of a table as text. */
@@ -62,14 +62,14 @@ function sampleRows(
       at = next;
     }
   } catch {
-    // A quote that never closes with this separator; the rows before it still tell something.
+    // A quote that never closes with this separator; the rows before it still count.
   }
   return rows;
 }
 
 /**
- * The separator that gives most rows the same number of columns, and of those that give the same
- * the most columns.
+ * The separator that gives most rows the same number of columns; when several do, the one with the
+ * most columns.
  */
 function detectSeparator(head: Buffer, whole: boolean, limits: TableLimits): string {
   let best = { separator: ",", share: 0, columns: 1 };
@@ -88,8 +88,8 @@ function detectSeparator(head: Buffer, whole: boolean, limits: TableLimits): str
 const NAME = /^[\p{L}_][\p{L}\p{N}_ .:()/%#&+-]{0,80}$/u;
 
 /**
- * Whether the first row names the columns: its cells look like names, differ, and are of another
- * kind than those below.
+ * Whether the first row names the columns: its cells have the form of names, differ, and are of
+ * another kind than those below.
  */
 function detectHeader(rows: readonly string[][]): boolean {
   const [first, ...others] = rows;
@@ -131,7 +131,7 @@ function describeColumns(
   const name = (column: number): string =>
     uniqueName((header[column] ?? "").trim() || `column_${column}`, properties);
   const vector = vectorStart(header, guesses, least, most);
-  // Without rows the header alone says which columns there are; what is in them nobody knows: text.
+  // Without rows only the header names the columns; their content is unknown, so they are text.
   const single = vector ?? (guesses.length === 0 ? header.length : least);
   for (let column = 0; column < single; column++) {
     const guess = guesses[column];
@@ -244,7 +244,7 @@ class Widths {
   }
 }
 
-/** What was found out about a table. */
+/** The result of inferring a table's schema. */
 interface InferredTable {
   separator: string;
   header: boolean;
@@ -254,12 +254,12 @@ interface InferredTable {
   notes: string[];
 }
 
-/** Bytes that are looked at to tell separator and header. */
+/** Bytes that are read to find separator and header. */
 const HEAD = 256 << 10;
 
 /**
- * Finds out separator, header and the datatype of every column; the whole table is read, so that it
- * conforms to what is said of it. Patterns and bounds are not guessed.
+ * Finds separator, header and the datatype of every column; the whole table is read, so that it
+ * conforms to the inferred schema. Patterns and bounds are not guessed.
  * @throws TabularError as a check does
  */
 export async function inferTable(

@@ -1,4 +1,4 @@
-/** What each limit is called where it is set: errors tell it. */
+/** The name of each limit where it is set: errors name it. */
 interface LimitNames {
   maxText: string;
   maxCell: string;
@@ -53,9 +53,8 @@ export function sizeText(bytes: number): string {
 }
 
 /**
- * What keeps a table or its schema from being checked at all. The message is one sentence for the
- * person who asked; it names the place and what to do. The file's name is put in front by whoever
- * knows it.
+ * A fault that prevents any check of a table or its schema. The message is one sentence for the
+ * user; it names the place and what to do. The caller that knows the file's name puts it in front.
  */
 export class TabularError extends Error {
   constructor(

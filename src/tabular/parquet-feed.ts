@@ -87,7 +87,7 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
 }
 
 /**
- * All columns when some are lists, since a list moves what comes after it; else those that
+ * All columns when some are lists, since a list moves the columns after it; else those that
  * properties point at.
  */
 function wantedColumns(

@@ -21,7 +21,7 @@ interface Converter {
   indexError: ErrorKind;
 }
 
-/** Checks one row after another and collects what is wrong. */
+/** Checks one row after another and collects the errors. */
 export class RowChecker implements Report {
   private readonly kinds: ErrorKind[] = [];
   /** In the order of the schema: the order of parsing errors. */
@@ -122,7 +122,7 @@ export class RowChecker implements Report {
     if (++this.errors >= this.options.maxErrors) this.full = true;
   }
 
-  /** What was found since the last time. */
+  /** The errors found since the last call. */
   take(): TableError[] {
     const { found } = this;
     if (found.length > 0) this.found = [];

@@ -8,9 +8,9 @@ export class ErrorKind {
   /**
    * @param id position among the kinds of the check
    * @param keyword the violated keyword; null for rows that could not be converted
-   * @param property null for what is wrong with a row as a whole
-   * @param before what the message says before the detail that differs from row to row
-   * @param after what it says after it
+   * @param property null for a fault of the row as a whole
+   * @param before the text of the message before the detail that differs from row to row
+   * @param after the text of the message after it
    */
   constructor(
     readonly id: number,

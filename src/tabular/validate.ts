@@ -18,9 +18,12 @@ export interface CheckOptions extends TextOptions {
   /** Ends the check after so many errors; default none. */
   maxErrors?: number;
   limits?: Partial<TableLimits>;
-  /** Told how the header differs from the names in the schema, where it does. */
+  /**
+   * Called with the differences between the header and the names in the schema, where there are
+   * any.
+   */
   onHeader?: (differences: HeaderDifferences) => void;
-  /** Told now and then how many bytes of the source were read. */
+  /** Called at intervals with the number of bytes of the source that were read. */
   onProgress?: (bytes: number) => void;
 }
 
@@ -33,7 +36,7 @@ export interface TableCheck extends AsyncIterable<TableError> {
    * The errors of a stretch of rows at a time, in the order of rows: the fast way for many errors.
    */
   batches(): AsyncGenerator<TableError[], void>;
-  /** What it came to; reads what was not read yet. */
+  /** The result; reads the rest of the source. */
   summary(): Promise<TableSummary>;
 }
 

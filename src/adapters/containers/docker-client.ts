@@ -24,8 +24,8 @@ interface Call {
 /** Longest answer that is read whole: descriptions, lists and messages. */
 const LONGEST_ANSWER = 16 * 2 ** 20;
 /**
- * What proxies say in place of an engine that is away; of the calls made here none has an engine
- * answer so.
+ * Statuses that proxies send in place of an unavailable engine; no engine answers the calls made
+ * here with one of them.
  */
 const PROXIED: ReadonlySet<number> = new Set([502, 503, 504]);
 /** Longest text of the engine that is passed on. */
@@ -122,8 +122,8 @@ export class DockerClient {
     answered.catch(() => {});
     let fault: { error: unknown } | undefined;
     if (payload === undefined || payload instanceof Uint8Array) request.end(payload);
-    // What goes wrong with the bytes themselves is told as that; an engine that hangs up, by its
-    // answer or its absence.
+    // A fault of the payload itself is thrown as that fault; an engine that hangs up shows by its
+    // answer or by the lack of one.
     else
       void pipeline(Readable.from(watched(payload, (error) => (fault = { error }))), request).catch(
         () => {},
@@ -156,7 +156,7 @@ async function* watched(
   }
 }
 
-/** The body of an answer, piece by piece. @throws EngineAway when it breaks off */
+/** The body of an answer, chunk by chunk. @throws EngineAway when it breaks off */
 export async function* piecesOf(answer: IncomingMessage): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of answer) yield chunk as Buffer;

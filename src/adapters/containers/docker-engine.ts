@@ -143,7 +143,7 @@ function runSpec(
 const HEADER = 8;
 
 /**
- * The last `most` bytes of what a container wrote, both streams as they came.
+ * The last `most` bytes of a container's output, both streams as they came.
  * @param pieces frames, cut anywhere
  */
 async function logText(pieces: AsyncIterable<Uint8Array>, most: number): Promise<string> {
@@ -254,7 +254,7 @@ class DockerRun implements ContainerRun {
     const {
       State: { Running, Restarting, Status, ExitCode, OOMKilled, StartedAt, FinishedAt },
     } = await this.client.json<Inspected>("GET", `/containers/${this.id}/json`);
-    // Podman says so for a moment between the end of the process and knowing how it ended.
+    // Podman reports `stopping` for a short time between the end of the process and its exit code.
     if (Running || Restarting === true || Status === "stopping" || Status === "created")
       return { running: true };
     return {
@@ -267,7 +267,7 @@ class DockerRun implements ContainerRun {
   }
 
   async outputSize(): Promise<number | undefined> {
-    // Docker refuses while it counts for somebody else: then it is the next look that tells.
+    // Docker refuses while it counts for another caller: then the next poll returns the size.
     const usage = await this.client
       .json<Usage>("GET", "/system/df", { query: { type: "volume" } })
       .catch(ifRefused);
@@ -290,7 +290,7 @@ class DockerRun implements ContainerRun {
     let root: string | undefined;
     for await (const { name, ...entry } of readTar(piecesOf(answer))) {
       const path = name === null ? null : partsOf(name);
-      // The folder itself comes first; engines differ in what they call it.
+      // The folder itself comes first; engines differ in its name.
       if (root === undefined) root = path?.join("/") ?? "";
       else yield { ...entry, path: path === null ? null : below(root, path.join("/")) };
     }
@@ -312,8 +312,8 @@ async function removeRun(client: DockerClient, owner: RunOwner): Promise<void> {
 }
 
 /**
- * Engines refuse what somebody else is just removing, and a volume whose container is not quite
- * gone.
+ * Engines refuse to remove a container that another caller is just removing, and a volume whose
+ * container is not quite gone.
  */
 async function untilGone(remove: () => Promise<unknown>): Promise<void> {
   for (let attempt = 1; ; attempt++) {

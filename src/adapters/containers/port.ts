@@ -58,7 +58,7 @@ export interface RunSpec {
   limits: RunLimits;
 }
 
-/** Where a run finds what it is given, read-only. */
+/** Where a run finds its inputs, read-only. */
 export type InputPlace = "inputs" | "software";
 
 export type RunState =
@@ -83,7 +83,7 @@ export interface OutputEntry {
   content(): AsyncIterable<Uint8Array>;
 }
 
-/** One container with its volumes. Whoever made it removes it, however it ended. */
+/** One container with its volumes. The caller that made it removes it, however it ended. */
 export interface ContainerRun {
   /** The engine's identifier of the container. */
   readonly id: string;
@@ -91,11 +91,11 @@ export interface ContainerRun {
   put(place: InputPlace, files: AsyncIterable<TarFile>): Promise<void>;
   /** @throws EngineRefusal when the image cannot run that command */
   start(): Promise<void>;
-  /** @throws EngineRefusal with status 404 when somebody removed it */
+  /** @throws EngineRefusal with status 404 when another caller removed it */
   state(): Promise<RunState>;
   /** Bytes under `/outputs` as of now; `undefined` where the engine does not count. */
   outputSize(): Promise<number | undefined>;
-  /** The end of what it wrote to standard output and error, at most so many bytes of UTF-8. */
+  /** The end of its standard output and error, at most so many bytes of UTF-8. */
   log(bytes: number): Promise<string>;
   outputs(): AsyncGenerator<OutputEntry>;
   /** Ends what runs, and removes container and volumes; again does no harm. */
@@ -103,7 +103,7 @@ export interface ContainerRun {
 }
 
 /**
- * Runs containers. Nothing is ever fetched from elsewhere: an image is there or it is not. Every
+ * Runs containers. It never fetches an image: the engine has the image, or the call fails. Every
  * call throws {@link EngineAway} when it gets no answer.
  */
 export interface ContainerEngine {
@@ -111,7 +111,7 @@ export interface ContainerEngine {
   image(reference: string): Promise<EngineImage | undefined>;
   /** Makes container and volumes, not started. When it throws nothing stays behind. */
   create(spec: RunSpec): Promise<ContainerRun>;
-  /** Whose containers and volumes of this registry are there. */
+  /** The owners of this registry's containers and volumes on the engine. */
   owners(): Promise<RunOwner[]>;
   /** Removes those of one attempt. */
   remove(owner: RunOwner): Promise<void>;

@@ -1,4 +1,4 @@
-/** Bytes that arrive in pieces, taken in the pieces that are wanted. */
+/** Bytes that arrive in chunks of any size, read in the sizes that the reader wants. */
 class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
@@ -11,7 +11,7 @@ class ByteSource {
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
-  /** Exactly so many, as one piece. */
+  /** Exactly so many, as one chunk. */
   async take(count: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
     for (let at = 0; at < count;) {
@@ -26,7 +26,10 @@ class ByteSource {
     for (let left = count; left > 0;) left -= (await this.some(left)).byteLength;
   }
 
-  /** The next bytes, so many at most, handed out as they come; `remaining` is what nobody took. */
+  /**
+   * The next bytes, so many at most, handed out as they come; `remaining` counts the bytes that
+   * were not read.
+   */
   limited(count: number): { readonly remaining: number; chunks(): AsyncIterable<Uint8Array> } {
     let remaining = count;
     const some = (most: number) => this.some(most);
@@ -44,7 +47,7 @@ class ByteSource {
     };
   }
 
-  /** Tells whoever sends them that nobody listens any more. */
+  /** Tells the sender that the reader has stopped. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }
@@ -76,8 +79,8 @@ const LARGEST = 0o77777777777;
 
 /**
  * Files as an archive in the pax interchange format (POSIX.1-2017, pax, "EXTENDED DESCRIPTION"),
- * each readable and executable for everybody, with an entry for each folder before what is in it.
- * @throws Error when a file has another size than it said
+ * each readable and executable for all users, with an entry for each folder before its content.
+ * @throws Error when the size of a file differs from the one given for it
  */
 export async function* writeTar(files: AsyncIterable<TarFile>): AsyncGenerator<Uint8Array> {
   const known = new Set<string>();
@@ -183,8 +186,8 @@ interface Extended {
 }
 
 /**
- * Reads an archive in ustar, pax or GNU format in constant memory. The entries are a stranger's:
- * nothing of them is believed but their sizes, which bound what is read.
+ * Reads an archive in ustar, pax or GNU format in constant memory. The entries are untrusted: only
+ * their sizes are used, which bound how much is read.
  * @throws TarError
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {

@@ -9,7 +9,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 import { Outage } from "../../errors.js";
 import { EmbeddingsRefused } from "./port.js";
 
-/** The server refuses what it was sent to embed: less of it, or shorter texts, it may take. */
+/** The server refuses the texts: it may accept fewer or shorter ones. */
 export class InputRefused extends EmbeddingsRefused {}
 
 /** Characters of the server's own words that are passed on. */
@@ -37,8 +37,8 @@ const late = (timeout: number, setting: string): Outage =>
   away(`did not answer within ${setting}=${timeout} ms`);
 
 /**
- * What an answer that is not 2xx means.
- * @param body the beginning of what was answered
+ * The meaning of an answer that is not 2xx.
+ * @param body the beginning of the answer
  */
 function refusalOf(status: number, body: string, key: string | undefined): Error {
   const remedy =
@@ -56,7 +56,7 @@ function refusalOf(status: number, body: string, key: string | undefined): Error
   );
 }
 
-/** What it said, in one line and without the key. */
+/** The server's message, in one line and without the key. */
 function wordsOf(body: string, key: string | undefined): string {
   const said = messageOf(body);
   const hidden =
@@ -92,7 +92,7 @@ function messageOf(body: string): string {
 
 /** Bytes of an error's body that are read. */
 const REASON = 8 * 2 ** 10;
-/** ms that an idle connection is kept: shorter than servers do. */
+/** ms that an idle connection stays open: shorter than on common servers. */
 const KEPT = 4_000;
 
 export interface Call {
@@ -162,8 +162,8 @@ export class EmbeddingsHttp {
     } finally {
       clearTimeout(clock);
       for (const one of signals) one.removeEventListener("abort", end);
-      // What was not read to its end is not wanted: the connection ends, and with it, where the
-      // server sees it, the work.
+      // A body that was not read to its end is not wanted: the connection is closed. A server that
+      // notices it ends the computation.
       ending.abort(away("is not listened to any more"));
     }
   }
@@ -174,7 +174,7 @@ export class EmbeddingsHttp {
   }
 
   /**
-   * A kept connection that the server has just closed is no fault: every call here may be sent
+   * It is no fault when the server has just closed an idle connection: every call here may be sent
    * twice.
    */
   async #answer(path: string, json: unknown, signal: AbortSignal): Promise<IncomingMessage> {
@@ -200,7 +200,7 @@ export class EmbeddingsHttp {
             this.base + path,
             options,
             (answer) => {
-              // Some servers refuse without reading what they were sent, and take that for the
+              // Some servers refuse a request without reading its body, and take the body for the
               // connection's next request.
               if (!isWell(answer)) request.shouldKeepAlive = false;
               resolve(answer);

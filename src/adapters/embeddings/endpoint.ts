@@ -13,10 +13,9 @@ export const longestAnswer = (texts: number): number =>
   texts * MOST_DIMENSIONS * NUMBER_BYTES + FRAME_BYTES;
 
 /**
- * The vectors in an answer, in the order of the texts that it is for, each of length 1. Numbers in
- * lists are read, and little-endian float32 in base64, which some servers send whatever they are
- * asked for.
- * @throws EmbeddingsRefused that says what is wrong with it, and where
+ * The vectors in an answer, in the order of the texts, each of length 1. Accepts numbers in lists,
+ * and little-endian float32 in base64, which some servers send regardless of the requested format.
+ * @throws EmbeddingsRefused that names the fault, and its place
  */
 export function vectorsOf(answer: string, texts: number): Float32Array[] {
   const data = member(parsed(answer), "data");
@@ -157,7 +156,7 @@ function cut(text: string, most: number): string {
  * a time.
  */
 const UNHURRIED = 2_000;
-/** ms for which what is known of the server's health is told again. */
+/** ms for which the last health check is reused. */
 const HEALTH_KEPT = 5_000;
 /** Longest list of models that is read. */
 const LONGEST_LIST = 2 ** 20;
@@ -274,9 +273,9 @@ export class EndpointEmbedder implements Embedder {
   }
 
   /**
-   * Servers differ in how many texts they take, and how long ones, and few say so beforehand; many
-   * refuse a text that is longer than their model reads. What is refused is sent by halves: of the
-   * list, then of the one text, whose beginning must do.
+   * Servers differ in how many texts they accept, and how long ones, and few publish their limits;
+   * many refuse a text that is longer than their model reads. A refused list is split in half and
+   * retried; of a single refused text the first half is sent.
    */
   async #taken(
     texts: readonly string[],
@@ -299,8 +298,8 @@ export class EndpointEmbedder implements Embedder {
   }
 
   /**
-   * Does one call of so many texts, and learns from how long it took: half as many are sent after a
-   * slow one, also if it was so slow that it failed, and whoever tries again gets further; twice as
+   * Does one call of so many texts, and adapts the batch size to its time: half as many texts after
+   * a slow call, also if it was so slow that it failed, so that a retry gets further; twice as
    * many, up to the setting, after a quick one.
    */
   async #timed<T>(texts: number, call: () => Promise<T>): Promise<T> {

@@ -1,6 +1,6 @@
 /**
- * The embeddings server has read what it was asked and refuses it, or answers what is no vectors:
- * asked again it would do so again. The message is one line that holds what the server said, cut
+ * The embeddings server has read the request and refuses it, or its answer holds no vectors: a
+ * retry would give the same result. The message is one line that holds the server's message, cut
  * short, and never the key.
  */
 export class EmbeddingsRefused extends Error {
@@ -8,10 +8,10 @@ export class EmbeddingsRefused extends Error {
 }
 
 /**
- * Makes vectors of texts: what is alike in meaning is near. Every call throws `Outage` (errors.ts)
- * while the server is away, overloaded, slow, or answers 408, 425, 429 or 5xx, and
- * {@link EmbeddingsRefused} for what would be refused again, which a text without anything but
- * spaces is as well; an abort throws the signal's reason.
+ * Makes vectors of texts: texts alike in meaning are near each other. Every call throws `Outage`
+ * (errors.ts) while the server is unavailable, overloaded, slow, or answers 408, 425, 429 or 5xx,
+ * and {@link EmbeddingsRefused} for a request that would be refused again, such as a text of
+ * nothing but spaces; an abort throws the signal's reason.
  */
 export interface Embedder {
   /**
@@ -24,10 +24,10 @@ export interface Embedder {
    * the beginning counts. No texts, no question.
    */
   passages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
-  /** The vector of what somebody looks for, to be compared with those of {@link passages}. */
+  /** The vector of a search text, to be compared with those of {@link passages}. */
   query(text: string, signal?: AbortSignal): Promise<Float32Array>;
   /** Whether it can be used; cheap, and not asked of the server each time. */
   health(): Promise<void>;
-  /** Ends what is under way, as an `Outage`. */
+  /** Ends all running calls, as an `Outage`. */
   close(): Promise<void>;
 }

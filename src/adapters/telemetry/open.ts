@@ -37,7 +37,9 @@ export async function tracingOf(config: Config, log: Log): Promise<Tracing | und
   });
 }
 
-/** What requests and jobs ask of the records; bookkeeping that nobody waits for is left out. */
+/**
+ * The record store's operations for requests and jobs; bookkeeping in the background is left out.
+ */
 const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "find",
   "findMany",
@@ -69,8 +71,8 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
 ];
 
 /**
- * The same stores and queue, whose calls are told of. Without tracing nobody calls this, and
- * nothing is in between.
+ * The same stores and queue, with their calls traced. Without tracing this is not called, and the
+ * calls are direct.
  */
 export function tracedDeps<
   D extends Pick<Deps, "config" | "records" | "objects" | "queries" | "openQueries" | "jobs">,

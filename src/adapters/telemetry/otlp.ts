@@ -195,15 +195,15 @@ const spanOf = (context: Context | undefined): Span | undefined =>
   context && trace.getSpan(context);
 
 /**
- * Where a trace goes on. Only `traceparent` is taken: what a stranger writes into `tracestate` and
- * `baggage` goes nowhere.
+ * The parent of a trace. Only `traceparent` is accepted: a caller's `tracestate` and `baggage` are
+ * not passed on.
  */
 function contextOf(traceparent: unknown): Context {
   const parent = typeof traceparent === "string" ? parseTraceParent(traceparent) : null;
   return parent ? trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true }) : ROOT_CONTEXT;
 }
 
-/** Objects are no database: their spans have our own name for what they are in. */
+/** Objects are not in a database: their spans have our own name for the store. */
 function storeAttributes({ store, system, operation }: StoreCall): Attributes {
   if (store === "objects")
     return { "arkgraph.objects.system": system, "arkgraph.objects.operation": operation };
@@ -214,7 +214,7 @@ function storeAttributes({ store, system, operation }: StoreCall): Attributes {
   };
 }
 
-/** Each stage is an event of the span, told once. */
+/** Each stage is an event of the span, reported once. */
 function withStages(job: Job, span: Span): Job {
   let stage: string | undefined;
   return {
@@ -237,7 +237,7 @@ async function ending<T>(span: Span, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The code of an error or its class: its text may hold what is nobody's business. */
+/** The code of an error or its class: its text may hold private data. */
 function typeOf(error: unknown): string {
   const { code, name } = (error ?? {}) as { code?: unknown; name?: unknown };
   for (const type of [code, name])
@@ -249,7 +249,7 @@ function typeOf(error: unknown): string {
 const BATCH = 512;
 /** How long a stop waits for the last sending, ms. */
 const FAREWELL = 1000;
-/** A collector that is away is told of once in so many ms. */
+/** ms between two warnings about an unavailable collector. */
 const SILENCE = 60_000;
 
 /**
@@ -289,7 +289,7 @@ export function openTracing(options: TracingOptions): Tracing {
   });
 }
 
-/** The exporter, which says when it fails; the SDK itself would keep silent. */
+/** The exporter, which reports when it fails; the SDK itself would be silent. */
 function told(exporter: SpanExporter, onLost: (reason: string) => void): SpanExporter {
   let last = -Infinity;
   return {

@@ -13,8 +13,8 @@ export interface StoreCall {
 }
 
 /**
- * Tells a collector what is done for whom, and how long it takes. There is none unless a setting
- * asks for it.
+ * Reports to a collector which operations run for which caller, and how long they take. There is
+ * none unless a setting asks for it.
  */
 export interface Tracing {
   /**
@@ -41,11 +41,11 @@ export interface Tracing {
   ): JobHandler;
   /** A call of a store in a span, where it is made for a request or a job that has one. */
   store<T>(call: StoreCall, work: () => Promise<T>): Promise<T>;
-  /** Sends what is left, and waits for that a moment only. Never rejects. */
+  /** Sends the remaining spans, and waits for that a short time only. Never rejects. */
   close(): Promise<void>;
 }
 
-/** What is told to whom. */
+/** The collector's address, and what is sent to it. */
 export interface TracingOptions {
   /** Base address of a collector that takes OTLP over HTTP. */
   endpoint: string;
@@ -63,6 +63,6 @@ export interface TracingOptions {
   queue: number;
   /** How work is queued: `in_process` or `bullmq`. */
   queueSystem: string;
-  /** Told of spans that could not be sent, at most once a minute. */
+  /** Called with the reason when spans could not be sent, at most once a minute. */
   onLost: (reason: string) => void;
 }

@@ -4,14 +4,12 @@ const [QUOTE, BACKSLASH, OPEN_OBJECT, CLOSE_OBJECT, OPEN_ARRAY, CLOSE_ARRAY, COM
   0x22, 0x5c, 0x7b, 0x7d, 0x5b, 0x5d, 0x2c, 0x3a,
 ];
 const [NOTHING, MEMBER, CLOSE, STRING] = [0, 1, 2, 3];
-/** By byte, what it means outside a string. */
+/** The meaning of each byte outside a string. */
 const MEANING = new Uint8Array(256);
 for (const byte of [COMMA, COLON, OPEN_OBJECT, OPEN_ARRAY]) MEANING[byte] = MEMBER;
 for (const byte of [CLOSE_OBJECT, CLOSE_ARRAY]) MEANING[byte] = CLOSE;
 MEANING[QUOTE] = STRING;
-/**
- * Bytes of a string that are looked at one by one before the native search for its end takes over.
- */
+/** Bytes of a string that are read one by one before the native search for its end takes over. */
 const SHORT = 32;
 
 /** Keys and values of a text, and where a bracket is one too many inside each other. */

@@ -16,8 +16,8 @@ export interface JsonProblem {
 }
 
 /**
- * True when a double keeps the number as written: its shortest decimal form is the same number.
- * `1.0`, `1e2`, `-0` and `0.1` are kept; `12345678901234567890`, `1e400` and `1e-400` are not.
+ * True when a double preserves the number as written: its shortest decimal form is the same number.
+ * `1.0`, `1e2`, `-0` and `0.1` are preserved; `12345678901234567890`, `1e400` and `1e-400` are not.
  * @param literal a number as RFC 8259 §6 writes it
  */
 export function isExactNumber(literal: string): boolean {
@@ -51,7 +51,7 @@ function decimal(literal: string): { digits: string; exponent: number } {
   };
 }
 
-/** More would help nobody, and a hostile text could hold millions. */
+/** More would not help the client, and a hostile text could hold millions. */
 const MAX_PROBLEMS = 100;
 
 /** An array or object being read: what its current item is called. */
@@ -70,7 +70,7 @@ class Broken extends Error {
 }
 
 /**
- * The thorough look at a text that is not JSON, or not to be trusted: every problem with its
+ * The thorough check of a text that is not JSON, or not to be trusted: every problem with its
  * pointer and place.
  */
 export function inspectJson(text: string, maxDepth: number): JsonProblem[] {
@@ -102,8 +102,8 @@ class Inspection {
   }
 
   private document(): void {
-    // Each turn reads one value, then closes what ends behind it. The stack is ours, so depth costs
-    // no calls.
+    // Each iteration reads one value, then closes the arrays and objects that end behind it. The
+    // stack is ours, so depth costs no calls.
     for (;;) {
       this.space();
       if (this.problems.length >= MAX_PROBLEMS) return;

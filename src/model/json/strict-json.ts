@@ -10,10 +10,10 @@ export interface StrictJson {
 }
 
 /**
- * Reads JSON without changing anything silently: what `JSON.parse` would round (numbers), drop (the
- * first of two equal keys) or let through (NUL, lone surrogates: no store can keep them) is a
- * problem with its place. Linear in the length of the text, and without recursion. At most 100
- * problems are told.
+ * Reads JSON without changing anything silently: values that `JSON.parse` would round (numbers),
+ * drop (the first of two equal keys) or let through (NUL, lone surrogates: no store can hold them)
+ * are problems with their place. Linear in the length of the text, and without recursion. At most
+ * 100 problems are reported.
  *
  * A key `__proto__` is an ordinary own key of the value; copy objects with spread or
  * `Object.fromEntries`, never by assignment.
@@ -53,8 +53,8 @@ export function parseStrictJson(
 }
 
 /**
- * The cheap look at text that is known to be JSON: how many keys it writes, or -1 when something in
- * it needs the thorough look (depth, an inexact number, a doubtful string).
+ * The cheap check of a text that is known to be JSON: how many keys it writes, or -1 when something
+ * in it needs the thorough check (depth, an inexact number, a doubtful string).
  */
 function countKeys(text: string, maxDepth: number): number {
   if (!text.isWellFormed()) return -1;
@@ -120,8 +120,8 @@ function countOwnKeys(value: JsonValue): number {
 }
 
 function notUtf8(bytes: Uint8Array): JsonProblem {
-  // Halving: the longest valid prefix ends within the part that is not valid. Each step looks at
-  // half of the last.
+  // Halving: the longest valid prefix ends within the part that is not valid. Each step checks half
+  // of the last.
   let from = 0;
   let to = bytes.length;
   while (to - from > 4) {
@@ -146,9 +146,9 @@ function notUtf8(bytes: Uint8Array): JsonProblem {
 }
 
 /**
- * What a text is refused with that is no JSON, or holds what no document may.
- * @param at where the JSON is in the request; in a whole body the offset of what is no JSON is part
- * of its place
+ * The error for a text that is no JSON, or holds something that no document may.
+ * @param at where the JSON is in the request; in a whole body the offset of the fault is part of
+ * its place
  */
 export function jsonRefusal(
   problems: readonly JsonProblem[],
@@ -172,7 +172,7 @@ export function jsonRefusal(
   );
 }
 
-/** The steps of a JSON pointer; what looks like an index is one. */
+/** The steps of a JSON pointer; a step in the form of an index is one. */
 export function pointerSegments(pointer: string): (string | number)[] {
   return pointer
     .split("/")

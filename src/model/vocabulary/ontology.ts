@@ -22,7 +22,10 @@ const a = (comment: string, subClassOf: string, close?: readonly string[]): Voca
   ...(close ? { close } : {}),
 });
 
-/** By local name in the `evi:` namespace. Facts of EVI 1.5; what is ours says so in its comment. */
+/**
+ * By local name in the `evi:` namespace. Facts of EVI 1.5; our own terms are marked in their
+ * comment.
+ */
 const CLASSES: Readonly<Record<string, VocabularyClass>> = {
   DigitalObject: a(
     "Something digital that may have an identifier: data, software, a document, a package of them.",
@@ -73,10 +76,7 @@ interface VocabularyProperty {
   readonly equivalent?: readonly string[];
   readonly inverseOf?: string;
   readonly transitive?: boolean;
-  /**
-   * Where it is meant to stand and what it is meant to point to; told to readers, never used to
-   * infer a type.
-   */
+  /** Its intended subjects and objects; shown to readers, never used to infer a type. */
   readonly from?: string;
   readonly to?: string;
 }
@@ -350,7 +350,7 @@ const label = (name: string): string =>
     .replace(/([A-Z])([A-Z][a-z])/g, "$1 $2")
     .replace(/ ([A-Z])(?=[a-z])/g, (_, letter: string) => ` ${letter.toLowerCase()}`);
 
-/** The ontology itself: where its facts come from, and in what it differs. */
+/** The ontology itself: the source of its facts, and its differences. */
 const ABOUT =
   `The vocabulary in which this service states what rests on what. Its terms are those of the ` +
   `evidence graph ontology EVI 1.5; it differs from that in what follows.

@@ -173,8 +173,8 @@ const READER: Readonly<Record<string, (value: unknown) => boolean>> = {
 };
 
 /**
- * What CSVW metadata say of a table, or of the first of a group.
- * @param note told what has no counterpart here
+ * The CSVW metadata of a table, or of the first of a group.
+ * @param note called with each member that has no counterpart here
  * @throws TabularError `SCHEMA`
  */
 export function fromCsvw(document: unknown, note: Note): ImportedTable {

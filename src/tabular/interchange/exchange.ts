@@ -18,12 +18,12 @@ export interface ImportedTable {
 
 type Json = Record<string, unknown>;
 
-/** Told one sentence for each thing that has no counterpart here. */
+/** Called with one sentence for each member that has no counterpart here. */
 export type Note = (sentence: string) => void;
 
 /**
- * Tells every member that is not known to be carried over.
- * @param place put before the name of the member, with what separates the two
+ * Reports every member that is not known to be carried over.
+ * @param place put before the name of the member, with the separator of the two
  */
 export function tellOthers(
   object: Json,
@@ -77,10 +77,10 @@ export interface ExchangedColumn {
 }
 
 /**
- * The columns from the first to the last that the schema describes; those between that it does not
- * are of any type.
+ * The columns from the first to the last that the schema describes; undescribed columns between
+ * them are of any type.
  * @param count columns of the table, which an array that runs to the end of the row needs
- * @param note told of what has no counterpart
+ * @param note called with each member that has no counterpart
  */
 export function toColumns(
   schema: TableSchema,

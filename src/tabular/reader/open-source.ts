@@ -98,7 +98,7 @@ function wordAround(bytes: Buffer, at: number): string | undefined {
 /** What the first bytes of a source say it is. */
 type Nature = "text" | "gzip" | "parquet";
 
-/** Bytes that are looked at before reading. */
+/** Bytes that are inspected before reading. */
 const SNIFFED = 4096;
 
 /** Control characters among the first bytes, from which on a file without NUL is no text either. */
@@ -114,8 +114,8 @@ function natureOf(head: Uint8Array): Nature {
 }
 
 /**
- * Looks at the beginning of a source.
- * @throws TabularError `DATA` for UTF-16 and for what is no text
+ * Inspects the beginning of a source.
+ * @throws TabularError `DATA` for UTF-16 and for bytes that are no text
  */
 function sniff(head: Uint8Array): Nature {
   const nature = natureOf(head);
@@ -161,7 +161,7 @@ const withoutMark = (head: Uint8Array): Uint8Array =>
 export interface TextOptions {
   /** Encoding of the text, by a label of the Encoding standard; default UTF-8. */
   encoding?: string;
-  /** Told the first bytes of a text that should be UTF-8 and are not. */
+  /** Called with the first bytes of a text that should be UTF-8 and are not. */
   onForeign?: (found: ForeignBytes) => void;
 }
 
@@ -213,7 +213,7 @@ async function* unpackedText(
   yield* unpacked.rest;
 }
 
-/** Reads until there is enough to judge; what was read stays part of `head`. */
+/** Reads until the nature of the source can be determined; the bytes stay part of `head`. */
 async function peek(
   source: AsyncIterable<Uint8Array>,
 ): Promise<{ head: Uint8Array; rest: AsyncIterable<Uint8Array> }> {

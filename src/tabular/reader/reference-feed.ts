@@ -47,7 +47,7 @@ export function referenceFeed(
         return null;
       },
     });
-    // Told to the callbacks below; without a listener it would end the process.
+    // Passed to the callbacks below; without a listener it would end the process.
     parser.on("error", () => {});
     const step = (): void => {
       for (const { cells, quotes } of batch) {
@@ -70,7 +70,8 @@ export function referenceFeed(
             "DATA",
             `it holds a NUL byte after row ${row.number}: it is not a text table`,
           );
-        // A copy: the parser keeps what it has not finished, and a source may reuse its buffer.
+        // A copy: the parser holds the bytes that it has not finished, and a source may reuse its
+        // buffer.
         await feed((done) => parser.write(Buffer.from(chunk), done));
         yield;
       }

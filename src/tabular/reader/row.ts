@@ -5,7 +5,7 @@ export const NON_ASCII = 1;
 export const QUOTED = 2;
 /** Quotes inside are doubled. */
 export const ESCAPED = 4;
-/** Text follows the closing quote: the cell is kept as it stands, as the reference reader does. */
+/** Text follows the closing quote: the cell stays as it is, as in the reference reader. */
 export const RELAXED = 8;
 
 const EMPTY = Buffer.alloc(0);
@@ -36,7 +36,7 @@ export class Row {
     this.blockText = undefined;
   }
 
-  /** Room for twice as many cells. */
+  /** Doubles the number of cells that fit. */
   grow(): void {
     const size = this.starts.length * 2;
     const [starts, ends, flags] = [
@@ -71,7 +71,7 @@ export class Row {
     return Array.from({ length: this.count }, (_, column) => this.ownText(column));
   }
 
-  /** True for what a blank line gives: one empty cell that nobody put quotes around. */
+  /** True for the row of a blank line: one empty cell without quotes. */
   get isBlank(): boolean {
     return this.count === 1 && this.starts[0] === this.ends[0] && this.flags[0] === 0;
   }
@@ -97,8 +97,8 @@ export type Guard = (work: () => void) => void;
 
 /**
  * A source of rows. It calls back for each row, many in one step of the generator: a promise for
- * every row would cost more than reading it. After each step the caller may look at what has come
- * together, or stop.
+ * every row would cost more than reading it. After each step the caller may read the collected
+ * results, or stop.
  */
 export type RowFeed = (row: Row, each: () => void, guard: Guard) => AsyncGenerator<void, void>;
 

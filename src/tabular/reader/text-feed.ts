@@ -152,7 +152,7 @@ export class RowScanner {
   }
 }
 
-/** Bytes looked at in one step. */
+/** Bytes read in one step. */
 const BLOCK = 64 << 10;
 
 /**

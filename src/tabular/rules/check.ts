@@ -12,13 +12,13 @@ export type Conversion = typeof CONVERTED | typeof VALUE_ERROR | typeof INDEX_ER
 /** Takes what a rule found. */
 export interface Report {
   /**
-   * @param detail what is special to the row
+   * @param detail the part that is special to the row
    * @param column where the value is; -1 where there is none
    */
   violation(kind: ErrorKind, detail: string, column: number): void;
 }
 
-/** A property compiled: converts its cells, then judges the value. Both run for every row. */
+/** A property compiled: converts its cells, then validates the value. Both run for every row. */
 export interface PropertyCheck {
   readonly name: string;
   /** Its first column. */
@@ -48,14 +48,14 @@ export function applyRules<T>(
   }
 }
 
-/** One keyword of a schema, ready to judge a value that was converted. */
+/** One keyword of a schema, ready to validate a converted value. */
 export interface Rule<T> {
   keyword: string;
-  /** True when the value keeps it. */
+  /** True when the value conforms to it. */
   keeps(value: T): boolean;
   /** The contract's sentence about a value that does not: the value as text… */
   text(value: T): string;
-  /** …and what is said of it. */
+  /** …and the message about it. */
   after: string;
 }
 
@@ -71,6 +71,6 @@ export interface RuleEnvironment {
   pattern(pattern: string, property: string): (text: string) => boolean;
   /** Makes the kind of error that breaking a rule is. */
   kind(keyword: string | null, property: string | null, before: string, after: string): ErrorKind;
-  /** The test of a format, or `undefined` for one that is not known: then it judges nothing. */
+  /** The test of a format, or `undefined` for an unknown one: then it validates nothing. */
   format(name: string): ((text: string) => boolean) | undefined;
 }

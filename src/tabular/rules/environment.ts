@@ -5,9 +5,9 @@ import type { RuleEnvironment } from "./check.js";
 import type { GuardedWork } from "./time-guard.js";
 
 /**
- * Who runs patterns. `native`: V8, fast, may backtrack for ever, so it runs under a budget of time.
- * `linear`: RE2, slower, in time proportional to the text whatever the pattern; it knows no
- * look-around and no back-references.
+ * The engine that runs patterns. `native`: V8, fast, may backtrack for ever, so it runs under a
+ * time budget. `linear`: RE2, slower, in time proportional to the text whatever the pattern; it
+ * knows no look-around and no back-references.
  */
 export type PatternEngine = "native" | "linear";
 

@@ -1,6 +1,6 @@
-// JavaScript's and RE2's patterns look alike but differ in what a few signs stand for. This writes
-// a JavaScript pattern so that RE2 means the same by it; what RE2 cannot do (look around,
-// back-references) it refuses itself.
+// JavaScript's and RE2's patterns are similar but differ in the meaning of a few signs. This writes
+// a JavaScript pattern so that RE2 means the same by it; RE2 itself refuses syntax that it does not
+// have (look-around, back-references).
 
 const SPACES =
   "\\t\\n\\x{b}\\f\\r " +
@@ -58,7 +58,7 @@ export function linearSyntax(pattern: string): string {
   return out;
 }
 
-/** One escape: what it is for RE2, and how many characters it takes. */
+/** One escape: its form in RE2, and how many characters it takes. */
 function escape(rest: string, inClass: boolean): [text: string, length: number] {
   const match = CODE.exec(rest);
   if (match) {

@@ -16,7 +16,7 @@ import {
 import { isInteger, isNumber, readBoolean, readInteger, readNumber } from "./numerals.js";
 import { floatText, integerText, quoted, valueText } from "./python-text.js";
 
-/** A cell with a quote in it is no number and no truth value. */
+/** A cell with a quote in it is no number and no boolean. */
 const HAS_QUOTE = ESCAPED | RELAXED;
 
 /** A column of text: every cell converts. */
@@ -37,7 +37,7 @@ export class StringCheck implements PropertyCheck {
   judge(row: Row, report: Report): void {
     const text = row.text(this.column);
     for (const rule of this.rules) {
-      // Text of its own: what shares memory with its block would keep the block alive.
+      // Text of its own: a slice that shares memory with its block would keep the block alive.
       if (!rule.keeps(text))
         report.violation(rule.kind, rule.text(row.ownText(this.column)), this.column);
     }
@@ -100,7 +100,7 @@ export class IntegerCheck implements PropertyCheck {
   }
 }
 
-/** A column of truth values. */
+/** A column of booleans. */
 export class BooleanCheck implements PropertyCheck {
   readonly judges: boolean;
   private value = false;
@@ -258,7 +258,7 @@ export function numberRules(
   return [...rules, ...choiceRules(keywords, text, floats)];
 }
 
-/** Rules of a truth value. */
+/** Rules of a boolean. */
 export const booleanRules = (keywords: ValueKeywords): Rule<boolean>[] =>
   choiceRules<boolean>(keywords, (value) => (value ? "True" : "False"), false);
 
@@ -269,7 +269,7 @@ function choiceRules<T extends Scalar>(
 ): Rule<T>[] {
   const { enum: choices, const: only } = keywords;
   const rules: Rule<T>[] = [];
-  // `==` lets a whole number beyond 2^53, a bigint, equal the number it is; the types are looked at
+  // `==` lets a whole number beyond 2^53, a bigint, equal the number it is; the types are checked
   // before.
   const equal = (value: T, choice: unknown): boolean =>
     value === choice ||

@@ -2,7 +2,7 @@ import { Script } from "node:vm";
 import { PATTERN_BYTES_PER_SECOND, type TableLimits, TabularError } from "../limits.js";
 import type { Guard } from "../reader/row.js";
 
-/** What is going on while guarded, for the message and the budget. */
+/** The guarded operation, for the message and the budget. */
 export interface GuardedWork {
   /** Property whose pattern was last asked. */
   property: string;

@@ -12,7 +12,7 @@ const LISTED = 10;
 
 /**
  * Compares a header with the names of a schema. Properties of arrays stand for several columns and
- * are left out, and so are empty names; a number behind a name tells columns of one name apart.
+ * are left out, and so are empty names; a number behind a name distinguishes columns of one name.
  */
 export function headerDifferences(
   { properties }: TableSchema,

@@ -3,8 +3,8 @@ import { type ColumnIndex, KEYWORDS } from "./keywords.js";
 import { readProperty, readSchema, type TableProperty, unescapeSeparator } from "./table-schema.js";
 
 /**
- * Something to know about a schema. An error keeps it from being applied, or makes it say what
- * cannot be meant.
+ * A finding about a schema. An error prevents its use, or gives it a meaning that cannot be
+ * intended.
  */
 export interface SchemaRemark {
   level: "error" | "warning";
@@ -21,8 +21,8 @@ const KNOWN_KEYS = new Set([
 ]);
 
 /**
- * Looks at a schema as a whole: is each property sound, do two describe the same column, is there a
- * keyword that judges nothing?
+ * Checks a schema as a whole: is each property sound, do two describe the same column, is there a
+ * keyword that validates nothing?
  * @param columns of the table it is for, where known
  * @param formats names of formats that are checked
  */

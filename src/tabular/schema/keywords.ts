@@ -1,6 +1,6 @@
 type Kind = "number" | "positive" | "count" | "text" | "truth" | "list" | "pattern" | "any";
 
-/** The JSON Schema keywords that judge cells: what each is given, and the types it applies to. */
+/** The JSON Schema keywords that validate cells: the value of each, and the types it applies to. */
 export const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }>> = {
   pattern: { kind: "pattern", types: ["string"] },
   minLength: { kind: "count", types: ["string"] },
@@ -46,12 +46,12 @@ const BOUNDS = [
   ["minItems", "maxItems"],
 ] as const;
 
-/** What is wrong with the keywords of a property or of an array's items; null equals absence. */
+/** The faults of the keywords of a property or of an array's items; null equals absence. */
 export function keywordProblem(object: Record<string, unknown>, type: string): string | undefined {
   for (const [keyword, { kind, types }] of Object.entries(KEYWORDS)) {
     const value = object[keyword];
-    // A keyword of another type judges nothing (JSON Schema, section 6); `schema check` points at
-    // it.
+    // A keyword of another type validates nothing (JSON Schema, section 6); `schema check` points
+    // at it.
     if (value === undefined || value === null || !types.includes(type)) continue;
     if (!fits[kind](value))
       return `its ${keyword} must be ${EXPECTED[kind]}, not ${JSON.stringify(value)}`;
@@ -87,7 +87,7 @@ const LARGEST = 1_000_000_000;
 
 /**
  * Reads the index of a property: a zero-based number, or for an array `i::`, `::i` or `i:j`.
- * A sentence about what is wrong with it comes back as text.
+ * Returns a sentence about the fault as text.
  */
 export function parseColumnIndex(value: unknown, isArray: boolean): ColumnIndex | string {
   const text = typeof value === "number" ? String(value) : value;

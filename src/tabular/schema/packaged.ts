@@ -10,7 +10,7 @@ import imageGeneNodes from "../schemas/cm4ai-imageloader-gene-node-attributes.js
 import imageSamples from "../schemas/cm4ai-imageloader-samplescopy.json" with { type: "json" };
 import imageUnique from "../schemas/cm4ai-imageloader-uniquecopy.json" with { type: "json" };
 
-/** What is known of a packaged schema without reading it. */
+/** The facts about a packaged schema that are known without reading it. */
 export interface PackagedSchema {
   "@id": string;
   name: string;
@@ -41,7 +41,7 @@ export const PACKAGED_SCHEMAS: readonly PackagedSchema[] = [
 
 const ARK = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:?\/?(?=\d{5})/i;
 
-/** True for what is written like an ARK, behind a resolver's address or not. */
+/** True for text in the form of an ARK, behind a resolver's address or not. */
 export const looksLikeArk = (text: string): boolean => ARK.test(text);
 
 /** Hyphens do not count in an ARK, nor does the old slash after the label. */

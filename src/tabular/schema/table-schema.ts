@@ -117,7 +117,7 @@ function readItems(items: unknown, wrong: (problem: string) => never): ItemsObje
 const DATATYPES = ["string", "number", "integer", "array", "boolean"] as const;
 export type Datatype = (typeof DATATYPES)[number];
 
-/** JSON Schema keywords that judge a single value. A key that is null counts as absent. */
+/** JSON Schema keywords that validate a single value. A key that is null counts as absent. */
 export interface ValueKeywords {
   pattern?: string | null;
   minLength?: number | null;
