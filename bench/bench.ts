@@ -2,7 +2,7 @@ import type { FilledStores } from "./support/filled-stores.js";
 import type { LoadGenerator } from "./support/load.js";
 import type { Sizes } from "./sizes.js";
 
-/** What a ratio should be: figure ÷ yardstick. */
+/** The wanted value of a ratio: figure ÷ baseline. */
 export type Wanted =
   { atLeast: number } | { atMost: number } | { within: number } | { below: number };
 
@@ -11,7 +11,7 @@ export interface Figure {
   name: string;
   value: number;
   unit: string;
-  /** What the figure stands beside, measured in turn with it. */
+  /** The baseline of the figure, measured in alternating runs with it. */
   yardstick?: { name: string; value: number };
   /** Of the ratio; `below` is of the value itself. */
   wanted?: Wanted;
@@ -20,7 +20,7 @@ export interface Figure {
 }
 
 /**
- * What a bench is given: sizes, stores full of records, load, and a way to say what it is doing.
+ * The environment of a bench: sizes, stores full of records, load, and a way to report progress.
  */
 export interface Surroundings {
   sizes: Sizes;
@@ -32,16 +32,16 @@ export interface Surroundings {
 }
 
 /**
- * Measures something against its yardstick.
- * @throws whatever breaks it; a missed ratio is no error
+ * Measures a figure against its baseline.
+ * @throws any error of the measurement; a missed ratio is no error
  */
 export type Bench = (surroundings: Surroundings) => Promise<Figure[]>;
 
-/** Figure ÷ yardstick. */
+/** Figure ÷ baseline. */
 export const ratioOf = ({ value, yardstick }: Figure): number | undefined =>
   yardstick ? value / yardstick.value : undefined;
 
-/** Whether a figure is what was wanted; `undefined` when nothing was. */
+/** Whether a figure has the wanted value; `undefined` when none is set. */
 export function isMet(figure: Figure): boolean | undefined {
   const { wanted, value } = figure;
   if (!wanted) return undefined;

@@ -5,7 +5,7 @@ import { crateMetadata, zipped } from "./support/crate.js";
 import { inTurns } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
-/** Nodes that take in crates, one after the other set up beside those that are there. */
+/** Nodes that ingest crates; each new node is set up beside the running ones. */
 const WORKERS = [1, 2, 4];
 
 /**

@@ -96,7 +96,7 @@ async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
 const commit = (store: RecordStore, record: RecordWrite) =>
   store.commit({ by: null, at: Date.now(), records: [record] });
 
-/** What it takes to bring 4 KB to the disk of a folder (ms). */
+/** The time to sync 4 KB to the disk of a folder (ms). */
 async function syncOf(folder: string): Promise<number> {
   const file = await open(join(folder, "synced"), "w");
   try {

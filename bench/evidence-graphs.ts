@@ -70,7 +70,7 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
   }
 }
 
-/** The records as JSON, as anybody would who makes nodes of them. */
+/** The records as JSON, in the plain way of a program that makes nodes of them. */
 async function readAll(records: RecordStore, arks: readonly string[]): Promise<unknown[]> {
   return (await records.findMany(arks)).map(
     (record) => record && (JSON.parse(Buffer.from(record.document).toString()) as unknown),

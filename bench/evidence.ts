@@ -5,8 +5,8 @@ import { inTurns, timed } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /**
- * Evidence graphs of a record that rests on nothing, and of the end of a chain, against fetching
- * the record.
+ * Evidence graphs of a record without support, and of the end of a chain, against fetching the
+ * record.
  */
 export const evidence: Bench = async ({ sizes, folder, load }) => {
   const { rounds, seconds, warmUp, chain } = sizes;
@@ -16,7 +16,7 @@ export const evidence: Bench = async ({ sizes, folder, load }) => {
     const client = await Client.register(server);
     const { generatedBy: _, ...lone } = datasetBody(client.user);
     const alone = (await client.create("/dataset", lone))["@id"];
-    // Written from the end, so that links may dangle until all are there.
+    // Written from the end, so that links may dangle until all records are stored.
     const link = (index: number) => `ark:99999/dataset-chain${index}`;
     for (let index = 0; index < chain; index += 100) {
       await Promise.all(

@@ -11,7 +11,7 @@ const RECORD = "query ($id: ID!) { record(id: $id) { id kind document } }";
 
 /**
  * A page of datasets with owner and generating computation over GraphQL against the same records
- * over REST; and a single record. Both sides ask one server in turn.
+ * over REST; and a single record. Both sides ask one server in alternating runs.
  */
 export const graphql: Bench = async ({ sizes, stores, load, say }) => {
   const { rounds, seconds, warmUp, fewRecords } = sizes;

@@ -11,11 +11,11 @@ import { inTurns, timed } from "./support/measure.js";
 import { registryEnv } from "./support/server.js";
 
 /**
- * A metadata-only crate, from its upload until it is taken in, against the least that anyone must
- * do with it: read its JSON-LD, load the statements.
+ * A metadata-only crate, from its upload until it is ingested, against the least that any
+ * implementation must do with it: read its JSON-LD, load the statements.
  */
 export const intake: Bench = async ({ sizes, folder }) => {
-  // In this process, as the yardstick is: both have the same threads, heap and warm code.
+  // In this process, like the baseline: both have the same threads, heap and warm code.
   const registry = await serve(readConfig(registryEnv(await folder())), openLog("error"));
   try {
     const client = await Client.register(registry);

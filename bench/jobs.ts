@@ -12,8 +12,8 @@ const AT_A_TIME = 4;
 const USERS = 10;
 
 /**
- * What the adapter's fairness, signs of life and news cost: work that takes no time, over a truth
- * in memory.
+ * The cost of the adapter's fairness, heartbeats and messages: jobs that take no time, over a
+ * record store in memory.
  */
 export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
   if (!redisInstalled) {
@@ -116,7 +116,7 @@ async function bareBullMq(url: string, count: number): Promise<number> {
   return count / seconds;
 }
 
-/** The part of the truth that a queue asks for. */
+/** The part of the record store that a queue asks for. */
 function storeOf(rows: Map<string, Submission>): JobStore {
   const mine = (id: string, attempt: number) => {
     const row = rows.get(id);

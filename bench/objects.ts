@@ -54,7 +54,7 @@ export const objects: Bench = async ({ sizes, say }) => {
       publish: async () => published,
       barePut: () => timed(() => client.putObject(bucket, "bare", source(size))),
       get: () => timed(async () => drained(await store.open(kept.sha256))),
-      // The same object: a server may read what it copied otherwise than what came in parts.
+      // The same object: a server may read a copied object otherwise than one uploaded in parts.
       bareGet: () =>
         timed(async () =>
           drained(await client.getObject(bucket, new Keys(location.prefix).object(kept.sha256)!)),

@@ -32,7 +32,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     let next = 0;
     const rate = (atATime: number, work: () => Promise<unknown>) =>
       perSecond(atATime, seconds, work);
-    // What is written is made before it is timed, on every side.
+    // The data are made before the timing starts, on every side.
     const writes: RecordWrite[] = [];
     const rows: ReturnType<BareStatements["rowsOf"]>[] = [];
     const refill = (): void => {

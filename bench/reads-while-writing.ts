@@ -7,8 +7,8 @@ import { reads } from "./support/reads.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /**
- * How long a reader waits for a record: on a quiet registry, while many create records, while a
- * large crate is taken in.
+ * How long a reader waits for a record: on a quiet registry, during many concurrent creates, while
+ * the registry ingests a large crate.
  */
 export const readsWhileWriting: Bench = async ({ sizes, folder, load }) => {
   const server = await startRegistry(await folder());

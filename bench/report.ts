@@ -56,7 +56,7 @@ export function table(results: Results): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** The same for programs: values, ratios, and whether each is what was wanted. */
+/** The same for programs: values, ratios, and whether each has the wanted value. */
 export function asJson(results: Results, surroundings: object): string {
   const benches = Object.fromEntries(
     Object.entries(results).map(([bench, figures]) => [

@@ -6,7 +6,7 @@ import { startNode, startRegistry, untilLoaded, type Server } from "./support/se
 
 /**
  * GET /ark:… of 1 KB records against a bare Express handler that sends the bytes of one of them
- * from memory; and the same in a small and in a large store, which should not tell.
+ * from memory; and the same in a small and in a large store, which should make no difference.
  */
 export const resolve: Bench = async ({ sizes, stores, load, say }) => {
   const { rounds, seconds, warmUp, connections, keys, fewRecords, manyRecords } = sizes;

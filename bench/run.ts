@@ -10,8 +10,8 @@ import { LoadGenerator } from "./support/load.js";
 import { stolenShare, ticks } from "./support/stolen.js";
 
 /**
- * In this order: those on an empty machine first, those that fill its memory last. Each is loaded
- * when it is its turn.
+ * In this order: the benches on an empty machine first, those that fill its memory last. Each is
+ * loaded right before it runs.
  */
 const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   start: async () => (await import("./start.js")).start,

@@ -7,10 +7,7 @@ import { inTurns, median, percentile, timed } from "./support/measure.js";
 import { reads } from "./support/reads.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 
-/**
- * Every record is looked at: tens of milliseconds, so that the way there and back does not count
- * alone.
- */
+/** The query reads every record: tens of milliseconds, so that the round trip does not dominate. */
 const KINDS = `SELECT ?kind (COUNT(DISTINCT ?record) AS ?records) { GRAPH ?record { ?record a ?kind } }
     GROUP BY ?kind ORDER BY ?kind`;
 const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";

@@ -10,7 +10,9 @@ import { inTurns, timed } from "./support/measure.js";
 
 /** Numbers of a vector, as small models make them. */
 const DIMENSION = 384;
-/** Holds no word: what is found is near, and neither words nor their spellings are looked up. */
+/**
+ * Holds no word: every hit is a near record, and neither words nor their spellings are looked up.
+ */
 const WORDLESS = "…";
 
 /** Vectors of records: how fast they are made, and how fast the nearest is found among many. */
@@ -40,7 +42,7 @@ const made: Bench = async ({ sizes, stores, say }) => {
       text === null || embeddedText(text) === "" ? [] : [embeddedText(text)],
     );
     await embedder.passages(texts.slice(0, config.EMBEDDINGS_BATCH));
-    // What was kept is forgotten before each: another model's run is what is forgotten.
+    // Stored vectors are removed before each run: `forgetVectors` removes those of other models.
     const forget = async () => {
       while ((await records.forgetVectors("none", 10_000)) > 0);
     };
@@ -136,7 +138,9 @@ async function fill(records: RecordStore, model: string): Promise<void> {
   }
 }
 
-/** As anybody would write it first; answers the best, so that nothing is left out as unused. */
+/**
+ * The plain loop of a first version; returns the best, so that nothing is optimised away as unused.
+ */
 function scan(numbers: Float32Array, query: Float32Array): number {
   let best = -Infinity;
   for (let row = 0; row < numbers.length; row += DIMENSION) {

@@ -59,7 +59,7 @@ export class Client {
   }
 
   /**
-   * Uploads a crate and waits until it is taken in.
+   * Uploads a crate and waits until it is ingested.
    * @throws Error with its findings when it was refused
    */
   async upload(archive: Uint8Array<ArrayBuffer>): Promise<void> {

@@ -5,8 +5,7 @@ import type { JsonObject } from "../../src/model/field.js";
 export const CONTEXT = "https://w3id.org/ro/crate/1.1/context";
 
 /**
- * Of four entities one is a run, one the program, and two are datasets: what it read and what it
- * wrote.
+ * Of four entities one is a run, one the program, and two are datasets: its input and its output.
  */
 function entity(index: number): JsonObject {
   const first = index - (index % 4);

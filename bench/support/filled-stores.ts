@@ -34,7 +34,7 @@ export class FilledStores {
   async copy(records: number): Promise<string> {
     const from = await this.of(records);
     const folder = await this.folder();
-    // Closed stores have all in their file; what SQLite keeps beside it may go at any moment.
+    // Closed stores have all data in their file; SQLite may remove its other files at any time.
     await cp(from, folder, { recursive: true, filter: (source) => !/-(?:shm|wal)$/.test(source) });
     return folder;
   }

@@ -7,8 +7,8 @@ import { setTimeout as pause } from "node:timers/promises";
 import { hostileRequests, type HostileRequest, type Target } from "./hostile-requests.js";
 
 /**
- * What is to be sent: a number of requests from a seed, so many at a time; `only` those whose name
- * holds it.
+ * The requests to send: a number of them from a seed, so many at a time; `only` those whose name
+ * contains it.
  */
 export interface HostileLoad extends Target {
   url: string;

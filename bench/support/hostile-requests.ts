@@ -1,6 +1,6 @@
 /** What a request to a registry consists of. */
 export interface HostileRequest {
-  /** What it does, for reports. */
+  /** Its purpose, for reports. */
   name: string;
   method: string;
   path: string;
@@ -9,7 +9,7 @@ export interface HostileRequest {
   /** The body is begun, and its end never sent. */
   slow?: true;
 }
-/** Who sends, and what is known to be stored. */
+/** The sender, and a record that is known to be stored. */
 export interface Target {
   token: string;
   user: string;

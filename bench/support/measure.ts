@@ -59,9 +59,9 @@ export async function inTurns<Name extends string>(
 }
 
 /**
- * Measures two sides one right after the other, so often, and answers the pair whose ratio is the
- * middle one. For machines whose speed changes from second to second: medians of the sides may be
- * of different moments, a pair is of one.
+ * Measures two sides one right after the other, so often, and returns the pair with the median
+ * ratio. For machines whose speed changes from second to second: medians of the sides may come from
+ * different times, a pair is from one.
  */
 export async function inPairs(
   rounds: number,

@@ -7,7 +7,7 @@ import type { Bench, Surroundings } from "../bench.js";
 
 /**
  * A bench with a PostgreSQL server of its own.
- * @param program what must be there for it, as it is told where it is not
+ * @param program the required program, as the message names it when it is missing
  */
 export const onPostgres =
   (

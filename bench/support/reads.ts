@@ -7,7 +7,7 @@ const EACH = 20;
 /**
  * Times, in ms, of one read each 20 ms until the work is done; a slow answer delays no later
  * question.
- * @param pid of the server: what it and the reader waited for a core is left out
+ * @param pid of the server: the time that it and the reader waited for a core is left out
  */
 export async function reads(
   url: string,
@@ -18,7 +18,7 @@ export async function reads(
   const times: Promise<number>[] = [];
   const clock = setInterval(() => {
     const time = read(url, agent, pid);
-    // It may fail long before anyone looks at it.
+    // It may fail long before its result is awaited.
     time.catch(() => undefined);
     times.push(time);
   }, EACH);

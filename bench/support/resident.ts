@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 
-/** ms between two looks where the system keeps no peak. */
+/** ms between two polls where the system records no peak. */
 const EACH = 100;
 
 const fromProc = (pid: number, field: "VmRSS" | "VmHWM"): number =>
@@ -15,8 +15,8 @@ export function resident(pid: number): number {
 }
 
 /**
- * The most it has while the work is done, in MiB: what the kernel noted (Linux), elsewhere what was
- * seen.
+ * The peak while the work is done, in MiB: the kernel's own record (Linux), elsewhere the highest
+ * polled value.
  */
 export async function peakResident(pid: number, work: () => Promise<unknown>): Promise<number> {
   if (existsSync(`/proc/${pid}/clear_refs`)) {

@@ -17,7 +17,7 @@ export interface Server {
 
 /**
  * Starts a command that prints a line with its address.
- * @throws Error with what it wrote, when it ends before that
+ * @throws Error with its output, when it ends before that
  */
 export async function startServer(
   command: string,
@@ -65,7 +65,7 @@ async function stop(child: ChildProcess): Promise<void> {
 
 /** What `npm start` runs: one bundled file. */
 export const SERVER = join(packageRoot, "dist", "server.js");
-/** The same before bundling: it shows what is imported. */
+/** The same before bundling: it shows the imported modules. */
 export const MODULES = join(packageRoot, "dist", "src", "app", "main.js");
 /** What `npm start`, the image and the unit for systemd give to Node. */
 const FLAGS = ["--v8-pool-size=0"];

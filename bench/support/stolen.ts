@@ -9,7 +9,7 @@ export interface Ticks {
   all: number;
 }
 
-/** `undefined` where the system does not tell. */
+/** `undefined` where the system does not report it. */
 export function ticks(file = "/proc/stat"): Ticks | undefined {
   let line: string;
   try {

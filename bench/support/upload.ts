@@ -9,7 +9,7 @@ import type { Client } from "./client.js";
 const BOUNDARY = "----arkgraph-bench";
 
 /**
- * Uploads an archive from a file, as curl does, and waits until it is taken in.
+ * Uploads an archive from a file, as curl does, and waits until it is ingested.
  * @throws Error with its findings when it was refused
  */
 export async function uploadFile({ url, token }: Client, file: string): Promise<void> {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { packageRoot } from "../../src/package-root.js";
 
 /**
- * Threads run what was built; a test run begins with a fresh build, and a folder for what its
+ * Threads run the built code; a test run begins with a fresh build, and a folder for files that its
  * processes prepare once.
  */
 export default async function build(): Promise<() => Promise<void>> {

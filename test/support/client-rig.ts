@@ -3,8 +3,8 @@ import { type Ended, useFolder } from "../cli/terminal.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "./server.js";
 
 /**
- * A registry, somebody with an account there, and the tool in a folder of its own, told of the
- * registry by its environment.
+ * A registry, a user with an account there, and the tool in a folder of its own, with the address
+ * of the registry in its environment.
  */
 export function useRegistry(settings: Record<string, string> = {}): {
   folder: ReturnType<typeof useFolder>;

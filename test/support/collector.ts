@@ -37,10 +37,10 @@ export interface ReceivedSpan extends Omit<OtlpSpan, "attributes" | "events"> {
   resource: Record<string, string | number | boolean | undefined>;
 }
 
-/** A collector that takes traces as OTLP in JSON over HTTP, and keeps them. */
+/** A collector that accepts traces as OTLP in JSON over HTTP, and stores them. */
 export class Collector {
   readonly spans: ReceivedSpan[] = [];
-  /** As they came: nothing of what was sent is lost in reading it. */
+  /** The raw requests: reading them loses no data. */
   readonly bodies: string[] = [];
   readonly headers: IncomingHttpHeaders[] = [];
 
@@ -49,7 +49,7 @@ export class Collector {
     readonly url: string,
   ) {}
 
-  /** @param silent takes what is sent and never answers */
+  /** @param silent accepts requests and never answers */
   static async start({ silent = false } = {}): Promise<Collector> {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

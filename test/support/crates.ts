@@ -62,7 +62,10 @@ export function metadata(
 export const withoutDescriptors = <T extends { ark: string }>(records: readonly T[]): T[] =>
   records.filter(({ ark }) => !ark.endsWith("/ro-crate-metadata.json"));
 
-/** What RO-Crate asks for and small examples leave out; told apart from what a test is about. */
+/**
+ * Advice about parts that RO-Crate asks for and small examples leave out; kept apart from the
+ * subject of a test.
+ */
 export const RO_CRATE_ADVICE: ReadonlySet<string> = new Set([
   "ABOUT_NOWHERE",
   "CONFORMS_TO_INVALID",

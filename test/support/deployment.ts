@@ -65,10 +65,7 @@ export function composeConfig(
     : { error: stderr };
 }
 
-/**
- * Documents of a YAML file, read strictly: a key that is there twice, or a tag nobody knows, is an
- * error.
- */
+/** Documents of a YAML file, read strictly: a duplicate key or an unknown tag is an error. */
 // eslint-disable-next-line typescript/no-explicit-any -- answers are looked into freely
 export function yamlDocuments(file: string): Record<string, any>[] {
   return parseAllDocuments(readFileSync(join(packageRoot, file), "utf8"), {
@@ -85,7 +82,7 @@ export function yamlDocuments(file: string): Record<string, any>[] {
 export const unknownSettings = (names: Iterable<string>): string[] =>
   [...names].filter((name) => !(name in SETTINGS) && name !== "NODE_ENV");
 
-/** Settings whose values nobody else may know. */
+/** Settings with secret values. */
 export const SECRETS: readonly string[] = Object.entries(SETTINGS)
   .filter(([, setting]) => "secret" in setting)
   .map(([name]) => name);

@@ -18,7 +18,7 @@ export interface Fault {
   readonly status?: number;
   /** What such an answer calls the fault; by default one that passes. */
   readonly code?: string;
-  /** Nobody answers. */
+  /** No answer is sent. */
   readonly silent?: true;
   /** The server's answer breaks off behind so many bytes of its body. */
   readonly cutAfter?: number;
@@ -26,7 +26,7 @@ export interface Fault {
   readonly stallAfter?: number;
   /** The connection breaks when so many bytes of the request's body have come. */
   readonly breakAfter?: number;
-  /** The server does what it is asked for, and its answer is lost. */
+  /** The server carries out the request, and its answer is lost. */
   readonly loseAnswer?: true;
 }
 
@@ -37,13 +37,13 @@ export interface Seen {
 }
 
 /**
- * Stands before a real HTTP server on loopback and hands everything on, but for the faults it is
- * told to make.
+ * Stands before a real HTTP server on loopback and hands everything on, except for the faults that
+ * it is set to make.
  */
 export class FaultProxy {
   /** Every request, in order. */
   readonly seen: Seen[] = [];
-  /** Asked for each request what is to go wrong with it. */
+  /** Called for each request; returns its fault. */
   fault: (request: Seen) => Fault | undefined = () => undefined;
   private server: Server | undefined;
   private port = 0;
@@ -61,7 +61,7 @@ export class FaultProxy {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Nobody listens any more, and every connection is gone. */
+  /** Closes the port, and every connection. */
   async goAway(): Promise<void> {
     const { server } = this;
     this.server = undefined;
@@ -163,7 +163,7 @@ function cut(
     if (piece.byteLength > 0) response.write(piece);
     if (left > 0) return;
     answer.pause();
-    // What was written is to arrive first.
+    // The bytes written before must arrive first.
     setTimeout(end, 20);
   });
 }

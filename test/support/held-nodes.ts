@@ -18,9 +18,8 @@ const BOUNDARY = "----arkgraph-held";
 type Outcomes = Map<string, number | undefined>;
 
 /**
- * A worker amid a crate and an api node with open requests, both stopped as a machine is that is
- * suspended: they keep their memory, connections and locks, and know nothing of the time that goes
- * by.
+ * A worker amid a crate and an api node with open requests, both stopped like a suspended machine:
+ * they keep their memory, connections and locks, and do not notice the time that passes.
  */
 export class HeldNodes {
   readonly outcomes: Outcomes = new Map();
@@ -73,7 +72,7 @@ export class HeldNodes {
     return held;
   }
 
-  /** Requests that nobody has answered. */
+  /** Requests without an answer. */
   get open(): string[] {
     return [...this.outcomes].filter(([, status]) => status === undefined).map(([ark]) => ark);
   }
@@ -123,8 +122,8 @@ export class HeldNodes {
     for (let number = 0; !this.#over; number++) {
       const ark = `ark:99999/held-${writer}-${number}`;
       this.outcomes.set(ark, undefined);
-      // One that the node had not begun to read when it stood still may find its connection idle
-      // for too long, and is told nothing.
+      // When the node had not begun to read a request before it stood still, it may find the
+      // connection idle for too long and close it without an answer.
       this.outcomes.set(
         ark,
         await this.create(this.api, ark).then(
@@ -135,7 +134,7 @@ export class HeldNodes {
     }
   }
 
-  /** Creates a piece of software, of which the tests beside create none. */
+  /** Creates a software record; the parallel tests create none. */
   create(node: { ask: RegistryProcess["ask"] }, ark: string): ReturnType<RegistryProcess["ask"]> {
     return node.ask("/software", {
       token: this.user.token,

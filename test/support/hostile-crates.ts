@@ -5,7 +5,7 @@ import { crate, forge, metadata, rename, zip, type Members } from "./crates.js";
 import type { FindingCode } from "../../src/services/crates/findings.js";
 import type { CrateLimits } from "../../src/services/crates/limits.js";
 
-/** A crate that means harm: what it does, the code that refuses it, and its bytes. */
+/** A hostile crate: its effect, the code that refuses it, and its bytes. */
 export interface HostileCrate {
   does: string;
   code: FindingCode;
@@ -42,7 +42,7 @@ const alone = (does: string, code: FindingCode, make: () => string | Buffer): Ho
   make: async () => Buffer.from(make()),
 });
 
-/** Every way that is known to harm whoever unpacks an archive or reads its metadata. */
+/** Every known way to harm a program that unpacks an archive or reads its metadata. */
 export const HOSTILE: readonly HostileCrate[] = [
   { does: "leads out of the archive", code: "BAD_MEMBER_NAME", make: named("xx/moo", "../moo") },
   {

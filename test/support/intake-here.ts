@@ -50,9 +50,7 @@ export async function takeInHere(
   return { result, records };
 }
 
-/**
- * What is wrong with an answer itself: a refusal that says nothing, a code that is not documented.
- */
+/** A fault of the answer itself: a refusal without a reason, or an undocumented code. */
 export function illFormed({ result }: Taken): string | undefined {
   const findings = [...("errors" in result ? result.errors : []), ...result.warnings];
   if ("errors" in result && result.errors.length === 0) return "a refusal without a reason";

@@ -14,20 +14,20 @@ export const STALLED_INTERVAL = 200;
 
 /** Work that has no end. */
 export const never = (): Promise<void> => new Promise(() => {});
-/** Work that ends when it is told to. */
+/** Work that ends when it is aborted. */
 export const untilAborted = ({ signal }: Job): Promise<never> =>
   new Promise((_, reject) =>
     signal.addEventListener("abort", () => reject(signal.reason as Error)),
   );
 
 /**
- * Nodes of one installation: queues in this process and workers in others, over one truth that lies
- * here.
+ * Nodes of one installation: queues in this process and workers in others, over one record store in
+ * this process.
  */
 export class JobNodes {
   readonly store = new MemorySubmissions();
   readonly warnings: string[] = [];
-  /** Every end that the truth took, and how often. */
+  /** Every end that the record store accepted, and how often. */
   readonly ends = new Map<string, number>();
   readonly #prefix = randomUUID();
   readonly #queues: BullMqJobQueue[] = [];
@@ -42,7 +42,7 @@ export class JobNodes {
     };
   }
 
-  /** A node in this process; it works once it is started. */
+  /** A node in this process; it runs jobs once it is started. */
   node(options: Partial<BullMqQueueOptions> = {}): BullMqJobQueue {
     const log = {
       info() {},

@@ -7,9 +7,7 @@ import { serve, type Running } from "../../src/app/serve.js";
 import type { Deps } from "../../src/services/deps.js";
 import { RegistryClient } from "./registry-client.js";
 
-/**
- * A registry in this process, on a port of its own: its stores can be looked at while it answers.
- */
+/** A registry in this process, on a port of its own: tests can read its stores while it answers. */
 export class LiveRegistry extends RegistryClient {
   private constructor(
     readonly running: Running,

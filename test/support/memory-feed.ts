@@ -7,7 +7,7 @@ interface Entry {
   nquads: string | null;
 }
 
-/** A truth in memory that speaks the feed's protocol, with handles to be slow or to fail. */
+/** A record store in memory that speaks the feed's protocol, with handles to be slow or to fail. */
 export class MemoryFeed {
   sequence = 0;
   opened = 0;
@@ -43,7 +43,7 @@ export class MemoryFeed {
     return port1;
   };
 
-  /** Cuts every open feed, as a store that went away would. */
+  /** Cuts every open feed, as a store that became unavailable would. */
   cut(): void {
     for (const port of this.#ports) port.close();
     this.#ports.clear();

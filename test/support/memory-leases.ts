@@ -1,6 +1,6 @@
 import type { LeaseStore } from "../../src/storage/records/port.js";
 
-/** Leases of a truth in memory, with a handle to keep one holder from being heard. */
+/** Leases of a record store in memory, with a handle that blocks the calls of one holder. */
 export class MemoryLeases implements LeaseStore {
   readonly #leases = new Map<
     string,

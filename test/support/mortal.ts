@@ -6,7 +6,7 @@ import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
 import { isCluster, type Role } from "./roles.js";
 
-/** A registry whose processes die, and are started again on what they left. */
+/** A registry whose processes are killed, and started again on the same stores. */
 export interface Mortal {
   /** Settings that lead to its stores. */
   readonly stores: Readonly<Record<string, string>>;
@@ -29,8 +29,8 @@ export interface Mortal {
    */
   whole(at?: string): Promise<RegistryClient>;
   /**
-   * Further settings of what is started from now on, besides or in place of those of before; empty:
-   * not set.
+   * Further settings of the processes started from now on, besides or in place of the earlier ones;
+   * empty: not set.
    */
   configure(env: Readonly<Record<string, string>>): void;
   /** Names of half-received uploads; where others cannot see them, none. */
@@ -42,9 +42,9 @@ export interface Mortal {
   /** Resolves when a process has died that ran when this was asked. */
   death(): Promise<void>;
   /**
-   * Ends processes as a power cut would: the one that there is, or one of those that take requests
-   * and one of those that work.
-   * @param at the submission that the latter works on, as its log says (LOG_LEVEL=info)
+   * Ends processes as a power cut would: the only one, or one that accepts requests and one that
+   * runs jobs.
+   * @param at the submission that the latter runs, according to its log (LOG_LEVEL=info)
    */
   kill(at?: string): Promise<void>;
   /** Ends every process as an operator would; the stores stay. Answers their exit statuses. */

@@ -97,7 +97,7 @@ const CONTEXT: Entity = {
 };
 
 const VERSIONS = ["1.0", "1.1", "1.2", "1.3"];
-/** Identifiers as crates write them; `n` keeps them apart. */
+/** Identifiers in the forms that crates use; `n` makes them distinct. */
 const IDS: readonly ((n: number) => string)[] = [
   (n) => `#entity-${n}`,
   (n) => `_:b${n}`,

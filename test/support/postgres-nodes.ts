@@ -33,7 +33,7 @@ export class Nodes {
   }
 }
 
-/** What a call is refused with while the database is away. */
+/** The error of a call while the database is unavailable. */
 export const AWAY = { code: "STORE_UNAVAILABLE", status: 503 };
 
 /** Three records that belong to one commit. */

@@ -5,8 +5,8 @@ import type { KindName } from "../../src/model/kind.js";
 import type { RecordStore, RecordWrite } from "../../src/storage/records/port.js";
 
 /**
- * A record as a crate would bring it: whatever the document says is kept, and its links are read
- * off it.
+ * A record in the form that a crate brings: the whole document is stored, and its links are read
+ * from it.
  */
 export async function recordOf(
   kind: KindName,

@@ -13,7 +13,7 @@ export class Proxy {
   readonly #server: Server;
   /** Asked of each request before it is passed on; a promise holds it back. */
   before: (url: string) => void | Promise<void> = () => {};
-  /** True: the server has answered, but nobody is told. */
+  /** True: the server has answered, but the client does not get the answer. */
   dropsAnswer: (url: string) => boolean = () => false;
   /** Requests whose client left before the answer. */
   left = 0;

@@ -16,7 +16,7 @@ export interface Stoppable extends RegistryClient {
   stop(): Promise<void>;
 }
 
-/** A registry with a proxy before its S3 server, whose stores can be looked at while it answers. */
+/** A registry with a proxy before its S3 server; tests can read its stores while it answers. */
 export interface RegistryOnS3 {
   readonly registry: RegistryClient;
   readonly server: S3Server;

@@ -23,7 +23,7 @@ export interface StartOptions {
   /** Data of an earlier start; default a new folder, removed by {@link RegistryProcess.stop}. */
   dataDir?: string;
   env?: Record<string, string>;
-  /** What is run, in the package; default what `npm start` runs. */
+  /** The script to run, in the package; the default is that of `npm start`. */
   program?: string;
 }
 
@@ -38,7 +38,7 @@ export class RegistryProcess extends RegistryClient {
     super(url);
   }
 
-  /** @throws when the process ends before it listens, with what it wrote */
+  /** @throws when the process ends before it listens, with its output */
   static async start({ dataDir, env, program }: StartOptions = {}): Promise<RegistryProcess> {
     const folder = dataDir ?? (await mkdtemp(join(tmpdir(), "arkgraph-e2e-")));
     const { child, output } = spawnRegistry(folder, env, program);
@@ -49,7 +49,7 @@ export class RegistryProcess extends RegistryClient {
       const ended = child.exitCode !== null || child.signalCode !== null;
       if (ended || Date.now() > deadline) {
         child.kill("SIGKILL");
-        // What it wrote last may still be on its way.
+        // Its last output may still be on its way.
         await Promise.race([once(child, "close"), sleep(500)]);
         if (dataDir === undefined) await rm(folder, { recursive: true, force: true });
         throw new Error(
@@ -70,7 +70,7 @@ export class RegistryProcess extends RegistryClient {
     return this.child.pid!;
   }
 
-  /** Resolves when it has ended, whoever ended it. */
+  /** Resolves when it has ended, for any reason. */
   async ended(): Promise<void> {
     await this.gone();
   }

@@ -16,7 +16,7 @@ import { intakeHandler, type CrateSubmissionInput } from "../../src/services/cra
 export const UPLOADER = "ark:99999/user-ada";
 export const BASE_URL = "https://registry.example";
 
-/** Stores and a queue that takes in crates, without doors. */
+/** Stores and a queue that ingests crates, without HTTP. */
 export interface IntakeRig {
   records: RecordStore;
   objects: ObjectStore;

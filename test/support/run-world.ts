@@ -3,7 +3,7 @@ import type { Answer, Json, RegistryClient, User } from "./registry-client.js";
 import { setTimeout as sleep } from "node:timers/promises";
 import { IMAGE } from "./servers/podman.js";
 
-/** Between two looks at a run, ms: a container takes its time. */
+/** ms between two polls of a run: a container takes its time. */
 const PAUSE = 80;
 
 /** Whether a run is so far that its command has begun. */

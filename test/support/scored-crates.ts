@@ -131,7 +131,7 @@ export const perfect = (): Sketch => ({
   },
 });
 
-/** Where a crate is kept, and how it is looked at. */
+/** Stores crates, and reads them for scoring. */
 export class ScoredCrates {
   private count = 0;
   readonly config = readConfig({});

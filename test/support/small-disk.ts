@@ -41,7 +41,7 @@ export class SmallDisk {
     await rm(this.#others, { force: true });
   }
 
-  /** Whoever wrote to it has ended. */
+  /** Call after all of its writers have ended. */
   async unmount(): Promise<void> {
     if (!run("umount", this.folder)) run("umount", "--lazy", this.folder);
     await rm(this.folder, { recursive: true, force: true });

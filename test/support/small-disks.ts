@@ -7,8 +7,8 @@ import { Topology } from "./topology.js";
 import type { RegistryUnderTest } from "./under-test.js";
 
 /**
- * What of a registry can be on a disk of its own: of one process nothing, of a cluster what each of
- * its servers keeps.
+ * The parts of a registry that can be on a disk of their own: of one process none, of a cluster the
+ * data of each of its servers.
  */
 export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
 /**
@@ -18,8 +18,8 @@ export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly D
   ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] }
   : { records: ["all"], objects: ["all"], queue: [] };
 /**
- * MiB. PostgreSQL's tables are 30 before anything is in them, a piece of its log is 16; a node
- * keeps nothing.
+ * MiB. PostgreSQL's tables take 30 while they are empty, a segment of its log takes 16; a node
+ * stores nothing.
  */
 const SIZES: Readonly<Record<Disk, number>> = {
   all: 24,
@@ -66,7 +66,7 @@ export async function startCramped(
   const start = async (): Promise<RegistryUnderTest> => {
     if (!isCluster)
       return RegistryProcess.start({ dataDir: join(folder("all"), "data"), env: { ...env } });
-    // Nodes of a cluster keep nothing: they have no space from the start.
+    // Nodes of a cluster store nothing: they have no space from the start.
     const none = disks.get("nodes")!;
     await none.fill();
     return Topology.start({

@@ -61,10 +61,7 @@ const EXPRESSION: fc.Arbitrary<string> = fc.letrec<{ expression: string }>((tie)
 })).expression;
 const SPACE = pick(" ", "\n", " # SERVICE {\n", "\t");
 
-/**
- * Queries by the grammar of SPARQL 1.1, with comments and strings that look like more than they
- * are.
- */
+/** Queries by the grammar of SPARQL 1.1, with comments and strings that contain SPARQL syntax. */
 export function grammarQuery(): fc.Arbitrary<MadeQuery> {
   const { pattern } = fc.letrec<{ pattern: string }>((tie) => ({
     pattern: fc.oneof(

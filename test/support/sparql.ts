@@ -1,6 +1,6 @@
 import type { Answer, RequestOptions, TestServer } from "./server.js";
 
-/** The rows of a SELECT, or the truth of an ASK. */
+/** The rows of a SELECT, or the boolean of an ASK. */
 export interface Results {
   head: { vars?: string[] };
   results?: { bindings: Record<string, { type: string; value: string }>[] };

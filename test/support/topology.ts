@@ -97,9 +97,7 @@ export class SharedServers {
   }
 }
 
-/**
- * Several nodes over shared stores, spoken to through one address that deals requests out in turn.
- */
+/** Several nodes over shared stores, behind one address that distributes requests round-robin. */
 export class Topology extends RegistryClient {
   private constructor(
     url: string,
@@ -120,7 +118,7 @@ export class Topology extends RegistryClient {
     const servers = await SharedServers.start(disks);
     const settings = typeof env === "function" ? await env(servers) : env;
     const balancer = await listening();
-    // Longer than any client keeps one: a connection that closes under a request would be taken for
+    // Longer than any client holds a connection: one that closes under a request would be taken for
     // a fault.
     balancer.keepAliveTimeout = 120_000;
     const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
@@ -158,7 +156,7 @@ export class Topology extends RegistryClient {
     return this.servers.staging();
   }
 
-  /** Another worker beside those that are there. */
+  /** Adds a worker. */
   async addWorker(env: Record<string, string> = {}): Promise<RegistryProcess> {
     const worker = await RegistryProcess.start({
       env: { ...this.servers.env, ROLE: "worker", BASE_URL: this.url, ...env },

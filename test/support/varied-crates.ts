@@ -56,7 +56,7 @@ interface Place {
   arkRoots: boolean;
   seed: number;
   /**
-   * Its terms come from `@vocab`, as those of all crates in one archive: what is described in two
+   * Its terms come from `@vocab`, as those of all crates in one archive: an entity described in two
    * files is one record, with one context.
    */
   vocabulary: boolean;
@@ -120,7 +120,7 @@ function pack(
       ]),
       ...statements(chance, mark, explains, metadataFile),
     });
-  // Of what has a URL, the URL is stated as well.
+  // Entities with a URL may state the URL as well.
   if (context !== undefined && chance.once(3))
     graph.push({
       "@id": `https://example.org/same/${depth}`,

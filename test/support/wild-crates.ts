@@ -16,8 +16,8 @@ const descriptor = (version: string, more: Entity = {}): Entity => ({
 const CONTEXT = (version: string) => `https://w3id.org/ro/crate/${version}/context`;
 
 /**
- * Crates in the manner of the tools that write most of them, with what is peculiar to each; and the
- * advice they get.
+ * Crates in the manner of the tools that write most of them, with the peculiarities of each; and
+ * the advice that they get.
  */
 export const WILD: Readonly<
   Record<

@@ -41,8 +41,8 @@ export class CuttingProxy {
   }
 
   /**
-   * To the next message that ends with certain bytes these words are added, as a server does that
-   * ends in that moment.
+   * Adds these bytes to the next message that ends with certain other bytes, as a server does that
+   * ends at that point.
    */
   say(words: Buffer, after: Buffer): void {
     this.#last = { after, words };

@@ -134,7 +134,7 @@ export class EmbeddingsServer {
   }
 }
 
-/** Says loudly what is not tested without it; call it where tests are skipped. */
+/** Warns which tests are skipped without it; call it where tests are skipped. */
 export function embeddingsMissing(): boolean {
   if (!EmbeddingsServer.installed)
     process.stderr.write(

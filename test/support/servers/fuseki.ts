@@ -13,8 +13,8 @@ export const FUSEKI: Make = {
     const java = findProgram("java");
     const jar = findFile(/^jena-fuseki-server-.*\.jar$/);
     if (java === undefined || jar === undefined) return undefined;
-    // Its classes as the JVM keeps them for its next start, where the machine was set up so: less
-    // than half the start.
+    // Its classes as the JVM caches them for its next start, on machines that are set up for it:
+    // less than half the start.
     const classes = findFile(/^jena-fuseki-server-.*\.jsa$/);
     const data = join(folder, "data");
     if (folder !== "") mkdirSync(data, { recursive: true });

@@ -9,7 +9,7 @@ import { findProgram } from "./programs.js";
 
 /** Suites, schemas and crates that others wrote; not part of the project. */
 export const JUDGES = join(packageRoot, "..", "shared", "data", "judges");
-/** In CI what is missing is a failure. */
+/** In CI a missing tool is a failure. */
 export const maySkip = process.env["CI"] === undefined;
 
 const SCRIPTS = join(packageRoot, "test", "judges");
@@ -22,7 +22,7 @@ const toolsInstalled =
   existsSync(join(FOLDER, "rocrate_validator")) &&
   findProgram("python3") !== undefined;
 
-/** Says loudly what is not tested without the tools of others; call it where tests are skipped. */
+/** Warns which tests are skipped without the external tools; call it where tests are skipped. */
 export function toolsMissing(): boolean {
   const sentence = `tests with the RO-Crate tools of others, which are not installed (${NEEDS}).`;
   if (!toolsInstalled) process.stderr.write(`\n!! SKIPPED: ${sentence}\n\n`);
@@ -44,9 +44,9 @@ const CONTEXTS: Readonly<Record<string, string>> = Object.fromEntries([
 ]);
 
 /**
- * Runs a script of test/judges with the tools of others, once for everything that is asked of it.
- * @param index what the script reads beside the contexts, as JSON
- * @returns what the script wrote
+ * Runs a script of test/judges with the external tools, once for all documents that it checks.
+ * @param index the input of the script beside the contexts, as JSON
+ * @returns the output of the script
  */
 export async function askTools<T>(script: string, index: object): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-judges-"));

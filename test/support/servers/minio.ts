@@ -43,8 +43,8 @@ export async function startMinio({
     },
   );
   const endpoint = `http://127.0.0.1:${listens}`;
-  // It listens before it knows its buckets, and answers 503 then; a stranger is refused once it
-  // does.
+  // It listens before it knows its buckets, and answers 503 then; it refuses an anonymous caller
+  // once it knows them.
   await untilReady([program], async () => (await fetch(endpoint)).status === 403);
   return {
     make: "MinIO",

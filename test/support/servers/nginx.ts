@@ -86,7 +86,7 @@ export class Nginx {
     return readFile(join(this.folder, "log"), "utf8");
   }
 
-  /** Files of requests and answers that it keeps on disk. */
+  /** Files of requests and answers that it stores on disk. */
   async kept(): Promise<string[]> {
     const folders = await Promise.all(
       ["body", "proxy"].map((name) =>

@@ -115,7 +115,7 @@ export class PodmanServer {
     });
   }
 
-  /** Names of all containers and volumes that are there. */
+  /** Names of all existing containers and volumes. */
   left(): string[] {
     return [
       ...this.podman("ps", "--all", "--format", "{{.Names}}").split("\n"),
@@ -123,12 +123,12 @@ export class PodmanServer {
     ].filter((name) => name !== "");
   }
 
-  /** Tells a run to go on that waits for `/tmp/go`, see {@link WAIT}. */
+  /** Releases a run that waits for `/tmp/go`, see {@link WAIT}. */
   letGo(container: string): void {
     this.podman("exec", container, "touch", "/tmp/go");
   }
 
-  /** The service goes away; what runs goes on. */
+  /** Stops the service; running containers go on. */
   async pause(): Promise<void> {
     await this.#service?.stop();
     rmSync(this.socket, { force: true });

@@ -10,7 +10,7 @@ import { freePort } from "./program.js";
 
 const run = promisify(execFile);
 
-/** Folder with these programs, the newest version first: where Debian keeps them, or on PATH. */
+/** Folder with these programs, the newest version first: Debian's folder, or one on PATH. */
 function folderOf(...programs: string[]): string | undefined {
   const versions = existsSync("/usr/lib/postgresql")
     ? readdirSync("/usr/lib/postgresql").sort((a, b) => Number(b) - Number(a))
@@ -54,7 +54,7 @@ const command = (program: string, args: string[]): [string, string[]] => [
   ],
 ];
 
-/** Empty data for a server that keeps them in this folder, which it may write to. */
+/** Empty data for a server that stores them in this folder, which it may write to. */
 async function makeData(folder: string): Promise<string> {
   const data = join(folder, "data");
   if (asRoot) await chown(folder, NOBODY, NOBODY);
@@ -120,7 +120,7 @@ export class PostgresServer {
     return `postgres://arkgraph@127.0.0.1:${this.port}/${database}`;
   }
 
-  /** Starts the server on the data that is there. */
+  /** Starts the server on its existing data. */
   async up(): Promise<void> {
     // Shared memory as files of its data: segments of the system would outlive a server that is
     // killed.
@@ -166,7 +166,7 @@ export class PostgresServer {
     );
   }
 
-  /** Ends it as a power cut would: nobody is told, nothing is written. */
+  /** Ends it as a power cut would: clients get no message, nothing is written. */
   async kill(): Promise<void> {
     const child = this.#process!;
     this.#process = undefined;
@@ -231,7 +231,7 @@ export class PostgresServer {
 
   async stop(): Promise<void> {
     await this.kill();
-    // Processes that were killed this moment may still be ending.
+    // Processes that were just killed may still be ending.
     await rm(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

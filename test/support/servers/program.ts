@@ -20,8 +20,8 @@ export interface Program {
 }
 
 /**
- * Below those that systems give to connections that go out: a port that was free a moment ago, or
- * was a server's that is started again, is not taken by one of these.
+ * Below the ports that systems give to outgoing connections: so no such connection takes a port
+ * that was just found free, or the port of a server that is started again.
  */
 const [LOWEST, HIGHEST] = [10_000, 32_000];
 /** None is given twice. */

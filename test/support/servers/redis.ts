@@ -15,14 +15,14 @@ if (!redisInstalled)
   );
 
 interface RedisOptions {
-  /** Keeps an append-only file, so that {@link RedisServer.restart} finds what was there. */
+  /** Writes an append-only file, so that {@link RedisServer.restart} finds the earlier data. */
   persistent?: boolean;
   /** Takes connections over TLS only. */
   tls?: Certificate;
   password?: string;
   /** Folder on the disk that it writes to. */
   disk?: string;
-  /** When what was appended is made durable; by default before it is answered. */
+  /** When appended data are made durable; by default before the answer. */
   fsync?: "always" | "everysec";
   /** Follows another one. */
   replicaOf?: { port: number };

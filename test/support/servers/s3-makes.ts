@@ -7,8 +7,9 @@ import { startSwift, swiftMissing } from "./swift.js";
 import type { S3Server } from "./s3-server.js";
 
 /**
- * Makes of S3 servers that tests run against; `missing` says why one cannot be started here. Garage
- * is built for a quarter of an hour: it is one of them where somebody did, and is not asked for.
+ * S3 implementations that tests run against; `missing` says why one cannot be started here.
+ * Building Garage takes a quarter of an hour: it is included where it has been built, and is not
+ * required.
  */
 export const S3_MAKES: readonly {
   make: string;
@@ -22,7 +23,7 @@ export const S3_MAKES: readonly {
     : []),
 ];
 
-/** Says aloud what is skipped for want of a server. */
+/** Warns which tests are skipped for lack of a server. */
 export function sayMissing(): void {
   for (const { make, missing } of S3_MAKES)
     if (missing !== undefined) process.emitWarning(`S3 tests on ${make} are SKIPPED: ${missing}`);

@@ -86,7 +86,7 @@ export class SparqlServer {
     await gone;
   }
 
-  /** Throws its data away; for one that was killed. */
+  /** Deletes its data; for a server that was killed. */
   async lose(): Promise<void> {
     await rm(this.#folder!, { recursive: true, force: true });
     this.#folder = undefined;
