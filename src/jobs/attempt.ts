@@ -26,7 +26,7 @@ const crashed = (attempts: number): Finding => ({
     "service's log says why. Send it again once that is fixed.",
 });
 
-/** True once nothing more will happen to a submission; also of one that was never there. */
+/** True once a submission has reached its final state; also of one that never existed. */
 export const hasEnded = (submission: Submission | undefined): boolean =>
   submission === undefined || submission.status === "finished" || submission.status === "failed";
 
@@ -59,7 +59,7 @@ export interface AttemptHost {
   /** The attempt was counted in the record store; the handler is called next. */
   begun?(submission: Submission): void;
   progressed(id: string, progress: Progress): void;
-  /** Its state is another one, or it is gone. */
+  /** Its state has changed, or it is gone. */
   changed(id: string, submission: Submission | undefined): void;
   /**
    * Called with every fault that the submission did not cause; its text goes to the log only. `of`
@@ -121,9 +121,9 @@ export async function attempt(
 }
 
 /**
- * A submission that is running before it is begun was left by a process that is gone. The first
- * time that may be the work's own doing, and counts. From then on the work runs apart
- * ({@link isApart}): what ends the service was not the work, up to MAX_RESTARTS times.
+ * A submission that is running before its attempt begins was left by a process that is gone. The
+ * first time the job itself may have ended the process, so it counts. From then on the job runs
+ * apart ({@link isApart}): then the job did not end the service, up to MAX_RESTARTS times.
  */
 async function excuseLost(
   { store, maxAttempts, maxRestarts = 0 }: AttemptHost,
@@ -141,7 +141,7 @@ async function excuseLost(
 const isApart = (submission: Submission): boolean =>
   submission.type === "crate" && countedAttempts(submission) > 1;
 
-/** Ends a submission as failed unless another attempt is at work. */
+/** Ends a submission as failed unless another attempt is running. */
 export async function endFailed(
   { store, now, changed }: AttemptHost,
   submission: Submission,

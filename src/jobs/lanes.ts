@@ -23,7 +23,7 @@ export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
 
 /** Several queues as one: a job that may take hours never blocks jobs of other types. */
 export class LanedJobQueue implements JobQueue {
-  /** @param lanes each type of work belongs to exactly one of them */
+  /** @param lanes each type of job belongs to exactly one of them */
   constructor(
     private readonly store: { submission(id: string): Promise<Submission | undefined> },
     private readonly lanes: readonly [Lane, ...Lane[]],
@@ -74,7 +74,7 @@ export class LanedJobQueue implements JobQueue {
   }
 }
 
-/** Settings of work that may be set aside. */
+/** Settings of jobs that may be set aside. */
 export interface SlowOptions {
   /** Setting JOB_SLOW_AFTER, ms. */
   after: number;
@@ -83,8 +83,8 @@ export interface SlowOptions {
 }
 
 /**
- * Places for work that takes long, so that it leaves its place to others: jobs begin where they are
- * quick, and move here.
+ * Places for slow jobs: a job begins in the quick lane, and moves here so that its place is free
+ * for others.
  */
 export class SlowLane {
   private readonly ids = new Set<string>();
@@ -117,7 +117,7 @@ export class SlowLane {
 
 /**
  * How long to wait after an attempt that failed, ms: doubled each time from `least` up to `most`,
- * and up to a half less by chance, so that what failed together is not tried together.
+ * and up to a half less by chance, so that jobs that failed together are not retried together.
  */
 export function backOff({
   least,

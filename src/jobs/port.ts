@@ -8,14 +8,14 @@ export interface Progress {
   unit: string;
 }
 
-/** What a handler is given for one attempt at one submission. */
+/** The input of a handler for one attempt at one submission. */
 export interface Job {
   submission: Submission;
   /** Aborted when the submission is cancelled or the service stops. */
   signal: AbortSignal;
   /**
-   * An attempt before this one ended without a word: the work is to be done where its end harms
-   * nothing else, and says whose fault it is.
+   * An earlier attempt ended without a report: the job must run where its end harms nothing else
+   * and shows the cause.
    */
   apart: boolean;
   /** Reports how far the job is; a change of stage is stored, the rest is held in memory only. */
@@ -26,7 +26,7 @@ export interface Job {
    */
   isLastWith(fault: unknown): boolean;
 }
-/** Does the work and ends the submission itself (by commit or close); throwing means: try again. */
+/** Does the job and ends the submission itself (by commit or close); throwing means: try again. */
 export type JobHandler = (job: Job) => Promise<void>;
 
 /**
@@ -34,7 +34,7 @@ export type JobHandler = (job: Job) => Promise<void>;
  * A submission is tried at most MAX_ATTEMPTS times, then fails with `CRASHED_REPEATEDLY`.
  */
 export interface JobQueue {
-  /** Begins to work, first on what an earlier process left unfinished. */
+  /** Begins to run jobs, first those that an earlier process left unfinished. */
   start(handler: JobHandler): Promise<void>;
   /**
    * Queues a submission of the record store; a second call has no effect while it waits or runs.
@@ -47,7 +47,10 @@ export interface JobQueue {
   progress(submission: string): Promise<Progress | null>;
   /** Every change of progress or state of a submission until it has ended. */
   watch(submission: string): AsyncIterable<void>;
-  /** Takes no new work, waits up to `grace` ms for what runs, then leaves it for the next start. */
+  /**
+   * Accepts no new job, waits up to `grace` ms for running ones, then leaves them for the next
+   * start.
+   */
   close(grace: number): Promise<void>;
   health(): Promise<void>;
 }

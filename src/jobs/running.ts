@@ -15,7 +15,7 @@ export class Running {
     return this.jobs.has(id);
   }
 
-  /** What {@link track} answered for work that is not done yet. */
+  /** The result of {@link track} for a job that is not done yet. */
   done<T>(id: string): Promise<T> | undefined {
     return this.jobs.get(id)?.done as Promise<T> | undefined;
   }
@@ -24,7 +24,7 @@ export class Running {
     return [...this.jobs.keys()];
   }
 
-  /** Runs `work`, which must not reject, and knows of it until it is done. */
+  /** Runs `work`, which must not reject, and tracks it until it is done. */
   track<T>(id: string, work: (abort: AbortController) => Promise<T>): Promise<T> {
     const abort = new AbortController();
     const done = work(abort).finally(() => {
@@ -48,7 +48,7 @@ export class Running {
   async end(grace: number): Promise<string[]> {
     await this.settledWithin(grace);
     for (const id of this.ids()) this.abort(id, "stopping");
-    // A handler that minds its signal is gone at once; one that does not must not hold up the stop.
+    // A handler that obeys its signal ends at once; one that does not must not delay the stop.
     await this.settledWithin(LAST_WORDS);
     return this.ids();
   }
@@ -71,8 +71,8 @@ interface Listening {
 }
 
 /**
- * Those who wait for changes of a submission. Changes that come faster than they are read become
- * one.
+ * The callers that wait for changes of a submission. Changes that come faster than they are read
+ * become one.
  */
 export class Watchers {
   private readonly byId = new Map<string, Set<Watcher>>();

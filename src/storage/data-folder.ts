@@ -8,10 +8,10 @@ const OTHERS = 0o077;
 const NAMED = 3;
 
 /**
- * Closes the data folder to everyone but its owner: the folder itself, the files in it, and the
- * folders of objects. What lies deeper is behind these. Links are left alone: they lead to where
- * the operator wanted them.
- * @param warn is given one sentence where something stays open to others
+ * Closes the data folder to all users but its owner: the folder itself, the files in it, and the
+ * folders of objects. These protect everything deeper. Links are left alone: they lead to where the
+ * operator wanted them.
+ * @param warn is called with one sentence where something stays open to others
  */
 export async function makePrivate(
   folder: string,
@@ -40,9 +40,9 @@ export async function makePrivate(
 }
 
 /**
- * Makes a file that only its owner can read, unless something stands under its name: that is not
- * even opened, since closing it would end the locks that this process has on it. What SQLite adds
- * beside a database gets the mode of the database.
+ * Makes a file that only its owner can read, unless its name exists: an existing file is not even
+ * opened, since closing it would end the locks that this process has on it. The files that SQLite
+ * adds beside a database get the mode of the database.
  */
 export function createPrivate(path: string): void {
   try {

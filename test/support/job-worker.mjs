@@ -1,4 +1,5 @@
-// A worker node in a process of its own. The truth, and what each attempt does, lie in the process that started it.
+// A worker node in a process of its own. The process that started it holds the record store, and
+// decides the result of each attempt.
 import { parseArgs } from "node:util";
 import { BullMqJobQueue } from "../../dist/src/jobs/bullmq/job-queue.js";
 import { RedisLink } from "../../dist/src/adapters/redis.js";
@@ -55,7 +56,8 @@ await queue.start(async ({ submission, signal, report }) => {
   const aborted = new Promise((_, reject) =>
     signal.addEventListener("abort", () => reject(signal.reason)),
   );
-  // What the others do when this one commits is up to the truth: its answer says whether anything was stored.
+  // The record store decides about attempts that run at the same time: its answer says whether
+  // anything was stored.
   await Promise.race([ask("work", [id, attempt]), aborted]);
   await ask("closeSubmission", [{ id, attempt, status: "finished" }, 1]);
 });

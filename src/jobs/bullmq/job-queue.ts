@@ -30,7 +30,7 @@ export interface BullMqQueueOptions {
   outagePatience?: number;
   /** Setting JOB_CONCURRENCY, of this node. */
   concurrency: number;
-  /** Without it work stays where it began, however long it takes. */
+  /** Without it a job stays where it began, however long it takes. */
   slow?: SlowOptions;
   /** Milliseconds to wait before the attempt after this one. */
   backOff: (attempt: number) => number;
@@ -190,7 +190,7 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   /**
-   * Resolves when the ticket is no longer needed: with the work, or when that goes on in the slow
+   * Resolves when the ticket is no longer needed: with the job, or when the job goes on in the slow
    * lane.
    */
   private begin(
@@ -304,8 +304,7 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   private fault(error: unknown): void {
-    // A Redis that is full refuses the worker's question for work ten times a second, until there
-    // is space.
+    // A full Redis refuses the worker's request for a job ten times a second, until there is space.
     if (!this.link.ready || (error as Error).name === "ReplyError") this.link.failed(error);
     else if (!this.closing)
       this.options.log.warn(
@@ -325,7 +324,9 @@ export class BullMqJobQueue implements JobQueue {
   }
 }
 
-/** What a node shares with others through one Redis; the link is closed with the queue. */
+/**
+ * The state that a node shares with others through one Redis; the link is closed with the queue.
+ */
 export async function openOnRedis(
   config: Pick<
     Config,

@@ -119,7 +119,7 @@ export class SignsOfLife {
     }, options.interval).unref();
   }
 
-  /** Written with the first progress, or the first beat: work that is done sooner needs none. */
+  /** Written with the first progress, or the first beat: a shorter job needs none. */
   begin(submission: string): void {
     this.#mine.set(submission, { progress: null, toldAt: 0 });
   }
@@ -216,7 +216,7 @@ export class Signals {
     private readonly heard: (submission: string, signal: Signal) => void,
   ) {}
 
-  /** To those who watch a submission; `cancel` goes to every worker. */
+  /** To the watchers of a submission; `cancel` goes to every worker. */
   tell(submission: string, signal: Signal): void {
     if (!this.link.ready) return;
     const [channel, message] =
@@ -224,12 +224,12 @@ export class Signals {
     this.link.commands.publish(channel, message).catch((error: unknown) => this.link.failed(error));
   }
 
-  /** Hears from now on that submissions are to stop. */
+  /** Subscribes to orders to stop submissions. */
   async hearOrders(): Promise<void> {
     await this.#subscribe(this.#orders());
   }
 
-  /** Hears from now on what happens to a submission. */
+  /** Subscribes to the signals of a submission. */
   async join(submission: string): Promise<void> {
     const channel = this.#news(submission);
     let joined = this.#joined.get(submission);

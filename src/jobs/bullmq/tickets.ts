@@ -78,7 +78,7 @@ const ticketOf = (submission: string): string => `s-${encodeURIComponent(submiss
 const submissionOf = (ticket: string): string => decodeURIComponent(ticket.slice(2));
 
 /**
- * BullMQ's jobs: one for each submission that waits or is worked on, gone when the work is over.
+ * BullMQ's jobs: one for each waiting or running submission, removed when the submission has ended.
  */
 export class Tickets {
   readonly #queue: Queue<TicketData>;
@@ -144,7 +144,7 @@ export const LOCK = 5;
  * of a worker whose lock has expired.
  */
 export const SIGN = 3;
-/** Intervals in which a worker that lives, and lost its lock with Redis, gives its next sign. */
+/** Intervals in which a live worker that lost its lock with Redis sends its next heartbeat. */
 const NEXT_SIGN = 2;
 /** Intervals after which the ticket of a slow job is checked again. */
 const POLL = 3;
@@ -162,8 +162,7 @@ interface TicketWorkerOptions {
     slow: boolean,
   ) => Promise<Outcome | { /** The work goes on without its ticket. */ end: "aside" }>;
   /**
-   * Whether work that takes long may begin here: there is a place for it, and it does not run here
-   * already.
+   * Whether a slow job may begin here: there is a place for it, and it does not run here already.
    */
   mayBeginSlow: (submission: string) => boolean;
   /** Whether the record store calls it running, and it does not run here. */
@@ -206,7 +205,7 @@ export class TicketWorker {
     });
     ignoreUnheard(this.#worker);
     this.#worker.on("error", (error) => {
-      // Comes with every try to renew, until the work is done.
+      // Reported with every attempt to renew, until the job is done.
       if (!error.message.startsWith("could not renew lock")) fault(error);
     });
     this.#worker.on("lockRenewalFailed", (tickets: string[]) => {
@@ -215,7 +214,7 @@ export class TicketWorker {
   }
 
   /**
-   * Takes nothing new from now on. Resolves, with Redis or without, soon after `idle`: when the
+   * Accepts no new ticket from now on. Resolves, with Redis or without, soon after `idle`: when the
    * last ticket was given back.
    */
   async close(idle: Promise<unknown>): Promise<void> {
@@ -250,9 +249,8 @@ export class TicketWorker {
   }
 
   /**
-   * Whether a ticket that was taken from a worker without a lock has one that lives all the same:
-   * when Redis was replaced, or did not answer for a while, all locks have run out, and the work
-   * goes on.
+   * Whether a ticket that was taken from a worker without a lock still has a live worker: when
+   * Redis was replaced, or did not answer for a while, all locks have run out, and the job goes on.
    */
   async #runsElsewhere({
     data: { submission },

@@ -70,7 +70,7 @@ interface InProcessQueueOptions {
   outagePatience?: number;
   /** Setting JOB_CONCURRENCY. */
   concurrency: number;
-  /** Without it work stays where it began, however long it takes. */
+  /** Without it a job stays where it began, however long it takes. */
   slow?: SlowOptions;
   /** Milliseconds to wait before the attempt after this one. */
   backOff?: (attempt: number) => number;
@@ -91,7 +91,7 @@ export class InProcessJobQueue implements JobQueue {
   /** Submissions that are being looked up before they join the order. */
   private readonly arriving = new Set<string>();
   private readonly slow: SlowLane | undefined;
-  /** What takes longer than it may where it is. */
+  /** Jobs that have run longer than they may outside the slow lane. */
   private readonly overdue = new Set<string>();
   private readonly deferred: string[] = [];
   private readonly timers = new Map<string, NodeJS.Timeout>();
@@ -129,7 +129,7 @@ export class InProcessJobQueue implements JobQueue {
 
   async start(handler: JobHandler): Promise<void> {
     const unfinished = await this.options.store.unfinished();
-    // What came in before the start is among it.
+    // Submissions that came in before the start are among them.
     this.waiting.clear();
     for (const { id, user } of unfinished) if (!this.isKnown(id)) this.waiting.add(id, user);
     this.handler = handler;
@@ -162,7 +162,7 @@ export class InProcessJobQueue implements JobQueue {
     const submission = await this.options.store.cancelSubmission(id, this.host.now());
     clearTimeout(this.timers.get(id));
     this.timers.delete(id);
-    // Left by a process that is gone: nothing runs that could end it.
+    // Left by a process that is gone: no running attempt could end it.
     if (!this.running.abort(id, "cancelled") && submission?.status === "running")
       await endFailed(this.host, submission, cancelled);
     this.changed(id, submission);

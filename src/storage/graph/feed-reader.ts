@@ -16,8 +16,8 @@ const LAST_RETRY = 10_000;
 const SILENCE = 60_000;
 
 /**
- * The asking side of a feed port ({@link FeedRequest}). A question that the store could not answer
- * is asked again until it can.
+ * The asking side of a feed port ({@link FeedRequest}). When the store could not answer a question,
+ * it is asked again until it can.
  */
 export class FeedReader {
   #lastId = 0;
@@ -28,8 +28,7 @@ export class FeedReader {
   >();
 
   /**
-   * Why the store last answered with an error; it is asked again for as long as that lasts, and
-   * says the same each time.
+   * Why the store last answered with an error; while the error lasts, each retry reports the same.
    */
   #reason: string | undefined;
 

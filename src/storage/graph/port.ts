@@ -26,8 +26,9 @@ export interface IndexState {
  */
 export interface QueryEngine {
   /**
-   * SELECT. The default graph is the union of all graphs. Answers the rows and the sequence they
-   * are as of. A statement that two graphs hold may come twice: say DISTINCT where that matters.
+   * SELECT. The default graph is the union of all graphs. Returns the rows and the sequence of the
+   * state they come from. A statement that two graphs hold may come twice: say DISTINCT where that
+   * matters.
    */
   select(query: string, options?: QueryOptions): Promise<{ rows: Row[]; sequence: number }>;
   /**
@@ -55,7 +56,7 @@ export interface QueryOptions {
   timeout?: number;
 }
 
-/** What a set of quads comes down to: 64 hexadecimal digits that do not depend on order. */
+/** The digest of a set of quads: 64 hexadecimal digits that do not depend on order. */
 export interface GraphDigest {
   digest: string;
   quads: number;
@@ -88,21 +89,21 @@ export interface OpenQuestion {
   graph: boolean;
   /** IRI that relative ones are resolved against. */
   base: string;
-  /** The dataset asked for; without it the default graph is the union of all. */
+  /** The requested dataset; without it the default graph is the union of all. */
   dataset?: { default: readonly string[]; named: readonly string[] };
   /** Commit that the answer must not be older than. */
   sequence: number;
 }
 
-/** The side of who asks. */
+/** The caller of a query. */
 export interface Asker {
-  /** Whose query it is: who was served last is served again after others. */
+  /** The caller's name: the caller served last is served again after the others. */
   caller?: string;
-  /** Others may ask under the same name: it is that of a proxy, say. */
+  /** Other callers may have the same name: it is that of a proxy, say. */
   shared?: boolean;
   /** Called when the query is about to run; an error it throws becomes the answer. */
   admit?(): void;
-  /** Drops the query while it waits; one that runs goes on to its end or its time-out. */
+  /** Drops the query while it waits; a running query goes on to its end or its time-out. */
   signal?: AbortSignal;
 }
 

@@ -1,15 +1,15 @@
 import { ServiceError } from "../../errors.js";
 
 /**
- * IRIREF of SPARQL 1.1 (rule 139): what may not stand between the angle brackets; and no scheme is
- * no IRI here.
+ * Characters that may not stand between the angle brackets in IRIREF of SPARQL 1.1 (rule 139); a
+ * text without a scheme is no IRI here.
  */
 // eslint-disable-next-line no-control-regex
 const ABSOLUTE_IRI = /^[A-Za-z][A-Za-z0-9+.-]*:[^\u0000-\u0020<>"{}|^`\\\u007f]*$/;
 
 /**
- * True for what can be written into a query as an IRI and ends where it should. An engine may still
- * refuse it.
+ * True for text that can be written into a query as an IRI and ends where it should. An engine may
+ * still refuse it.
  */
 export function isIri(text: string): boolean {
   return ABSOLUTE_IRI.test(text) && text.isWellFormed();
@@ -17,8 +17,8 @@ export function isIri(text: string): boolean {
 
 /**
  * `<iri>` for a query or an update: the only way an identifier gets into one.
- * @throws {ServiceError} `BAD_REQUEST` for what an IRI cannot hold; there is nothing to escape it
- * with
+ * @throws {ServiceError} `BAD_REQUEST` for text that an IRI cannot hold; an IRI has no escape for
+ * it
  */
 export function iriTerm(iri: string): string {
   if (!isIri(iri))
@@ -80,11 +80,11 @@ export function eachCell(
 
 const TAB = 9;
 
-/** The IRI that a cell holds; `undefined` for a literal or nothing. */
+/** The IRI in a cell; `undefined` for a literal or an empty cell. */
 export const iriIn = (cell: string | undefined): string | undefined =>
   cell?.startsWith("<") ? cell.slice(1, -1) : undefined;
 
-/** What a cell says without its datatype or language; `undefined` when it is empty. */
+/** The text of a cell without its datatype or language; `undefined` when it is empty. */
 export function textIn(cell: string | undefined): string | undefined {
   if (cell === undefined || cell === "") return undefined;
   if (cell.startsWith("<")) return cell.slice(1, -1);

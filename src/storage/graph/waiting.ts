@@ -113,7 +113,7 @@ export class FairLine {
   }
 
   /**
-   * Of the caller who was served longest ago, the longest waiting query that may be answered now.
+   * The longest waiting query that may be answered now, of the caller who was served longest ago.
    */
   next(): Turn | undefined {
     for (;;) {
@@ -237,7 +237,7 @@ interface WaitingForSequence {
   clock: NodeJS.Timeout;
 }
 
-/** Those who wait for the index to reach a sequence. */
+/** The callers that wait for the index to reach a sequence. */
 export class Arrivals {
   readonly #waiting = new Set<WaitingForSequence>();
 
@@ -245,7 +245,7 @@ export class Arrivals {
 
   /**
    * @param wait ms
-   * @param unavailable what to say when the index is not even loaded by then
+   * @param unavailable the error when the index is not even loaded by then
    * @throws {ServiceError} `INDEX_BEHIND` when a loaded index has not reached it in time
    */
   wait(sequence: number, wait: number, unavailable: () => ServiceError): Promise<void> {

@@ -74,12 +74,12 @@ async function* abortable<T>(
     }
   } finally {
     signal.removeEventListener("abort", abort);
-    // Not awaited: a silent source would answer only when it has something to say.
+    // Not awaited: a silent source would answer only with its next bytes.
     if (!done) void Promise.resolve(items.return?.()).catch(() => {});
   }
 }
 
-/** What a stream of stored bytes is held to. */
+/** The expected properties of a stream of stored bytes. */
 interface Promised {
   /** Bytes that must come. */ length: number;
   /** Their digest, where the whole object is read and its bytes are to be hashed. */ sha256?:
@@ -97,8 +97,7 @@ export function contentDamaged(sha256: string, what: string): ServiceError {
 }
 
 /**
- * @throws ServiceError `CONTENT_DAMAGED` when a store holds another number of bytes than it was
- * given
+ * @throws ServiceError `CONTENT_DAMAGED` when the number of stored bytes is not the expected one
  */
 export function assertSize(sha256: string, found: number, expected: number | undefined): void {
   if (expected !== undefined && found !== expected)
@@ -137,7 +136,7 @@ export function verified(source: Readable, name: string, { length, sha256 }: Pro
       done();
     },
   });
-  // Whichever end fails or is given up, the other one is closed.
+  // When either end fails or is abandoned, the other one is closed.
   pipeline(source, checked, () => {});
   return checked;
 }

@@ -7,7 +7,7 @@ import type { Readable } from "node:stream";
 export interface StagedObject {
   readonly sha256: string;
   readonly size: number;
-  /** Further digests asked for, lower-case hex. */
+  /** Further requested digests, lower-case hex. */
   readonly digests: Readonly<Partial<Record<"md5" | "sha512", string>>>;
   /** Names the bytes while they are staged, for {@link ObjectStore.readStaged} in any thread. */
   readonly place: string;
@@ -27,10 +27,10 @@ export interface ObjectReader {
 }
 
 export interface OpenOptions {
-  /** Bytes that the object has, where the caller knows. */
+  /** The object's size in bytes, where the caller knows it. */
   size?: number;
   /**
-   * False: only lengths are held to; for what the operator wants served without the time of
+   * False: only lengths are checked; for objects that the operator wants served without the time of
    * hashing.
    */
   hash?: boolean;
@@ -47,7 +47,7 @@ export interface ContentHeaders {
  * processes may share one store.
  */
 export interface ObjectStore {
-  /** How many small objects are best stored at a time; a store that is near does not say. */
+  /** How many small objects are best stored at a time; absent for a local store. */
   readonly parallel?: number;
   /**
    * Streams to a temporary place while hashing. Ends with `TOO_LARGE` past `limit` bytes.
@@ -66,8 +66,8 @@ export interface ObjectStore {
   size(sha256: string): Promise<number | undefined>;
   /**
    * Streams bytes `start` to `end` (inclusive, as in HTTP). A whole object is hashed on its way:
-   * the stream fails with `CONTENT_DAMAGED` before the last chunk of bytes that are not those of
-   * the key, and where fewer come than there should.
+   * the stream fails with `CONTENT_DAMAGED` before the last chunk when the bytes do not match the
+   * key, or when there are too few.
    * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`; `CONTENT_DAMAGED` when its size is
    * not the expected one
    */

@@ -10,7 +10,8 @@ import { storedJson, Undecodable } from "./refusals.js";
  * of the time that deflate takes; reading them back takes a fifth.
  *
  *     text  = main END line*         main: IRI of the record's graph
- *     line  = (OWN | INFERRED | OTHER term term) term term       subject and graph (in OTHER told), predicate, object
+ *     line  = (OWN | INFERRED | OTHER term term) term term
+ *             subject and graph (written only in OTHER), predicate, object
  *     term  = KNOWN index | SPACE index rest END | MAIN rest END | NEAR rest END | other END
  *
  * What a released version wrote must be read for ever: only ever add to the end of the two lists.
@@ -123,7 +124,7 @@ function shortenTerms(nquads: string): string | undefined {
   return text;
 }
 
-/** What {@link shortenTerms} was given. @throws Error when the text is damaged */
+/** Restores the text that {@link shortenTerms} was given. @throws Error when the text is damaged */
 function lengthenTerms(text: string): string {
   let at = 0;
   const rest = (): string => {
@@ -252,7 +253,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
  * Canonical N-Quads text → stored bytes, in a buffer of their own, which may be handed to another
- * thread. What is packed already stays as it is.
+ * thread. Packed bytes are returned unchanged.
  */
 export function packQuads(text: string | Uint8Array): Uint8Array {
   if (typeof text !== "string") return text;

@@ -73,10 +73,7 @@ export interface ListQuery {
   /** Opaque position after which to go on, from {@link Page.next}. */
   after?: string;
   limit: number;
-  /**
-   * The page ends with the record whose document brings it to more bytes, however many it still
-   * could have.
-   */
+  /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
   bytes?: number;
 }
 /** A page by key; `next` is absent on the last one. */
@@ -105,7 +102,7 @@ export interface RecordState {
   quads: string | Uint8Array;
   /** As a list, or as `packLinks` makes of it. */
   links: readonly Link[] | Uint8Array;
-  /** What keyword search sees. */
+  /** The text for keyword search. */
   text: SearchText;
   keywords: string[];
 }
@@ -116,7 +113,7 @@ export interface SearchText {
   other: string;
 }
 
-/** Who has an identifier: what decides over those below it. */
+/** The record that has an identifier: it decides about the identifiers below it. */
 export interface Holder {
   ark: string;
   key: string;
@@ -140,7 +137,7 @@ export type RecordWrite =
       op: "replace";
       ark: string;
       /** 412 when the stored revision differs. */ ifRevision: number;
-      /** JSON pointers of what differs, for the history; empty makes no revision. */
+      /** JSON pointers of the differences, for the history; empty makes no revision. */
       changed: string[];
       /**
        * Objects that the record refers to from this revision on; earlier revisions keep theirs.
@@ -148,12 +145,12 @@ export type RecordWrite =
        */
       objects?: ObjectReference[];
       /**
-       * Takes the objects so far from earlier revisions too, so that their bytes may go; `objects`
-       * are those that are new. The archives of the crates that the record came with, or that use
-       * it, hold the same bytes and are dropped with them; not one that the commit brings.
+       * Also removes the objects so far from earlier revisions, so that their bytes may be deleted;
+       * `objects` are the new ones. The archives of the crates that the record came with, or that
+       * use it, hold the same bytes and are dropped with them; not one that the commit brings.
        */
       dropObjects?: boolean;
-      /** Brings a deleted record back as its next revision; without it a deleted one is `GONE`. */
+      /** Restores a deleted record as its next revision; without it a deleted one is `GONE`. */
       revive?: boolean;
       /** The crate that it counts as minted for from now on; absent: as before. */
       crate?: string;
@@ -178,9 +175,9 @@ export type RecordWrite =
       embargoedUntil: string | null;
     };
 
-/** One atomic step: all of it becomes visible, durably, or nothing. */
+/** One atomic step: all of it becomes visible, durably, or none of it. */
 export interface Commit {
-  /** ARK of who did it, or null for the service itself. */
+  /** ARK of the user who made it, or null for the service itself. */
   by: string | null;
   at: number;
   records: RecordWrite[];
@@ -190,7 +187,7 @@ export interface Commit {
    * `CHANGED_MEANWHILE` (extra: ark) when a record of another commit holds one by now.
    */
   unheld?: readonly string[];
-  /** What a crate uses after this commit. */
+  /** The records that a crate uses after this commit. */
   uses?: CrateUses;
   /**
    * Guards the commit by `running AND attempt = mine`, and ends the submission in the same step.
@@ -240,7 +237,7 @@ export interface RecordStore
   /** By stored form first, then by key; tombstones included. */
   find(ark: string): Promise<Found | undefined>;
   /**
-   * By stored form or key, in the order asked for; `undefined` where nothing is stored or the key
+   * By stored form or key, in the requested order; `undefined` where nothing is stored or the key
    * is ambiguous.
    */
   findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]>;
@@ -388,11 +385,11 @@ interface AccountStore {
   ): Promise<string | undefined>;
 }
 
-/** What a crate describes and was not minted for it. */
+/** The records that a crate describes and that were not minted for it. */
 export interface CrateUses {
   /** ARK of the crate. */
   crate: string;
-  /** Stored forms of the records; they replace those of before. */
+  /** Stored forms of the records; they replace the earlier ones. */
   arks: string[];
   /**
    * Records minted for the crate that it has no more: each counts from now on as minted for another
@@ -438,7 +435,7 @@ export interface LeaseStore {
    * `fence` rises by one with each new holder. `undefined` when another holds it.
    */
   lease(name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined>;
-  /** Gives it back, where `holder` has it. */
+  /** Releases the lease, where `holder` has it. */
   releaseLease(name: string, holder: string): Promise<void>;
 }
 
@@ -451,17 +448,17 @@ export interface ObjectReference {
   /** Name offered for download, or the member's path. */
   name: string;
   /**
-   * What the bytes are to the record: its content, a crate's archive, its original metadata, an
+   * The role of the bytes: the record's content, a crate's archive, its original metadata, an
    * undescribed member.
    */
   role: "content" | "archive" | "metadata" | "member";
 }
 
-/** Which objects are needed; the object store itself does not know. */
+/** Which objects are needed; the object store itself does not know it. */
 export interface ObjectBookkeeping {
   /**
-   * Records that these objects are about to be put, before any put. Answers the hashes that a sweep
-   * is removing right now: wait and ask again for those.
+   * Stores the intent to put these objects, before any put. Returns the hashes that a sweep is
+   * removing right now: wait and ask again for those.
    */
   intend(
     holder: { kind: "submission" | "upload"; id: string; attempt: number },
@@ -485,8 +482,8 @@ export interface ObjectBookkeeping {
    */
   contentWasDeleted(ark: string, role?: ObjectReference["role"]): Promise<boolean>;
   /**
-   * In one transaction: those that neither a record nor a live intent nor an unfinished submission
-   * names are marked as being removed, and answered.
+   * In one transaction: marks objects that no record, no live intent and no unfinished submission
+   * names as being removed, and returns them.
    */
   claimUnreferenced(
     sha256s: readonly string[],
@@ -526,7 +523,7 @@ export interface KeptScore {
  */
 export interface ScoreStore {
   keptScore(crate: string): Promise<KeptScore | undefined>;
-  /** In place of the one before, if any. */
+  /** Replaces the one before, if any. */
   keepScore(score: KeptScore): Promise<void>;
 }
 
@@ -538,7 +535,7 @@ const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
 export type SearchedField = (typeof SEARCHED_FIELDS)[number];
 
 export interface SearchQuery {
-  /** Words as someone typed them; nothing in it is an operator. */
+  /** Words as a user typed them; nothing in it is an operator. */
   text: string;
   /**
    * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text
@@ -551,9 +548,10 @@ export interface SearchQuery {
   kind?: KindName;
   /**
    * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand
-   * out, at most {@link import("./vectors/matrix.js").NEAREST}. Any length will do. A record's
+   * out, at most {@link import("./vectors/matrix.js").NEAREST}. It may have any length. A record's
    * score is then its score by words as a part of the best one, plus how much its vector stands
-   * out, 0.5 to 1; without vectors of that model and dimension all is as without it.
+   * out, 0.5 to 1; without vectors of that model and dimension the result is the same as without
+   * it.
    */
   near?: { model: string; vector: Float32Array };
   offset: number;
@@ -587,7 +585,7 @@ export interface SearchPage {
   hits: SearchHit[];
 }
 
-/** Search in what anyone may see of live records. */
+/** Search in the public text of live records. */
 interface SearchStore {
   /**
    * @param signal an abort before the search has begun prevents it; its reason is thrown
@@ -605,7 +603,7 @@ export const MOST_CHARACTERS = 32_768;
 /** Most numbers of one stored vector. */
 export const MOST_DIMENSIONS = 16_384;
 
-/** What search sees of a record that changed. */
+/** The searchable text of a record that changed. */
 export interface ChangedText {
   /** Stored form. */
   ark: string;

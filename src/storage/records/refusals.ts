@@ -2,7 +2,7 @@ import { type ErrorCode, ServiceError } from "../../errors.js";
 import { withArticle } from "../../model/kind.js";
 import type { Submission, SubmissionClose } from "./submissions-port.js";
 
-/** What every record store says when it refuses a commit. */
+/** The refusals of a commit, the same in every record store. */
 
 export function duplicate(
   ark: string,
@@ -92,10 +92,10 @@ export function storedJson<T>(text: string, what: string): T {
 }
 
 /**
- * A commit came from an attempt that is no longer the one: its submission has ended, was cancelled,
- * or is worked on by a later attempt. Nothing was changed. It is no refusal of a client's request,
- * so it is no {@link import("../../errors.js").ServiceError}: the handler that gets it stops
- * quietly.
+ * A commit came from an attempt that is not the current one: its submission has ended, was
+ * cancelled, or runs in a later attempt. Nothing was changed. It is no refusal of a client's
+ * request, so it is no {@link import("../../errors.js").ServiceError}: the handler that gets it
+ * stops quietly.
  */
 export class FenceLost extends Error {
   constructor(

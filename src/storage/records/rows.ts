@@ -31,7 +31,7 @@ export type RecordRow = [
   successor: string | null,
 ];
 
-/** A row of {@link RECORD_COLUMNS} as the port gives it. */
+/** A row of {@link RECORD_COLUMNS} as the port returns it. */
 export function recordOf(row: RecordRow): StoredRecord {
   const at = row[13];
   return {
@@ -76,7 +76,7 @@ export type SubmissionRow = [
   number,
 ];
 
-/** A row of {@link SUBMISSION_COLUMNS} as the port gives it. */
+/** A row of {@link SUBMISSION_COLUMNS} as the port returns it. */
 export function submissionOf(row: SubmissionRow): Submission {
   const [
     ,

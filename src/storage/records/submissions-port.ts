@@ -4,11 +4,11 @@ import type { Finding } from "../../model/findings.js";
 export interface Submission {
   id: string;
   type: SubmissionType;
-  /** ARK of the user who asked for it. */
+  /** ARK of the user who submitted it. */
   user: string;
   status: "queued" | "running" | "finished" | "failed";
   stage: string | null;
-  /** Raised durably before work begins. */
+  /** Raised durably before the job begins. */
   attempt: number;
   /**
    * How many of the attempts do not count against MAX_ATTEMPTS: a stop or an end of the service, or
@@ -22,16 +22,16 @@ export interface Submission {
   warnings: Finding[];
   identifiersMinted: number;
   /**
-   * The record that the work made: a crate, for `evidence` an evidence graph, for `computation` the
+   * The record that the job made: a crate, for `evidence` an evidence graph, for `computation` the
    * dataset of its results; for `score` the crate that was scored.
    */
   rocrateIdentifier: string | null;
   /**
-   * SHA-256 of the archive, lower-case hex; of other work that of what makes two requests for it
-   * the same, where something does.
+   * SHA-256 of the archive, lower-case hex; for other jobs, of the data that make two requests for
+   * the same job equal, if there are any.
    */
   sha256: string | null;
-  /** Input of the work, by type. */
+  /** Input of the job, by type. */
   input: Record<string, unknown>;
   /** True once a cancellation was requested. */
   cancelled: boolean;
@@ -92,7 +92,7 @@ export interface SubmissionStore {
     user: string | null,
     options: { after?: string; limit: number },
   ): Promise<SubmissionPage>;
-  /** Queued and running ones, oldest first: what a start must resume or fail. */
+  /** Queued and running ones, oldest first: a start must resume or fail them. */
   unfinished(): Promise<Submission[]>;
   /**
    * Marks running and raises the attempt, durably; `undefined` when it has ended or was cancelled

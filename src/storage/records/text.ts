@@ -14,7 +14,9 @@ const ASCII = /^[\u0000-\u007f]*$/;
 export const fold = (text: string): string =>
   (ASCII.test(text) ? text : text.normalize("NFKC")).toLowerCase();
 
-/** Text for the search index, which is ours: what SQLite cannot hold is replaced, not refused. */
+/**
+ * Text for the search index, which is ours: text that SQLite cannot hold is replaced, not refused.
+ */
 export const indexable = (text: string): string =>
   isStorableText(text) ? text : text.toWellFormed().replaceAll("\0", " ");
 

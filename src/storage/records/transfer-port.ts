@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 
-/** What a column holds; any may be null besides. */
+/** The type of a column; any may also be null. */
 export type TransferType = "integer" | "text" | "boolean" | "bytes";
 
 /**
@@ -101,7 +101,10 @@ export const TRANSFER = {
       sequence: "integer",
     },
   },
-  /** What search sees of live records; `words`: their keywords as they are compared, one a line. */
+  /**
+   * The searchable text of live records; `words`: their keywords in the form that is compared, one
+   * a line.
+   */
   text: {
     key: ["record"],
     columns: {
@@ -188,7 +191,7 @@ export interface TruthTransfer {
   /** Reads everything as of one snapshot, in bounded memory. Changes nothing. */
   export(): AsyncIterable<TransferChunk>;
   /**
-   * Takes a whole export in, all or nothing: after a failure, or the loss of the process, the store
+   * Imports a whole export, all or nothing: after a failure, or the loss of the process, the store
    * is as empty as before.
    * @throws TransferRefused when the store is not empty, or the chunks are no whole export
    */
@@ -202,7 +205,7 @@ export interface TruthTransfer {
     after?: string;
     limit: number;
   }): Promise<{ items: NeededObject[]; next?: string }>;
-  /** Who needs an object: records, and submissions that have not ended; at most `limit`. */
+  /** The records and unfinished submissions that need an object; at most `limit`. */
   needing(sha256: string, limit: number): Promise<string[]>;
   /** As {@link import("./port.js").RecordStore.openFeed}. */
   openFeed(): MessagePort;

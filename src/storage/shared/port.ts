@@ -12,7 +12,7 @@ export interface Count {
 export interface SharedMemory {
   /** Counts one under a key, in a window of so many ms that begins with the first. */
   count(key: string, window: number): Promise<Count>;
-  /** What another node, or this one, remembers; null when that is not known. */
+  /** The value that another node, or this one, stored; null when that is not known. */
   recall(key: string): Promise<string | null>;
   /** @param lifetime ms */
   remember(key: string, value: string, lifetime: number): Promise<void>;

@@ -1,4 +1,7 @@
-/** Answers what it is asked, but for what makes it fail; how often it was asked tells a new thread from an old one. */
+/**
+ * Answers every question except those that make it fail; the count of questions distinguishes a
+ * new thread from an old one.
+ */
 import { parentPort } from "node:worker_threads";
 
 let asked = 0;

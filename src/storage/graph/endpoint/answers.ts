@@ -117,7 +117,7 @@ function rowScanner(format: "json" | "xml" | "csv" | "tsv" | "nt"): RowScanner {
   return new LineScanner(format === "nt" ? 0 : 1, format === "csv");
 }
 
-/** What closes an answer after its last row. */
+/** The text that closes an answer after its last row. */
 const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results></sparql>" };
 
 /**

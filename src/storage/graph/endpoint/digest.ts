@@ -53,7 +53,7 @@ export class Scratch {
     });
   }
 
-  /** Ends the thread; who asks afterwards gets another one. */
+  /** Ends the thread; a later question starts another one. */
   async close(): Promise<void> {
     clearTimeout(this.#clock);
     const worker = this.#worker;

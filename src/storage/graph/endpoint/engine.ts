@@ -23,7 +23,7 @@ import { Projection } from "./projector/projection.js";
 import { rebuildUpdate } from "./projector/updates.js";
 import { Watch } from "./watch.js";
 
-/** Times a query is asked again because the graphs moved under it. */
+/** Times a query is repeated because the graphs changed under it. */
 const TRIES = 3;
 /** ms after which a poll is too old to depend on, and ms between polls while callers wait. */
 const FRESH = 1_000;
@@ -98,8 +98,9 @@ export class EndpointEngine implements QueryEngine {
   }
 
   /**
-   * Asks the endpoint and says as of when it answered: where it stands the same before and after.
-   * While commits come faster than answers, it is the commit that the answer holds for certain.
+   * Asks the endpoint and returns the value with its sequence. The question is repeated while the
+   * position differs before and after it. While commits come faster than answers, the sequence is
+   * that of the last commit that the value holds for certain.
    * @param most times it is asked at the most
    */
   async asOf<T>(ask: () => Promise<T>, most = TRIES): Promise<{ value: T; sequence: number }> {
@@ -199,7 +200,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   /**
-   * Where the endpoint stands, once it may be read and, if that is soon, no commit is half there.
+   * The endpoint's position, once it may be read and, if that is soon, no commit is half applied.
    */
   async #readable(): Promise<Position> {
     const until = performance.now() + this.#options.indexWait;

@@ -86,8 +86,8 @@ interface Asked {
 }
 
 /**
- * SPARQL 1.1 Protocol over a pool of connections. A request whose asker has gone, or is too late,
- * is ended with its connection.
+ * SPARQL 1.1 Protocol over a pool of connections. A request whose caller has gone, or that is too
+ * late, is ended with its connection.
  */
 export class SparqlHttp {
   readonly #agent;
@@ -129,8 +129,8 @@ export class SparqlHttp {
   }
 
   /**
-   * Resolves once the endpoint says that it is done. What an error means for the data is for the
-   * caller to find out.
+   * Resolves once the endpoint reports that the update is done. The caller has to find out what an
+   * error means for the data.
    * @throws as {@link query}
    */
   async update(text: string, asked: Pick<Asked, "timeout" | "signal">): Promise<void> {

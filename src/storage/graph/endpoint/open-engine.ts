@@ -38,7 +38,7 @@ const MEDIA_TYPES = {
 
 /**
  * {@link OpenQueries} on the endpoint that the service itself asks, over connections of its own.
- * Queries wait here and not at the endpoint; one whose asker has gone, or that takes too long, is
+ * Queries wait here and not at the endpoint; one whose caller has gone, or that takes too long, is
  * ended with its connection.
  */
 export class OpenEndpoint implements OpenQueries {

@@ -121,7 +121,10 @@ export const positionBlock = (position: Position | "?any"): string =>
   `GRAPH <${POSITION_GRAPH}> { <${POSITION_GRAPH}> <${POSITION_PREDICATE}> ` +
   `${position === "?any" ? position : `<${iriOf(position)}>`} }`;
 
-/** Asks where the projection is, and whether the default graph shows what the named graphs hold. */
+/**
+ * Asks for the position of the projection, and whether the default graph shows the statements of
+ * the named graphs.
+ */
 export const LOOK = `SELECT ?at ?seen { ${positionBlock("?any").replace("?any", "?at")}
     OPTIONAL { <${POSITION_GRAPH}> <${POSITION_PREDICATE}> ?seen } }`;
 

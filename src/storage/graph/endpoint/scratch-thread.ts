@@ -4,8 +4,8 @@ import { spelled } from "../oxigraph/open/answer.js";
 import type { ScratchReply, ScratchRequest } from "./digest.js";
 
 /**
- * A scratch store of the engine that the service has in the house: it knows how literals are
- * written, and every form of a graph.
+ * A scratch store of the service's own engine: it knows how literals are written, and every form of
+ * a graph.
  */
 
 const port = parentPort!;

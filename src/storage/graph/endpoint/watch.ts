@@ -25,7 +25,7 @@ export const look = async (http: SparqlHttp, timeout: number): Promise<Sight> =>
 export const holdsAnything = async (http: SparqlHttp, timeout: number): Promise<boolean> =>
   (await rows(http, "ASK { GRAPH ?g { ?s ?p ?o } }", timeout)).boolean === true;
 
-/** Those of the graphs that hold something. */
+/** Returns those of the graphs that hold something. */
 export async function graphsAmong(
   http: SparqlHttp,
   graphs: readonly string[],

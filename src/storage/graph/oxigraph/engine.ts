@@ -64,8 +64,8 @@ const LAST_BACKOFF = 30_000;
 const MAX_ATTEMPTS = 2;
 
 /**
- * The thread that answers, the one that may be loading to take its place, and the queries that wait
- * for either.
+ * The thread that answers, the one that may be loading to replace it, and the queries that wait for
+ * either.
  */
 class Threads {
   everLoaded = false;
@@ -98,7 +98,7 @@ class Threads {
     this.#rebuildAt = options.rebuildAfter;
   }
 
-  /** Starts the first thread. Until then the index is as one that is loading. */
+  /** Starts the first thread. Until then the index counts as loading. */
   start(): void {
     if (!this.#closed && !this.#current) this.#startCurrent();
   }
@@ -124,7 +124,7 @@ class Threads {
     return { state: "loading", sequence: 0, done: handle?.done ?? 0, total: handle?.total ?? 0 };
   }
 
-  /** Why nothing can be asked now. */
+  /** Why no query can be answered now. */
   unavailable(): ServiceError {
     const { state, done = 0, total = 0 } = this.state();
     if (state === "stopped")
@@ -299,8 +299,7 @@ class Threads {
 }
 
 /**
- * {@link QueryEngine} on Oxigraph in a thread of its own, which comes back by itself after whatever
- * ends it.
+ * {@link QueryEngine} on Oxigraph in a thread of its own, which is started again whenever it ends.
  */
 export class OxigraphEngine implements QueryEngine {
   readonly #options: Required<OxigraphOptions>;

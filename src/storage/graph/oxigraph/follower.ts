@@ -28,7 +28,7 @@ export class Follower {
   constructor(private readonly options: FollowerOptions) {}
 
   /**
-   * Applies every graph, then what changed while they were read.
+   * Applies every graph, then the changes made while they were read.
    * @throws when the feed is closed
    */
   async load(): Promise<void> {
@@ -77,7 +77,7 @@ export class Follower {
         this.options.onReached?.(this.sequence);
       }
     }
-    // Announced, but never to be: not asked for again until the next announcement.
+    // Announced, but missing for good: not asked for again until the next announcement.
     if (this.sequence < this.#target) this.#target = this.sequence;
   }
 

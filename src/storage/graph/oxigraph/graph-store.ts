@@ -47,7 +47,7 @@ export class QuadDigest {
   }
 }
 
-/** Begins the message of what ended an engine for want of memory. */
+/** Begins the message of an engine that ended because its memory was exhausted. */
 const NO_MEMORY = "the engine ran out of memory";
 
 let panic: string | undefined;
@@ -83,9 +83,7 @@ export function rethrowFatal(error: unknown): void {
   throw error;
 }
 
-/**
- * True when a thread ended for want of memory: that of its engine, or that of the thread itself.
- */
+/** True when a thread ran out of memory: that of its engine, or that of the thread itself. */
 export const isLackOfMemory = (error: Error & { code?: string }): boolean =>
   error.message.startsWith(NO_MEMORY) ||
   error.code === "ERR_WORKER_OUT_OF_MEMORY" ||
@@ -315,7 +313,7 @@ export class GraphStore {
   }
 
   /**
-   * What cannot be the name of a graph has none to be dropped, and would spoil the update for
+   * A text that cannot be the name of a graph has no graph to drop, and would spoil the update for
    * others.
    */
   #remember(ark: string): void {

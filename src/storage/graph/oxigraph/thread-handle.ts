@@ -45,7 +45,7 @@ export interface ThreadEvents {
 }
 
 /**
- * One thread with an Oxigraph store, seen from outside. It answers queries in the order asked, so
+ * The caller's side of one thread with an Oxigraph store. It answers queries in the order asked, so
  * the first without an answer is the one that runs, and the clock runs for that one only.
  */
 export class ThreadHandle {
@@ -113,8 +113,8 @@ export class ThreadHandle {
   }
 
   /**
-   * Ends the query that runs, and the thread with it: nothing else stops the engine. False when
-   * none runs.
+   * Ends the running query, and the thread with it: nothing else stops the engine. False when none
+   * runs.
    */
   stop(error: Error): boolean {
     if (this.#gone || !this.#running) return false;
@@ -218,7 +218,7 @@ export interface OxigraphOptions {
   openFeed: () => MessagePort;
   /** ms that a query waits for a thread that is coming back (INDEX_WAIT). */
   indexWait?: number;
-  /** ms a query may run unless it says otherwise (QUERY_TIMEOUT). */
+  /** ms a query may run by default (QUERY_TIMEOUT). */
   queryTimeout?: number;
   log?: EngineLog;
   /** Graphs rewritten before a fresh thread takes over. */
@@ -227,9 +227,9 @@ export interface OxigraphOptions {
   pageSize?: number;
 }
 
-/** Bytes that a rewrite leaves behind, about, and that WASM never gives back. */
+/** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
 export const WASTE_PER_REWRITE = 4_600;
-/** The point where half a gigabyte is gone. */
+/** The number of rewrites after which half a gigabyte is lost. */
 export const REBUILD_AFTER_REWRITES = 100_000;
 
 export const DEFAULTS = {
@@ -239,10 +239,10 @@ export const DEFAULTS = {
   pageSize: 500,
 };
 
-/** What the thread is started with; the port is moved to it. */
+/** The thread's start data; the port is moved to it. */
 export interface ThreadData {
   feed: MessagePort;
-  /** Graphs asked for at a time. */
+  /** Graphs requested at a time. */
   pageSize: number;
   /** Bytes that the engine may hold; without it as much as WASM can. */
   memory?: number;
@@ -255,7 +255,7 @@ export interface AskRequest {
   maxBytes: number;
 }
 
-/** Asked of the thread; `id` comes back with the reply. */
+/** A question to the thread; the reply carries the same `id`. */
 export type ThreadRequest =
   | { op: "query"; id: number; query: string; format: string }
   | ({ op: "ask"; id: number } & AskRequest)

@@ -25,16 +25,15 @@ const log = (
 watchPanics();
 
 /**
- * Bytes that the engine's instance has; the only WASM here, and the rest of what V8 counts as
- * external is little.
+ * Bytes of the engine's instance; it is the only WASM here, and the rest of V8's external memory is
+ * little.
  */
 function engineBytes(): number {
   const { external, arrayBuffers } = process.memoryUsage();
   return external - arrayBuffers;
 }
 /**
- * Bytes that the graphs take: what the engine grew by when they came. What queries made it grow by
- * is not in it.
+ * Bytes of the graphs: the engine's growth when they came. Its growth by queries is not included.
  */
 let held = engineBytes();
 
@@ -45,8 +44,8 @@ const feed = new FeedReader(data.feed, (message) =>
   log("warn", "the record store did not answer the graph index; asking again", { reason: message }),
 );
 /**
- * The digests asked for and not yet taken. Nothing is applied meanwhile, or they would be of no
- * state at all.
+ * The requested digests that are not yet made. Nothing is applied meanwhile, or the digest would
+ * mix two states.
  */
 let digesting: Promise<void> | undefined;
 

@@ -15,7 +15,7 @@ const main = parentPort!;
 const data = workerData as ThreadData;
 const SUFFIX = inferredGraph("");
 
-/** By record, so that one that changes meanwhile can be taken out and put in again. */
+/** By record, so that a record that changes meanwhile can be taken out and put in again. */
 const records = new Map<string, QuadDigest>();
 const leftOut = new Map<string, number>();
 

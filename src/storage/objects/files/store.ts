@@ -47,7 +47,9 @@ const UNAVAILABLE = new Set([
   "ENOTDIR",
 ]);
 
-/** A fault of the disk as the error every store gives; anything else as it is. */
+/**
+ * Converts a fault of the disk into the error that every store gives; other errors stay unchanged.
+ */
 function asStoreError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === undefined || !UNAVAILABLE.has(code)) return error;

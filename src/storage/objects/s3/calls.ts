@@ -19,14 +19,14 @@ import {
 } from "./faults.js";
 import type { S3Location } from "./location.js";
 
-/** What one call asks of its connection; the client has no place for it. */
+/** The settings of one call for its connection; the client has no place for them. */
 interface CallNeeds {
   /** How long (ms) the server may be silent. */
   patience: number;
   signal?: AbortSignal | undefined;
   /**
-   * The answer is read as a stream, whose reader waits in its own way: a slow reader is no silent
-   * server.
+   * The answer is read as a stream, whose reader sets its own time limit: a slow reader is no
+   * silent server.
    */
   streams?: boolean;
 }
@@ -42,7 +42,7 @@ function withNeeds<T>(of: CallNeeds, call: () => Promise<T>): Promise<T> {
   return needs.run(of, call);
 }
 
-/** Connections to one server, and what its clock says. */
+/** Connections to one server, and the time on its clock. */
 class Connections implements Transport {
   private readonly module: Transport;
   readonly agent: http.Agent;
@@ -133,14 +133,12 @@ export class S3Calls {
       secretKey: location.secretKey,
       transport: this.connections as never,
       transportAgent: this.connections.agent,
-      // Its own way says so on the console, and knows neither a signal nor a lost connection.
+      // The client's own retries log to the console, and ignore signals and lost connections.
       retryOptions: { disableRetry: true },
     });
   }
 
-  /**
-   * The server's time in ms, as far as it is known: none of its answers says more than the second.
-   */
+  /** The server's time in ms, as far as it is known: its answers are exact to the second only. */
   now(): number {
     return this.connections.now();
   }
@@ -318,7 +316,7 @@ export class S3Calls {
     );
   }
 
-  /** Nothing stays of an upload in parts; also when there is no such upload. */
+  /** Removes an upload in parts completely; also when there is no such upload. */
   abort(key: string, uploadId: string, options?: CallOptions): Promise<void> {
     return this.made(
       () =>
@@ -331,7 +329,7 @@ export class S3Calls {
     );
   }
 
-  /** Answers the ETag of the copy; `undefined` when there is nothing to copy. */
+  /** Returns the ETag of the copy; `undefined` when there is nothing to copy. */
   copy(from: string, to: string, size: number): Promise<string | undefined> {
     return this.made(
       async () => {

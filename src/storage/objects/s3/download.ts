@@ -5,7 +5,7 @@ import type { ObjectReader } from "../port.js";
 import type { S3Calls } from "./calls.js";
 import { asStoreError, type Body, CutShort, mayPass, pause, Silence } from "./faults.js";
 
-/** Bytes that wait to be read: what a connection brings while the reader is busy. */
+/** Bytes that wait to be read: those that a connection brings while the reader is busy. */
 const AHEAD = 256 * 2 ** 10;
 
 /** Bytes on their way: how many come, and how many the whole object has. */
@@ -16,7 +16,7 @@ interface Download {
 }
 
 /**
- * Streams an object, or a range of it. Where the server cuts an answer short the rest is asked for
+ * Streams an object, or a range of it. Where the server cuts an answer short, the rest is requested
  * by range; the stream ends well only when every byte was delivered, once.
  * @param range both ends included
  * @throws ServiceError `NOT_FOUND`, `RANGE_NOT_SATISFIABLE`, `STORE_UNAVAILABLE`
@@ -112,7 +112,7 @@ class Delivery extends Readable {
     else this.waiting = Date.now();
   }
 
-  /** Asks for the rest, after a while, or gives up. */
+  /** Requests the rest, after a while, or gives up. */
   private goOn(error: unknown): void {
     this.body = undefined;
     if (this.destroyed) return;
@@ -162,7 +162,7 @@ function outside(size: number | undefined, name: string): ServiceError {
 }
 
 /**
- * Bytes asked for where reading begins or jumps; four times as many each time it goes on, up to the
+ * Bytes requested where reading begins or jumps; four times as many each time it goes on, up to the
  * most.
  */
 const FIRST = 128 * 2 ** 10;
@@ -205,7 +205,7 @@ class WindowedReader implements ObjectReader {
       const bytes = await window.bytes;
       const from = position + done - window.start;
       const piece = bytes.subarray(from, from + wanted - done);
-      // Without this a server that gives fewer bytes than it says would be asked for ever.
+      // Without this, a server that sends fewer bytes than announced would be asked for ever.
       if (piece.byteLength === 0)
         throw new ServiceError(
           "STORE_UNAVAILABLE",
@@ -251,7 +251,7 @@ class WindowedReader implements ObjectReader {
     const window: Window = { start, end, bytes: this.fetch(start, end) };
     this.windows.push(window);
     while (this.windows.length > KEPT) this.drop(this.windows[0]!);
-    // One that failed is asked for again by the next read.
+    // A window that failed is requested again by the next read.
     window.bytes.catch(() => this.drop(window, true));
     return window;
   }

@@ -9,7 +9,7 @@ export class AnsweredFault extends Error {
   }
 }
 
-/** The server said nothing for longer than S3_TIMEOUT allows. */
+/** The server was silent for longer than S3_TIMEOUT allows. */
 export class Silence extends Error {
   constructor(readonly ms: number) {
     super(`nothing in ${ms} ms`);
@@ -43,14 +43,14 @@ const PASSING = new Set([
   "RequestTimeout",
   "OperationAborted",
 ]);
-/** What a connection fails with. */
+/** Error codes of failed connections. */
 const CONNECTION = new RegExp(
   String.raw`^(?:E(?:CONN(?:REFUSED|RESET|ABORTED)|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|AI_AGAIN|NOTF` +
     String.raw`OUND|PROTO)|HPE_\w+|ERR_STREAM_\w+|ERR_SSL_\w+|UND_\w+)$`,
 );
 const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
 /**
- * What servers say that have no space left, or may not use more of it: S3 itself has no word for
+ * Codes of servers that have no space left, or may not use more of it: S3 itself has no code for
  * that.
  */
 const FULL = /StorageFull|DiskFull|Insufficient\w*Storage|QuotaExceeded/;
@@ -74,8 +74,8 @@ export const isUploadGone = (error: unknown): boolean =>
 /** Whether the same call may succeed when it is made again. */
 export function mayPass(error: unknown): boolean {
   const name = (error as Error | null)?.name;
-  // What fails after its status was sent answers with another document than it should, or with no
-  // code.
+  // A call that fails after its status was sent answers with another document than expected, or
+  // without a code.
   const late = name === "InvalidXMLError" || (name === "S3Error" && codeOf(error) === "");
   return (
     error instanceof AnsweredFault ||
@@ -90,8 +90,8 @@ export function mayPass(error: unknown): boolean {
 const unavailable = (message: string) => new ServiceError("STORE_UNAVAILABLE", message);
 
 /**
- * A fault of the server as the error every store gives; nothing of the request, which is signed, is
- * in it. Anything else as it is.
+ * Converts a fault of the server into the error that every store gives; it holds nothing of the
+ * request, which is signed. Other errors stay unchanged.
  */
 export function asStoreError(
   error: unknown,
@@ -152,8 +152,8 @@ const FIRST = 100;
 const LONGEST = 5000;
 
 /**
- * Makes a call again while its fault may pass. A server that says nothing is waited for once more
- * only: its connection may have been dead.
+ * Retries a call while its fault may pass. A silent server gets one retry only: its connection may
+ * have been dead.
  * @throws the last fault; the signal's reason when that ends it
  */
 export async function retried<T>(

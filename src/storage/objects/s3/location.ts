@@ -23,7 +23,7 @@ export interface S3Location {
   copyPart?: number;
 }
 
-/** What stands under `<prefix>staging/`. */
+/** An object under `<prefix>staging/`. */
 type Staged =
   | { kind: "bytes"; key: string }
   | {
@@ -37,7 +37,7 @@ const UPLOADS = "uploads";
 const STAGED = "staged";
 const PLACE = /^[0-9a-f-]{36}$/;
 
-/** Names of everything in the bucket. */
+/** Names of all objects in the bucket. */
 export class Keys {
   constructor(private readonly prefix: string) {}
 
@@ -61,14 +61,14 @@ export class Keys {
     return this.object(sha256) === key ? sha256 : undefined;
   }
 
-  /** `undefined` for what no staging made. */
+  /** `undefined` for an id that no staging made. */
   staged(place: string): string | undefined {
     return PLACE.test(place) ? this.staging + place : undefined;
   }
 
   /**
-   * Name of an empty object that says of an upload in parts that it is under way: not every server
-   * lists unfinished uploads of names that one does not know.
+   * Name of an empty object that marks an upload in parts as active: not every server lists
+   * unfinished uploads of unknown names.
    */
   marker(place: string, target: string, uploadId: string): string {
     // Split: servers on files allow names of 255 bytes between two slashes.
@@ -79,7 +79,7 @@ export class Keys {
     return [`${this.staging}${UPLOADS}`, place, this.sha256Of(target) ?? STAGED, ...id].join("/");
   }
 
-  /** What a key under {@link staging} stands for. */
+  /** The meaning of a key under {@link staging}. */
   read(key: string): Staged {
     const [kind, place, target, ...id] = key.slice(this.staging.length).split("/");
     const of = target === STAGED ? this.staged(place ?? "") : this.object(target ?? "");

@@ -10,7 +10,7 @@ import type { Keys } from "./location.js";
 const MOST_PARTS = 10_000;
 /** Memory an upload begins with; most objects are small. */
 const FIRST_BYTES = 64 * 2 ** 10;
-/** How often (ms) an upload that goes on says so. */
+/** How often (ms) an active upload renews its marker. */
 const TOLD_EACH = 60_000;
 
 /**
@@ -86,7 +86,7 @@ class Upload {
     return undefined;
   }
 
-  /** Ends it so that nothing stays; what cannot be removed now is left to the sweep. */
+  /** Ends it and removes all its data; the sweep removes data that cannot be removed now. */
   async abandon(): Promise<void> {
     this.ending.abort(new Error("given up"));
     await this.sending?.catch(() => {});
@@ -147,7 +147,7 @@ class Upload {
   }
 }
 
-/** SHA-256 of nothing. */
+/** SHA-256 of zero bytes. */
 const EMPTY = createHash("sha256").digest("hex");
 
 /** S3's own limit of one copy; more is copied in parts. */
@@ -206,8 +206,8 @@ async function publish(
     size <= (calls.location.copyPart ?? COPY_LIMIT)
       ? await calls.copy(from, to, size)
       : await copyInParts(calls, keys, place, to, size);
-  // The same ETag on both sides says more than the size; not every server gives it, and of parts
-  // none does.
+  // The same ETag on both sides proves more than the size; not every server sends it, and none does
+  // for parts.
   const arrived =
     copied !== undefined && copied !== "" && copied === etag ? size : await calls.head(to);
   if (arrived !== size) {

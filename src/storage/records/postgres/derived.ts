@@ -106,12 +106,14 @@ const FORGET_VECTORS = statement<
     WHERE model < $1 ORDER BY model, record LIMIT $2) UNION ALL (SELECT model, record
     FROM vector WHERE model > $1 ORDER BY model, record LIMIT $2) LIMIT $2) RETURNING record`);
 
-/** Whatever the database's own default is: who waited for a row sees what became of it. */
+/**
+ * Independent of the database's own default: a statement that waited for a row sees its new state.
+ */
 const MODE = "ISOLATION LEVEL READ COMMITTED";
 
 /**
- * Vectors wait for no commit. A transaction whose end is not known may be asked for again: it then
- * moves nothing.
+ * Vectors wait for no commit. A transaction with an unknown outcome may be repeated: it then moves
+ * nothing.
  */
 export class Vectors implements VectorStore {
   constructor(

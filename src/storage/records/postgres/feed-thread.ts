@@ -1,6 +1,6 @@
 /**
- * Serves graphs to indexes in other threads, so that neither reading nor inflating them holds up
- * the serving thread.
+ * Serves graphs to indexes in other threads, so that neither reading nor inflating them blocks the
+ * serving thread.
  */
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { FeedThreadMessage } from "../threads.js";

@@ -142,7 +142,7 @@ export class Watch {
   hear(sequence: number): void {
     if (sequence <= this.#sequence) return;
     this.#sequence = sequence;
-    // What a listener throws is not the writer's.
+    // An error of a listener is not the writer's.
     for (const listener of this.#listeners) queueMicrotask(() => listener(sequence));
   }
 

@@ -175,8 +175,8 @@ CREATE TABLE lease (name text COLLATE "C" PRIMARY KEY, holder text COLLATE "C",
 `;
 
 /**
- * What another store needs to make its own index of search: the rest of the text, and the keywords
- * in their order and length, one a line.
+ * The data that another store needs to make its own search index: the rest of the text, and the
+ * keywords in their order and length, one a line.
  */
 const VERSION_2 = `
 ALTER TABLE text ADD COLUMN other text COLLATE "C" NOT NULL DEFAULT '',
@@ -187,7 +187,7 @@ ALTER TABLE text ALTER COLUMN other DROP DEFAULT, ALTER COLUMN words DROP DEFAUL
 `;
 
 /**
- * From here on a newer program says which older ones may go on beside it: those that know this
+ * From here on a newer program states which older ones may run beside it: those that know this
  * version of the schema. A table of its own, since `arkgraph_schema` and `counter` cannot be
  * altered while others wait for their rows.
  */
@@ -242,8 +242,8 @@ UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN
 `;
 
 /**
- * One version of the schema: what brings the one before to it, and the least version that a program
- * must know to use it.
+ * One version of the schema: the statements that bring the one before to it, and the least version
+ * that a program must know to use it.
  */
 interface Migration {
   readonly sql: string;
@@ -318,8 +318,8 @@ export function assertKnown([version, needs]: readonly [version: number, needs: 
 
 /**
  * Brings the database to this version's schema, once, however many nodes start together: the row of
- * `arkgraph_schema` is locked meanwhile, and no node writes. A newer schema is left as it is where
- * it says that this version may go on. Tables are made in the first schema of the connection's
+ * `arkgraph_schema` is locked meanwhile, and no node writes. A newer schema stays unchanged where
+ * it states that this version may go on. Tables are made in the first schema of the connection's
  * `search_path`.
  *
  * @throws ServiceError `STORE_UNAVAILABLE`: another program's tables, or a newer version's

@@ -26,7 +26,7 @@ export class StatementError extends Error {
  */
 const OUTAGES =
   /^(CLOSED|UNREACHED|CONNECTION|SILENCE|08|26000|28|3D000|25006|25P03|42P05|53|55P03|57014|57P|58|XX000|40001|40P01)/;
-/** A connection that was there is gone: another one may do. */
+/** An existing connection is lost: another one may work. */
 const LOST = /^(CONNECTION|08|57P0[1-5]|25P03)/;
 
 /**
@@ -60,7 +60,8 @@ export const isCollision = (error: unknown): boolean =>
   error instanceof StatementError && (error.code === "40001" || error.code === "40P01");
 
 /**
- * What the driver threw, as ours. Only what the server itself said has a severity and a SQLSTATE.
+ * Converts an error of the driver into ours. Only an error of the server itself has a severity and
+ * a SQLSTATE.
  */
 export function failure(
   error: unknown,

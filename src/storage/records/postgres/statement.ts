@@ -43,8 +43,8 @@ function integerOf(text: string): number {
 }
 
 /**
- * Reads a value of a type. Statements ask for these types only; what SQL without parameters answers
- * is not read.
+ * Reads a value of a type. Statements return these types only; results of SQL without parameters
+ * are not read.
  */
 function readerOf(type: number): (text: string) => unknown {
   return TYPES[type] ?? ((text) => text);
@@ -56,7 +56,7 @@ function readerOf(type: number): (text: string) => unknown {
  * a name of its own, and every failure is a {@link StatementError}.
  */
 
-/** What may be bound. An array is one parameter: a list of texts or of whole numbers. */
+/** A value that may be bound. An array is one parameter: a list of texts or of whole numbers. */
 export type Value =
   | null
   | number
@@ -69,8 +69,8 @@ export type Value =
 export type Row = readonly (null | number | string | boolean | Uint8Array)[];
 
 /**
- * SQL with `$1`, `$2`, … that is prepared once for each connection. `R` is what the caller, who
- * wrote it, says its rows are.
+ * SQL with `$1`, `$2`, … that is prepared once for each connection. `R` is the type of its rows, as
+ * declared by the caller who wrote the SQL.
  */
 export interface Statement<R extends Row = Row> {
   readonly text: string;
@@ -149,8 +149,8 @@ function queryOf(
 }
 
 /**
- * One connection, held for a transaction. Statements go out as they are asked for, in order,
- * without waiting for the one before.
+ * One connection, held for a transaction. Statements are sent at once, in order, without waiting
+ * for the one before.
  */
 export class Session {
   #lost: Error | undefined;

@@ -8,12 +8,12 @@ export const rarity = (holding: number, records: number): number =>
 const GUESSED = 0.5;
 
 /**
- * How much of a question words can answer, from 0 to 1: the share that those words have which some
- * record holds, each by how rare it is. Beside nearness the words count as much: where only the
- * "of" of a question is found, that says next to nothing.
+ * How much of a question words can answer, from 0 to 1: the share of the words that some record
+ * holds, each by how rare it is. Beside nearness the words count as much: where only the "of" of a
+ * question is found, the words count for next to nothing.
  *
  * @param holding for each word in how many records it stands
- * @param records all there are
+ * @param records number of all records
  */
 export function coverage(holding: readonly number[], records: number): number {
   let [known, all] = [0, 0];
@@ -31,8 +31,8 @@ export const CLOSE = "\uFDD1";
 const MARK = /[\uFDD0\uFDD1]/g;
 
 /**
- * Cuts marked text into parts; absent when nothing in it was found. Marks that a text brings along
- * change nothing but where it is cut.
+ * Cuts marked text into parts; absent when it has no hit. Marks within the text itself change only
+ * where it is cut.
  */
 export function partsOf(marked: string): FragmentPart[] | undefined {
   const parts: FragmentPart[] = [];
@@ -62,12 +62,12 @@ const LEAST_RECORDS = 2;
 const LARGEST_SHARE = 0.1;
 
 /**
- * Words that mark what the best records of a query are about (pseudo-relevance feedback): those
+ * Words that mark the subject of the best records of a query (pseudo-relevance feedback): those
  * that stand in several of them and in few others, weighed by how rare they are.
  *
  * @param found stems, a word of each, and in how many of the best it stands
  * @param holding in how many records a stem stands
- * @param all records there are
+ * @param all number of all records
  */
 export function pickRelated(
   found: readonly { word: string; stem: string; best: number }[],
@@ -94,9 +94,9 @@ const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 const LONGEST = 64;
 
 /**
- * What a word may have been meant to be: all with one letter less, more, another one, or two
- * swapped. Stems are near each other only where the slip is not in an ending; these have endings
- * that are taken off as they should be.
+ * Possible corrections of a word: all with one letter less, more, another one, or two swapped.
+ * Stems are near each other only where the error is not in an ending; these have correct endings,
+ * which the stemmer removes.
  */
 export function oneLetterOff(word: string): string[] {
   const letters = [...word];

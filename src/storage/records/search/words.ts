@@ -1,8 +1,8 @@
 import { Connection } from "../sqlite/statement.js";
 
 /**
- * What the index takes for a word: letters, digits and the marks on them, as its tokenizer
- * `unicode61` does.
+ * Matches a word of the index: letters, digits and the marks on them, as its tokenizer `unicode61`
+ * does.
  */
 const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
 
@@ -66,7 +66,7 @@ export const anyOf = (words: readonly string[]): string => words.map(quoted).joi
 /** As the index is declared in the schema; words are stemmed by the same code. */
 const TOKENIZER = "porter unicode61 remove_diacritics 2";
 
-/** Gives the stems of words as the index stores them: an FTS5 table in memory tokenizes them. */
+/** Returns the stems of words as the index stores them: an FTS5 table in memory tokenizes them. */
 export class Stemmer {
   readonly #connection = new Connection(":memory:");
   readonly #add;
@@ -81,7 +81,7 @@ export class Stemmer {
     this.#stems = this.#connection.prepare<[number, string]>("SELECT doc, term FROM stem");
   }
 
-  /** The stem of each word; `undefined` for what the index takes for no word, or for several. */
+  /** The stem of each word; `undefined` for text that is no word of the index, or several. */
   stemsOf(words: readonly string[]): (string | undefined)[] {
     const found = new Map<number, string[]>();
     this.#connection.exec("BEGIN");

@@ -73,7 +73,8 @@ export class AccountWrites {
       connection.prepare(`UPDATE account SET email = coalesce(?2, email), password_hash = coalesce(?3,
           password_hash), admin = coalesce(?4, admin), tokens_valid_from = coalesce(?5,
           tokens_valid_from) WHERE user = ?1 AND deleted = 0`);
-    // Nothing private stays; the row does, so that tokens of the account are known to be ended.
+    // All private data are removed; the row stays, so that tokens of the account are known to be
+    // ended.
     this.#delete = connection.prepare(
       `UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1
         WHERE user = ? AND deleted = 0`,
@@ -118,8 +119,8 @@ export class AccountWrites {
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
-      // The primary key is the user, whose record was new in this very commit; so it is the
-      // address.
+      // The primary key is the user, whose record was new in this very commit; so the duplicate is
+      // the address.
       if (/account\.user/.test((error as Error).message)) throw hasAccount(change.user);
       throw emailTaken();
     }

@@ -43,7 +43,7 @@ export class ScoreReads {
   }
 }
 
-/** Vectors of what search sees; see {@link import("../port.js").VectorStore}. */
+/** Vectors of searchable text; see {@link import("../port.js").VectorStore}. */
 export class VectorWrites {
   readonly #begin;
   readonly #go;
@@ -54,7 +54,7 @@ export class VectorWrites {
   readonly #forget;
 
   constructor(connection: Connection) {
-    // Steps go on behind those of an earlier run of which rows are left.
+    // Steps continue those of an earlier run that left rows.
     this.#begin = connection.prepare(`INSERT INTO vector_reach (model, sequence, record, era, step)
         VALUES (?1, ?2, ?3, ?4, coalesce((SELECT max(step) FROM vector WHERE model = ?1), 0) + 1)
         ON CONFLICT DO NOTHING`);

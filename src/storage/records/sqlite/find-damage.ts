@@ -9,9 +9,9 @@ import { rowDamage } from "../transfer/chunks.js";
 import type { Connection } from "./statement.js";
 import { isDamage } from "./statement-error.js";
 
-/** Findings of SQLite's own check: one lost page can make thousands, which say the same. */
+/** Most findings of SQLite's own check: one lost page can make thousands of the same kind. */
 const MOST_OF_SQLITE = 100;
-/** Rows behind a lost page that are asked for one by one until one can be read. */
+/** Rows behind a lost page that are read one by one until one can be read. */
 const MOST_PROBES = 100_000;
 
 /** Where a table's rows are not all of the table of that name. */
@@ -66,7 +66,7 @@ function* rows(
   }
 }
 
-/** Goes on behind rows that cannot be read: what lies on other pages can be. */
+/** Goes on behind rows that cannot be read: rows on other pages may be readable. */
 function* numberedRows(
   connection: Connection,
   table: TransferTable,
@@ -129,7 +129,7 @@ const NAMES: Partial<Record<TransferTable, string>> = {
     "SELECT r.ark, NULL FROM object_ref AS o JOIN record AS r ON r.id = o.record WHERE o.id = ?",
 };
 
-/** The record that a row belongs to, where what leads to it can be read. */
+/** The record of a row, where the columns that lead to it can be read. */
 function nameOf(connection: Connection, table: TransferTable, number: number): string {
   const row = `table ${table}, row ${number}`;
   const sql = NAMES[table];

@@ -54,10 +54,10 @@ type Handlers = {
 const APART = 32;
 
 /**
- * Does a group of requests in one transaction; one that fails leaves the others alone. At first
- * without savepoints, before which SQLite would copy each page that a request changes: a seventh of
- * the time of a small one. Where a request is refused all is undone, and done once more with a
- * savepoint for each.
+ * Does a group of requests in one transaction; a failed request does not affect the others. The
+ * first try has no savepoints, because before each one SQLite would copy every page that a request
+ * changes: a seventh of the time of a small request. When a request is refused, the whole group is
+ * rolled back, and done again with a savepoint for each.
  */
 export class GroupCommit {
   readonly #handlers: Handlers;
@@ -114,8 +114,8 @@ export class GroupCommit {
     } catch (error) {
       // Nothing of the group is stored: no request may report success.
       const clean = this.#undone();
-      // What all share, such as the search index, is damaged where one of them writes: the others
-      // are done without it.
+      // Shared data, such as the search index, are damaged where one of the requests writes: the
+      // others are done without it.
       if (clean && isDamage(error) && requests.length > 1)
         return {
           answers: requests.flatMap((request) => this.run([request]).answers),
@@ -131,7 +131,10 @@ export class GroupCommit {
     return { answers, sequence: this.sequence };
   }
 
-  /** `undefined`: one was refused, and nothing is done. @throws what ended the whole transaction */
+  /**
+   * `undefined`: one was refused, and nothing is done. @throws the error that ended the whole
+   * transaction
+   */
   #together(requests: readonly WriterTask[]): WriterAnswer[] | undefined {
     const answers: WriterAnswer[] = [];
     this.connection.exec("BEGIN IMMEDIATE");
@@ -150,7 +153,7 @@ export class GroupCommit {
     return answers;
   }
 
-  /** @throws what ended the whole transaction */
+  /** @throws the error that ended the whole transaction */
   #each(requests: readonly WriterTask[]): WriterAnswer[] {
     this.connection.exec("BEGIN IMMEDIATE");
     const answers = requests.map((request) => this.#one(request));
@@ -189,7 +192,10 @@ export class GroupCommit {
     return (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
   }
 
-  /** @throws what ended the whole transaction; a refusal of this request alone is its answer */
+  /**
+   * @throws the error that ended the whole transaction; a refusal of this request alone is its
+   * answer
+   */
   #one(request: WriterTask): WriterAnswer {
     const { id } = request;
     // A commit with a time limit writes its own tail, after the tail of the earlier commits.

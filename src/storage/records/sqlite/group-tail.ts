@@ -25,9 +25,9 @@ interface Left {
 const nothing = (): Left => ({ touched: new Map(), tally: new Map(), search: [] });
 
 /**
- * What the requests of a group leave to be written once, at the end of its transaction: they often
- * touch the same rows (the owner that all of them link to, the tally of a kind), and FTS5 writes a
- * segment at every savepoint. No request reads what waits here.
+ * Rows of a group's requests that are written once, at the end of its transaction: the requests
+ * often touch the same rows (the owner that all of them link to, the tally of a kind), and FTS5
+ * writes a segment at every savepoint. No request reads the rows that wait here.
  */
 export class GroupTail {
   readonly #touch;
@@ -126,8 +126,8 @@ export class GroupTail {
   }
 
   /**
-   * By rising row: FTS5 writes a segment whenever it is given a lower one. New rows without a gap
-   * are copied from `text` by one statement, which takes a fifth of the time of one for each.
+   * By rising row: FTS5 writes a segment whenever it gets a lower one. New rows without a gap are
+   * copied from `text` by one statement, which takes a fifth of the time of one for each.
    */
   *#searchWrites(
     search: Left["search"],

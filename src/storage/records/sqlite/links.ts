@@ -27,7 +27,7 @@ type To = [
   source: string,
 ];
 
-/** Links in both directions: one statement each, however many records are asked for. */
+/** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
   readonly #from;
   readonly #to;
@@ -46,9 +46,9 @@ export class LinkReads {
           FROM via WHERE predicate IN (SELECT value FROM json_each(?3))))))
           ORDER BY page.position LIMIT ?4) CROSS JOIN via AS v ON v.id = l.via
           ORDER BY asked.key, l.position`);
-    // The distinct pairs of predicate and kind are hopped over in the index, then each is read up
-    // to the limit: a target of 100,000 links is not read whole for the few of them that are asked
-    // for.
+    // The query hops over the distinct pairs of predicate and kind in the index, then reads each up
+    // to the limit: it does not read all 100,000 links of a target for the few that the caller
+    // asked for.
     this.#to =
       connection.prepare<To>(`WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value, (SELECT min(via)
           FROM link WHERE target_key = value) FROM json_each(?1) UNION ALL
@@ -141,8 +141,8 @@ export class LinkReads {
 }
 
 /**
- * What cannot be stored is asked for as an empty string, which nothing has, so that places in the
- * list stay.
+ * A text that cannot be stored is replaced by an empty string, which no record has, so that places
+ * in the list stay.
  */
 const storable = (value: string): string => (isStorableText(value) ? value : "");
 const listOf = (values: readonly string[]): string => textArray(values.map(storable));
@@ -235,8 +235,8 @@ export class LinkWrites {
   }
 
   /**
-   * A record that arrives after links to it: their newest counts, and their sources may have to be
-   * spelled anew.
+   * A new record that earlier links point to: their newest counts, and the links of their sources
+   * may have to be spelled again.
    */
   #meetWaiting(step: Step): Set<number> {
     const sources = new Set<number>();

@@ -137,7 +137,7 @@ export class ObjectWrites {
       this.#insert.put([record, o.sha256, o.size, o.mediaType, o.name, o.role, revision]);
   }
 
-  /** The references from this revision on; those that stay are left alone. */
+  /** The references from this revision on; existing ones that stay are not changed. */
   replace(record: number, objects: readonly ObjectReference[], revision: number): void {
     const wanted = new Map(
       objects.map((o) => [identity(o.sha256, o.size, o.mediaType, o.name, o.role), o]),

@@ -62,13 +62,13 @@ export const rawWrite = (write: RecordWrite): RecordWrite =>
 const ownBytes = (bytes: Uint8Array): Uint8Array =>
   bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 
-/** What one commit is doing, shared by the tables' writers while it runs. */
+/** The state of one running commit, shared by the tables' writers. */
 export interface Step {
   /** The commit's number, if it changes a record. */
   readonly sequence: number;
   readonly at: number;
   readonly by: string | null;
-  /** On the clock of `performance.now()`: past this the commit is given up. */
+  /** On the clock of `performance.now()`: past this the commit is abandoned. */
   readonly deadline: number;
   /** Rows of records whose graph or administration changed: the change log of this commit. */
   readonly changed: Set<number>;
@@ -105,7 +105,7 @@ interface Arrival {
   newest?: number;
 }
 
-/** Keys whose owners are remembered between commits; some MiB. */
+/** Keys whose owners are cached between commits; some MiB. */
 const MOST_KNOWN = 20_000;
 
 /**
@@ -138,7 +138,7 @@ export class Projection {
     if (this.#known.size > MOST_KNOWN) this.forget();
   }
 
-  /** Call after a rollback: owners of keys are looked up anew. */
+  /** Call after a rollback: owners of keys are looked up again. */
   forget(): void {
     this.#known.clear();
   }

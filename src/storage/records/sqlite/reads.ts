@@ -67,7 +67,7 @@ export class RecordReads {
     return rows[0] && { record: recordOf(rows[0]) };
   }
 
-  /** One statement, however many are asked for, or two. */
+  /** One statement for any number of keys, or two. */
   findMany(arks: readonly string[]): (StoredRecord | undefined)[] {
     // The commonest question, and the plainest statement for it.
     const only =
@@ -144,10 +144,10 @@ const DOCUMENT = 12;
 type Listed = [...RecordRow, id: number, folded: string];
 
 /**
- * Lists of live records, in pages by key: a page costs the same wherever it lies. The index is
- * named in the SQL, by the filter that leaves the fewest rows, because the planner has no
- * statistics of an empty file and must not change its mind when the file grows. Order by name
- * without a kind sorts all that the filters leave.
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. The SQL names the
+ * index, by the filter that leaves the fewest rows, because the planner has no statistics of an
+ * empty file and must not change its choice when the file grows. Order by name without a kind sorts
+ * all rows that the filters leave.
  */
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
@@ -206,7 +206,7 @@ export class ListReads {
     }
     const chosen = choose(filter, false);
     if (!chosen) return 0;
-    // The words of live records only: nothing else needs to be read.
+    // Only the words of live records are read.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined) {
       const kinds = kind === undefined ? [] : [kind];
       return this.#prepare<[number]>(
@@ -219,8 +219,8 @@ export class ListReads {
   }
 
   /**
-   * Whether the order by name is read off its index, rather than made by sorting what a filter
-   * leaves.
+   * Whether the order by name is read from its index, rather than made by sorting the filtered
+   * rows.
    */
   #walksByName({ kind, ownerKey, keyword, crate }: Filter): boolean {
     if (kind === undefined) return false;
@@ -249,7 +249,7 @@ export class ListReads {
   }
 }
 
-/** Where to read and what to ask; `undefined` when nothing can match. */
+/** The tables to read, and the conditions; `undefined` when no record can match. */
 function choose(
   filter: Filter,
   walkByName: boolean,

@@ -13,7 +13,9 @@ import type { PackedVector } from "../vectors/matrix.js";
 import type { PreparedCommit } from "./prepared-write.js";
 import { asStoreError } from "./statement-error.js";
 
-/** Everything the writer does, by name: arguments and result, as they cross the thread boundary. */
+/**
+ * All operations of the writer, by name: arguments and result, as they cross the thread boundary.
+ */
 export interface WriterCalls {
   commit: { args: [PreparedCommit]; result: Committed };
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
@@ -48,8 +50,8 @@ export interface WriterCalls {
 export type WriterCall = keyof WriterCalls;
 
 /**
- * What the writer is posted. `part`: records of a large commit that follows under the same id;
- * preparing and copying all of them into one message would hold up the serving thread.
+ * Messages to the writer. `part`: records of a large commit that follows under the same id;
+ * preparing and copying all of them into one message would block the serving thread.
  */
 export type WriterRequest =
   { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };

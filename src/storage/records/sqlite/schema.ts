@@ -142,7 +142,7 @@ CREATE TABLE object_removal (sha256 TEXT PRIMARY KEY) STRICT, WITHOUT ROWID;
 
 /**
  * `crate_use`: records that a crate describes and that were not minted for it; rows of deleted
- * crates are gone.
+ * crates are removed.
  */
 const VERSION_2 = `
 CREATE TABLE crate_use (crate TEXT NOT NULL, record INTEGER NOT NULL,
@@ -152,7 +152,7 @@ ALTER TABLE submission ADD COLUMN updates INTEGER NOT NULL DEFAULT 0; -- 1: what
 `;
 
 /**
- * `until` by the clock of the process that has the file. A row stays when its lease is given back:
+ * `until` by the clock of the process that has the file. A row stays when its lease is released:
  * its fence goes on rising.
  */
 const VERSION_3 = `

@@ -31,7 +31,7 @@ export const isOutage = (error: unknown): boolean =>
   error instanceof StatementError && (error.code === "CLOSED" || OUTAGES.test(error.code));
 
 /**
- * What SQLite says of statements that fit this version's schema when the schema in the file is
+ * SQLite's messages about statements that fit this version's schema when the schema in the file is
  * damaged.
  */
 const SCHEMA = new RegExp(
@@ -68,12 +68,12 @@ export const isUniqueViolation = (error: unknown): boolean =>
  */
 
 /**
- * How one column comes: `text` in the BLOB of all text, `bytes` always as a BLOB, `number` never as
- * one; `any` with a flag behind the row that says whether it was text.
+ * How one column is returned: `text` in the BLOB of all text, `bytes` always as a BLOB, `number`
+ * never as one; `any` with a flag behind the row that says whether it was text.
  */
 type Coming = "text" | "bytes" | "number" | "any";
 
-/** A SELECT that libsql may read, and what makes its rows those of the original. */
+/** A SELECT that libsql may read, and the function that restores the rows of the original. */
 export interface GuardedRows {
   readonly sql: string;
   /** @throws StatementError `SQLITE_CORRUPT` */

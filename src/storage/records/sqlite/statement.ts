@@ -4,8 +4,7 @@ import { isStorableText } from "../text.js";
 import { type GuardedRows, guardRows, type Row, StatementError } from "./statement-error.js";
 
 /**
- * What stands in SQL text and may hold a `?` or `;` that means nothing: strings, quoted names,
- * comments.
+ * Parts of SQL text that may hold a `?` or `;` without meaning: strings, quoted names, comments.
  */
 const TOKEN = new RegExp(
   "'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|`(?:[^`]|``)*`|\\[[^\\]]*\\]|--[^\\n]*|\\/\\*[\\s\\S]*?(?:\\*\\/|$)|" +
@@ -55,7 +54,7 @@ export function countPlaceholders(sql: string): number {
  * read as bytes and decoded here, and every failure is a {@link StatementError}.
  */
 
-/** What may be bound. Integers beyond 2^53 are bigint, within int64. */
+/** A value that may be bound. Integers beyond 2^53 are bigint, within int64. */
 export type Value = null | number | bigint | string | Uint8Array;
 
 const INT64 = 2n ** 63n;
@@ -161,7 +160,7 @@ export class Statement<R extends Row = Row> {
     return [...this.iterate(values)];
   }
 
-  /** Rows as they are asked for; an unfinished walk holds its view of the file, so end it soon. */
+  /** Rows one at a time; an unfinished walk holds its view of the file, so end it soon. */
   *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
     const checked = this.#check(values);
     try {
@@ -181,7 +180,7 @@ export class Statement<R extends Row = Row> {
   }
 
   /**
-   * Number of rows changed. Not for statements that give rows: libsql would leave them half done.
+   * Number of rows changed. Not for statements that return rows: libsql would leave them half done.
    */
   run(values: readonly Value[] = []): number {
     const checked = this.#check(values);
@@ -208,7 +207,7 @@ export class Statement<R extends Row = Row> {
     }
   }
 
-  /** What failed is prepared anew at its next use. */
+  /** A failed statement is prepared again at its next use. */
   #failed(error: unknown): StatementError {
     this.#single = undefined;
     this.#walk = undefined;

@@ -57,7 +57,7 @@ export class SubmissionReads {
   }
 }
 
-/** Background work: who asked for it, which attempt is at it, how it ended. */
+/** Background jobs: their user, their current attempt, and how they ended. */
 export class SubmissionWrites {
   readonly #byId;
   readonly #same;

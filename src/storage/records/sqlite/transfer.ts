@@ -72,7 +72,7 @@ class Putter {
     this.#word = connection.prepare(
       "INSERT INTO keyword (word, record, kind) SELECT ?1, id, kind FROM record WHERE id = ?2",
     );
-    // A fence never goes back, also where the target gave some out itself.
+    // A fence never decreases, even where the target gave some out itself.
     this.#lease = connection.prepare(
       `INSERT INTO lease (name, holder, fence, until) VALUES (?1, NULL, ?2, 0)
         ON CONFLICT (name) DO UPDATE SET holder = NULL, fence = max(fence, excluded.fence)`,

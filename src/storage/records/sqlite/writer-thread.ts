@@ -1,6 +1,6 @@
 /**
- * The thread that owns all writes. What waits is done in one transaction and shares its one sync of
- * the disk.
+ * The thread that owns all writes. Waiting requests are done in one transaction and share its one
+ * sync of the disk.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { Committer } from "./commit.js";

@@ -97,7 +97,7 @@ export class Writer {
     return this.#sequence;
   }
 
-  /** Resolves once the disk has it. @throws what the writer refused with; `STORE_UNAVAILABLE` */
+  /** Resolves once the disk has it. @throws the writer's refusal; `STORE_UNAVAILABLE` */
   call<Call extends WriterCall>(
     call: Call,
     ...args: WriterCalls[Call]["args"]

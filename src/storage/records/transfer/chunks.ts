@@ -11,14 +11,14 @@ import {
   type TransferValue,
 } from "../transfer-port.js";
 
-/** Where a chunk of rows ends, whatever the store read at a time. */
+/** Where a chunk of rows ends, independent of how many rows the store reads at a time. */
 const MOST_ROWS = 1000;
 const MOST_BYTES = 2 ** 20;
 
 const sizeOf = (value: TransferValue): number =>
   value instanceof Uint8Array ? value.byteLength : typeof value === "string" ? value.length : 8;
 
-/** Makes an export of the rows of all tables, which a store gives by their keys. */
+/** Makes an export of the rows of all tables, which a store reads by their keys. */
 export async function* chunksOf(
   sequence: number,
   rowsOf: (table: TransferTable) => AsyncIterable<TransferRow> | Iterable<TransferRow>,

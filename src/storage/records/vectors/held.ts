@@ -1,22 +1,16 @@
 import { ServiceError } from "../../../errors.js";
 import { Matrix, MatrixFull, type Near, unpackVector } from "./matrix.js";
 
-/**
- * Bytes that the vectors of a model may have unless it is said otherwise: the default of the
- * setting of this name.
- */
+/** Default of the setting of this name: most bytes of the vectors of a model. */
 export const VECTORS_MEMORY = 2 ** 30;
 /** Bytes of vectors that are read at a time. */
 const PAGE_BYTES = 4 * 2 ** 20;
 /**
- * Rows of a page while it is not known how long vectors are, and at most: short ones, and those
- * removed, take memory too.
+ * Rows of a page while the length of the vectors is unknown, and at most: short ones, and removed
+ * ones, take memory too.
  */
 const [FEW_ROWS, MOST_ROWS] = [16, 10_000];
-/**
- * ms after which it is tried anew to hold vectors that were too many: meanwhile none is read in
- * vain.
- */
+/** ms before another attempt to hold vectors that were too many: meanwhile none is read in vain. */
 const REFUSED_FOR = 600_000;
 
 /**
@@ -54,8 +48,8 @@ export class HeldVectors {
   }
 
   /**
-   * Begins to bring it up to date: where to read on, behind that step and record; `undefined` when
-   * there is nothing to read.
+   * Begins an update: returns the step and record behind which to read on; `undefined` when there
+   * is nothing to read.
    * @throws ServiceError `QUERY_MEMORY` while they are too many
    */
   begin(model: string, run: Run | undefined): { step: number; record: number } | undefined {
@@ -83,7 +77,7 @@ export class HeldVectors {
   }
 
   /**
-   * The page behind where it was read to, as it was asked for; one that is not full was the last.
+   * Adds the requested page behind the last one; a page that is not full was the last.
    * @throws ServiceError `QUERY_MEMORY`
    */
   take(rows: readonly VectorRow[]): void {

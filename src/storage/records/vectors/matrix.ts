@@ -12,7 +12,7 @@ export const BLOCK_ROWS = 1024;
  * of rows.
  */
 const ROW_BYTES = 8 + 1 + 8 + 47;
-/** Similarities that differ by less are the same: float32 knows no better. */
+/** Similarities that differ by less are the same: float32 is not more precise. */
 const SAME = 1e-6;
 
 /**
@@ -66,7 +66,7 @@ export class Matrix {
   }
 
   /**
-   * In place of the record's row before. One of another dimension than the first ever put is no
+   * Replaces the record's earlier row. A vector of another dimension than the first ever put is no
    * row.
    * @throws MatrixFull
    */

@@ -237,8 +237,8 @@ export interface Held {
  */
 export class Steps {
   /**
-   * Where the endpoint was seen last; `undefined` before that, and where nothing is to be expected
-   * of it.
+   * The endpoint's position at the last answer; `undefined` before that, and while the position is
+   * unknown.
    */
   seen: Position | undefined;
 
@@ -256,7 +256,7 @@ export class Steps {
   }
 
   /**
-   * Brings records to their given state in as many updates as it takes; the last one arrives at
+   * Brings records to their given state in as many updates as necessary; the last one arrives at
    * `to`.
    */
   async apply(graphs: readonly FeedGraph[], to: Position, fresh: boolean): Promise<void> {

@@ -6,9 +6,9 @@ import type { GraphFormat, OpenAnswer } from "../../port.js";
 import type { GraphStore } from "../graph-store.js";
 import type { AskRequest } from "../thread-handle.js";
 
-/** What closes an answer after its last row. */
+/** The text that closes an answer after its last row. */
 const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results></sparql>" };
-/** Characters that a row takes at the least, what parts it from the next included. */
+/** Least characters of a row, including the separator from the next. */
 const LEAST: Readonly<Record<string, number>> = { json: 3, xml: 17, csv: 1, tsv: 1, nt: 1 };
 
 /**
@@ -37,10 +37,7 @@ export function cutRows(
   return { text, truncated: null };
 }
 
-/**
- * Where the rows begin; -1 when there are none. Names of variables hold nothing that could be taken
- * for it.
- */
+/** Where the rows begin; -1 when there are none. Names of variables cannot contain the marker. */
 function firstRow(text: string, format: string): number {
   const after = (mark: string) => {
     const at = text.indexOf(mark);

@@ -4,9 +4,9 @@ const MEMORY_SECTION = 5;
 const HEADER = 8;
 
 /**
- * Every module that this thread makes from now on gets at most so much memory: what needs more ends
- * the instance, and with it the thread, instead of the process. Nothing else holds a WASM engine
- * back: a worker's resource limits do not count its memory.
+ * Every module that this thread makes from now on gets at most so much memory: an instance that
+ * needs more ends, and with it the thread, instead of the process. There is no other limit for a
+ * WASM engine: a worker's resource limits do not count its memory.
  * @param bytes up to 4 GiB
  */
 export function capMemory(bytes: number): void {

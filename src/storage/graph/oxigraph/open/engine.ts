@@ -11,7 +11,7 @@ import {
 import { Arrivals, FairLine } from "../../waiting.js";
 import { type Loss, REBUILD_AFTER_REWRITES, ThreadHandle } from "../thread-handle.js";
 
-/** Why a lane is no more, for those who come after. */
+/** Why a lane has ended, for later queries. */
 interface LaneLoss {
   reason: string;
   timedOut: boolean;
@@ -184,8 +184,8 @@ const UNREADABLE_FOR = 2_000;
 
 /**
  * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free,
- * ended when idle. Who waits, waits here and not in a thread, and loses nothing but time by what
- * ends one.
+ * ended when idle. Queries wait here and not in a thread, so the end of a thread costs a waiting
+ * query nothing but time.
  */
 export class OpenEngine implements OpenQueries {
   readonly #options: Required<OpenOptions>;
@@ -249,7 +249,7 @@ export class OpenEngine implements OpenQueries {
         { "Retry-After": "5" },
       );
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
-    // A thread that takes a query has the graph, whatever is reckoned.
+    // A thread that takes a query has the graph, whatever the estimate is.
     if (
       this.#options.needs() > this.#options.memory &&
       ![...this.#lanes].some(({ loaded }) => loaded)

@@ -12,7 +12,7 @@ export type AccountRow = [
   deleted: boolean,
 ];
 
-/** A row of {@link ACCOUNT_COLUMNS} as the port gives it. */
+/** A row of {@link ACCOUNT_COLUMNS} as the port returns it. */
 export const accountOf = ([
   user,
   email,

@@ -38,7 +38,7 @@ export class ListReads {
     if (after !== undefined) {
       if (order === "name") {
         const [sorted, id] = readNamePosition(after);
-        // Text that is no position of ours has nothing behind it that could not be stored either.
+        // Text that is no position of ours and could not be stored has nothing behind it.
         asked.where.push(
           `(r.sorted, r.id) > (${asked.add(sorted.toWellFormed())}, ${asked.add(id)})`,
         );
@@ -89,7 +89,7 @@ export class ListReads {
       return (await this.database.query(TALLY, [kind ?? null]))[0]![0];
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
-    // The words of live records only: nothing else needs to be read.
+    // Only the words of live records are read.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
       return (
         await this.database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
@@ -111,14 +111,14 @@ export class ListReads {
   }
 }
 
-/** Where to read and what to ask. */
+/** The tables to read, and the conditions. */
 class Asked {
   readonly where = ["r.deleted_at IS NULL"];
   readonly values: Value[] = [];
   readonly from: string;
-  /** What the order of creation is read off. */
+  /** The column that gives the order of creation. */
   readonly id: string;
-  /** Nothing can match. */
+  /** True when no record can match. */
   readonly isVain: boolean;
 
   constructor({ kind, name, ownerKey, keyword, crate, notEndingWith }: Filter) {
@@ -140,7 +140,7 @@ class Asked {
     if (name) this.where.push(`strpos(r.folded, ${this.add(fold(name))}) > 0`);
   }
 
-  /** A further parameter, as it stands in the SQL. */
+  /** Adds a parameter; returns its placeholder in the SQL. */
   add(value: Value): string {
     this.values.push(value);
     return `$${this.values.length}`;
@@ -209,7 +209,7 @@ const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
     ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l JOIN record AS r
     ON r.id = l.source`);
 
-/** Links in both directions: one statement each, however many records are asked for. */
+/** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
   constructor(private readonly database: Database) {}
 
@@ -280,8 +280,8 @@ export class LinkReads {
 }
 
 /**
- * What cannot be stored is asked for as an empty string, which nothing has, so that places in the
- * list stay.
+ * A text that cannot be stored is replaced by an empty string, which no record has, so that places
+ * in the list stay.
  */
 const listOf = (values: readonly string[]): string[] =>
   values.map((value) => (isStorableText(value) ? value : ""));

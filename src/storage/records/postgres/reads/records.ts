@@ -86,14 +86,14 @@ export class RecordReads {
   constructor(private readonly database: Database) {}
 
   /**
-   * One statement for all that are asked for at a time when their identifiers are spelled as
-   * stored, two otherwise.
+   * One statement for all records requested at a time when their identifiers are spelled as stored,
+   * two otherwise.
    */
   async find(ark: string): Promise<Found | undefined> {
     return isStorableText(ark) ? this.#find(ark) : undefined;
   }
 
-  /** Two statements at most, however many are asked for. */
+  /** Two statements at most, for any number of records. */
   async findMany(arks: readonly string[]): Promise<(StoredRecord | undefined)[]> {
     const asked = [...new Set(arks.filter(isStorableText))];
     if (asked.length === 0) return arks.map(() => undefined);

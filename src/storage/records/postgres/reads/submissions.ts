@@ -9,7 +9,7 @@ export const SUBMISSION_COLUMNS =
   "cancelled::int";
 export type SubmissionRow = Stored;
 
-/** A row of {@link SUBMISSION_COLUMNS} as the port gives it. */
+/** A row of {@link SUBMISSION_COLUMNS} as the port returns it. */
 export const submissionOf = (row: SubmissionRow): Submission => ofRow(row);
 
 const SELECT = `SELECT ${SUBMISSION_COLUMNS} FROM submission`;

@@ -1,7 +1,7 @@
 import type { SearchText } from "../../port.js";
 import { everyWordOf, Stemmer } from "../../search/words.js";
 
-/** Fields and what PostgreSQL calls their weights: A counts most. */
+/** Fields and the names of their weights in PostgreSQL: A counts most. */
 const FIELDS = [
   ["name", "A"],
   ["keywords", "B"],
@@ -9,9 +9,9 @@ const FIELDS = [
   ["other", "D"],
 ] as const;
 
-/** Words whose stems are remembered; some MiB. Few texts bring a word that was not met before. */
+/** Words whose stems are cached; some MiB. Few texts bring a new word. */
 const MOST_KNOWN = 100_000;
-/** Of so many times a word stands in one field the rank knows no more. */
+/** Most times that a word in one field counts for the rank. */
 const MOST_TIMES = 8;
 /** Where the places of each field begin. */
 const PLACE = FIELDS.map((_, index) => index * MOST_TIMES);

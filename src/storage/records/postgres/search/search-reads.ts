@@ -12,8 +12,8 @@ import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabular
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
 
 /**
- * What of a text shows that a word was found there; absent when none was. The stretch is the one
- * that holds most of the different words.
+ * The parts of a text that show a hit; absent when there is none. The stretch is the one that holds
+ * most of the different words.
  */
 function fragmentOf(
   field: SearchedField,
@@ -82,7 +82,7 @@ function joined(parts: readonly FragmentPart[]): FragmentPart[] {
 const WEIGHTS = "{0.1, 0.3, 0.5, 1.0}";
 /** Divides by the logarithm of how many words the text has. */
 const BY_LENGTH = 1;
-/** What related words count beside those that were asked for. */
+/** Weight of related words beside the requested ones. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
@@ -126,8 +126,8 @@ function pageStatement(words: number): Statement<Found> {
 }
 
 /**
- * Records near a vector that are live, and of the kind that is asked for; `at` is the number of the
- * parameter with their identifiers.
+ * Live records near a vector, of the requested kind; `at` is the number of the parameter with their
+ * identifiers.
  */
 const nearSql = (at: number): string =>
   `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share)
@@ -182,7 +182,7 @@ interface Asked {
 
 const NO_WORDS: Asked = { query: "", stems: new Map() };
 
-/** Full text over the column `search`, which holds what anyone may see of live records. */
+/** Full text over the column `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #commonness = new Commonness();
   readonly #pages = new Map<number, Statement<Found>>();
@@ -320,7 +320,7 @@ export class SearchReads {
     );
   }
 
-  /** The stems themselves, or where no record holds any of them those spelt nearly so. */
+  /** The stems themselves, or, where no record holds any of them, the stems spelt nearly so. */
   async #meant(
     session: Session,
     stems: readonly string[],

@@ -18,7 +18,7 @@ const TERMS = statement<[stem: string]>(
   `SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`,
 );
 
-/** In how many records each stem stands. */
+/** Returns the number of records that hold each stem. */
 async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
   return new Map(stems.length === 0 ? [] : await session.query(COUNTS, [stems, stems.map(lexeme)]));
 }
@@ -27,7 +27,7 @@ async function countsOf(session: Session, stems: readonly string[]): Promise<Map
 const FRESH = 60_000;
 const MOST_KEPT = 20_000;
 
-/** How common stems are, as a rank needs it: a count of a minute ago will do. */
+/** How common stems are, for a rank: a count of a minute ago is good enough. */
 export class Commonness {
   readonly #kept = new Map<string, { records: number; at: number }>();
 
@@ -53,8 +53,8 @@ export interface AskedStem {
 
 /**
  * For each stem those spelt most like it: itself when a record holds it. `undefined` when a stem
- * has none, or nothing changed. Walks the dictionary once for each word that is not known, so it is
- * asked only when nothing else is found.
+ * has none, or nothing changed. Walks the dictionary once for each unknown word, so it is called
+ * only when nothing else is found.
  */
 export async function spellings(
   session: Session,
@@ -99,7 +99,7 @@ async function nearest(
       after = terms.at(-1)![0];
     }
   }
-  // The dictionary remembers stems of records that are gone.
+  // The dictionary still holds stems of records that are gone.
   for (let away = 0; away <= Math.max(most, 1); away++) {
     const some = found
       .filter((one) => one.away === away)
@@ -117,10 +117,10 @@ async function nearest(
 }
 
 /**
- * Stems that mark what the best records of a query are about.
+ * Stems that mark the subject of the best records of a query.
  * @param texts of the best records
- * @param asked stems of the query, which are not answered
- * @param records all there are
+ * @param asked stems of the query, which are not returned
+ * @param records number of all records
  */
 export async function relatedStems(
   session: Session,

@@ -121,8 +121,8 @@ class PostgresTransfer implements TruthTransfer {
     (await ask(() => this.database.query(NEEDING, [sha256, limit]))).map(([name]) => name);
 
   /**
-   * What PostgreSQL's own checksums find ends the reading of a table; what cannot be decoded does
-   * not.
+   * A fault found by PostgreSQL's own checksums ends the reading of a table; a row that cannot be
+   * decoded does not.
    */
   async *damage(): AsyncGenerator<FoundDamage, void, undefined> {
     for (const table of TRANSFER_TABLES) {

@@ -69,11 +69,11 @@ function insertOf(table: TransferTable, more: readonly Column[] = []): Statement
 const AT_ONCE = 1000;
 const FEW = 100;
 const LONG: ReadonlySet<TransferTable> = new Set(["text", "submission"]);
-/** Bytes of states that are asked for at a time. */
+/** Bytes of states that are requested at a time. */
 const BYTES = 2 ** 20;
 
 /**
- * Which states there are, and how large. Those that a refused commit left behind belong to no
+ * The existing states, and their sizes. States that a refused commit left behind belong to no
  * revision.
  */
 const STATES = `SELECT s.id, (octet_length(s.document) + octet_length(s.quads) +
@@ -130,7 +130,7 @@ const ADD_STATES =
     FROM v.d FOR v.dl), substring($1::bytea FROM v.q FOR v.ql), CASE WHEN v.has = 1 THEN
     substring($1::bytea FROM v.p FOR v.pl) END FROM unnest($2::bigint[], $3::int[], $4::int[],
     $5::int[], $6::int[], $7::int[], $8::int[], $9::int[]) AS v (id, has, d, dl, q, ql, p, pl)`);
-/** What a text belongs to, which was sent before it. */
+/** The record of a text, which was sent before it. */
 const OWNERS = statement<[record: number, state: number, kind: string]>(
   "SELECT id, state, kind FROM record WHERE id = ANY($1::bigint[])",
 );
@@ -138,7 +138,7 @@ const ADD_KEYWORDS = statement(
   `INSERT INTO keyword (word, record, kind) SELECT *
     FROM unnest($1::text[], $2::bigint[], $3::text[])`,
 );
-// A fence never goes back, also where the target gave some out itself.
+// A fence never decreases, even where the target gave some out itself.
 const ADD_LEASES =
   statement(`INSERT INTO lease (name, fence, expires_at) SELECT v.name, v.fence, now()
       FROM unnest($1::text[], $2::bigint[]) AS v (name, fence) ON CONFLICT (name) DO UPDATE

@@ -26,7 +26,7 @@ import { restate } from "../../rows.js";
 import type { Held, HeldObject, Ledger } from "./ledger.js";
 import type { Prepared } from "./prepare.js";
 
-/** Changes an account, in memory. @throws what the port says */
+/** Changes an account, in memory. @throws the port's errors */
 function applyAccount(ledger: Ledger, change: AccountChange): void {
   const { user } = change;
   if (change.op !== "delete" && change.spends) {
@@ -73,7 +73,8 @@ function changed(change: AccountChange, before: Account | undefined): Account {
       };
     }
     case "delete":
-      // Nothing private stays; the row does, so that tokens of the account are known to be ended.
+      // All private data are removed; the row stays, so that tokens of the account are known to be
+      // ended.
       return { ...before!, email: "", passwordHash: "", admin: false, deleted: true };
   }
 }
@@ -95,7 +96,7 @@ function addObjects(
   ledger.set(ledger.objects, record, [...(ledger.objects.get(record) ?? []), ...added]);
 }
 
-/** The references from this revision on; those that stay are left alone. */
+/** The references from this revision on; existing ones that stay are not changed. */
 function replaceObjects(
   ledger: Ledger,
   record: number,
@@ -137,7 +138,7 @@ const identity = ({ sha256, size, mediaType, name, role }: ObjectReference): str
 
 type Write<Op extends RecordWrite["op"]> = Extract<RecordWrite, { op: Op }>;
 
-/** What one commit is doing. */
+/** The state of one running commit. */
 interface Step {
   ledger: Ledger;
   prepared: ReadonlyMap<RecordWrite, Prepared>;
@@ -254,7 +255,7 @@ function createOne(step: Step, write: Write<"create">): void {
       kind: holder.kind,
       deleted: holder.deletedAt !== null,
     });
-  // Links of earlier commits: those that were stored, and those of this group.
+  // Links of earlier commits: the stored ones, and those of this group.
   const waiting = ledger.touched.get(write.key) ?? ledger.waiting.get(write.key);
   const { state } = step.prepared.get(write)!;
   const record: Held = {

@@ -39,7 +39,7 @@ const SHARE = 3 / 4;
 const ATTEMPTS = 6;
 const FIRST_PAUSE = 10;
 
-/** What a group needs of its store. */
+/** The services that a group needs of its store. */
 interface Means {
   database: Database;
   preparation: Preparation;
@@ -163,7 +163,7 @@ export class Group {
     begun.catch(() => {});
     await writeStates(sending, prepared.values());
     const locked = sending.send(LOCK);
-    // A statement of its own: that of the lock sees the schema as it was before it waited.
+    // A separate statement: the one that takes the lock sees the schema as it was before it waited.
     const needs = sending.send(NEEDS);
     await begun;
     const row = (await locked)[0];
@@ -226,7 +226,7 @@ export class Group {
   }
 }
 
-/** What a commit is refused with is its answer; anything else ends the whole group. */
+/** The refusal of a commit is its answer; any other error ends the whole group. */
 async function decide(work: () => Promise<unknown>): Promise<Answer> {
   try {
     return { result: await work() };

@@ -142,7 +142,7 @@ export class Ledger {
     this.set(this.tally, kind, (this.tally.get(kind) ?? 0) + by);
   }
 
-  /** Identifiers that own a key, those of this group included. */
+  /** Identifiers that own a key, including those of this group. */
   ownersOf(key: string): string[] {
     const stored = this.owners.get(key) ?? [];
     const mine = (this.byKey.get(key) ?? [])

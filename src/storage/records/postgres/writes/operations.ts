@@ -192,7 +192,7 @@ export class Operations {
   }
 }
 
-/** What a group may be asked for beside commits. */
+/** The operations of a group beside commits. */
 export type Operation =
   | "setSetting"
   | "submit"

@@ -117,7 +117,7 @@ const OWNERS = statement<[key: string, ark: string]>(
     WHERE source = ANY($1::bigint[]))`,
 );
 
-/** Sources that are spelled anew at a time. */
+/** Sources whose links are spelled again at a time. */
 const PROJECTED_AT_ONCE = 500;
 
 /**

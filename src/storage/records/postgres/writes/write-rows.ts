@@ -50,8 +50,8 @@ export async function writeStates(sending: Sending, prepared: Iterable<Prepared>
 }
 
 /**
- * Takes out what no record came to need: states of commits that were refused, texts of states that
- * are not current.
+ * Removes rows that no record needs: states of refused commits, texts of states that are not
+ * current.
  */
 async function dropStates(
   sending: Sending,
@@ -187,7 +187,7 @@ function valuesOf(record: Held): unknown[] {
 }
 
 /**
- * Writes records, revisions, keywords and counts, and takes out the states and texts that nothing
+ * Writes records, revisions, keywords and counts, and removes the states and texts that no record
  * needs.
  */
 export async function writeRecords(
@@ -355,7 +355,7 @@ export async function writeObjects(sending: Sending, ledger: Ledger): Promise<vo
 
 /** Accounts, spent settings, and submissions that end with their commit. */
 export async function writeEndings(sending: Sending, ledger: Ledger): Promise<void> {
-  // Accounts that give an address up come first: another may take it in the same group.
+  // Accounts that release an address come first: another may take it in the same group.
   const accounts = [...ledger.changedAccounts]
     .flatMap((user) => ledger.accounts.get(user) ?? [])
     .toSorted((a, b) => Number(b.deleted) - Number(a.deleted));

@@ -7,7 +7,10 @@ import type { Operation, Operations } from "./operations.js";
 
 /** Bounds the memory and the wait of one group; more is done right after. */
 const LARGEST_GROUP = 512;
-/** Records of one commit from which on it goes by itself, beside the groups of small ones. */
+/**
+ * Number of records from which on a commit has its own transaction, beside the groups of small
+ * ones.
+ */
 const LARGE = 100;
 
 type Waiting = { task: Task; resolve(result: never): void; reject(error: unknown): void };
@@ -28,7 +31,7 @@ class Lane {
     this.#running ??= this.#run();
   }
 
-  /** Ends those that wait and have not begun. */
+  /** Rejects waiting requests that have not begun. */
   fail(error: unknown): void {
     for (const { reject } of this.#waiting.splice(0)) reject(error);
   }

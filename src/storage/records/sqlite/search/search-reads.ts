@@ -24,7 +24,7 @@ class NearReads {
     );
   }
 
-  /** To be asked within the transaction that reads the rest. @throws ServiceError `QUERY_MEMORY` */
+  /** Call within the transaction that reads the rest. @throws ServiceError `QUERY_MEMORY` */
   nearest({ model, vector }: NonNullable<SearchQuery["near"]>, kind: string | undefined): Near[] {
     const row = this.#run.get([model]);
     const run = row && { era: row[0], step: row[1] };
@@ -52,12 +52,12 @@ const COLUMNS: readonly [field: SearchedField, column: number][] = [
 ];
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };
-/** What related words count beside those that were asked for. */
+/** Weight of related words beside the requested ones. */
 const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-/** Records near a vector that are live, and of the kind that is asked for. */
+/** Live records near a vector, of the requested kind. */
 const NEAR = (ofKind: boolean): string =>
   `SELECT r.id, n.value ->> 1 AS part FROM json_each(?) AS n CROSS JOIN record AS r
     ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}`;
@@ -67,7 +67,7 @@ const LAST_CHARACTER = "\u{10ffff}";
 
 type Found = [id: number, ark: string, score: number];
 
-/** Search over the FTS5 index `search`, which holds what anyone may see of live records. */
+/** Search over the FTS5 index `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #vocabulary: Vocabulary;
   readonly #related: RelatedWords;

@@ -1,6 +1,6 @@
 /**
- * Searches beside the serving thread: ranking a word that every record holds takes its time, and so
- * does looking at all vectors.
+ * Searches in a thread beside the serving thread: ranking a word that every record holds takes
+ * long, and so does comparing all vectors.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";

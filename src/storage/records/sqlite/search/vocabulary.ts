@@ -11,7 +11,7 @@ import type { Connection } from "../statement.js";
 /** Near spellings of one word that are tried. */
 const MOST_SPELLINGS = 8;
 
-/** The stems of the index and in how many records each stands. */
+/** The stems of the index and the number of records that hold each. */
 export class Vocabulary {
   readonly stemmer = new Stemmer();
   readonly #all;
@@ -43,8 +43,8 @@ export class Vocabulary {
 
   /**
    * For each word those whose stems are spelt most like its own: itself when the index has it.
-   * `undefined` when a word has none. Walks the vocabulary once for each word that is not known, so
-   * it is asked only when nothing else is found.
+   * `undefined` when a word has none. Walks the vocabulary once for each unknown word, so it is
+   * called only when nothing else is found.
    */
   spellings(words: readonly string[]): string[][] | undefined {
     const groups: string[][] = [];
@@ -101,7 +101,7 @@ export class Vocabulary {
 /** Characters of each text that are read. */
 const CHARACTERS = 4000;
 /**
- * Words that mark what the best records of a query are about (pseudo-relevance feedback): those
+ * Words that mark the subject of the best records of a query (pseudo-relevance feedback): those
  * that stand in several of them and in few others, weighed by how rare they are.
  */
 export class RelatedWords {
@@ -121,7 +121,7 @@ export class RelatedWords {
     this.#count = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
   }
 
-  /** @param match an FTS5 query; @param asked its words, which are not answered */
+  /** @param match an FTS5 query; @param asked its words, which are not returned */
   of(match: string, asked: readonly string[]): string[] {
     const texts = this.#best.all([match]).map(([text]) => tellingWordsOf(text));
     const words = [...new Set(texts.flat())];
