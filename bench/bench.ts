@@ -15,7 +15,7 @@ export interface Figure {
   yardstick?: { name: string; value: number };
   /** Of the ratio; `below` is of the value itself. */
   wanted?: Wanted;
-  /** What the line alone does not say. */
+  /** Facts that the line alone does not show. */
   note?: string;
 }
 

@@ -9,8 +9,8 @@ import { startRegistry, untilLoaded } from "./support/server.js";
 const WORKERS = [1, 2, 4];
 
 /**
- * A cluster over real servers, all on this machine: what a record costs beside one process, and
- * what further workers bring.
+ * A cluster over real servers, all on this machine: the cost of a record compared with one process,
+ * and the gain of further workers.
  */
 export const cluster: Bench = async (surroundings) => {
   if (!clusterInstalled) {

@@ -11,8 +11,8 @@ const HEAD =
   '{"@context":"https://w3id.org/ro/crate/1.1/context","@graph":[{"@id":"ro-crate-metadata.json","@type":"CreativeWork","about":{"@id":"./"},"conformsTo":{"@id":"https://w3id.org/ro/crate/1.1"}},{"@id":"./","@type":"Dataset","name":"Large"';
 
 /**
- * Metadata beyond the limits that a registry has by default: how soon each is refused, and what
- * stays of them in memory.
+ * Metadata beyond the default limits of a registry: how soon each is refused, and how much memory
+ * stays in use after them.
  */
 export const crateLimits: Bench = async ({ sizes, folder }) => {
   const { metadataBytes } = sizes;

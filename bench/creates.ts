@@ -8,12 +8,12 @@ import { recordMaker } from "./support/documents.js";
 import { inPairs, inTurns, median, timed } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
-/** How often the disk is asked what one sync costs. */
+/** How often the cost of one sync of the disk is measured. */
 const SYNCS = 200;
 
 /**
- * Durable creates: many at a time share what one alone waits for, a write to the disk. The less
- * that costs, the less there is to share.
+ * Durable creates: many at a time share a write to the disk, for which a single one waits alone.
+ * The less the write costs, the less there is to share.
  */
 export const creates: Bench = async (surroundings) => [
   ...(await overHttp(surroundings)),
@@ -60,7 +60,7 @@ async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench
 }
 
 /**
- * The same without HTTP, validation and expansion: how fast the disk is, and what sharing gives.
+ * The same without HTTP, validation and expansion: the speed of the disk, and the gain of sharing.
  */
 async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
   const { rounds, seconds, writers } = sizes;

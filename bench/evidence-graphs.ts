@@ -19,8 +19,8 @@ const WARM = 4;
 const SMALL = "ark:99999/graph-dataset-20";
 
 /**
- * A whole graph beside the bare query and the reading of its records; and what a very large answer
- * takes of memory.
+ * A whole graph compared with the bare query and the reading of its records; and the memory that a
+ * very large answer takes.
  */
 export const evidenceGraphs: Bench = async ({ sizes, folder, say }) => [
   await beside(sizes.graph, sizes.rounds, await folder()),
@@ -50,8 +50,8 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
           (row) => row["n"]!.value,
         ),
       ));
-    // A registry that runs is warm: what the first answers pay for the compiler is paid on both
-    // sides.
+    // A running registry is warm: both sides answer a few times first, so that the time of the
+    // compiler is not measured.
     for (let turn = 0; turn < WARM; turn++) {
       await graph();
       await bare();
@@ -89,8 +89,8 @@ async function memoryOf(
   try {
     await untilLoaded(server);
     const ask = (ark: string) => fetch(`${server.url}/evidencegraph/query/${ark}?limit=${MOST}`);
-    // What code and first use take is no part of an answer's size; what the engine needs to find
-    // the nodes is.
+    // The memory of code and first use does not belong to an answer's size; the engine's memory for
+    // finding the nodes does.
     await (await ask(SMALL)).text();
     await pause(1000);
     const before = await residentOf(server.pid);

@@ -38,8 +38,8 @@ export const evidence: Bench = async ({ sizes, folder, load }) => {
         `the chain's evidence has ${answer["@graph"].length} nodes instead of ${chain}`,
       );
 
-    // One at a time: the mean time of an answer is what a rate says then. What a caller in Node
-    // waits for, itself included.
+    // One at a time: then a rate gives the mean time of an answer. It is the time that a caller in
+    // Node waits, including its own.
     const mean =
       (path: string) =>
       async (length = seconds) =>

@@ -13,8 +13,8 @@ const KINDS = `SELECT ?kind (COUNT(DISTINCT ?record) AS ?records) { GRAPH ?recor
 const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
 
 /**
- * SPARQL for anyone: how much slower than the engine itself, and what a query without an end does
- * to others.
+ * SPARQL for any caller: how much slower than the engine itself, and the effect of a query without
+ * an end on other callers.
  */
 export const sparql: Bench = async ({ sizes, stores, say }) => {
   const { rounds, cartesian, sparqlRecords, warmQueries } = sizes;

@@ -76,9 +76,8 @@ async function ended(
 }
 
 /**
- * Writes a script that imports what the main thread of the registry loads of others, and nothing
- * else. What that is, a resolve hook writes down during a real start; so a module that is loaded
- * later is not in it.
+ * Writes a script that only imports the packages that the main thread of the registry loads. A
+ * resolve hook records them during a real start; so a module that is loaded later is not included.
  */
 async function importsOnly(folder: string): Promise<string> {
   const list = join(folder, "imports.txt");

@@ -111,7 +111,7 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
   ];
 };
 
-/** Runs Node to its end and says how long it took, in ms. */
+/** Runs Node to its end and returns its time, in ms. */
 function ended(args: readonly string[], status = 0): Promise<number> {
   return timed(() => finished(process.execPath, args, status));
 }
@@ -136,7 +136,7 @@ interface Usage {
   memory: number;
 }
 
-/** What a process used: it says so itself when it ends. */
+/** The resources that a process used: it reports them itself when it ends. */
 async function usage(args: readonly string[], status: number, hook: string): Promise<Usage> {
   await writeFile(
     hook,

@@ -187,8 +187,7 @@ export class ServiceError extends Error {
 }
 
 /**
- * Something that work needs and that is no store of the registry's cannot be reached, and is
- * expected back.
+ * A dependency of a job that is no store of the registry's cannot be reached, and is expected back.
  */
 export class Outage extends Error {}
 
@@ -214,7 +213,7 @@ export interface ValidationItem {
 
 /**
  * Most items of one answer, and about its most characters: a body can break millions of rules, and
- * the first ones say enough.
+ * the first ones are enough.
  */
 export const MAX_ITEMS = 100;
 const MAX_CHARACTERS = 48 * 2 ** 10;

@@ -1,7 +1,7 @@
 import { datasetBody } from "./documents.js";
 import type { Server } from "./server.js";
 
-/** What the benches send besides load. @throws Error for any answer but 200 */
+/** Requests of the benches besides load. @throws Error for any answer but 200 */
 async function send(url: string, init?: RequestInit): Promise<Response> {
   const answer = await fetch(url, init);
   if (answer.status !== 200)

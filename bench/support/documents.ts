@@ -46,7 +46,7 @@ export const datasetBody = (owner: string, name = "Light microscopy images"): Js
   generatedBy: "ark:99999/computation-count",
 });
 
-/** What one record of each role says, with eight-letter words where its numbers go. */
+/** The content of one record of each role, with eight-letter words where its numbers go. */
 const SELF = "SELFSELF";
 const OWNER = "OWNEROWN";
 const RUN = "RUNRUNRU";

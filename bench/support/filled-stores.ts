@@ -19,7 +19,7 @@ export class FilledStores {
     private readonly say: (line: string) => void,
   ) {}
 
-  /** A folder to read from; who writes takes a {@link copy}. */
+  /** A folder to read from; a bench that writes takes a {@link copy}. */
   async of(records: number): Promise<string> {
     const known = this.#folders.get(records);
     if (known !== undefined) return known;

@@ -1,4 +1,4 @@
-/** What a request to a registry consists of. */
+/** The parts of a request to a registry. */
 export interface HostileRequest {
   /** Its purpose, for reports. */
   name: string;

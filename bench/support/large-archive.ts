@@ -7,8 +7,8 @@ import type { JsonObject } from "../../src/model/field.js";
 import { CONTEXT } from "./crate.js";
 
 /**
- * What a large crate consists of. Its bytes are made while they are written: none of it is ever
- * held whole.
+ * The parts of a large crate. Its bytes are made while they are written: it is never in memory as a
+ * whole.
  */
 export interface LargeArchive {
   name: string;

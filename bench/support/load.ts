@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { hasWrk, runWrk, SHORTEST } from "./wrk.js";
 
-/** What a load generator is asked to do. */
+/** A task of a load generator. */
 export interface Load {
   url: string;
   connections: number;
@@ -13,8 +13,8 @@ export interface Load {
   /** Paths to ask for, dealt out to the connections; at least one for each. */
   paths?: string[];
   /**
-   * Asks as programs in Node do, also where wrk is installed: what the caller itself takes is then
-   * part of the time.
+   * Sends requests as programs in Node do, also where wrk is installed: the caller's own time is
+   * then part of the result.
    */
   inNode?: true;
 }
@@ -24,7 +24,7 @@ export interface LoadResult {
   failed: number;
 }
 
-/** Seconds after which a server that answers nothing is given up. */
+/** Seconds after which a server without an answer is given up. */
 const LONGEST = 20;
 
 /**

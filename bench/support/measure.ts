@@ -38,8 +38,8 @@ export async function perSecond(
 }
 
 /**
- * Measures every side once a round (A B C A B C …), so that what the machine does besides meets all
- * of them alike, and answers each side's median.
+ * Measures every side once a round (A B C A B C …), so that other load on the machine affects all
+ * of them alike, and returns each side's median.
  */
 export async function inTurns<Name extends string>(
   rounds: number,

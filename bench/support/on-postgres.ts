@@ -41,7 +41,7 @@ export const storeOptions = (pool: number): Omit<PostgresOptions, "url"> => ({
   poll: 100,
 });
 
-/** Address of a schema with the registry's tables, and nothing in them. */
+/** Address of a schema with the registry's tables, which are empty. */
 export async function emptyTables(server: PostgresServer): Promise<string> {
   const url = await server.schema();
   await (await openPostgresRecordStore({ ...storeOptions(1), url })).close();

@@ -24,7 +24,7 @@ export async function startServer(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<Server> {
-  // A group of its own, so that the stop reaches what npm started as well.
+  // A group of its own, so that the stop also reaches the processes that npm started.
   const child = spawn(command, args, {
     cwd: packageRoot,
     env: { ...process.env, ...env },
@@ -63,11 +63,11 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(last);
 }
 
-/** What `npm start` runs: one bundled file. */
+/** The script of `npm start`: one bundled file. */
 export const SERVER = join(packageRoot, "dist", "server.js");
 /** The same before bundling: it shows the imported modules. */
 export const MODULES = join(packageRoot, "dist", "src", "app", "main.js");
-/** What `npm start`, the image and the unit for systemd give to Node. */
+/** Flags for Node in `npm start`, the image and the unit for systemd. */
 const FLAGS = ["--v8-pool-size=0"];
 /** Settings of a registry under measurement. */
 export const registryEnv = (dataDir: string): Record<string, string> => ({

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 
 /**
  * How long, in ms, the main thread of a process has been ready to run and had no core, since it
- * started. What others do on the machine shows here; the process can do nothing about it. Zero
- * where the system is not Linux.
+ * started. Other load on the machine shows here; the process cannot change it. Zero where the
+ * system is not Linux.
  */
 export function waitedForCore(pid: number | "self"): number {
   const own = pid === "self" ? process.pid : pid;

@@ -11,12 +11,11 @@ const program = postgresProgram("pgbench");
 /** Whether PostgreSQL's own load generator is installed (Debian: it comes with `postgresql`). */
 export const hasPgbench = program !== undefined;
 
-/** Seconds after which a server that does nothing is given up. */
+/** Seconds after which a server without progress is given up. */
 const LONGEST = 20;
 
 /**
- * One transaction of {@link INSERTS}, of a record of its own each time: what stands in place of
- * `$1`, `$2`, …
+ * One transaction of {@link INSERTS}, of a record of its own each time: the values of `$1`, `$2`, …
  */
 const OF_A_RECORD: Readonly<Record<keyof typeof INSERTS, readonly string[]>> = {
   state: [":id", ":document", ":quads"],
@@ -57,8 +56,8 @@ const READ = (records: number): string =>
 
 /**
  * pgbench, the load generator of PostgreSQL, written in C and with a connection for each client:
- * what the database itself can do of the statements that a record needs. Values go as parameters of
- * prepared statements.
+ * how many of a record's statements the database itself can do. Values go as parameters of prepared
+ * statements.
  */
 export class Pgbench {
   #base = 0;
@@ -104,7 +103,7 @@ export class Pgbench {
   }
 
   /**
-   * A machine so busy that nothing was done in the time is given longer.
+   * A machine so busy that no transaction was done in the time gets more time.
    * @throws Error when a transaction failed
    */
   async #run(

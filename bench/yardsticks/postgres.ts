@@ -14,7 +14,7 @@ export interface Rows {
   vector: string;
 }
 
-/** What every record needs, in one transaction. */
+/** The statements that every record needs, in one transaction. */
 export const INSERTS = {
   state: "INSERT INTO state (id, document, quads) VALUES ($1, $2, $3)",
   text: `INSERT INTO text (state, kind, name, description, keywords, other, words, search)

@@ -12,7 +12,7 @@ const SECRETS = [
   "req.headers.authorization",
 ];
 
-/** Structured lines on standard error; standard output is for what a person waits for. */
+/** Structured lines on standard error; standard output is for the results of commands. */
 export function openLog(level: string): Logger {
   return pino(
     { level, redact: { paths: SECRETS, censor: "[secret]" } },

@@ -72,7 +72,7 @@ class Metrics implements RequestObserver {
           labelNames,
           registers: [],
           async collect() {
-            // Without labels a reset would leave a zero, which is a statement.
+            // Without labels a reset would leave a zero, which would be a false value.
             if (labelNames.length === 0) this.remove();
             else this.reset();
             // A store that is unavailable, or whose connections are all in use, leaves its gauge

@@ -57,7 +57,8 @@ interface LinkOptions {
   /** Setting REDIS_URL. */
   url: string;
   /**
-   * Setting REDIS_SENTINELS: they are asked where the master is, whose name is the host in the URL.
+   * Setting REDIS_SENTINELS: they return the address of the master, whose name is the host in the
+   * URL.
    */
   sentinels?: readonly { host: string; port: number }[] | null;
   /** Setting REDIS_PREFIX. */

@@ -32,8 +32,8 @@ const LABEL = /^(?:(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:\/?|ark(?=[0-9]{5,}
  */
 const CERTAIN_LABEL = /^(?:https?:\/\/[^/?#]+\/(?:[^?#]*\/)?)?ark:/i;
 /**
- * Characters that may not stand in an identifier: what an IRI refuses (RFC 3987), brackets, and `%`
- * that begins no escape.
+ * Characters that may not stand in an identifier: those that an IRI refuses (RFC 3987), brackets,
+ * and `%` that begins no escape.
  */
 // eslint-disable-next-line no-control-regex
 const REFUSED = new RegExp(
@@ -105,7 +105,8 @@ function collapse(name: string): string {
 }
 
 /**
- * Key of a stored form: equal keys mean one identity. Total: what cannot be decoded stays as it is.
+ * Key of a stored form: equal keys mean one identity. Total: escapes that cannot be decoded stay
+ * unchanged.
  */
 export function arkKey(stored: string): string {
   const name = stored.replace(/[-\u2010-\u2015]+/g, "");
@@ -169,7 +170,7 @@ export function looksLikeArk(text: string): boolean {
   return CERTAIN_LABEL.test(text);
 }
 
-/** Digits and consonants without `l`: nothing that spells words or is misread. */
+/** Digits and consonants without `l`: no character that could spell words or be misread. */
 const BETANUMERIC = "0123456789bcdfghjkmnpqrstvwxz";
 const RANDOM_LENGTH = 9;
 const SLUG_LENGTH = 48;

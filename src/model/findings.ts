@@ -1,6 +1,6 @@
 import { MAX_ITEMS, type ValidationItem } from "../errors.js";
 
-/** One thing found in the input of a job: where, what, and the fix. */
+/** One finding in the input of a job: its place, the fault, and the fix. */
 export interface Finding {
   /** Name of the member of the archive, or null for the archive itself. */
   file: string | null;

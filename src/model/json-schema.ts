@@ -21,7 +21,7 @@ export const DATE_PATTERN = `^([0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{8})(${TIME}${ZON
 
 /**
  * Schema of the body that creates or replaces a record: additional properties are welcome, secrets
- * are part of it, what only the service fills in is not.
+ * are part of it, fields that only the service fills in are not.
  */
 export function inputSchema(kind: Kind): JsonSchema {
   const properties: JsonObject = {};
@@ -35,8 +35,8 @@ export function inputSchema(kind: Kind): JsonSchema {
 }
 
 /**
- * Schema of a record as it is answered: defaults are filled in, secrets are never there, what only
- * its owner may see need not be.
+ * Schema of a record in an answer: defaults are filled in, secrets are never there, fields that
+ * only its owner may see may be absent.
  */
 export function recordSchema(kind: Kind): JsonSchema {
   const properties: JsonObject = {

@@ -12,12 +12,10 @@ export interface Kind {
    * crates only).
    */
   readonly path: string | null;
-  /** Class of the record in the graph, as a CURIE; added to what the document states. */
+  /** Class of the record in the graph, as a CURIE; added to the statements of the document. */
   readonly rdfClass: string;
   readonly description: string;
-  /**
-   * Only its declared fields are shown to others: what else a user says of itself stays private.
-   */
+  /** Only its declared fields are shown to others: all other fields of a user stay private. */
   readonly closed?: true;
   /**
    * Written by crates only: a record holds any JSON-LD that its crate states, and the table names
@@ -64,8 +62,7 @@ export interface Link {
 export const isPublic = (field: Field): boolean => !field.secret && !field.private;
 
 /**
- * What of a document anyone may see: resolver, lists, graph, search and GraphQL show no more than
- * this.
+ * The public part of a document: resolver, lists, graph, search and GraphQL show no more than this.
  */
 export function publicView(kind: Kind, document: JsonObject): JsonObject {
   if (isOpen(kind)) return document;
@@ -75,7 +72,7 @@ export function publicView(kind: Kind, document: JsonObject): JsonObject {
 }
 
 const open = new WeakMap<Kind, boolean>();
-/** Whether everything a record of the kind says is public: asked for each record that is shown. */
+/** Whether all fields of a record of the kind are public: called for each record that is shown. */
 function isOpen(kind: Kind): boolean {
   let known = open.get(kind);
   if (known === undefined)
@@ -83,7 +80,7 @@ function isOpen(kind: Kind): boolean {
   return known;
 }
 
-/** True when anyone may see what a document says under this name. */
+/** True when any caller may see a document's value under this name. */
 export function isPublicName(kind: Kind, name: string): boolean {
   if (name === "@id") return true;
   const field = Object.hasOwn(kind.fields, name) ? kind.fields[name] : undefined;

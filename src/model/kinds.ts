@@ -71,7 +71,7 @@ const list = (term: string, what: string, backlink: Backlink) =>
     backlink,
   });
 
-/** Lists of what a user or project owns, in the contract's order of names. */
+/** Lists of the records that a user or project owns, in the contract's order of names. */
 const holdings = {
   datasets: list("schema:datasets", "Datasets", owned("dataset")),
   rocrates: list("schema:rocrates", "Crates", owned("rocrate")),
@@ -195,7 +195,7 @@ const project: Kind = {
   },
 };
 
-/** A crate's `@type` and `@context` are whatever its metadata says. */
+/** A crate's `@type` and `@context` are those of its metadata, unchanged. */
 const loose = {
   "@context": custom("object", "rdf:JSON", "JSON-LD context of the record."),
   "@type": custom("types", "rdf:type", "Types, as the crate states them."),
@@ -271,7 +271,7 @@ export const schema: Kind = {
   },
 };
 
-/** Who used this: computations whose `used…` fields name the record. */
+/** Uses of this record: computations whose `used…` fields name it. */
 const users: Backlink = {
   kind: ["computation"],
   via: [

@@ -1,13 +1,13 @@
 import { expandCurie } from "./field.js";
 
 /**
- * Provenance statements the graph knows. Each recognised way of saying one (EVI, PROV-O, schema.org
- * actions, RO-Crate) is normalised to the `evi` and `prov` terms below when a record is written.
+ * Provenance statements in the graph. Each recognised form of one (EVI, PROV-O, schema.org actions,
+ * RO-Crate) is normalised to the `evi` and `prov` terms below when a record is written.
  */
 export interface ProvenanceTerm {
   /** Canonical EVI property. */
   readonly evi: string;
-  /** PROV-O property that says the same, where there is one. */
+  /** PROV-O property with the same meaning, where there is one. */
   readonly prov?: string;
   /**
    * `object`: the object supports the subject (`generatedBy`); `subject`: the subject supports the
@@ -51,7 +51,7 @@ export const PROVENANCE = {
 } as const satisfies Record<string, ProvenanceTerm>;
 export type ProvenanceName = keyof typeof PROVENANCE;
 
-/** Other ways to say the same, as property IRIs after schema.org was made https. */
+/** Other properties with the same meaning, as property IRIs after schema.org was made https. */
 export const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
   "prov:used": "used",
   "prov:wasGeneratedBy": "generatedBy",

@@ -21,7 +21,7 @@ export function jsonLdContext(): JsonObject {
     );
   for (const [name, term] of Object.entries(PROVENANCE))
     context[name] ??= { "@id": term.evi, "@type": "@id" };
-  // Software says its type by this name; as an alias it also brings the scoped context of its type
+  // The type of software has this name; as an alias it also brings the scoped context of its type
   // in.
   context["metadataType"] = "@type";
   return { "@context": { ...context, ...scopedByType(terms) } };
@@ -120,9 +120,7 @@ export function shaclShapes(): string {
   return turtle;
 }
 
-/**
- * What a shape is for: documents sent to the API, or stored records, those of crates among them.
- */
+/** The use of a shape: documents sent to the API, or stored records, including those of crates. */
 export type ShapeUse = "sent" | "stored";
 
 /** Its name as a CURIE. */
@@ -167,10 +165,10 @@ function propertyShape(
   return statements;
 }
 
-/** An empty list states nothing, so that a list must be there cannot be asked of the graph. */
+/** An empty list states nothing, so the graph cannot be required to hold a list. */
 const isList = (field: Field): boolean => field.json === "stringList" || field.json === "list";
 
-/** What a value is in any record: a reference where one belongs, a date that is one. */
+/** The form of a value in any record: a reference where one belongs, a valid date. */
 function storedType(field: Field): Statements {
   if (field.ark) return [{ predicate: curie("sh:nodeKind"), object: curie("sh:IRI") }];
   return field.date ? [{ predicate: curie("sh:pattern"), object: literal(DATE_PATTERN) }] : [];

@@ -104,7 +104,7 @@ export function eachUnknownContext(
       const value = document[key]!;
       const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
       if (key === "@context") eachUnknownIn(value, (url) => tell(url, place));
-      // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever its keys are called.
+      // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever the names of its keys are.
       else if (key !== "@value" && typeof value === "object")
         eachUnknownContext(value, tell, place);
     }
@@ -177,7 +177,7 @@ const isNothing = (active: ActiveContext): boolean =>
   !["@vocab", "@language", "@direction"].some((key) => key in active);
 const keyOf = (active: ActiveContext): object => (isNothing(active) ? NOTHING : active);
 
-/** What of jsonld.js is used here; it is not typed, and not part of its documented interface. */
+/** The used part of jsonld.js; it is not typed, and not part of its documented interface. */
 interface ActiveContext {
   mappings: Map<string, unknown>;
   revertToPreviousContext(): ActiveContext;
@@ -283,7 +283,7 @@ let forDocuments: ContextLimits & { MAX_CRATE_REFERENCES: number } = {
 };
 
 /**
- * Sets what documents may cost that are expanded one by one, on the thread that answers requests;
+ * Sets the limits of documents that are expanded one by one, on the thread that answers requests;
  * once, when a registry is composed.
  */
 export function limitContexts({
@@ -298,9 +298,9 @@ export function limitContexts({
 const SHORT = 10;
 
 /**
- * What bounds the expansion of one document. Undefined for a short context at the top alone, as
- * nearly all have: the processor remembers those over many documents, which makes a small write
- * twice as fast.
+ * The limits for the expansion of one document. Undefined for a short context at the top alone, as
+ * nearly all have: the processor caches those over many documents, which makes a small write twice
+ * as fast.
  * @throws ContextLimit for a list that is too long in any case
  */
 export function boundsOf(

@@ -42,10 +42,10 @@ const ACTION = new RegExp(
     String.raw`|^http:\/\/www\.w3\.org\/ns\/prov#Activity$`,
 );
 
-/** What the emitter must know of a record besides its statements. */
+/** The data of a record that the emitter needs besides its statements. */
 interface EmitOptions {
   ark: string;
-  /** IRI of the node that stands for the record: its ARK, or the URL that a crate knows it by. */
+  /** IRI of the node that stands for the record: its ARK, or its URL in a crate. */
   subject: string;
   properties: Properties;
   /** The record is an activity: schema.org's `object`, `result` … count as provenance. */
@@ -65,7 +65,7 @@ export class Emitter {
   private readonly targets = new Map<string, Pick<Link, "target" | "targetKey"> | undefined>();
   private genid = 0;
   readonly lostTerms = new Set<string>();
-  /** What ends a line: the graph. */
+  /** The end of a line: the graph. */
   private readonly end: string;
   private readonly inferredEnd: string;
 
@@ -107,7 +107,7 @@ export class Emitter {
     return target;
   }
 
-  /** Emits a node with all it says and holds; answers its IRI. */
+  /** Emits a node with all its properties and nested nodes; returns its IRI. */
   node(node: Expanded): string {
     const subject = this.iriOf(node);
     // The processor makes null of a type that has the form of a keyword.
@@ -188,7 +188,7 @@ export class Emitter {
     return nativeTerm(raw as number | boolean, datatype);
   }
 
-  /** States a relation and what follows from it when it is provenance. */
+  /** States a relation and the statements that follow from it when it is provenance. */
   private relate(subject: string, { predicate, provenance }: Property, object: string): void {
     this.state(subject, predicate, object);
     if (!provenance) return;

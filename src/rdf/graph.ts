@@ -61,7 +61,7 @@ function keepDefinition(term: string, definition: JsonValue): JsonValue {
 }
 
 /**
- * Keywords that say something of a node or value (JSON-LD 1.1, section 9); the others belong into a
+ * Keywords that describe a node or value (JSON-LD 1.1, section 9); the others belong into a
  * context.
  */
 const OF_NODES: ReadonlySet<string> = new Set([
@@ -321,7 +321,7 @@ const withoutAnswer = ({
   ...rest
 }: JsonObject): JsonObject => rest;
 
-/** What of the document is public and its own. */
+/** The document's own public part. */
 function shownOf(input: GraphInput): JsonObject {
   const shown = publicView(KINDS[input.kind], input.document);
   return input.kind === "evidencegraph" ? withoutAnswer(shown) : shown;
@@ -363,8 +363,8 @@ async function expandDeclared(
   try {
     return await expand(body, [...contexts, declaredContext.get(kind)!], bounded);
   } catch (error) {
-    // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stands
-    // as it is.
+    // A context with protected terms (JSON-LD 1.1, 4.1.11) refuses to be overridden; it then stays
+    // unchanged.
     if (/protected/i.test((error as Error).message)) return expand(body, contexts, bounded);
     throw error;
   }

@@ -23,8 +23,8 @@ const escaped = (character: string): string =>
   SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
 
 /**
- * A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only what must be
- * escaped is.
+ * A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only characters that
+ * must be escaped are escaped.
  */
 export function literalTerm(value: string, datatype?: string, language?: string): string {
   const body = `"${value.replace(ESCAPED, escaped)}"`;
@@ -74,7 +74,7 @@ export function compactIri(iri: string): string {
 
 /**
  * Statements by subject, for their canonical text: sorted lines without duplicates. Those of one
- * subject are compared by what follows it; whole lines share so much at their beginning that
+ * subject are compared by the text after it; whole lines share so much at their beginning that
  * sorting them took most of the time of making them.
  */
 export class Lines {
@@ -82,7 +82,9 @@ export class Lines {
   #subject: string | undefined;
   #rests: string[] = [];
 
-  /** @param subject safe IRI; @param rest what follows its term: `<predicate> object <graph> .` */
+  /**
+   * @param subject safe IRI; @param rest the text after its term: `<predicate> object <graph> .`
+   */
   add(subject: string, rest: string): void {
     if (subject !== this.#subject) {
       this.#subject = subject;

@@ -75,7 +75,7 @@ function typesOf(value: JsonValue, context: JsonObject, terms: JsonObject): stri
   return types;
 }
 
-/** What of a record goes into the graph. */
+/** The part of a record that goes into the graph. */
 export interface GraphInput {
   ark: string;
   kind: KindName;
@@ -87,8 +87,8 @@ export interface GraphInput {
    */
   subject?: string;
   /**
-   * The document comes from a crate: its own context alone says what its terms mean. Else declared
-   * fields mean what the model says.
+   * The document comes from a crate: its own context alone defines its terms. Otherwise the model
+   * defines declared fields.
    */
   fromCrate?: boolean;
 }

@@ -9,7 +9,10 @@ import {
 } from "../model/provenance.js";
 import { compactIri, iriTerm, RDF } from "./nquads.js";
 
-/** Crates bring terms of their own: more than these are worked out anew, and so are long ones. */
+/**
+ * Crates bring terms of their own: results for more than these are computed each time, and so are
+ * those for long ones.
+ */
 const MOST_KNOWN = 2000;
 const LONGEST = 200;
 
@@ -46,7 +49,7 @@ const HIERARCHICAL = new RegExp(
     String.raw`/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)`,
 );
 
-/** Namespace of terms that no context explains, so that nothing a crate says is dropped. */
+/** Namespace of terms that no context explains, so that no statement of a crate is dropped. */
 export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
 
 function encode(character: string): string {
@@ -74,9 +77,9 @@ export function isAbsoluteIri(text: string): boolean {
 }
 
 /**
- * An IRI that every RDF parser accepts, for any absolute text: what an IRI cannot hold is
- * percent-encoded; what cannot be repaired so is wrapped as `urn:arkgraph:iri:…`. Vocabularies with
- * two spellings get one.
+ * An IRI that every RDF parser accepts, for any absolute text: characters that an IRI cannot hold
+ * are percent-encoded; text that cannot be repaired so is wrapped as `urn:arkgraph:iri:…`.
+ * Vocabularies with two spellings get one.
  */
 export function safeIri(text: string): string {
   let iri = oneSpelling(text);

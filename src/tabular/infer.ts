@@ -5,7 +5,7 @@ import { INCOMPLETE, isScannable, RowScanner, textFeed } from "./reader/text-fee
 import { isInteger, isNumber, readBoolean } from "./rules/numerals.js";
 import type { PropertyObject } from "./schema/table-schema.js";
 
-/** What all cells of one column seen so far could be. */
+/** The types that fit all cells of one column so far. */
 class ColumnGuess {
   private integer = true;
   private number = true;
@@ -27,7 +27,7 @@ class ColumnGuess {
     if (this.boolean) this.boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
   }
 
-  /** What the cells that are not empty are. */
+  /** The types of the cells that are not empty. */
   get filled(): "integer" | "number" | "boolean" | "string" {
     if (this.cells === this.empty) return "string";
     return this.integer ? "integer" : this.number ? "number" : this.boolean ? "boolean" : "string";

@@ -3,7 +3,7 @@ import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** False, and said so, where openssl is not installed. */
+/** False, with a warning, where openssl is not installed. */
 export const opensslInstalled = spawnSync("openssl", ["version"]).status === 0;
 if (!opensslInstalled)
   process.stderr.write(

@@ -21,13 +21,13 @@ const ajv = new Ajv2020({
 ajv.addKeyword("components");
 const checks = new Map<JsonObject, ValidateFunction>();
 
-/** What a `$ref` of the document stands for; anything else is itself. */
+/** The target of a `$ref` of the document; any other value is returned unchanged. */
 export const followed = (node: JsonObject): JsonObject =>
   typeof node["$ref"] === "string"
     ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]!
     : node;
 
-/** What stands in the way of an answer being a documented one. */
+/** Why an answer is not a documented one; `undefined` when it is. */
 export function misfit(
   operation: ContractRow,
   answer: { status: number; headers: Headers; text: string },

@@ -14,7 +14,7 @@ const READS = [
   "objectsOf",
 ] as const satisfies readonly (keyof RecordStore)[];
 
-/** Runs something and says how often each read of the store was called meanwhile. */
+/** Runs a function and returns how often it called each read of the store. */
 export async function countReads<T>(
   records: RecordStore,
   run: () => Promise<T>,

@@ -168,7 +168,10 @@ export function forge(archive: Buffer, member: number, change: (header: Buffer) 
   return forged;
 }
 
-/** Replaces a member's name everywhere by one of the same length, past what packers refuse. */
+/**
+ * Replaces a member's name everywhere by one of the same length, including names that packers
+ * refuse.
+ */
 export function rename(archive: Buffer, from: string, to: string): Buffer {
   if (Buffer.byteLength(from) !== Buffer.byteLength(to))
     throw new Error("names must have one length");

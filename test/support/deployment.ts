@@ -5,7 +5,7 @@ import { parseAllDocuments } from "yaml";
 import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
 
-/** What Compose makes of a service. */
+/** Compose's resolved form of a service. */
 export interface Service {
   image: string;
   environment?: Record<string, string | null>;
@@ -49,7 +49,7 @@ export function buildComposeCheck(folder: string): string {
   return program;
 }
 
-/** What `docker compose config` would say of a file, with these variables and no others. */
+/** The output of `docker compose config` for a file, with these variables and no others. */
 export function composeConfig(
   program: string,
   file: string,

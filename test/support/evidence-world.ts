@@ -7,7 +7,7 @@ import type { RecordStore, StoredRecord } from "../../src/storage/records/port.j
 import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
 
-/** `more`: what the document says besides. */
+/** `more`: further content of the document. */
 export interface Planned extends Sketch {
   kind?: KindName;
   crate?: string;
@@ -15,7 +15,7 @@ export interface Planned extends Sketch {
   more?: object;
 }
 
-/** Records in memory with an index on them: what evidence graphs are asked of. */
+/** Records in memory with an index on them: the source of evidence graphs. */
 export class EvidenceWorld {
   readonly feed = new MemoryFeed();
   readonly #stored = new Map<string, StoredRecord>();
@@ -97,7 +97,7 @@ export class EvidenceWorld {
   }
 }
 
-/** The document that says what the sketch says, field by field. */
+/** The document with the content of the sketch, field by field. */
 const documentOf = (name: string, { edges = {}, more = {} }: Planned): Uint8Array =>
   Buffer.from(
     JSON.stringify({

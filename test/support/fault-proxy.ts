@@ -10,13 +10,13 @@ import {
 import type { AddressInfo } from "node:net";
 
 /**
- * What goes wrong with one exchange, one of these; the real server sees the request unless it is
- * answered here.
+ * The fault of one exchange, one of these; the real server sees the request unless it is answered
+ * here.
  */
 export interface Fault {
   /** Answered here, in place of the server. */
   readonly status?: number;
-  /** What such an answer calls the fault; by default one that passes. */
+  /** The code of the fault in such an answer; by default one that passes. */
   readonly code?: string;
   /** No answer is sent. */
   readonly silent?: true;

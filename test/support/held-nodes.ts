@@ -12,7 +12,7 @@ const WRITERS = 8;
 const BOUNDARY = "----arkgraph-held";
 
 /**
- * What became of a create: the status of its answer; `undefined` while there is none, 0 when its
+ * The outcome of a create: the status of its answer; `undefined` while there is none, 0 when its
  * connection ended without one.
  */
 type Outcomes = Map<string, number | undefined>;

@@ -14,7 +14,7 @@ export interface Taken {
 
 /**
  * The intake of bytes in this thread, storing nothing: for inputs by the thousand.
- * @throws whatever is no fault of the crate
+ * @throws any error that is no fault of the crate
  */
 export async function takeInHere(
   bytes: Uint8Array,

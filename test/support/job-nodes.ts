@@ -76,7 +76,7 @@ export class JobNodes {
   }
 
   /**
-   * A worker in a process of its own, of which `work` does the work. Resolves once it takes work.
+   * A worker in a process of its own, with `work` as its handler. Resolves once it accepts jobs.
    */
   async worker(work: (id: string, attempt: number) => Promise<void>): Promise<ChildProcess> {
     const child = spawn(

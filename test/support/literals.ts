@@ -4,8 +4,8 @@ const XSD = "http://www.w3.org/2001/XMLSchema#";
 const escape = (text: string): string =>
   text.replace(/[\\"\n\r]/g, (c) => ({ "\\": "\\\\", '"': '\\"', "\n": "\\n", "\r": "\\r" })[c]!);
 /**
- * Well-formed text of any plane, controls and what RDF must escape among it; NUL cannot be in a
- * document.
+ * Well-formed text of any plane, including controls and characters that RDF must escape; NUL cannot
+ * be in a document.
  */
 const words = fc
   .oneof(

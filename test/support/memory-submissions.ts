@@ -6,8 +6,7 @@ import type {
 } from "../../src/storage/records/submissions-port.js";
 
 /**
- * A SubmissionStore in memory, for tests of what stands on the port. Crates are taken for never
- * deleted.
+ * A SubmissionStore in memory, for tests of the code above the port. Crates count as never deleted.
  */
 export class MemorySubmissions implements SubmissionStore {
   readonly rows = new Map<string, Submission>();

@@ -5,12 +5,12 @@ import type { Role } from "./roles.js";
 import { Topology } from "./topology.js";
 
 const NODES_OF_A_ROLE = 2;
-/** Settings with which a node notices soon what became of others. */
+/** Settings with which a node soon notices the loss of other nodes. */
 const WATCHFUL = { STALLED_INTERVAL: "300ms", RECONCILE_INTERVAL: "500ms", JOB_BACKOFF: "50ms" };
 
 /** Two nodes of each role, one of which dies while the others go on. */
 export class MortalCluster implements Mortal {
-  /** What a node has received of an upload is in its memory until it makes a part. */
+  /** A node holds the received bytes of an upload in its memory until they make a part. */
   readonly staging = undefined;
   readonly stores: Readonly<Record<string, string>>;
   readonly survivors: RegistryClient;

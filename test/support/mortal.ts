@@ -15,17 +15,17 @@ export interface Mortal {
    * one process shares nothing, another one has data of its own.
    */
   besides(role: Role): Readonly<Record<string, string>>;
-  /** One that runs, in this role. */
+  /** A running process, in this role. */
   running(role: Role): RegistryProcess;
-  /** What those that run have written to standard output. */
+  /** The standard output of the running processes. */
   readonly announced: string;
-  /** What those that run have written to standard error. */
+  /** The standard error of the running processes. */
   readonly log: string;
   /** Where it is spoken to while something of it is dead; `undefined` when that was all of it. */
   readonly survivors: RegistryClient | undefined;
   /**
-   * Starts what does not run; answers where it is spoken to now.
-   * @param at address of before that it is to have again; that of a cluster stays
+   * Starts the processes that do not run; returns the current address.
+   * @param at the earlier address, to be used again; that of a cluster stays
    */
   whole(at?: string): Promise<RegistryClient>;
   /**
@@ -49,7 +49,7 @@ export interface Mortal {
   kill(at?: string): Promise<void>;
   /** Ends every process as an operator would; the stores stay. Answers their exit statuses. */
   terminate(): Promise<(number | null)[]>;
-  /** Kills what still runs and removes the stores. */
+  /** Kills all running processes and removes the stores. */
   remove(): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { crc32 } from "node:zlib";
 
 /**
  * A zip archive without compression, made in one pass: packers take minutes for a hundred thousand
- * members. Names may be whatever a hostile packer writes.
+ * members. Names may be any text that a hostile packer writes.
  */
 export function plainZip(
   members: Iterable<readonly [name: string, content: string | Uint8Array]>,

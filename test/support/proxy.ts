@@ -8,7 +8,7 @@ import {
 } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What stands between a client and a server, and may misbehave. */
+/** A proxy between a client and a server that may misbehave. */
 export class Proxy {
   readonly #server: Server;
   /** Asked of each request before it is passed on; a promise holds it back. */

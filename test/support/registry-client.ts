@@ -22,7 +22,7 @@ export interface Sending {
   headers?: Record<string, string>;
 }
 
-/** What tests send, over HTTP; nothing throws for a status. */
+/** The requests of tests, over HTTP; no method throws for a status. */
 export class RegistryClient {
   constructor(readonly url: string) {}
 

@@ -21,7 +21,7 @@ export interface RegistryOnS3 {
   readonly registry: RegistryClient;
   readonly server: S3Server;
   readonly bucket: string;
-  /** Everything that the registry's processes send to the server goes through it. */
+  /** All requests of the registry's processes to the server go through it. */
   readonly proxy: FaultProxy;
   readonly stores: Pick<Deps, "objects" | "records">;
   /** Settings of a process in this role, with others in place of some. */

@@ -16,7 +16,7 @@ const ENDS_WITH_US =
 const START = 20_000;
 /** In a test run; what a bench measures runs as it is. */
 const V8 = process.env["TEST_RUN"] === undefined ? [] : COMPILE_LESS;
-/** What a stop promises. */
+/** The time within which a process must stop. */
 const STOP = 10_000;
 
 export interface StartOptions {
@@ -109,9 +109,7 @@ export class RegistryProcess extends RegistryClient {
     await gone;
   }
 
-  /**
-   * For `afterAll`: stops it, says what went wrong when that was not clean, and removes its data.
-   */
+  /** For `afterAll`: stops it, reports the fault when that was not clean, and removes its data. */
   async stop(): Promise<void> {
     const wasAlive = this.alive;
     const { status } = wasAlive ? await this.terminate() : { status: 0 };

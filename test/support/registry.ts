@@ -26,7 +26,7 @@ export interface IntakeRig {
     archive: Uint8Array,
     options?: { user?: string; input?: CrateSubmissionInput },
   ): Promise<Submission>;
-  /** What an upload would come to. */
+  /** The result of a dry run of an upload. */
   plan(
     archive: Uint8Array,
     options?: { user?: string; format?: "zip" | "metadata"; update?: boolean },

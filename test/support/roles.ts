@@ -3,9 +3,6 @@
  * process.
  */
 export const isCluster = process.env["TEST_TOPOLOGY"] === "cluster";
-/**
- * What the processes of a registry do: the one there is everything, or those of a cluster each its
- * part.
- */
+/** The roles of a registry's processes: a single process has all, in a cluster each has its own. */
 export const ROLES: readonly ("all" | "api" | "worker")[] = isCluster ? ["api", "worker"] : ["all"];
 export type Role = (typeof ROLES)[number];

@@ -10,7 +10,7 @@ const PAUSE = 80;
 export const inContainer = ({ stage, progress }: Json): boolean =>
   stage === "running" && (progress as Json | null)?.["unit"] === "seconds";
 
-/** Someone who has data, software and computations at a registry. */
+/** A user who has data, software and computations at a registry. */
 export class RunWorld {
   constructor(
     readonly registry: RegistryClient,

@@ -10,7 +10,9 @@ const MIB = 2 ** 20;
 export class SmallDisk {
   private constructor(readonly folder: string) {}
 
-  /** Answers nothing where small file systems may not be mounted; that is said. @param size MiB */
+  /**
+   * Returns nothing, with a warning, where small file systems may not be mounted. @param size MiB
+   */
   static async mount(size: number): Promise<SmallDisk | undefined> {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-small-"));
     if (run("mount", "-t", "tmpfs", "-o", `size=${size}m`, "tmpfs", folder))
@@ -22,7 +24,7 @@ export class SmallDisk {
     return undefined;
   }
 
-  /** Others use up what there is. @param left MiB that they leave */
+  /** Fills the disk as other programs would. @param left MiB that stay free */
   async fill(left = 0): Promise<void> {
     const file = await open(this.#others, "a");
     try {
@@ -36,7 +38,7 @@ export class SmallDisk {
     }
   }
 
-  /** What others had used is free again. */
+  /** Frees the space that `fill` used. */
   async clear(): Promise<void> {
     await rm(this.#others, { force: true });
   }

@@ -12,7 +12,7 @@ import type { RegistryUnderTest } from "./under-test.js";
  */
 export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
 /**
- * The disks that a registry needs for its records, for the bytes of uploads, and for work to begin.
+ * The disks that a registry needs for its records, for the bytes of uploads, and for starting jobs.
  */
 export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly Disk[]>> = isCluster
   ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] }
@@ -36,14 +36,14 @@ export interface CrampedRegistry {
   disk(name: Disk): SmallDisk;
   /** Makes space on every disk. */
   clear(): Promise<void>;
-  /** What an operator does beside making space: starts the server again that did not outlive it. */
+  /** The operator's steps beside freeing space: starts a server again that the full disk ended. */
   mend(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
  * One process on one small disk, or with TEST_TOPOLOGY=cluster two nodes of each role whose servers
- * have one each. Nothing where that cannot be had.
+ * have one each. Returns nothing where that is not possible.
  */
 export async function startCramped(
   env: Readonly<Record<string, string>>,

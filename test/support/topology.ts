@@ -12,14 +12,14 @@ import { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
 
 const S3 = S3_MAKES.find(({ missing }) => missing === undefined);
-/** What a cluster needs and is not installed here. */
+/** The programs that a cluster needs and that are not installed here. */
 const MISSING = [
   hasPostgres ? [] : ["PostgreSQL"],
   redisInstalled ? [] : ["Redis"],
   S3 ? [] : ["an S3 server"],
   new SparqlServer(OXIGRAPH).installed ? [] : ["Oxigraph's server"],
 ].flat();
-/** False, and said so, where the servers of a cluster are not all installed. */
+/** False, with a warning, where the servers of a cluster are not all installed. */
 export const clusterInstalled: boolean = MISSING.length === 0;
 if (!clusterInstalled)
   process.stderr.write(`SKIPPED: tests of a whole cluster; not installed: ${MISSING.join(", ")}\n`);

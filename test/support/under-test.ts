@@ -3,10 +3,10 @@ import { RegistryProcess } from "./registry-process.js";
 import { isCluster } from "./roles.js";
 import { Topology } from "./topology.js";
 
-/** What tests that only speak HTTP ask of a registry. */
+/** The registry as seen by tests that only use HTTP. */
 export interface RegistryUnderTest extends RegistryClient {
   readonly alive: boolean;
-  /** What its nodes wrote to standard error. */
+  /** The standard error of its nodes. */
   readonly log: string;
   /** Names of half-received uploads. */
   staging(): Promise<string[]>;

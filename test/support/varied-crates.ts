@@ -33,8 +33,8 @@ const FILES = ["data.csv", "with space.txt", "ünï/日本.txt", "a/b/c.d", "not
 const reference = (id: string): Entity => ({ "@id": id });
 
 /**
- * One crate by its seed. All that it says can be exported: nothing of it is in another place than
- * where RO-Crate has it.
+ * One crate by its seed. All its statements can be exported: each is in the place where RO-Crate
+ * has it.
  */
 export function variedCrate(seed: number): Members {
   const chance = dice(seed * 6151 + 3);
@@ -248,7 +248,9 @@ function contextOf(
   ]);
 }
 
-/** What an entity says: of features that also odd crates have, and of terms of this context. */
+/**
+ * The statements of an entity: of features that odd crates also have, and of terms of this context.
+ */
 function statements(
   chance: Dice,
   mark: () => string,

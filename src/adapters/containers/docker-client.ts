@@ -72,8 +72,8 @@ export class DockerClient {
   }
 
   /**
-   * An engine that takes no old version is spoken to as it likes: Docker 29 refuses 1.41, which is
-   * all that Podman knows.
+   * An engine that refuses old versions gets the version it requires: Docker 29 refuses 1.41, the
+   * only one that Podman knows.
    */
   server(): Promise<{ version: string; podman: boolean }> {
     this.#server ??= this.#send("GET", "/_ping", {}).then(async (answer) => {

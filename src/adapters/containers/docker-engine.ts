@@ -21,10 +21,10 @@ const LABEL = "org.arkgraph";
 /** Longer than any use of the group; the kernel counts processes by user, over all containers. */
 const PROCESSES_OF_USER = 16_384;
 
-/** Names of what an attempt makes: nothing but the attempt is needed to find it again. */
+/** Names of an attempt's container and volumes: the attempt alone is enough to find them again. */
 const containerName = ({ submission, attempt }: RunOwner): string =>
   `arkgraph-${submission}-${attempt}`;
-/** Of the container that never runs: archives are put into it, whose volumes are the run's. */
+/** Name of the container that never runs: archives are put into it, whose volumes are the run's. */
 const loaderName = (owner: RunOwner): string => `${containerName(owner)}-loader`;
 const volumeName = (owner: RunOwner, place: Place): string => `${containerName(owner)}-${place}`;
 
@@ -34,7 +34,7 @@ const labelsOf = (registry: string, { submission, attempt }: RunOwner): Record<s
   [`${LABEL}.attempt`]: String(attempt),
 });
 
-/** What a list is asked with, to name only what this registry made. */
+/** Filters of a list: they select only the objects that this registry made. */
 const labelFilter = (registry: string): string =>
   JSON.stringify({ label: [`${LABEL}.registry=${registry}`] });
 
@@ -57,7 +57,7 @@ const mounts = (owner: RunOwner, readOnly: boolean) =>
     Source: volumeName(owner, place),
     Target: `/${place}`,
     ReadOnly: readOnly && place !== "outputs",
-    // What an image has at that place is no input and no result.
+    // The image's own files at that place are neither an input nor a result.
     VolumeOptions: { NoCopy: true },
   }));
 
@@ -88,8 +88,8 @@ const loaderSpec = (registry: string, { owner, image, user, limits }: RunSpec): 
 });
 
 /**
- * The container of a run: no network, nothing of the image can be written, no rights, and a bound
- * on all that it uses.
+ * The container of a run: no network, a read-only image, no privileges, and a bound on every
+ * resource that it uses.
  */
 function runSpec(
   registry: string,
@@ -168,7 +168,7 @@ async function logText(pieces: AsyncIterable<Uint8Array>, most: number): Promise
       tail = Buffer.concat([tail, part]).subarray(-most);
     }
   }
-  // What a terminal would obey, and what no store takes, is no text.
+  // Terminal control characters, and characters that no store accepts, do not count as text.
   return tail
     .toString("utf8")
     .replace(/^\uFFFD+/, "")
@@ -301,7 +301,7 @@ class DockerRun implements ContainerRun {
   }
 }
 
-/** Removes whatever there is of an attempt. */
+/** Removes everything that exists of an attempt. */
 async function removeRun(client: DockerClient, owner: RunOwner): Promise<void> {
   for (const name of [containerName(owner), loaderName(owner)])
     await untilGone(() =>
@@ -343,7 +343,9 @@ interface Labelled {
 
 /** Docker, or Podman's service, which answers as Docker does. */
 export class DockerEngine implements ContainerEngine {
-  /** @param registry names what this registry makes among what others make on the same engine */
+  /**
+   * @param registry distinguishes this registry's objects from those of others on the same engine
+   */
   constructor(
     private readonly client: DockerClient,
     private readonly registry: string,

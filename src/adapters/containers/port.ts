@@ -1,7 +1,7 @@
 import { Outage } from "../../errors.js";
 import type { TarFile } from "./tar.js";
 
-/** The engine cannot be reached or does not answer: work that was accepted waits for it. */
+/** The engine cannot be reached or does not answer: accepted jobs wait for it. */
 export class EngineAway extends Outage {
   override readonly name = "EngineAway";
 }
@@ -28,13 +28,13 @@ export interface RunOwner {
 
 /** An image that is present on the engine. */
 export interface EngineImage {
-  /** What the engine calls these very bytes: `sha256:…`. */
+  /** The engine's identifier of these very bytes: `sha256:…`. */
   id: string;
-  /** `name@sha256:…` as a registry of images would know it, where it came from one. */
+  /** `name@sha256:…` in an image registry, where the image came from one. */
   digest: string | null;
 }
 
-/** What one run may use; sizes in bytes. */
+/** Limits of one run; sizes in bytes. */
 export interface RunLimits {
   memory: number;
   cpus: number;
@@ -72,8 +72,8 @@ export type RunState =
     };
 
 /**
- * What a run left under `/outputs`, in any order; the content is read before the next one is asked
- * for, or passed over.
+ * A result of a run under `/outputs`, in any order; the content is read before the next one is
+ * requested, or passed over.
  */
 export interface OutputEntry {
   /** Below `/outputs`, with `/`; null when it is no text. */
@@ -98,7 +98,7 @@ export interface ContainerRun {
   /** The end of its standard output and error, at most so many bytes of UTF-8. */
   log(bytes: number): Promise<string>;
   outputs(): AsyncGenerator<OutputEntry>;
-  /** Ends what runs, and removes container and volumes; again does no harm. */
+  /** Ends the running container, and removes container and volumes; a second call does no harm. */
   remove(): Promise<void>;
 }
 
@@ -109,11 +109,11 @@ export interface ContainerRun {
 export interface ContainerEngine {
   /** `undefined` when it is not present. */
   image(reference: string): Promise<EngineImage | undefined>;
-  /** Makes container and volumes, not started. When it throws nothing stays behind. */
+  /** Makes container and volumes, not started. When it throws, none of them remains. */
   create(spec: RunSpec): Promise<ContainerRun>;
   /** The owners of this registry's containers and volumes on the engine. */
   owners(): Promise<RunOwner[]>;
-  /** Removes those of one attempt. */
+  /** Removes the container and volumes of one attempt. */
   remove(owner: RunOwner): Promise<void>;
   health(): Promise<void>;
 }

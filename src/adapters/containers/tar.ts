@@ -74,7 +74,7 @@ export interface TarFile {
 }
 
 const BLOCK = 512;
-/** What eleven octal digits hold; larger sizes stand in an extended header. */
+/** Largest size in eleven octal digits; larger sizes stand in an extended header. */
 const LARGEST = 0o77777777777;
 
 /**
@@ -159,12 +159,12 @@ function header(name: string, size: number, type: string, mode: number): Buffer 
   return block;
 }
 
-/** The archive is none, or asks for more than a reader gives. */
+/** The bytes are no archive, or need more than the reader allows. */
 export class TarError extends Error {
   override readonly name = "TarError";
 }
 
-/** One entry; its content is read before the next entry is asked for, or passed over. */
+/** One entry; its content is read before the next entry is requested, or passed over. */
 interface TarEntry {
   /** As it stands there; null when it is no UTF-8. */
   name: string | null;
@@ -179,7 +179,7 @@ const READ_BLOCK = 512;
  */
 const LONGEST_HEADER = 2 ** 20;
 
-/** What extended headers say of the next entry. */
+/** The values of extended headers for the next entry. */
 interface Extended {
   path?: string | null;
   size?: number;

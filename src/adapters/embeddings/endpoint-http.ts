@@ -16,11 +16,11 @@ export class InputRefused extends EmbeddingsRefused {}
 const LONGEST_WORDS = 300;
 /** Answers that may be others in a while. */
 const PASSING: ReadonlySet<number> = new Set([408, 425, 429]);
-/** Answers of servers that know no such call at all, and will not in a while. */
+/** Statuses of servers that do not have the call at all, and will not soon. */
 const UNABLE: ReadonlySet<number> = new Set([501, 505]);
-/** What servers answer to texts, or lists of texts, that are longer than they take. */
+/** Statuses for texts, or lists of texts, that are longer than the server accepts. */
 const TOO_MUCH: ReadonlySet<number> = new Set([400, 413, 422]);
-/** What the reader of the log can do about an answer. */
+/** The advice for an operator about a status. */
 const REMEDIES: Readonly<Record<number, string>> = {
   401: "see EMBEDDINGS_KEY",
   403: "see EMBEDDINGS_KEY",
@@ -45,7 +45,7 @@ function refusalOf(status: number, body: string, key: string | undefined): Error
     status >= 300 && status < 400
       ? "a redirection, which is not followed; set EMBEDDINGS_URL to where it leads"
       : REMEDIES[status];
-  // Those who refuse a key like to repeat it, whole or in parts.
+  // Servers that refuse a key often repeat it, whole or in parts.
   const words = status === 401 || status === 403 ? "" : wordsOf(body, key);
   const message =
     "answers " +
@@ -117,7 +117,7 @@ const isWell = ({ statusCode: status = 0 }: IncomingMessage): boolean =>
 
 /**
  * JSON over HTTP to one server, over a pool of connections, without following redirections. A call
- * whose asker has gone, or is too late, is ended with its connection.
+ * whose caller has gone, or that is too late, is ended with its connection.
  */
 export class EmbeddingsHttp {
   readonly #agent;
@@ -219,8 +219,8 @@ export class EmbeddingsHttp {
   }
 
   /**
-   * The beginning of an error's body; where it is cut, a part of the key might stand that would not
-   * be known as such.
+   * The beginning of an error's body; a part of the key at the cut would not be recognised, so it
+   * is left out.
    */
   async #reason(answer: IncomingMessage): Promise<string> {
     const parts: Buffer[] = [];

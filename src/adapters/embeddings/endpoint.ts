@@ -71,7 +71,10 @@ function vectorOf(embedding: unknown, place: string): Float32Array {
   return normalised(numbers as number[], largest);
 }
 
-/** By the largest first: squares of very large and very small numbers are infinite, or nothing. */
+/**
+ * Divided by the largest first: squares of very large numbers are infinite, of very small ones
+ * zero.
+ */
 function normalised(numbers: readonly number[], largest: number): Float32Array {
   let sum = 0;
   for (const number of numbers) sum += (number / largest) ** 2;
@@ -96,19 +99,13 @@ const member = (value: unknown, name: string): unknown =>
 const nonsense = (what: string): EmbeddingsRefused =>
   new EmbeddingsRefused(`the embeddings server answers nonsense: its answer ${what}`);
 
-/**
- * Counted up when a text comes to be sent in another way: vectors from before are not compared with
- * those made then.
- */
+/** Raised when texts are sent in another way: earlier vectors are not compared with later ones. */
 const MANNER = 1;
 
 /** Characters that a text is not shortened below. */
 const SHORTEST = 200;
 
-/**
- * What vectors of a model are called that are made of texts with this prefix, cut to so many
- * characters.
- */
+/** The name of a model's vectors for texts with this prefix, cut to so many characters. */
 export const nameOf = (model: string, passagePrefix: string, maxText: number): string =>
   `${model}#${createHash("sha256")
     .update(JSON.stringify([MANNER, passagePrefix, maxText]))
@@ -135,8 +132,8 @@ export function prepared(text: string, most: number): string {
 }
 
 /**
- * The first half of a prepared text; `undefined` for one that is too short to be refused for its
- * length.
+ * The first half of a prepared text; `undefined` for a text so short that its length cannot be the
+ * reason of a refusal.
  */
 export function firstHalf(text: string): string | undefined {
   const characters = [...text].length;
@@ -188,8 +185,8 @@ export class EndpointEmbedder implements Embedder {
   readonly model: string;
   readonly #http: EmbeddingsHttp;
   /**
-   * Texts of the next call: one at first, since nothing is known of how quick the server is. Long
-   * texts may take a model seconds each.
+   * Texts of the next call: one at first, since the speed of the server is unknown. Long texts may
+   * take a model seconds each.
    */
   #lot = 1;
   #health: { asked: Promise<void>; until: number } | undefined;
@@ -315,7 +312,10 @@ export class EndpointEmbedder implements Embedder {
     }
   }
 
-  /** What lists its models is well; a server that does not, or not to us, is asked for a vector. */
+  /**
+   * A server that lists its models is healthy; one that does not, or refuses us the list, is asked
+   * for a vector.
+   */
   async #alive(): Promise<void> {
     const { healthTimeout: timeout, queryModel, queryPrefix } = this.options;
     const limit = { timeout, begun: performance.now(), setting: "HEALTH_TIMEOUT" };

@@ -15,8 +15,8 @@ export class EmbeddingsRefused extends Error {
  */
 export interface Embedder {
   /**
-   * What its vectors are called: those of different names are never compared. The operator's name
-   * of the model, `#`, and a digest of what else changes vectors.
+   * Name of its vectors: those of different names are never compared. The operator's name of the
+   * model, `#`, and a digest of all other settings that change vectors.
    */
   readonly model: string;
   /**
@@ -26,7 +26,7 @@ export interface Embedder {
   passages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]>;
   /** The vector of a search text, to be compared with those of {@link passages}. */
   query(text: string, signal?: AbortSignal): Promise<Float32Array>;
-  /** Whether it can be used; cheap, and not asked of the server each time. */
+  /** Whether it can be used; cheap, because the server is not asked each time. */
   health(): Promise<void>;
   /** Ends all running calls, as an `Outage`. */
   close(): Promise<void>;

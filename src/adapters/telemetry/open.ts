@@ -10,7 +10,7 @@ import type { RecordStore } from "../../storage/records/port.js";
 import type { StoreCall, Tracing } from "./port.js";
 
 /**
- * Spans for the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; without one nothing of
+ * Spans for the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; without one no code of
  * OpenTelemetry is loaded.
  */
 export async function tracingOf(config: Config, log: Log): Promise<Tracing | undefined> {
@@ -104,7 +104,7 @@ export function tracedDeps<
   };
 }
 
-/** Bytes are received by `stage`, and put in their place by `publish` of what that answers. */
+/** `stage` receives bytes; `publish` of its result puts them in their place. */
 function tracedObjects(
   objects: ObjectStore,
   config: Config,
@@ -120,12 +120,12 @@ function tracedObjects(
   });
 }
 
-/** Called instead of a method, with what would call it and its first argument. */
+/** Called instead of a method, with a function that calls the method, and its first argument. */
 type Around = (work: () => Promise<unknown>, first?: unknown) => Promise<unknown>;
 
 /**
- * A port with something around some of its methods. The rest, and what the methods see as `this`,
- * stays as it is.
+ * A port with a wrapper around some of its methods. The others, and the methods' `this`, stay
+ * unchanged.
  */
 function wrapped<P extends object>(port: P, arounds: Readonly<Record<string, Around>>): P {
   return new Proxy(port, {

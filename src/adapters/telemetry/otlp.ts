@@ -46,7 +46,7 @@ import { requestIdOf } from "../../http/client.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { StoreCall, Tracing, TracingOptions } from "./port.js";
 
-/** What the conventions know; anything else a client may write is `_OTHER`. */
+/** The methods of the conventions; any other method of a client is `_OTHER`. */
 const METHODS: ReadonlySet<string> = new Set([
   "GET",
   "HEAD",
@@ -59,7 +59,7 @@ const METHODS: ReadonlySet<string> = new Set([
   "CONNECT",
 ]);
 const QUEUE = "submissions";
-/** Stores of other processes, whose calls are those of a client. */
+/** Stores in other processes: calls to them are spans of kind client. */
 const REMOTE: ReadonlySet<string> = new Set(["postgresql", "sparql", "s3"]);
 
 /**
@@ -82,7 +82,7 @@ class SpanTracing implements Tracing {
   ): void {
     const method = METHODS.has(req.method ?? "") ? req.method! : "_OTHER";
     const parent = contextOf(req.headers["traceparent"]);
-    // Neither url.path nor url.query, nor who asked: only what the contract says becomes an
+    // Neither url.path nor url.query, nor the caller: only text of the contract becomes an
     // attribute.
     const span = this.tracer.startSpan(
       method,
@@ -179,9 +179,7 @@ class SpanTracing implements Tracing {
     };
   }
 
-  /**
-   * In a span only where one is at work: what the service does of its own accord makes no traces.
-   */
+  /** In a span only where one is active: the service's own background work makes no traces. */
   #child<T>(named: () => [string, SpanKind, Attributes], work: () => Promise<T>): Promise<T> {
     const parent = this.#active.getStore();
     if (!parent || spanOf(parent)?.isRecording() !== true) return work();

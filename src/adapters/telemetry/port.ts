@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { JobHandler } from "../../jobs/port.js";
 
 /**
- * One call of a store. Its words come from fixed lists: what a user wrote never becomes a name or
- * an attribute.
+ * One call of a store. Its words come from fixed lists: a user's text never becomes a name or an
+ * attribute.
  */
 export interface StoreCall {
   store: "records" | "graph" | "objects";
-  /** What the store is made of: `sqlite`, `postgresql`, `oxigraph`, `sparql`, `files`, `s3`. */
+  /** Implementation of the store: `sqlite`, `postgresql`, `oxigraph`, `sparql`, `files`, `s3`. */
   system: string;
   operation: string;
 }
@@ -19,7 +19,7 @@ export interface StoreCall {
 export interface Tracing {
   /**
    * Handles a request in a span of its own, a child of the caller's where `traceparent` names one.
-   * @param routeOf asked at the end: the template of the path, of the contract
+   * @param routeOf called at the end: the template of the path, of the contract
    */
   request(
     req: IncomingMessage,
@@ -27,13 +27,14 @@ export interface Tracing {
     routeOf: () => string | undefined,
     handle: () => void,
   ): void;
-  /** The span that is at work, as W3C Trace Context writes it: for work that goes on elsewhere. */
+  /** The active span, in the form of W3C Trace Context: for work that goes on elsewhere. */
   traceparent(): string | undefined;
   /** Hands a submission to the queue in a span. */
   queued<T>(submission: string, enqueue: () => Promise<T>): Promise<T>;
   /**
-   * Each attempt at a submission in a span, a child of the request's that asked for it.
-   * @param statusOf what an attempt came to
+   * Runs each attempt at a submission in a span, a child of the span of the request that submitted
+   * it.
+   * @param statusOf the result of an attempt
    */
   job(
     handler: JobHandler,
@@ -59,7 +60,7 @@ export interface TracingOptions {
   delay: number;
   /** ms that one sending may take. */
   timeout: number;
-  /** Most spans that wait; those beyond are dropped. */
+  /** Most spans that wait; spans beyond are dropped. */
   queue: number;
   /** How work is queued: `in_process` or `bullmq`. */
   queueSystem: string;

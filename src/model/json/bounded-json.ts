@@ -19,9 +19,9 @@ interface Measured {
 }
 
 /**
- * Counts the keys and values of a JSON text before anything is made of it: a value takes ten times
- * the memory and time of its text. One pass over the bytes, which ends as soon as there are too
- * many, or they nest too deep. The text need not be JSON; whether it is one, the parser says.
+ * Counts the keys and values of a JSON text before it is parsed: a value takes ten times the memory
+ * and time of its text. One pass over the bytes, which ends as soon as there are too many, or they
+ * nest too deep. The text need not be JSON; the parser decides that.
  * @param most where to stop; `values` is `most + 1` or more when there are too many
  */
 export function measureJson(bytes: Uint8Array, most: number, maxDepth = Infinity): Measured {
@@ -93,8 +93,8 @@ interface BoundedJson extends StrictJson {
 }
 
 /**
- * {@link parseStrictJson} of a text whose size is a client's choice: it is counted before anything
- * is made of it.
+ * {@link parseStrictJson} of a text whose size a client chooses: its values are counted before it
+ * is parsed.
  */
 export function parseBoundedJson(
   bytes: Uint8Array,
@@ -102,7 +102,7 @@ export function parseBoundedJson(
 ): BoundedJson {
   const { values, tooDeep } = measureJson(bytes, maxValues, maxDepth);
   if (values > maxValues) return { value: undefined, problems: [], tooMany: true };
-  // Cut behind the bracket that is one too many: nothing behind it needs to be read to say so.
+  // Cut behind the bracket that is one too many: the error does not depend on the rest.
   return {
     ...parseStrictJson(tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1), {
       maxDepth,

@@ -54,7 +54,7 @@ function decimal(literal: string): { digits: string; exponent: number } {
 /** More would not help the client, and a hostile text could hold millions. */
 const MAX_PROBLEMS = 100;
 
-/** An array or object being read: what its current item is called. */
+/** An array or object being read: the name of its current item. */
 interface Frame {
   keys: Set<string> | null;
   place: string | number;

@@ -72,7 +72,7 @@ const CLASSES: Readonly<Record<string, VocabularyClass>> = {
 interface VocabularyProperty {
   readonly comment: string;
   readonly subPropertyOf?: readonly string[];
-  /** Said the same way by another vocabulary. */
+  /** Terms of other vocabularies with the same meaning. */
   readonly equivalent?: readonly string[];
   readonly inverseOf?: string;
   readonly transitive?: boolean;
@@ -81,7 +81,7 @@ interface VocabularyProperty {
   readonly to?: string;
 }
 
-/** Support as such, from which everything else hangs, and its opposite. */
+/** Support as such, the root of all other properties, and its opposite. */
 const SUPPORT: Readonly<Record<string, VocabularyProperty>> = {
   supports: {
     comment: "The subject is evidence for the object, directly or through others.",
@@ -132,7 +132,7 @@ const SUPPORT: Readonly<Record<string, VocabularyProperty>> = {
 /** Statements with a term of their own in this namespace. */
 type Named = Exclude<ProvenanceName, "informedBy">;
 
-/** What each provenance statement means, and where it is meant to stand. */
+/** The meaning of each provenance statement, and its intended subjects and objects. */
 const MEANING: Readonly<
   Record<Named, Pick<VocabularyProperty, "comment" | "inverseOf" | "from" | "to">>
 > = {
@@ -239,7 +239,7 @@ const MEANING: Readonly<
 };
 
 /**
- * Terms that say exactly what one of PROV-O says; `usedDataset` and its like say more than
+ * Terms with exactly the meaning of one of PROV-O; `usedDataset` and its like mean more than
  * `prov:used`.
  */
 const SAME_AS_PROV = new Set<string>([
@@ -264,7 +264,7 @@ function provenanceProperty(name: Named): VocabularyProperty {
         : "evi:directlySupports";
   return {
     ...MEANING[name],
-    // What `evi:used` says is passed on to its special cases.
+    // The facts of `evi:used` also hold for its special cases.
     subPropertyOf: [above, ...(prov && !special ? [prov] : [])],
     ...(prov && SAME_AS_PROV.has(name) ? { equivalent: [prov] } : {}),
   };

@@ -51,7 +51,10 @@ export function toCsvw(
   });
 }
 
-/** Names of columns are used in URI templates: what those do not take is percent-encoded. */
+/**
+ * Names of columns are used in URI templates: characters that templates do not allow are
+ * percent-encoded.
+ */
 const variable = (name: string): string =>
   encodeURIComponent(name)
     .replace(
@@ -226,7 +229,7 @@ function isVirtual(column: unknown, note: Note): boolean {
   return true;
 }
 
-/** What of a column no property says. */
+/** The part of a column that no property describes. */
 function tellLost(
   column: Record<string, unknown>,
   name: string,

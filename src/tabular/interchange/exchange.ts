@@ -6,7 +6,7 @@ import type {
   ValueKeywords,
 } from "../schema/table-schema.js";
 
-/** What another format says about a table, for a schema to be made of it. */
+/** Another format's description of a table, from which a schema is made. */
 export interface ImportedTable {
   id: string | undefined;
   name: string | undefined;
@@ -173,8 +173,8 @@ const COLUMN_KEYWORDS = [
 ] as const;
 
 /**
- * Properties of a schema from the columns of another format; neighbours that say they are elements
- * of one array become it.
+ * Properties of a schema from the columns of another format; neighbours that are described as
+ * elements of one array become one property.
  */
 export function fromColumns(columns: readonly ExchangedColumn[]): Record<string, PropertyObject> {
   const properties = new Map<string, PropertyObject>();

@@ -17,7 +17,7 @@ const NEEDS =
  * a free port of this host.
  */
 export class EmbeddingsServer {
-  /** What its API takes for the vectors of records and of queries. */
+  /** Names of its API's models for the vectors of records and of queries. */
   static readonly passageModel = "e5-passage";
   static readonly queryModel = "e5-query";
   static readonly installed =
@@ -49,7 +49,7 @@ export class EmbeddingsServer {
     };
   }
 
-  /** Starts it again, on the port that it had; one that runs is left as it is. */
+  /** Starts it again, on its earlier port; a running server is left alone. */
   async restart(): Promise<this> {
     if (this.#child && this.#child.exitCode === null && this.#child.signalCode === null)
       return this;
@@ -103,7 +103,7 @@ export class EmbeddingsServer {
     await this.#end("SIGTERM");
   }
 
-  /** SIGSTOP: it takes connections and says nothing. */
+  /** SIGSTOP: it accepts connections and sends nothing. */
   pause(): void {
     this.#child!.kill("SIGSTOP");
   }

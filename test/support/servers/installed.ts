@@ -2,7 +2,7 @@ import { afterAll } from "vitest";
 import { SparqlServer, type Make } from "./sparql-server.js";
 
 /**
- * A server that ends with the file of tests; says so loudly when it is not installed. Start it in
+ * A server that ends with the file of tests; warns when it is not installed. Start it in
  * `beforeAll`.
  */
 export function sparqlServer(make: Make): SparqlServer {

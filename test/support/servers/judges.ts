@@ -53,7 +53,8 @@ export async function askTools<T>(script: string, index: object): Promise<T> {
   try {
     const [asked, answer] = [join(folder, "index.json"), join(folder, "answer.json")];
     await writeFile(asked, JSON.stringify({ contexts: CONTEXTS, ...index }));
-    // A set of Python has another order in each process; what a tool finds must not depend on it.
+    // A set of Python has another order in each process; the findings of a tool must not depend on
+    // it.
     const env = {
       ...process.env,
       PYTHONPATH: FOLDER,

@@ -12,7 +12,7 @@ export const NGINX = ["/usr/sbin/nginx", "nginx"].find(
   (path) => spawnSync(path, ["-v"]).status === 0,
 );
 
-/** False, and said so, where nginx is not installed. */
+/** False, with a warning, where nginx is not installed. */
 export const nginxInstalled = NGINX !== undefined;
 if (!nginxInstalled)
   process.stderr.write(

@@ -12,7 +12,7 @@ const BUSYBOX = "/bin/busybox";
  */
 const works = (command: string, ...args: string[]): boolean =>
   spawnSync(command, args).status === 0;
-/** False, and said so, where they are not installed. */
+/** False, with a warning, where they are not installed. */
 export const podmanInstalled: boolean =
   works("podman", "--version") &&
   works("runc", "--version") &&
@@ -24,9 +24,7 @@ if (!podmanInstalled)
       "busybox-static to run these tests.\n",
   );
 
-/**
- * What the containers of the tests run: a shell and its tools, put together without any registry.
- */
+/** The image of the tests' containers: a shell and its tools, put together without any registry. */
 export const IMAGE = "localhost/arkgraph-test:1";
 /** For a shell: waits until {@link PodmanServer.letGo}. */
 export const WAIT = "until [ -e /tmp/go ]; do sleep 0.1; done";
@@ -161,7 +159,7 @@ export class PodmanServer {
   #importImage(): void {
     const root = join(this.folder, "image");
     mkdirSync(join(root, "bin"), { recursive: true });
-    // What an image has there is neither an input nor a result.
+    // The image's own files there are neither an input nor a result.
     for (const place of ["inputs", "outputs"]) {
       mkdirSync(join(root, place));
       writeFileSync(join(root, place, "of-the-image.txt"), "not asked for");

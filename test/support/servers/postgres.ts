@@ -23,8 +23,8 @@ function folderOf(...programs: string[]): string | undefined {
 }
 
 /**
- * `TEST_POSTGRES` is the folder of another version's server; what talks to it comes from the one
- * that is installed.
+ * `TEST_POSTGRES` is the folder of another version's server; the client programs come from the
+ * installed one.
  */
 const servers = process.env["TEST_POSTGRES"] || folderOf("initdb", "postgres");
 const clients = folderOf("psql", "pg_isready");

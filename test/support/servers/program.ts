@@ -5,8 +5,7 @@ import { createServer } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * What a server may take to answer for the first time, on a machine that does other things as well
- * (ms).
+ * The longest time until a server answers for the first time, on a machine with other load (ms).
  */
 const PATIENCE = 45_000;
 
@@ -82,7 +81,7 @@ export function startProgram(
 
 /**
  * Asks until it gets an answer.
- * @throws with what the programs wrote when one ends before, or time is up
+ * @throws with the output of the programs when one ends before, or time is up
  */
 export async function untilReady(
   programs: readonly Program[],

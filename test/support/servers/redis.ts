@@ -7,7 +7,7 @@ import { Redis } from "ioredis";
 import type { Certificate } from "../certificate.js";
 import { freePort } from "./program.js";
 
-/** False, and said so, where Redis is not installed. */
+/** False, with a warning, where Redis is not installed. */
 export const redisInstalled: boolean = spawnSync("redis-server", ["--version"]).status === 0;
 if (!redisInstalled)
   process.stderr.write(

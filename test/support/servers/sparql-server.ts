@@ -11,7 +11,7 @@ const START = 60_000;
 /** How a make of server is started. */
 export interface Make {
   name: string;
-  /** What must be installed for it. */
+  /** The programs that it needs. */
   needs: string;
   /**
    * The program and its arguments; `undefined` when it is not installed.
@@ -48,7 +48,7 @@ export class SparqlServer {
     return this.origin + this.make.update;
   }
 
-  /** Starts it, on the port and with the data of its last start; one that runs is left as it is. */
+  /** Starts it, on the port and with the data of its last start; a running server is left alone. */
   async start(): Promise<this> {
     if (this.#child && this.#child.exitCode === null && this.#child.signalCode === null)
       return this;
@@ -110,7 +110,7 @@ export class SparqlServer {
     if (this.#folder !== undefined) await rm(this.#folder, { recursive: true, force: true });
   }
 
-  /** SIGSTOP: it takes connections and says nothing. */
+  /** SIGSTOP: it accepts connections and sends nothing. */
   pause(): void {
     this.#child!.kill("SIGSTOP");
   }
