@@ -86,7 +86,7 @@ interface Promised {
     string | undefined;
 }
 
-/** @param what is wrong with it, as a part of a sentence */
+/** @param what the fault, as a part of a sentence */
 export function contentDamaged(sha256: string, what: string): ServiceError {
   return new ServiceError(
     "CONTENT_DAMAGED",

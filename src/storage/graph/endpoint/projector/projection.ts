@@ -78,7 +78,7 @@ class ProjectorHandle {
   }
 }
 
-/** What the projector's thread is started with; the port is moved to it. */
+/** The start data of the projector's thread; the port is moved to it. */
 export interface ProjectorData {
   feed: MessagePort;
   address: EndpointAddress;

@@ -160,7 +160,7 @@ export class Projector {
    * ended.
    */
   async #fill(): Promise<void> {
-    // What a page brought may be there already when its end was not reached.
+    // The graphs of a page may be there already when its end was not reached.
     let fresh = this.#steps.at.part === 0;
     let done = 0;
     let next = this.#page(this.#steps.at.after);

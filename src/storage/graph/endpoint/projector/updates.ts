@@ -9,9 +9,9 @@ import { type Position, positionBlock, type ProjectionOptions, samePosition } fr
 import { graphsAmong, look } from "../watch.js";
 
 /**
- * The update that takes the projection from one position to the next: nothing happens where it is
- * at another. One request, so that servers with transactions do all of it or nothing; where there
- * are none the position moves last.
+ * The update that takes the projection from one position to the next: it does nothing when the
+ * projection is at another position. One request, so that servers with transactions do all of it or
+ * nothing; on servers without transactions the position moves last.
  */
 function stepUpdate(from: Position, to: Position, lot: readonly Piece[]): string {
   const guard = positionBlock(from);
