@@ -36,12 +36,15 @@ import { endpointAddress, endpointOptions, objectsOf, openRecords } from "./open
 import { signingKey } from "./signing-key.js";
 import { Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
 
-/** The name of this registry among all that use one engine, made once and kept with the truth. */
+/**
+ * The name of this registry among all registries that use one engine. It is created once and stored
+ * in the record store.
+ */
 const REGISTRY = "container-registry-name";
 
 /**
- * What runs computations; `undefined` where CONTAINER_HOST is not set. It is not asked anything
- * yet: an engine that is away must not keep the registry from starting.
+ * Opens the container engine that runs computations; `undefined` if CONTAINER_HOST is not set. It
+ * sends no request yet: an unavailable engine must not prevent the registry from starting.
  * @throws ConfigError when CONTAINER_CERTS cannot be read
  */
 async function containersOf(
@@ -54,7 +57,7 @@ async function containersOf(
     import("../adapters/containers/docker-client.js"),
     import("../adapters/containers/docker-engine.js"),
   ]);
-  // A node that only answers requests knows that there is one, and leaves it to others.
+  // An api node only records that an engine is configured; workers call it.
   const certificates = ROLE === "api" ? null : CONTAINER_CERTS;
   const address = await engineAddress(host, certificates).catch((error: Error) => {
     throw new ConfigError(`CONTAINER_CERTS cannot be used: ${error.message}`);
@@ -64,9 +67,9 @@ async function containersOf(
 }
 
 /**
- * What makes vectors of texts; `undefined` where EMBEDDINGS_URL is not set. It is not asked
- * anything yet: a server that is away must not keep the registry from starting.
- * @throws ConfigError when the settings name half of it
+ * Opens the embedder, which computes vectors of texts; `undefined` if EMBEDDINGS_URL is not set. It
+ * sends no request yet: an unavailable server must not prevent the registry from starting.
+ * @throws ConfigError when only some of its settings are set
  */
 export async function embedderOf(config: Config): Promise<Embedder | undefined> {
   const { EMBEDDINGS_URL: url, EMBEDDINGS_MODEL: model, EMBEDDINGS_KEY: key } = config;
@@ -93,7 +96,7 @@ export async function embedderOf(config: Config): Promise<Embedder | undefined> 
   });
 }
 
-/** What answers questions about the graph, and what looks at those of strangers first. */
+/** The engines that answer graph queries, and the guard that checks public queries first. */
 interface GraphIndex {
   queries: QueryEngine & { start(): void };
   openQueries: OpenQueries;
@@ -101,8 +104,7 @@ interface GraphIndex {
 }
 
 /**
- * The graph index in this process, or on the SPARQL endpoint where one is set; it follows the
- * commits.
+ * The graph index in this process, or on the SPARQL endpoint if one is set. It follows the commits.
  * @throws ConfigError as {@link endpointOptions}
  */
 async function graphIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
@@ -131,7 +133,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
   if (endpoint) {
     const { BOOKKEEPING, EndpointEngine, OpenEndpoint } =
       await import("../storage/graph/endpoint/index.js");
-    // Each has connections of its own: strangers never keep the service itself from asking.
+    // Each engine has its own connections: public queries never block the service's own queries.
     const strangers = Math.floor(config.SPARQL_POOL / 2);
     const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - strangers });
     return {
@@ -148,8 +150,8 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
   });
   return {
     queries,
-    // The engine of the service has the same graph: what it takes there it takes in a thread for
-    // strangers.
+    // The service's own engine holds the same graph, so its memory shows how much a thread for
+    // public queries needs.
     openQueries: new OpenEngine({
       ...limits,
       openFeed,
@@ -163,8 +165,8 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
 }
 
 /**
- * How log lines name an attempt: with the request that asked for the work, on whichever node that
- * was.
+ * The fields of log lines about an attempt. They include the id of the request that submitted the
+ * job, even if another node received that request.
  */
 const workFields = ({ id, type, attempt, input }: Submission) => ({
   submission: id,
@@ -173,7 +175,7 @@ const workFields = ({ id, type, attempt, input }: Submission) => ({
   ...(typeof input["request"] === "string" ? { request: input["request"] } : {}),
 });
 
-/** Tells of the begin and end of all work. */
+/** Logs the start and the end of each job. */
 export const told =
   (handler: JobHandler, log: Log): JobHandler =>
   async (job) => {
@@ -187,8 +189,8 @@ export const told =
   };
 
 /**
- * A kind of work that has turns of its own where it is done at all: it may take hours, and nothing
- * else is to wait for it.
+ * A job type with its own lane on nodes that run it: such a job may take hours, and no other job
+ * must wait for it.
  */
 interface OwnLane {
   type: Submission["type"];
@@ -210,8 +212,8 @@ function ownLanes(config: Config): OwnLane[] {
 }
 
 /**
- * The queue of background work, and what limits go by: both of this process alone, or of all nodes
- * over Redis.
+ * The queue of background jobs, and the memory for rate limits: both local to this process, or
+ * shared by all nodes over Redis.
  */
 async function queueOf(
   config: Config,
@@ -267,31 +269,31 @@ async function oneQueue(
   };
   if (config.REDIS_URL === null)
     return { jobs: new InProcessJobQueue(options), shared: new LocalMemory() };
-  // Loaded only where it is wanted: it would be a tenth of the start.
+  // Loaded only if needed: it would take a tenth of the start.
   const { openOnRedis } = await import("../jobs/bullmq/job-queue.js");
   return openOnRedis(config, config.REDIS_URL, options, log);
 }
 
-/** A registry without doors: its stores, open, and what runs in the background. */
+/** A registry without its HTTP layer: the open stores and the background jobs. */
 export interface Registry {
   deps: Deps;
   /**
-   * Begins background work: the graph index, and unless this node only answers requests unfinished
-   * submissions and the sweep.
+   * Starts background jobs: the graph index and, except on api nodes, unfinished submissions and
+   * the sweep.
    */
   start(): Promise<void>;
-  /** Ends it all; work in progress has `grace` ms. Safe to call once. */
+  /** Stops everything; running jobs have `grace` ms to end. Call it only once. */
   close(grace: number): Promise<void>;
 }
 
-/** Chooses the adapters and puts them together; this folder is the only place that does. */
+/** Selects the adapters and connects them; only this folder does so. */
 export async function compose(config: Config, log: Log, baseUrl: () => string): Promise<Registry> {
   limitContexts(config);
-  // What is missing is told before anything is opened.
+  // Report missing settings before anything is opened.
   endpointAddress(config);
   const objectsLocation = objectsOf(config);
   const tracing = await tracingOf(config, log);
-  // A node of a cluster keeps nothing of its own, and may run where nothing can be written.
+  // A node of a cluster stores nothing locally, and may run on a read-only file system.
   if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) {
     await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
     await makePrivate(config.DATA_DIR, (message) => log.warn({}, message));
@@ -345,7 +347,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   return {
     deps,
     async start() {
-      // Not before the doors are open: its threads would take the cores that the start needs.
+      // Not before the HTTP server listens: its threads would use the cores that the start needs.
       queries.start();
       await untraced.damage.refresh();
       scrubber.start();
@@ -376,8 +378,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       scoreTurns.close();
       await vectors?.close();
       await jobs.close(grace);
-      // Uploads whose connections were closed: what was received of them is removed before the
-      // process ends.
+      // Uploads whose connections were closed: remove the received bytes before the process ends.
       await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await scrubber.close();
       await sweeper.close();

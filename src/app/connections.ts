@@ -15,19 +15,19 @@ type ConnectionSettings = Pick<
 type BodySettings = Pick<Config, "BODY_TIMEOUT" | "BODY_MIN_RATE">;
 
 /**
- * Bounds the connections of a server, all together and by client, and how long one may be silent.
- * A connection beyond a limit gets a 503 and is closed before its request is read.
+ * Limits the connections of a server, in total and per client, and the time that a connection may
+ * be idle. A connection beyond a limit gets a 503 and is closed before its request is read.
  */
 export function limitConnections(server: Server, settings: ConnectionSettings): void {
   const { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS, TRUSTED_PROXIES } = settings;
   server.headersTimeout = settings.HEADERS_TIMEOUT;
   server.keepAliveTimeout = settings.KEEP_ALIVE_TIMEOUT;
-  // Bodies have a time limit of their own: a large upload may take longer than any fixed time.
+  // Bodies have their own time limit: a large upload may take longer than any fixed time.
   server.requestTimeout = 0;
   const proxies = TRUSTED_PROXIES === null ? undefined : blockList(TRUSTED_PROXIES);
   const open = new Map<string, number>();
   let all = 0;
-  // In place of Node's own listener: it would read requests from a socket that is refused here.
+  // Replaces Node's own listener, which would read requests from a refused socket.
   const serveRequests = server.listeners("connection");
   server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
@@ -63,10 +63,10 @@ export function limitConnections(server: Server, settings: ConnectionSettings): 
   });
 }
 
-/** A raw answer: nothing of the request has been read, so there is nothing else to answer with. */
+/** A raw response: the request has not been read, so there is no response object. */
 function refuse(socket: Socket, detail: string): void {
   const body = JSON.stringify({ detail, code: "TOO_MANY_CONNECTIONS" });
-  // An error that nobody listens for would end the process.
+  // An error without a listener would end the process.
   socket.on("error", () => undefined);
   socket.end(
     `HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: ` +
@@ -83,18 +83,18 @@ interface Watched {
 }
 
 /**
- * Ends requests whose body arrives too slowly. One rule for small bodies and large: each period of
- * BODY_TIMEOUT must bring BODY_MIN_RATE, or the end of the body. A body of less than the two
- * multiplied therefore has BODY_TIMEOUT in all, and an upload may take as long as it needs at that
- * rate. Time in which the service itself does not read (a disk that is slow, a job that waits for
- * its slot) does not count.
+ * Ends requests whose body arrives too slowly. One rule applies to small and large bodies: in each
+ * period of BODY_TIMEOUT the body must arrive at BODY_MIN_RATE, or end. A body smaller than
+ * BODY_TIMEOUT times BODY_MIN_RATE therefore has BODY_TIMEOUT in total, and an upload may take as
+ * long as it needs at that rate. Time in which the service itself does not read (a slow disk, a job
+ * that waits for its slot) does not count.
  */
 export class BodyClock {
   readonly #watched = new Set<Watched>();
   readonly #tick: number;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param expired answers a request whose body took too long, with 408 */
+  /** @param expired responds with 408 to a request whose body took too long */
   constructor(
     private readonly settings: BodySettings,
     private readonly expired: (

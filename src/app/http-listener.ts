@@ -23,18 +23,19 @@ import { BodyClock, limitConnections } from "./connections.js";
 /** An HTTP server that does not listen yet. */
 export interface Doors {
   server: Server;
-  /** Ends what would stay open for ever. */
+  /** Ends connections that would otherwise stay open forever. */
   endStreams(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /**
- * All doors on one HTTP server: REST by the contract, `/graphql`, and the pages' files.
- * @param observer told of every request
+ * All HTTP interfaces on one server: REST as the contract specifies, `/graphql`, and the files of
+ * the pages.
+ * @param observer is called for every request
  */
 export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<Doors> {
   const authenticator = new Authenticator(deps);
-  // The tables that openapi.yaml is printed from, rather than the file: parsing it takes a fifth of
+  // Uses the tables that openapi.yaml is generated from, not the file: parsing it takes a fifth of
   // the start.
   const contract = openApiDocument();
   const streams = new EventStreams();
@@ -69,11 +70,12 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
   const { html, policy } = graphqlPage(PAGE_POLICY);
   const page = Buffer.from(html);
   const templates = tracing && routes(contract);
-  // GraphQL and what the contract names do not pass through Express and its middleware.
+  // Requests to GraphQL and to operations of the contract do not pass through Express and its
+  // middleware.
   const clock = new BodyClock(deps.config, (req, res, error) =>
     endSlowRequest(req, res, error, deps),
   );
-  // Time-outs are looked for this often, so that none is exceeded by much.
+  // Node checks timeouts at this interval, so that none is exceeded by much.
   const server = createServer(
     { connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT) },
     (req: IncomingMessage, res: ServerResponse) => {
@@ -131,8 +133,8 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
 }
 
 /**
- * Answers 408 where nothing was answered yet, and closes the connection: whoever reads the body
- * sees it break off.
+ * Responds with 408 if no response was sent yet, and closes the connection: the code that reads the
+ * body gets an aborted stream.
  */
 function endSlowRequest(
   req: IncomingMessage,
@@ -151,7 +153,7 @@ function endSlowRequest(
   res.end(bytes, () => req.destroy());
 }
 
-/** The path of every operation, as the contract writes it. */
+/** The path of every operation, as written in the contract. */
 function routes({ paths }: JsonObject): ReadonlyMap<string, string> {
   const named = Object.entries(
     paths as Record<string, Record<string, { operationId?: string }>>,
@@ -163,7 +165,7 @@ function routes({ paths }: JsonObject): ReadonlyMap<string, string> {
   return new Map([...named, ["graphql", "/graphql"], ["graphql_stream", "/graphql/stream"]]);
 }
 
-/** Tells of an answer once it is out, or its client has gone. */
+/** Reports a response when it has been sent, or when its client has disconnected. */
 function observe(res: ServerResponse, observer: RequestObserver, operation: () => string): void {
   const began = performance.now();
   res.once("close", () => {
@@ -177,15 +179,14 @@ function observe(res: ServerResponse, observer: RequestObserver, operation: () =
 }
 
 /**
- * What of GraphQL a request target asks for, with its query string; under `/api` too, as
- * everything.
+ * The GraphQL path of a request target, with its query string; like all paths, also under `/api`.
  */
 function graphqlAddress(target: string): { address: GraphqlAddress; search: string } | undefined {
   const match = /^(?:\/api)?\/graphql(\/stream)?\/?(?:\?(.*))?$/s.exec(target);
   return match ? { address: match[1] ? "stream" : "answer", search: match[2] ?? "" } : undefined;
 }
 
-/** A browser's visit, not a query. */
+/** A browser that opens the page, not a query. */
 function wantsPage(req: IncomingMessage, search: string): boolean {
   return (
     (req.method === "GET" || req.method === "HEAD") &&
@@ -194,7 +195,7 @@ function wantsPage(req: IncomingMessage, search: string): boolean {
   );
 }
 
-/** Errors of Express and its middleware that are the client's. */
+/** Errors of Express and its middleware that the client caused. */
 function asServiceError(error: unknown): unknown {
   const { status, message } = error as { status?: number; message?: string };
   if (error instanceof ServiceError || typeof status !== "number" || status < 400 || status >= 500)

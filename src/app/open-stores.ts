@@ -10,7 +10,10 @@ import { openSqliteRecordStore } from "../storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../storage/records/sqlite/transfer.js";
 import type { TruthTransfer } from "../storage/records/transfer-port.js";
 
-/** Opens the truth that the settings name: a file in the data folder, or a PostgreSQL database. */
+/**
+ * Opens the record store that the settings name: a file in the data folder, or a PostgreSQL
+ * database.
+ */
 export async function openRecords(
   config: Config,
   log: (message: string) => void,
@@ -21,7 +24,7 @@ export async function openRecords(
       vectorsMemory: config.VECTORS_MEMORY,
       log,
     });
-  // Loaded only where it is wanted, as every adapter of a cluster.
+  // Loaded only if needed, like every adapter of a cluster.
   const { openPostgresRecordStore } = await import("../storage/records/postgres/index.js");
   return openPostgresRecordStore({
     url: config.DATABASE_URL,
@@ -34,7 +37,7 @@ export async function openRecords(
   });
 }
 
-/** Where objects are kept: on S3 where that is set, also for one node alone. */
+/** The location of objects: S3 if it is configured, also for a single node. */
 export function objectsOf(config: Config): ObjectsLocation {
   const {
     S3_ENDPOINT: endpoint,
@@ -61,7 +64,8 @@ export function objectsOf(config: Config): ObjectsLocation {
 }
 
 /**
- * Opens the truth that the settings name, to be moved from there, or with `make` to there.
+ * Opens the record store that the settings name as the source of a migration, or with `make` as its
+ * target.
  * @throws as the adapters do
  */
 export async function openTransfer(
@@ -82,12 +86,12 @@ export async function openTransfer(
   });
 }
 
-/** The name of this truth, made once and kept with it. */
+/** The name of this record store. It is created once and stored in it. */
 const TRUTH = "projection-truth";
 
 /**
  * The endpoint that the settings name; `undefined` without one.
- * @throws ConfigError when they name half of it
+ * @throws ConfigError when only some of its settings are set
  */
 export function endpointAddress(config: Config): EndpointAddress | undefined {
   const {
@@ -110,7 +114,7 @@ export function endpointAddress(config: Config): EndpointAddress | undefined {
   };
 }
 
-/** How the engine on that endpoint is opened. @throws as {@link endpointAddress} */
+/** The options that open the engine on that endpoint. @throws as {@link endpointAddress} */
 export function endpointOptions(
   config: Config,
   records: RecordStore,

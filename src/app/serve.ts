@@ -10,20 +10,20 @@ export interface Running {
   /** Address without a slash at the end. */
   url: string;
   registry: Registry;
-  /** Where /metrics is answered; absent unless METRICS_PORT says so. */
+  /** The address of /metrics; absent unless METRICS_PORT is set. */
   metricsUrl: string | undefined;
-  /** Made at the first start of an installation only. */
+  /** Created only at the first start of an installation. */
   adminToken: string | undefined;
   /**
-   * Takes no new connections, lets requests and work in progress end within SHUTDOWN_GRACE, closes
-   * every store.
+   * Accepts no new connections, lets running requests and jobs end within SHUTDOWN_GRACE, then
+   * closes every store.
    */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a registry: stores, doors, background work.
- * @param announceAdminToken shows the one-time token of a new installation to whoever started it
+ * Starts a registry: stores, HTTP server and background jobs.
+ * @param announceAdminToken shows the one-time token of a new installation to the operator
  * @throws ConfigError, ServiceError `STORE_UNAVAILABLE` (the data folder is in use, or damaged), or
  * the error of listening
  */
@@ -33,8 +33,8 @@ export async function serve(
   announceAdminToken?: (token: string) => void,
 ): Promise<Running> {
   let url = config.BASE_URL ?? "";
-  // Most of a start is loading modules: those of the doors are loaded while the threads of the
-  // stores start.
+  // Most of the start is spent on loading modules. The modules of the HTTP layer are loaded while
+  // the threads of the stores start.
   const composing = compose(config, log, () => url);
   const [openDoors, registry] = await Promise.all([doorsOf(config.ROLE), composing]);
   let scrapes: MetricsListener | undefined;
@@ -60,8 +60,8 @@ export async function serve(
       metricsUrl: scrapes?.url,
       adminToken,
       async stop() {
-        // No new connections, and those that would stay open for ever are ended: then the rest can
-        // end by itself.
+        // Accept no new connections, and end those that would stay open forever. The other
+        // connections then end by themselves.
         const closed = closeServer(server, config.SHUTDOWN_GRACE);
         await endStreams();
         await closed;
@@ -77,7 +77,7 @@ export async function serve(
   }
 }
 
-/** A worker answers nobody's requests, and does not load what would. */
+/** A worker serves no client requests, and does not load the code for them. */
 const doorsOf = async (
   role: Config["ROLE"],
 ): Promise<typeof import("./http-listener.js").httpDoors> =>
@@ -105,7 +105,7 @@ async function closeServer(
 ): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections?.();
-  // A connection whose last answer ends now would be kept for the next request otherwise.
+  // Otherwise a connection whose last response ends now would stay open for the next request.
   const idle = setInterval(() => server.closeIdleConnections?.(), 50);
   const timer = setTimeout(() => server.closeAllConnections?.(), grace / 2);
   await closed;

@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.js";
 import { makeAllYoung } from "../memory.js";
 import type { Running } from "./serve.js";
 
-/** What nodes share; each needs all of it, and the same key for tokens. */
+/** Settings that nodes share. Each node needs all of them, and the same key for tokens. */
 const OF_A_CLUSTER = [
   "DATABASE_URL",
   "REDIS_URL",
@@ -16,11 +16,11 @@ const OF_A_CLUSTER = [
   "SPARQL_UPDATE_URL",
   "JWT_SECRET",
 ] as const satisfies readonly SettingName[];
-/** What only nodes of a cluster can use: one process has its own. */
+/** Settings that only nodes of a cluster can use: a single process has its own stores instead. */
 const NOT_ALONE = ["DATABASE_URL", "REDIS_URL"] as const satisfies readonly SettingName[];
 
 /**
- * Refuses settings that do not go together before anything is opened.
+ * Refuses contradicting settings before anything is opened.
  * @throws ConfigError one line that names the profile and the settings
  */
 export function checkProfile(config: Config): void {
@@ -46,13 +46,14 @@ export function checkProfile(config: Config): void {
 }
 
 /**
- * So long (ms) after SHUTDOWN_GRACE a stop is no longer graceful: the process ends as it is, and
- * the next start picks up.
+ * The time (ms) after SHUTDOWN_GRACE at which a stop is no longer graceful: the process exits at
+ * once, and the next start continues the unfinished jobs.
  */
 const LAST_RESORT = 1_500;
 
 /**
- * One line that says why a start or stop failed; the stack only for what is a fault of the service.
+ * One line with the reason of a failed start or stop; a stack only for internal errors of the
+ * service.
  */
 export function explain(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -64,8 +65,8 @@ export function explain(error: unknown): string {
 }
 
 /**
- * Runs the registry as this process until SIGTERM or SIGINT, which end the
- * process with status 0. Resolves once it listens and has said where.
+ * Runs the registry as this process until SIGTERM or SIGINT, which end the process with status 0.
+ * Resolves when it listens and has logged its address.
  * @param env holds the settings
  * @throws as `serve`; {@link explain} turns it into a line
  */
@@ -82,8 +83,8 @@ export async function runService(
     if (stopping) return;
     stopping = true;
     log.info({ signal }, "stopping");
-    // Told to stop before it listens: nobody was promised anything yet, and the stores bear any
-    // end.
+    // A signal arrived before the server listens: no request was accepted yet, and the stores
+    // survive an abrupt exit.
     if (!running) process.exit(0);
     setTimeout(() => process.exit(1), config.SHUTDOWN_GRACE + LAST_RESORT).unref();
     running.stop().then(
@@ -96,7 +97,7 @@ export async function runService(
   };
   process.on("SIGTERM", stop).on("SIGINT", stop);
 
-  // Loaded only now: a wrong setting is told at once.
+  // Loaded only now, so that a wrong setting is reported at once.
   const { serve } = await import("./serve.js");
   running = await serve(config, log, (token) => {
     process.stdout.write(

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { ConfigError } from "../config/config.js";
 
 /**
- * The key that signs tokens: JWT_SECRET, or one made at the first start and stored in the data
- * folder with mode 0600. An empty file is what a start left that failed on a full disk: it signed
- * nothing, and is replaced.
- * @param write puts the key into its file
+ * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
+ * in the data folder with mode 0600. A start that failed on a full disk leaves an empty file: that
+ * key signed nothing, and is replaced.
+ * @param write writes the key into its file
  * @throws ConfigError when the stored key was cut short; the disk's error when it cannot be stored
  */
 export async function signingKey(
@@ -19,7 +19,7 @@ export async function signingKey(
   const file = join(dataDir, "jwt-secret");
   const before = await stored(file);
   if (before === undefined || before === "") await make(dataDir, file, before === "", write);
-  // Another start may have been first: what stands under the name is the key of both.
+  // Another start may have been first: both use the key that is stored under the name.
   const key = (await stored(file)) ?? "";
   if (key.length < 32)
     throw new ConfigError(
@@ -37,7 +37,7 @@ async function stored(file: string): Promise<string | undefined> {
   }
 }
 
-/** The name appears with the whole key behind it, durably, or not at all. */
+/** The file appears durably with the whole key, or not at all. */
 async function make(
   dataDir: string,
   file: string,
@@ -58,7 +58,7 @@ async function make(
   } finally {
     await unlink(temporary).catch(() => {});
   }
-  // Where a folder cannot be opened (Windows) the system makes its names durable.
+  // If a folder cannot be opened (Windows), the system makes its names durable.
   const folder = await open(dataDir, "r").catch(() => undefined);
   await folder
     ?.sync()

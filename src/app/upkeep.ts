@@ -7,12 +7,12 @@ import { reportDamage } from "../services/log.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
 
-/** Name of the lease: nodes take turns, since one look at all objects is enough. */
+/** Name of the lease: one node at a time sweeps, because one scan of all objects is enough. */
 const SWEEP_LEASE = "sweep";
 
 /**
- * Removes objects that nothing refers to, every SWEEP_INTERVAL, on one node at a time; and at the
- * start as well what runs of computations left on this node's container engine.
+ * Removes unreferenced objects every SWEEP_INTERVAL, on one node at a time. It also removes, at the
+ * start too, leftovers of computation runs on this node's container engine.
  */
 export class Sweeper {
   readonly #node = randomUUID();
@@ -32,7 +32,7 @@ export class Sweeper {
     ).unref();
   }
 
-  /** Begins no further one and ends the one that runs, between two objects. */
+  /** Starts no further sweep, and ends the running one between two objects. */
   async close(): Promise<void> {
     this.#stopping.abort();
     clearInterval(this.#timer);
@@ -45,7 +45,7 @@ export class Sweeper {
       .finally(() => (this.#running = undefined));
   }
 
-  /** No lease: nodes may have engines of their own. */
+  /** No lease: each node may have its own engine. */
   async #sweepRuns(): Promise<void> {
     const { containers } = this.deps;
     if (containers)
@@ -70,16 +70,19 @@ export class Sweeper {
 
 /** Name of the lease: one node scrubs at a time, since all see the same objects. */
 const SCRUB_LEASE = "scrub";
-/** ms that the lease is held for; it is renewed at each object, or three times as often. */
+/**
+ * ms that the lease is held for. It is renewed at each object, and at least every third of this
+ * time.
+ */
 const HELD = 60_000;
-/** ms between two looks at whether there is something to do. */
+/** ms between two checks for pending scrubs. */
 const LOOK = 60_000;
-/** ms between two notes of how far it has come: a restart goes on there. */
+/** ms between two stored positions: after a restart the scrub continues from the last one. */
 const NOTED = 30_000;
 const SETTING = "scrub-position";
 
 /**
- * How far the scrub is: behind `after` in the round that began at `began`; without `after` the
+ * The position of the scrub: behind `after` in the round that began at `began`. Without `after` the
  * round is done.
  */
 interface Position {
@@ -106,7 +109,7 @@ export class Scrubber {
   }
 
   /**
-   * Learns what other nodes found, and goes on with the round where this node is the one to. Never
+   * Reads the findings of other nodes, and continues the round if this node holds the lease. Never
    * rejects.
    */
   look(): Promise<void> {
@@ -179,15 +182,15 @@ function parsed(text: string | undefined): Position | undefined {
 }
 
 /**
- * After a submission failed, so many looks are left out: what a server refuses it mostly goes on
- * refusing.
+ * The number of polls to skip after a failed submission: a server usually refuses the same texts
+ * again.
  */
 const LEFT_OUT = 30;
 
 /**
- * Looks every VECTORS_INTERVAL whether records wait for their vectors, and queues the work: one
- * submission for whatever changed meanwhile, instead of one for each commit. Every worker looks;
- * the store makes one submission of it.
+ * Polls every VECTORS_INTERVAL for records without vectors, and queues a job: one submission for
+ * all changes since the last one, instead of one for each commit. Every worker polls; the store
+ * creates only one submission.
  */
 export class VectorsKeeper {
   #timer: NodeJS.Timeout | undefined;

@@ -8,8 +8,8 @@ import type { Deps } from "../services/deps.js";
 import { health, readiness } from "../services/health.js";
 
 /**
- * What a node answers that works in the background: whether it is well, and nothing else. The
- * server does not listen yet.
+ * The HTTP server of a worker: it reports only the health of the node. The server does not listen
+ * yet.
  */
 export function workerDoor(deps: Deps): Doors {
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {

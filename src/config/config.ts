@@ -44,7 +44,7 @@ const setting = <T>(read: Reader<T>, fallback: T, about: string): Setting<T> => 
   about,
 });
 
-/** Every setting once: its name in the environment, how it is read, its default, one sentence. */
+/** Every setting once: its name in the environment, its parser, its default and one sentence. */
 export const SETTINGS = {
   PROFILE: setting(
     oneOf("single", "cluster"),
@@ -985,7 +985,7 @@ export class ConfigError extends Error {}
 
 /**
  * Reads every setting from the environment.
- * @throws ConfigError one line that names the wrong setting and what it takes; the value of a
+ * @throws ConfigError one line that names the wrong setting and its valid values; the value of a
  * secret is not shown
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
@@ -1009,7 +1009,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   return config as Config;
 }
 
-/** Settings that mean nothing without each other. */
+/** Settings that have no effect without each other. */
 const TOGETHER: readonly SettingName[][] = [
   ["S3_ENDPOINT", "S3_ACCESS_KEY", "S3_SECRET_KEY", "S3_BUCKET"],
 ];

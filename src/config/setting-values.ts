@@ -4,7 +4,7 @@ import { blockList } from "../http/client.js";
 /**
  * Reads the text of a setting: a value of one kind. Sizes read `10`, `512K`, `5 GiB` (bytes);
  * durations `250ms`, `30s`, `24h` (ms).
- * @throws Error whose message says what the setting takes instead
+ * @throws Error whose message describes the valid values
  */
 export type Reader<T> = (raw: string) => T;
 
@@ -83,7 +83,7 @@ export const url: Reader<string> = (raw) => {
   if (!/^https?:\/\//.test(raw) || !URL.canParse(raw)) throw new Error("an http or https URL");
   return raw.replace(/\/+$/, "");
 };
-/** An address that paths are put behind. */
+/** An address to which paths are appended. */
 export const baseUrl: Reader<string> = (raw) => {
   const read = url(raw);
   const { username, password } = new URL(read);
@@ -118,7 +118,7 @@ export const origin: Reader<string> = (raw) => {
     throw new Error("an http or https URL without a path");
   return new URL(raw).origin;
 };
-/** `*`, or origins with commas; `off` for none. */
+/** `*`, or origins separated by commas; `off` for none. */
 export const origins: Reader<"*" | readonly string[] | null> = (raw) => {
   if (raw === "*") return raw;
   if (raw === "off") return null;
@@ -128,7 +128,7 @@ export const origins: Reader<"*" | readonly string[] | null> = (raw) => {
     throw new Error("*, off, or origins such as https://app.example.org, with commas");
   }
 };
-/** Where reports are sent (RFC 9116, section 2.5.3). */
+/** The contact for reports (RFC 9116, section 2.5.3). */
 export const contact: Reader<string> = (raw) => {
   if (!/^(?:mailto:|https:\/\/|tel:)[^\s\p{Cc}]+$/u.test(raw))
     throw new Error("mailto:security@example.org, or an https URL");
@@ -164,11 +164,11 @@ export const share: Reader<number> = (raw) => {
   if (!/^\d*\.?\d+$/.test(raw) || value > 1) throw new Error("a number from 0 to 1");
   return value;
 };
-/** Milliseconds without a unit, as the variables of OpenTelemetry have them. */
+/** Milliseconds without a unit, as in the variables of OpenTelemetry. */
 export const milliseconds = whole(1, 600_000);
 /**
- * As OpenTelemetry writes them: names and values with =, commas between, values percent-encoded
- * ASCII.
+ * Headers in OpenTelemetry's notation: names and values joined by =, separated by commas, values
+ * percent-encoded ASCII.
  */
 export const headerList: Reader<Readonly<Record<string, string>>> = (raw) =>
   Object.fromEntries(

@@ -1,7 +1,7 @@
 import { drifted, generate } from "./outputs.js";
 
-// `npm run generate` writes every printed file; with `--check` it only says which ones the code
-// would print otherwise.
+// `npm run generate` writes every generated file; with `--check` it only lists the files that
+// differ from the code.
 if (process.argv.includes("--check")) {
   const files = await drifted();
   if (files.length > 0) {

@@ -8,10 +8,7 @@ import { packageRoot } from "../package-root.js";
 import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
-/**
- * What stands behind an identifier in the paths of the contract, as in
- * `/ark:{NAAN}/{postfix}/history`.
- */
+/** The path segments after an identifier in the contract, as in `/ark:{NAAN}/{postfix}/history`. */
 function operationNames(): string[] {
   return [
     ...new Set(
@@ -23,20 +20,20 @@ function operationNames(): string[] {
 }
 
 /**
- * `src/identifiers/operation-names.ts`: identifiers know nothing of paths, and new ones must not
- * end in these words.
+ * `src/identifiers/operation-names.ts`: the layer `identifiers` does not know the paths, and new
+ * identifiers must not end in these words.
  */
 const operationNamesModule = (): string =>
   `// Printed from the contract by \`npm run generate\`.
 
-/** Names that stand behind an identifier in a path and mean an operation on it. */
+/** Names after an identifier in a path that mean an operation on it. */
 export const OPERATION_NAMES: readonly string[] = [
 ${operationNames()
   .map((name) => `  ${JSON.stringify(name)},\n`)
   .join("")}];
 `;
 
-/** A file of the repository that is printed from the code. */
+/** A file of the repository that is generated from the code. */
 interface Output {
   /** Path below the package root. */
   readonly file: string;
@@ -44,7 +41,7 @@ interface Output {
   render(): string | Promise<string>;
 }
 
-/** Every printed file. */
+/** Every generated file. */
 export const OUTPUTS: readonly Output[] = [
   {
     file: "ontology/context.jsonld",
@@ -52,7 +49,7 @@ export const OUTPUTS: readonly Output[] = [
   },
   { file: "ontology/evi.ttl", render: evidenceOntology },
   { file: "ontology/shapes.ttl", render: shaclShapes },
-  // Without anchors: not every reader of OpenAPI documents follows them. Long lines stay lines.
+  // Without anchors: not every reader of OpenAPI documents follows them. Long lines are not folded.
   {
     file: "openapi/openapi.yaml",
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
@@ -66,7 +63,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "docs/crates.md", render: cratesPage },
 ];
 
-/** The outputs whose file differs from what the code prints, or is not there. */
+/** The outputs whose file is missing or differs from the generated text. */
 export async function drifted(
   outputs: readonly Output[] = OUTPUTS,
   root = packageRoot,
@@ -79,7 +76,7 @@ export async function drifted(
   return found;
 }
 
-/** Writes every output that drifted; answers their names. */
+/** Writes every output that differs, and returns their names. */
 export async function generate(
   outputs: readonly Output[] = OUTPUTS,
   root = packageRoot,

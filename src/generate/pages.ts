@@ -6,7 +6,7 @@ import { ERRORS } from "../errors.js";
 import { FINDING_CODES } from "../services/crates/findings.js";
 import { CATEGORIES, CATEGORY_NAMES } from "../services/scoring/criteria.js";
 
-/** `docs/cli.md`: the manual of the command line, printed from its commands. */
+/** `docs/cli.md`: the manual of the command line, generated from its commands. */
 export function cliPage(): string {
   const program = buildProgram();
   const commands = leavesOf(program);
@@ -68,7 +68,7 @@ ${commands.map(section).join("\n")}`
   );
 }
 
-/** Commands that do something, in the order of the help. */
+/** Commands with an action, in the order of the help. */
 export function leavesOf(command: ToolCommand): ToolCommand[] {
   return command.commands.length === 0
     ? [command]
@@ -133,7 +133,7 @@ const findingTable = (severity: "REQUIRED" | "RECOMMENDED"): string =>
     )
     .join("\n");
 
-/** `docs/crates.md`: what is taken in, told and refused, with the code for each. */
+/** `docs/crates.md`: accepted, reported and refused content, with the code for each. */
 export function cratesPage(): string {
   return (
     `# Crates
@@ -305,7 +305,7 @@ const cell = (text: string): string => text.replaceAll("|", "\\|");
 const title = (name: string): string =>
   `${name.charAt(0).toUpperCase()}${name.slice(1).replaceAll("_", " ")}`;
 
-/** `docs/scoring.md`: what the AI-readiness of a crate is judged by. */
+/** `docs/scoring.md`: the criteria that evaluate the AI-readiness of a crate. */
 export function scoringPage(): string {
   return (
     `# AI-readiness of crates
@@ -386,7 +386,7 @@ interface Row {
   read(raw: string): unknown;
 }
 
-/** `docs/settings.md`: every setting with its default and what it does. */
+/** `docs/settings.md`: every setting with its default and its effect. */
 export function settingsPage(): string {
   return (
     `# Settings
@@ -424,7 +424,7 @@ const TIMES = [
   ["ms", 1],
 ] as const;
 
-/** The default as one would write it: what it prints is read back as the same value. */
+/** The default as a user would write it: the printed text is read as the same value. */
 function shown({ default: value, read }: Row): string {
   if (value === null) return "—";
   if (typeof value !== "number") return `\`${String(value)}\``;
