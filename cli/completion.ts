@@ -1,14 +1,14 @@
 import type { Command } from "commander";
 
-/** What may stand at one place of a command line. */
+/** The words that may follow at one place of a command line. */
 interface Place {
   /** Words of the command so far, e.g. `schema validate`; empty for the program itself. */
   path: string;
   /** Commands and options that may come next. */
   words: string[];
-  /** Options that take a value, with the values they know; none known: a file may follow. */
+  /** Options with a value, and their known values; without known values a file may follow. */
   values: { flags: string[]; choices: string[] }[];
-  /** Values that an argument knows. */
+  /** The known values of an argument. */
   choices: string[];
 }
 
@@ -35,7 +35,9 @@ export function placesOf(program: Command): Place[] {
   return places;
 }
 
-/** Every word is one of ours, but a quote in a value must not end the script's own. */
+/**
+ * All words come from our commands, but a quote in a value must not end the quotes of the script.
+ */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** A script that a shell reads to complete the command line of the program. */
@@ -44,7 +46,7 @@ export function completionScript(program: Command, shell: "bash" | "zsh"): strin
   return (shell === "bash" ? bash : zsh)(name, placesOf(program));
 }
 
-/** Lines of a `case` on `$place`: how far the commands typed so far lead. */
+/** Lines of a `case` on `$place`: the place that the commands typed so far lead to. */
 const steps = (places: readonly Place[]): string =>
   places
     .filter(({ path }) => path !== "")
@@ -71,8 +73,8 @@ const wordCases = (places: readonly Place[], offer: (words: readonly string[]) =
     .join("\n");
 
 /**
- * Within the loop over the words before: where they lead. After it: what may stand there. Both
- * shells read it the same.
+ * In the loop over the previous words: the place they lead to. After the loop: the words that may
+ * follow there. Both shells read these lines alike.
  */
 const cases = (
   places: readonly Place[],

@@ -13,13 +13,15 @@ export function failureLine(error: unknown): string {
   return String(message ?? error).replaceAll(/\s*\n\s*/g, " ");
 }
 
-/** Ctrl+C as other programs end by it. */
+/** The exit status that programs use after Ctrl+C. */
 const INTERRUPTED = 130;
 
-/** What Ctrl+C means while a command works: it ends the work, and one line tells how to go on. */
+/**
+ * Handles Ctrl+C while a command runs: it ends the operation, and one line says how to continue.
+ */
 export class Interruptible {
   readonly #ended = new AbortController();
-  /** What to tell; a command changes it as it gets on. */
+  /** The line to print; a command changes it with its progress. */
   hint: string;
 
   constructor(hint: string) {
@@ -30,7 +32,7 @@ export class Interruptible {
     return this.#ended.signal;
   }
 
-  /** Runs work that heeds {@link signal}. */
+  /** Runs an operation that observes {@link signal}. */
   async run<T>(work: () => Promise<T>): Promise<T | undefined> {
     const stop = (): void => this.#ended.abort();
     process.once("SIGINT", stop).once("SIGTERM", stop);

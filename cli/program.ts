@@ -3,10 +3,11 @@ import { addSchemaCommands } from "./commands/schema/index.js";
 import { failureLine } from "./failure.js";
 import { ToolCommand } from "./tool-command.js";
 
-/** Put in place when the command line is bundled: no file is read for it. */
+/** Set when the command line is bundled, so that no file is read for it. */
 declare const ARKGRAPH_VERSION: string | undefined;
 
-// Each command's code is loaded when it runs: `--help` must not wait for the service.
+// Each command's code is loaded when it runs: `--help` must not wait until the service's code is
+// loaded.
 
 /** The command line of `arkgraph`. */
 export function buildProgram(): ToolCommand {
@@ -21,7 +22,7 @@ export function buildProgram(): ToolCommand {
       "print the version",
     )
     .helpCommand(false)
-    // One line, like every failure; the parser's own has a second one for what may have been meant.
+    // One line, like every failure; the parser's own message has a second line with a suggestion.
     .configureOutput({
       outputError: (text, write) =>
         write(
@@ -31,7 +32,8 @@ export function buildProgram(): ToolCommand {
             .replaceAll(/\s*\n\s*/g, " ")} (--help lists commands and options)\n`,
         ),
     })
-    // 1 is for what fails while it runs; what the parser refuses is 2.
+    // Status 1 is for failures of a running command; status 2 is for arguments that the parser
+    // refuses.
     .exitOverride((error) => process.exit(error.exitCode === 0 ? 0 : 2));
 
   program
@@ -140,7 +142,7 @@ export function buildProgram(): ToolCommand {
 
 /** Parses and runs; a failure is one line on standard error and status 1. */
 export async function run(args: readonly string[]): Promise<void> {
-  // A reader that went away (`| head`) is no failure to speak of.
+  // A reader that closed the pipe (`| head`) is not a failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
     if (error.code !== "EPIPE") throw error;
     process.exit(process.exitCode ?? 1);

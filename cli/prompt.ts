@@ -4,7 +4,7 @@ import { Failure } from "./failure.js";
 /** Longest password that is read from a pipe. */
 const LONGEST = 4096;
 
-/** Asks on the terminal. @throws Failure where there is none */
+/** Asks on the terminal. @throws Failure when there is no terminal */
 export function ask(question: string): Promise<string> {
   assertTerminal();
   const lines = createInterface({ input: process.stdin, output: process.stderr });
@@ -19,7 +19,7 @@ export function ask(question: string): Promise<string> {
   });
 }
 
-/** The same for what nobody may see: nothing is echoed. */
+/** The same for secrets: the input is not echoed. */
 export async function askSecret(question: string): Promise<string> {
   assertTerminal();
   const { stdin, stderr } = process;

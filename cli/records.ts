@@ -6,12 +6,12 @@ import type { RecordStore } from "../src/storage/records/port.js";
 import { Failure } from "./failure.js";
 
 /**
- * The records that the settings name: of a PostgreSQL database, whose nodes may run meanwhile, or
- * of a data folder, on which the registry must not run, since its records belong to one process at
- * a time.
- * @param options.data a data folder, whatever the settings say
+ * Opens the records that the settings name: a PostgreSQL database, whose nodes may keep running, or
+ * a data folder. No registry may run on the data folder, because its records belong to one process
+ * at a time.
+ * @param options.data a data folder, which overrides the settings
  * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use or damaged, or the
- * database away
+ * database is unavailable
  */
 export async function openRecords({
   data,
@@ -23,7 +23,7 @@ export async function openRecords({
     ...(data === undefined ? {} : { DATA_DIR: data, DATABASE_URL: "" }),
   });
   if (config.DATABASE_URL === null) {
-    // Opening would make a new, empty registry.
+    // Opening would create a new, empty registry.
     await access(join(config.DATA_DIR, "records.db")).catch(() => {
       throw new Failure(
         `${config.DATA_DIR} holds no registry (no records.db): name its data folder with ` +

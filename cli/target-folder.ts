@@ -3,14 +3,14 @@ import { dirname } from "node:path";
 import { Failure } from "./failure.js";
 
 /**
- * What opening a file for writing failed with; where its folder is missing, that is what is told,
- * with the way out.
+ * The error of opening a file for writing. If its folder is missing, the error says so and how to
+ * fix it.
  */
 export async function writeFailure(target: string, error: unknown): Promise<unknown> {
   const { code } = error as NodeJS.ErrnoException;
   if (code !== "ENOENT" && code !== "ENOTDIR") return error;
   const folder = dirname(target);
-  // A part of the path may be a file, however deep.
+  // Any part of the path may be a file.
   for (let at = folder; ; at = dirname(at)) {
     const found = await stat(at).catch(() => undefined);
     if (found && !found.isDirectory())

@@ -1,8 +1,7 @@
 import { Command } from "commander";
 
 /**
- * A command with examples: its help shows them, the printed manual too, and tests run every one of
- * them.
+ * A command with examples. Its help and the generated manual show them, and tests run each of them.
  */
 export class ToolCommand extends Command {
   readonly examples: string[] = [];
@@ -13,8 +12,8 @@ export class ToolCommand extends Command {
   }
 
   /**
-   * Lets an option whose value may be absent take the next argument only where that is a value:
-   * `--update crate.zip` updates the crate that `crate.zip` names itself.
+   * Lets an option with an optional value take the next argument only if that is a value: `--update
+   * crate.zip` updates the crate that `crate.zip` names itself.
    */
   valueOnlyIf(flag: string, isValue: (text: string) => boolean): this {
     this.optional.push({ flag, isValue });
@@ -27,7 +26,7 @@ export class ToolCommand extends Command {
       const at = ordered.indexOf(flag);
       const next = ordered[at + 1];
       if (at < 0 || next === undefined || isValue(next)) continue;
-      // Without an argument behind it the option has no value.
+      // If no argument follows, the option has no value.
       ordered.splice(at, 1);
       const end = ordered.indexOf("--");
       ordered.splice(end < 0 ? ordered.length : end, 0, flag);

@@ -16,17 +16,20 @@ export interface CheckOptions {
   objects?: true;
 }
 
-/** Damages that are printed one by one; a lost disk has more of them than anybody reads. */
+/**
+ * The number of damaged items that are printed one by one; after the loss of a disk the full list
+ * would be too long to read.
+ */
 const MOST_PRINTED = 1000;
 
 /**
- * Reads every record, and with `objects` hashes every stored object, naming each that is damaged;
- * then compares the index with the records: the one on the SPARQL endpoint where the settings name
- * one, brought up to date first, else one that is built for it. Status 0 when all is well, 1 when
- * something is damaged or differs. The registry must not run on a data folder: its records belong
- * to one process at a time.
+ * Reads every record, and with `objects` hashes every stored object, and names each damaged one.
+ * Then it compares the index with the records: the index on the SPARQL endpoint if the settings
+ * name one, after an update, else an index that is built for the comparison. Status 0 if all data
+ * is sound, 1 if any data is damaged or differs. The registry must not run on a data folder: its
+ * records belong to one process at a time.
  * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use, `STORE_DAMAGED` when
- * its records cannot even be opened
+ * its records cannot be opened at all
  */
 export async function checkCommand(options: CheckOptions): Promise<void> {
   if (await damaged(options)) {
@@ -41,7 +44,7 @@ export async function checkCommand(options: CheckOptions): Promise<void> {
   await compareIndex(options);
 }
 
-/** Whether anything stored is not what was written. */
+/** Whether any stored data is damaged. */
 async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
   const config = readConfig({
     ...process.env,

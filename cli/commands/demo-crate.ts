@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { buildDemoCrate } from "../demo/build-crate.js";
 import { writeFailure } from "../target-folder.js";
 
-/** Writes the example crate. @throws Failure where its folder is missing; the error of writing */
+/** Writes the example crate. @throws Failure when its folder is missing; the error of writing */
 export async function demoCrateCommand(file: string): Promise<void> {
   await writeFile(file, await buildDemoCrate()).catch(async (error: unknown) => {
     throw await writeFailure(file, error);

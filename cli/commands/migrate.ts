@@ -16,7 +16,7 @@ import { Failure, Interruptible } from "../failure.js";
 import { textTable } from "../render/table.js";
 import { note, terminalProgress } from "../render/terminal-progress.js";
 
-/** What tables hold, as users call it. */
+/** The content of each table, in the users' words. */
 const CALLED: Readonly<Record<TransferTable, string>> = {
   setting: "settings",
   account: "accounts",
@@ -33,12 +33,12 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   crate_use: "uses by crates",
   lease: "leases",
 };
-/** Digits of a digest that are shown. */
+/** The number of digits of a digest that are shown. */
 const SHOWN = 12;
 
 type Line = [label: string, from: string | number, to: string | number];
 
-/** All figures side by side, and what came of it. */
+/** All figures side by side, and the result of the comparison. */
 function movedTable(moved: Moved): string {
   const { from, to, graphs, objects } = moved;
   const kinds = [...new Set([...Object.keys(from.kinds), ...Object.keys(to.kinds)])].sort();
@@ -101,7 +101,7 @@ export interface MigrateOptions {
   showJwtSecret?: true;
 }
 
-/** The word that means: what the settings name. */
+/** The word for the cluster that the settings name. */
 const CLUSTER = "cluster";
 const OF_A_CLUSTER = [
   "DATABASE_URL",
@@ -146,8 +146,8 @@ async function openObjectsOf(config: Config): Promise<Side["objects"]> {
 }
 
 /**
- * Moves a registry from a data folder into a cluster, or back, and compares both. Status 0 only
- * when all agree.
+ * Moves a registry from a data folder into a cluster, or back, and compares both. Status 0 only if
+ * all data agrees.
  * @throws Failure, TransferRefused, ServiceError `STORE_UNAVAILABLE`
  */
 export async function migrateCommand(options: MigrateOptions): Promise<void> {
@@ -227,7 +227,7 @@ async function moveAll(
   }
 }
 
-/** For a registry whose records stay where they are. */
+/** Moves only the objects, for a registry whose records stay in place. */
 async function moveObjects(
   source: Config,
   target: Config,
@@ -251,8 +251,8 @@ async function moveObjects(
 }
 
 /**
- * Tokens stay good only where the same key signs them. The key itself is told to whoever asks for
- * it by name.
+ * Reports whether tokens stay valid, which needs the same signing key. It prints the key itself
+ * only with `--show-jwt-secret`.
  */
 async function sayOfTheKey(
   { from, to, showJwtSecret }: MigrateOptions,
@@ -285,8 +285,8 @@ async function sayOfTheKey(
 }
 
 /**
- * The key of one side; that of a folder is in it, since JWT_SECRET in the environment is the
- * cluster's.
+ * The key of one side. The key of a folder is read from the folder, because JWT_SECRET in the
+ * environment is the cluster's.
  */
 async function keyOf(where: string, { DATA_DIR, JWT_SECRET }: Config): Promise<string | undefined> {
   if (where === CLUSTER) return JWT_SECRET ?? undefined;

@@ -4,12 +4,12 @@ import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
 import { Failure } from "../failure.js";
 import { openRecords } from "../records.js";
 
-/** ms between looks at how far it is. */
+/** ms between polls of the progress. */
 const LOOK = 100;
 
 /**
- * Empties the SPARQL endpoint, whatever it holds, and fills it from the records of a data folder.
- * @throws Failure where no endpoint is set; ServiceError `STORE_UNAVAILABLE` while it is away
+ * Deletes all content of the SPARQL endpoint and fills it from the records of a data folder.
+ * @throws Failure when no endpoint is set; ServiceError `STORE_UNAVAILABLE` while it is unavailable
  */
 export async function rebuildIndexCommand(options: { data?: string }): Promise<void> {
   const { config, records } = await openRecords(options);

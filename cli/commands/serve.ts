@@ -1,5 +1,5 @@
 import { runService } from "../../src/app/service.js";
 
-/** Runs the registry until it is told to stop. */
+/** Runs the registry until it receives SIGTERM or SIGINT. */
 export const serveCommand = ({ role }: { role?: string }): Promise<void> =>
   runService({ ...process.env, ...(role === undefined ? {} : { ROLE: role }) });

@@ -27,9 +27,9 @@ const KINDS: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * Every file below a folder, by the bytes of its path, so that the same folder is read in the same
- * order everywhere.
- * @throws Failure naming the first thing that is neither file nor folder, or whose name is not
+ * Every file below a folder, sorted by the bytes of its path, so that the same folder is read in
+ * the same order everywhere.
+ * @throws Failure that names the first entry that is neither file nor folder, or whose name is not
  * UTF-8
  */
 async function walkFolder(folder: string): Promise<Tree> {
@@ -61,24 +61,24 @@ async function walkFolder(folder: string): Promise<Tree> {
 const byBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /**
- * Every member's time and mode: the same files make the same archive, whenever and wherever. Given
- * as local parts, because archives keep no zone.
+ * Every member's time and mode: the same files give the same archive at any time and place. The
+ * time is given as local parts, because archives store no time zone.
  */
 const MTIME = new Date(1980, 0, 1, 12, 0, 0);
 const METADATA = /^ro-crate-metadata\.json(?:ld)?$/;
 
-/** An archive that is about to be made: nothing is read before its stream is. */
+/** An archive that is not yet created: no file is read before its stream is read. */
 export interface FolderArchive {
-  /** Bytes of all files, as they lie in the folder. */
+  /** The total size of all files in the folder. */
   total: number;
-  /** @param onRead told how many of `total` were read so far */
+  /** @param onRead is called with the number of bytes of `total` read so far */
   stream(onRead: (bytes: number) => void): Readable;
 }
 
 /**
  * A crate's folder as a zip archive, the crate's own metadata first; always the same bytes for the
  * same files.
- * @throws Failure for a folder without metadata, or with something an archive cannot hold
+ * @throws Failure for a folder without metadata, or with an entry that an archive cannot hold
  */
 export async function archiveFolder(folder: string): Promise<FolderArchive> {
   const { files, empty } = await walkFolder(folder);
@@ -106,7 +106,7 @@ function zipOf(
   const output = zip.outputStream as PassThrough;
   zip.on("error", (error: Error) => output.destroy(error));
   let read = 0;
-  // One member is read at a time; who gives the archive up lets go of it as well.
+  // One member is read at a time; closing the archive's stream closes the member as well.
   let member: Readable | undefined;
   output.on("close", () => member?.destroy());
   for (const { path, size } of files) {
@@ -135,7 +135,10 @@ function zipOf(
   return output;
 }
 
-/** A file as it was when the folder was looked through. @throws Failure when it is not any more */
+/**
+ * Opens a file that must be unchanged since the folder was listed. @throws Failure when it has
+ * changed
+ */
 async function openMember(
   path: string,
   size: number,
@@ -159,7 +162,7 @@ async function openMember(
       done(seen === size ? null : changed());
     },
   });
-  // Whichever ends early ends the other, and the file is closed. An error comes out of the last
-  // one.
+  // If one stream ends early, the other ends too, and the file is closed. The last stream emits the
+  // error.
   return pipeline(createReadStream(path, { fd: file }), counted, () => {});
 }

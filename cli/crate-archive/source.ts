@@ -4,13 +4,13 @@ import { basename, resolve } from "node:path";
 import { Transform, type Readable } from "node:stream";
 import { Failure } from "../failure.js";
 
-/** A crate that is to be sent. */
+/** A crate to upload. */
 export interface CrateSource {
-  /** What the archive is called. */
+  /** The name of the archive. */
   name: string;
-  /** Bytes that are read for it: of the archive, or of the files that go into one. */
+  /** The number of bytes to read: the size of the archive, or of the files that go into it. */
   total: number;
-  /** Bytes of the archive; `undefined` while nobody has made it. */
+  /** The size of the archive; `undefined` if it is created during the upload. */
   size: number | undefined;
   stream(onRead: (bytes: number) => void): Readable;
 }

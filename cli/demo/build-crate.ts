@@ -7,15 +7,14 @@ import { makeFiles } from "./crate/files.js";
 import { describeCrate } from "./crate/metadata.js";
 
 /**
- * Every member's time. Archives keep local time without a zone, so it is given as parts: the bytes
- * do not depend on the machine's zone.
+ * The time of every member. Archives store local time without a zone, so it is given as parts: the
+ * bytes do not depend on the machine's zone.
  */
 const MTIME = new Date(2025, 0, 15, 12, 0, 0);
 
 /**
- * An example RO-Crate 1.1 as a zip archive, made from nothing and byte for byte the same each time:
- * microscope images, two computations on them, their software and results, and who made what from
- * what.
+ * An example RO-Crate 1.1 as a zip archive, generated and byte for byte the same each time:
+ * microscope images, two computations on them, their software and results, and their provenance.
  */
 export async function buildDemoCrate(): Promise<Buffer> {
   const { fields, files } = makeFiles();

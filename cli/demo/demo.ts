@@ -9,12 +9,12 @@ import { paint } from "../render/table.js";
 import { done, walkThrough, type Made } from "./steps.js";
 
 /**
- * Starts a registry on temporary data, walks through it, and stays up until it is told to stop (or
- * ends, with `exit`).
+ * Starts a registry on temporary data, runs the demo steps, and keeps running until SIGTERM or
+ * SIGINT (with `exit` it ends after the steps).
  */
 export async function demoCommand({ exit }: { exit: boolean }): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-demo-"));
-  // Whatever ends the process, the data goes.
+  // Remove the data when the process ends for any reason.
   const remove = () => rmSync(folder, { recursive: true, force: true });
   process.on("exit", remove);
   const stop = new AbortController();
@@ -23,7 +23,7 @@ export async function demoCommand({ exit }: { exit: boolean }): Promise<void> {
   try {
     await demo(folder, exit, stop.signal);
   } catch (error) {
-    // Told to stop in the middle of a step: nothing failed.
+    // A signal ended a step: this is not a failure.
     if (!stop.signal.aborted) throw error;
   } finally {
     process.off("SIGINT", onSignal).off("SIGTERM", onSignal);

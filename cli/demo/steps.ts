@@ -12,7 +12,7 @@ import { humanSize, paint, ShortIds } from "../render/table.js";
 import { buildDemoCrate } from "./build-crate.js";
 import { PATHS } from "./crate/files.js";
 
-/** What the demo made, for the addresses shown at its end. */
+/** The records that the demo created, for the addresses shown at its end. */
 export interface Made {
   crate: string;
   result: string;
@@ -20,14 +20,14 @@ export interface Made {
 }
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`);
-/** One finished step: what it was, and what came of it. */
+/** One finished step: its name and its result. */
 export const done = (label: string, text: string): void =>
   say(`  ${paint("green", "✓")} ${label.padEnd(11)} ${text}`);
 
 /**
- * Registers a user and the example crate and looks at what became of it, each step over HTTP.
+ * Registers a user and the example crate and checks the result, each step over HTTP.
  * @param address of the registry; @param signal ends it between two steps and in them
- * @throws Failure at the first step that does not give what it should
+ * @throws Failure at the first step with an unexpected result
  */
 export async function walkThrough(address: string, signal: AbortSignal): Promise<Made> {
   const user = {
@@ -131,7 +131,7 @@ async function intake(
   }
 }
 
-/** Reads a file's record, fetches the file from where the record says, and compares. */
+/** Reads the record of a file, fetches the file from the address in the record, and compares. */
 async function compareFile(client: Registry, ark: string): Promise<void> {
   const record = await client.json<{ name: string; contentUrl: string; sha256: string }>(`/${ark}`);
   const bytes = await buffer(await client.open(record.contentUrl));

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { Failure } from "../failure.js";
 
-/** What is kept of a login. */
+/** The stored data of a login. */
 export interface Login {
   token: string;
   /** ARK of the account. */
@@ -14,7 +14,7 @@ export interface Login {
   expires: number;
 }
 
-/** Logins by the address of the registry, and which of them was the last. */
+/** Logins by the address of the registry, and the most recent one. */
 export interface Credentials {
   current?: string;
   servers: Record<string, Login>;
@@ -33,7 +33,7 @@ function configFolder(): string {
 }
 export const credentialsFile = (): string => join(configFolder(), "credentials.json");
 
-/** @throws Failure when the file is not sound, or others may read it */
+/** @throws Failure when the file is invalid, or other users may read it */
 export async function readCredentials(): Promise<Credentials> {
   const file = credentialsFile();
   let text: string;
@@ -66,7 +66,7 @@ export async function readCredentials(): Promise<Credentials> {
   return value as Credentials;
 }
 
-/** Writes the file anew, for this user alone: a reader sees the old one or the new one. */
+/** Replaces the file, readable only for this user: a reader sees the old file or the new one. */
 export async function writeCredentials(credentials: Credentials): Promise<void> {
   const folder = configFolder();
   await mkdir(folder, { recursive: true, mode: 0o700 });

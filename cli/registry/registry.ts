@@ -8,7 +8,7 @@ import { Failure } from "../failure.js";
 import { visible } from "../render/table.js";
 import { type Login, readCredentials } from "./credentials.js";
 
-/** An answer that is no success. */
+/** A response with an error status. */
 export class Refusal extends Failure {
   constructor(
     message: string,
@@ -30,10 +30,10 @@ function refusal(address: string, status: number, text: string): Refusal {
   try {
     body = (JSON.parse(text) as typeof body | null) ?? {};
   } catch {
-    // No answer of the registry itself: a proxy's page, say.
+    // Not a response of the registry itself: a page of a proxy, for example.
   }
   const code = typeof body.code === "string" ? body.code : undefined;
-  // GraphQL says it in its own way.
+  // GraphQL has its own form of errors.
   const detail =
     body.detail ??
     (Array.isArray(body.errors)
@@ -51,10 +51,10 @@ function refusal(address: string, status: number, text: string): Refusal {
   return new Refusal(`${visible(said)}${hint}`, status, code);
 }
 
-/** Where `npm start` listens. */
+/** The address on which `npm start` listens. */
 const DEFAULT_SERVER = "http://127.0.0.1:8080";
 
-/** The address of a registry as it is kept: without a slash at the end. @throws Failure */
+/** The stored form of a registry's address: without a slash at the end. @throws Failure */
 function serverAddress(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !["http:", "https:"].includes(url.protocol))
@@ -71,7 +71,7 @@ function serverAddress(text: string): string {
   return url.href.replace(/\/+$/, "");
 }
 
-/** True when what is sent there does not leave this machine, or is encrypted. */
+/** True if data sent to this address stays on this machine or is encrypted. */
 export function isPrivate(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return (
@@ -83,12 +83,12 @@ export function isPrivate(address: string): boolean {
   );
 }
 
-/** The registry could not be reached, or did not answer to the end: asking again may help. */
+/** The registry could not be reached, or its response was incomplete: a retry may help. */
 export class ConnectionError extends Failure {}
 
 const TLS = /^(?:CERT_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|ERR_TLS|HOSTNAME_MISMATCH|INVALID_CA)/;
 
-/** What went wrong on the way, as one sentence without the request's secrets. */
+/** The reason of a connection failure, as one sentence without the request's secrets. */
 export function connectionError(address: string, error: NodeJS.ErrnoException): Failure {
   const { code = "" } = error;
   const options = { cause: error };
@@ -138,18 +138,21 @@ export function connectionError(address: string, error: NodeJS.ErrnoException): 
 interface Sending {
   method?: string;
   headers?: Record<string, string>;
-  /** A stream is sent as it comes; without a `Content-Length` among the headers in chunks. */
+  /**
+   * A stream is sent as it is read, in chunked encoding if the headers have no `Content-Length`.
+   */
   body?: string | Buffer | Readable;
   signal?: AbortSignal;
 }
 
-/** How long a connection may be silent, in ms. */
+/** How long a connection may be idle, in ms. */
 const SILENCE = 60_000;
 
 /**
- * One request. Answers when the status is there; the body is read from the answer.
- * @throws ConnectionError and Failure as {@link connectionError}; what a body that is a stream
- * fails with; the signal's reason
+ * Sends one request. Resolves when the status has arrived; the caller reads the body from the
+ * response.
+ * @throws ConnectionError and Failure as {@link connectionError}; the error of a body that is a
+ * stream; the signal's reason
  */
 async function exchange(
   url: URL,
@@ -168,7 +171,8 @@ async function exchange(
         Object.assign(new Error(`silent for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" }),
       ),
     );
-    // An early refusal comes before all is sent; what the socket says afterwards does not matter.
+    // The registry may refuse a request before the whole body is sent; later errors of the socket
+    // are ignored.
     sent.on("response", resolve);
     sent.on("error", fail);
     if (body === undefined || typeof body === "string" || Buffer.isBuffer(body)) sent.end(body);
@@ -184,7 +188,7 @@ async function exchange(
   });
 }
 
-/** The whole body of an answer. @throws ConnectionError when it breaks off */
+/** The whole body of a response. @throws ConnectionError when the connection breaks */
 async function readText(answer: IncomingMessage, url: URL): Promise<string> {
   const parts: Buffer[] = [];
   try {
@@ -195,15 +199,15 @@ async function readText(answer: IncomingMessage, url: URL): Promise<string> {
   return Buffer.concat(parts).toString("utf8");
 }
 
-/** Which registry, as every command takes it. */
+/** The options of every command that select the registry. */
 export interface ServerOption {
   server?: string;
 }
 
-/** Followed redirects of one request. */
+/** The number of redirects that one request follows. */
 const REDIRECTS = 5;
 
-/** A registry as its commands talk to it: over HTTP, like any client. */
+/** A registry that commands access over HTTP, like any client. */
 export class Registry {
   /** @param address without a slash at the end; @param token never shown */
   constructor(
@@ -212,12 +216,12 @@ export class Registry {
     private readonly signal?: AbortSignal,
   ) {}
 
-  /** The answer of a request, whatever its status. @param path below the address, or a whole URL */
+  /** The response to a request, with any status. @param path below the address, or a whole URL */
   async ask(path: string, sending: Sending = {}): Promise<IncomingMessage> {
     const own = new URL(this.address);
     let url = new URL(path.startsWith("/") ? `${this.address}${path}` : path);
     for (let turn = 0; turn <= REDIRECTS; turn++) {
-      // The token is for this registry alone.
+      // Send the token only to this registry.
       const headers = {
         "User-Agent": "arkgraph",
         ...sending.headers,
@@ -246,7 +250,7 @@ export class Registry {
     throw new Failure(`${this.address} redirects too often`);
   }
 
-  /** The same for an answer that must be a success. @throws Refusal */
+  /** The same for a response that must be a success. @throws Refusal */
   async open(
     path: string,
     sending: Sending = {},
@@ -283,7 +287,7 @@ export class Registry {
     });
   }
 
-  /** @throws Failure with what GraphQL refuses */
+  /** @throws Failure with the errors of GraphQL */
   async graphql<T>(query: string, variables: object = {}): Promise<T> {
     const { data, errors } = await this.send<{ data?: T; errors?: { message: string }[] }>(
       "POST",
@@ -297,8 +301,8 @@ export class Registry {
 }
 
 /**
- * The registry that is meant: `--server`, else ARKGRAPH_SERVER, else that of the last login, else
- * this machine's. The token is ARKGRAPH_TOKEN, else that of the login there.
+ * Selects the registry: `--server`, else ARKGRAPH_SERVER, else the registry of the last login, else
+ * the one on this machine. The token is ARKGRAPH_TOKEN, else that of the login to this registry.
  */
 export async function openRegistry(
   { server }: ServerOption,
@@ -329,7 +333,7 @@ export async function resolveServer(
   return { address, token: process.env["ARKGRAPH_TOKEN"] || stored, login };
 }
 
-/** The ARK that someone typed, in any accepted spelling. @throws Failure */
+/** Reads an ARK that the user typed, in any accepted spelling. @throws Failure */
 export function givenArk(text: string): string {
   const ark = lookupArk(text.replace(/^https?:\/\/[^?#]*?\/(?=ark:)/i, ""));
   if (ark === undefined)
@@ -340,8 +344,8 @@ export function givenArk(text: string): string {
 }
 
 /**
- * An ARK in a path, which is decoded once: what is percent-encoded in the identifier itself stays
- * so.
+ * An ARK in a path. The registry decodes a path once, so percent-encoded characters of the
+ * identifier itself are preserved.
  */
 export const arkPath = (ark: string): string =>
   ark.split("/").map(encodeURIComponent).join("/").replaceAll("%3A", ":");

@@ -7,20 +7,20 @@ import { ConnectionError, Refusal, type Registry } from "./registry.js";
 
 export type { Finding, Submission };
 
-/** Ms between two questions: often at first, then less. */
+/** Ms between two polls: short at first, then longer. */
 const SOONEST = 150;
 const LATEST = 2000;
-/** How long a registry may be away before asking is given up, in ms. */
+/** How long (ms) the registry may be unavailable before polling ends. */
 const PATIENCE = 600_000;
 
 export const readStatus = (registry: Registry, id: string): Promise<Submission> =>
   registry.json<Submission>(`/rocrate/upload/status/${encodeURIComponent(id)}`);
 
 /**
- * Asks until the submission has ended. A registry that restarts goes on with it, so what may pass
- * is waited for.
- * @param changed told each state, or the reason while the registry does not answer
- * @throws Failure when the registry stays away, or refuses
+ * Polls until the submission has ended. A restarted registry continues the submission, so temporary
+ * errors are retried.
+ * @param changed is called with each state, or with the reason while the registry does not answer
+ * @throws Failure when the registry stays unavailable, or refuses
  */
 export async function followSubmission(
   registry: Registry,
@@ -64,7 +64,7 @@ export const findingLine = ({ file, pointer, message, code }: Finding): string =
   return visible(`${place}${colon}${message} (${code})`);
 };
 
-/** Findings of one code on one line: the first of them, and how many there are. */
+/** Findings of one code on one line: the first finding, and their number. */
 export function groupedFindings(findings: readonly Finding[]): string[] {
   const byCode = new Map<string, Finding[]>();
   for (const finding of findings) {
@@ -78,11 +78,11 @@ export function groupedFindings(findings: readonly Finding[]): string[] {
   });
 }
 
-/** Where all findings are, if a group stands for several. */
+/** The address of all findings, if a group contains several. */
 export const allWarnings = ({ submissionUUID, warnings }: Submission): string =>
   `see all ${warnings.length} warnings with arkgraph status ${submissionUUID} --json`;
 
-/** Why it failed, as one sentence. */
+/** The reason of the failure, as one sentence. */
 export function failureOf({ error, submissionUUID }: Submission): Failure {
   const [first, ...more] = error ?? [];
   const rest =

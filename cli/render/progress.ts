@@ -1,14 +1,14 @@
 import { SingleBar, type GenericFormatter } from "cli-progress";
 import { paint } from "./table.js";
 
-/** Shows how far one piece of work has come. */
+/** Shows the progress of one operation. */
 export interface ProgressLine {
   /** @param total null while it is not known */
   update(done: number, total: number | null, stage?: string): void;
   stop(): void;
 }
 
-/** How wide a bar is, in characters. */
+/** The width of a bar, in characters. */
 const WIDTH = 24;
 
 /** A bar on a terminal; elsewhere a plain line for each new stage. */

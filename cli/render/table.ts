@@ -20,7 +20,7 @@ const WIDE = new RegExp(
   "u",
 );
 
-/** Columns that text takes on a terminal. */
+/** The number of columns that text needs on a terminal. */
 export function displayWidth(text: string): number {
   if (PLAIN.test(text)) return text.length;
   let width = 0;
@@ -32,19 +32,14 @@ export function displayWidth(text: string): number {
 const blanks: string[] = [];
 const blank = (count: number): string => (blanks[count] ??= " ".repeat(count));
 
-/**
- * Text in the middle of a cell; an odd spare blank goes left when the column is odd, else right.
- */
+/** Text in the middle of a cell; an odd extra blank goes left if the column is odd, else right. */
 export function centred(text: string, width: number, textWidth = displayWidth(text)): string {
   const spare = width - textWidth;
   const left = spare % 2 === 0 || width % 2 === 0 ? spare >> 1 : (spare >> 1) + 1;
   return blank(left) + text + blank(spare - left);
 }
 
-/**
- * The frame of a table whose columns are as wide as they were told: its rows are printed one by
- * one.
- */
+/** The frame of a table with given column widths: its rows are printed one by one. */
 export class TextTable {
   readonly widths: number[];
 
@@ -75,7 +70,7 @@ export class TextTable {
   }
 }
 
-/** A short table at once. */
+/** Renders a short table in one step. */
 export function textTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const table = new TextTable(head);
   for (const row of rows) row.forEach((cell, column) => table.widen(column, displayWidth(cell)));
@@ -83,18 +78,18 @@ export function textTable(head: readonly string[], rows: readonly (readonly stri
 }
 
 /**
- * True when text on this stream may be coloured: a terminal, and nobody asked for none
+ * True if text on this stream may be coloured: it is a terminal, and NO_COLOR is not set
  * (https://no-color.org).
  */
 export const isColoured = (stream: { isTTY?: boolean }): boolean =>
   stream.isTTY === true && (process.env["NO_COLOR"] ?? "") === "";
 
-/** Paints text for standard output, or leaves it alone. */
+/** Colours text for standard output if that is allowed. */
 export function paint(style: Parameters<typeof styleText>[0], text: string): string {
   return isColoured(process.stdout) ? styleText(style, text) : text;
 }
 
-/** Bytes for people: `412 B`, `27.1 KB`. */
+/** A size in human-readable form: `412 B`, `27.1 KB`. */
 export function humanSize(bytes: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];
   let value = bytes;
@@ -104,8 +99,8 @@ export function humanSize(bytes: number): string {
 }
 
 /**
- * Text from elsewhere may hold control characters, which would move the cursor, change colours or
- * break a table.
+ * Text from files or servers may hold control characters, which would move the cursor, change
+ * colours or break a table.
  */
 export const visible = (text: string): string =>
   text.replace(
@@ -113,13 +108,15 @@ export const visible = (text: string): string =>
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
 
-/** A record and what lies below it: `ark:99999/crate/data/a.csv` lies below `ark:99999/crate`. */
+/**
+ * A record and the identifiers below it: `ark:99999/crate/data/a.csv` is below `ark:99999/crate`.
+ */
 const BELOW = /^ark:[^/]+\/[^/]+\//;
 
 /**
- * Short forms of identifiers that are shown together. Those of one crate all begin alike; the short
- * form leaves room for what differs. Only the crate with most of them is shortened, so that a short
- * form has one meaning.
+ * Short forms of identifiers that are shown together. Identifiers of one crate have the same
+ * prefix; the short form replaces it. Only the crate with the most identifiers is shortened, so
+ * that a short form has one meaning.
  */
 export class ShortIds {
   readonly #start: string | undefined;
@@ -138,7 +135,7 @@ export class ShortIds {
     return this.#start === undefined ? text : text.replaceAll(this.#start, "…/");
   }
 
-  /** What the short form stands for; `undefined` where there is none. */
+  /** The prefix that the short form replaces; `undefined` if no identifier is shortened. */
   get legend(): string | undefined {
     return this.#start === undefined ? undefined : `…/ stands for ${this.#start}`;
   }

@@ -26,7 +26,7 @@ function operationNames(): string[] {
 const operationNamesModule = (): string =>
   `// Printed from the contract by \`npm run generate\`.
 
-/** Names after an identifier in a path that mean an operation on it. */
+/** Names that stand behind an identifier in a path and mean an operation on it. */
 export const OPERATION_NAMES: readonly string[] = [
 ${operationNames()
   .map((name) => `  ${JSON.stringify(name)},\n`)

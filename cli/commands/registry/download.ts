@@ -18,21 +18,21 @@ import { humanSize, visible } from "../../render/table.js";
 import { terminalProgress } from "../../render/terminal-progress.js";
 import { writeFailure } from "../../target-folder.js";
 
-/** What a registry says of stored bytes before they are read. */
+/** The description of stored bytes, which the registry sends before the bytes. */
 interface Content {
   path: string;
-  /** Lower-case hex: bytes are kept under their hash, which is their ETag. */
+  /** Lower-case hex: bytes are stored under their hash, which is their ETag. */
   sha256: string;
   size: number;
   /** File name without folders. */
   name: string;
 }
 
-/** @throws Failure when nothing is stored, or it may not be read */
+/** @throws Failure when no content is stored, or the caller may not read it */
 async function describeContent(registry: Registry, ark: string): Promise<Content> {
   const path = `/download/${arkPath(ark)}`;
   const { statusCode, headers } = await registry.ask(path, { method: "HEAD" });
-  // The answer to HEAD has no body that would say why: the same is asked for again.
+  // A response to HEAD has no body with the reason: repeat the request with GET.
   if (statusCode !== 200) await registry.text(path, { headers: { Range: "bytes=0-0" } });
   const sha256 = /^"([0-9a-f]{64})"$/.exec(headers.etag ?? "")?.[1];
   const size = Number(headers["content-length"]);
@@ -44,7 +44,7 @@ async function describeContent(registry: Registry, ark: string): Promise<Content
 }
 
 /**
- * The name that a `Content-Disposition` gives (RFC 6266), made safe: no folders, nothing hidden, no
+ * The file name of a `Content-Disposition` (RFC 6266), made safe: no folders, nothing hidden, no
  * control characters.
  */
 function fileName(disposition: string): string {
@@ -54,23 +54,23 @@ function fileName(disposition: string): string {
   try {
     if (extended !== undefined) name = decodeURIComponent(extended.trim());
   } catch {
-    // The plain one then.
+    // Use the plain name then.
   }
   return (
     (name.split(/[\\/]/).at(-1) ?? "").replace(/\p{Cc}/gu, "_").replace(/^\.+/, "") || "content"
   );
 }
 
-/** Attempts in a row that bring nothing. */
+/** The number of consecutive attempts without data after which the download fails. */
 const ATTEMPTS = 5;
-/** Ms before the next one; twice as long each time. */
+/** Ms before the next attempt; doubled each time. */
 const PAUSE = 500;
 
 /**
- * Reads content from a position to its end, and goes on where a connection broke off.
- * @param take is waited for, so that a slow disk slows the reading;
+ * Reads content from a position to its end, and resumes after a broken connection.
+ * @param take is awaited, so that a slow disk slows the reading;
  * @param signal ends it
- * @throws ConnectionError when several attempts in a row bring nothing; Failure when the content
+ * @throws ConnectionError when several consecutive attempts bring no data; Failure when the content
  * has changed meanwhile
  */
 export async function transfer(
@@ -160,7 +160,10 @@ const mismatch = (sha256: string, { sha256: expected }: Content): Failure =>
       "away, try again",
   );
 
-/** Beside its target under a name of its own until all of it is there and is what it should be. */
+/**
+ * Downloads into a temporary file beside the target, and renames it when it is complete and its
+ * hash is correct.
+ */
 async function toFile(
   registry: Registry,
   content: Content,

@@ -4,8 +4,8 @@ import type { ToolCommand } from "../../tool-command.js";
 import { countValue, positiveValue } from "../schema/edit.js";
 
 /**
- * Takes the address of a registry; where it comes from otherwise is said once, in the help of the
- * program.
+ * Adds the option for the address of a registry. The help of the program describes the other
+ * sources of the address.
  */
 export const serverOption = (): Option =>
   new Option(

@@ -22,7 +22,7 @@ const TYPES = {
   nquads: "application/n-quads",
 } as const;
 
-/** `get`: a record as it stands. @throws Failure */
+/** `get`: the current version of a record. @throws Failure */
 export async function getCommand(
   id: string,
   { format, ...options }: ServerOption & { format: keyof typeof TYPES },
@@ -45,7 +45,7 @@ export interface SearchOptions extends ServerOption {
   json?: true;
 }
 
-/** `search`: records by their words. @throws Failure */
+/** `search`: finds records by words. @throws Failure */
 export async function searchCommand(
   words: readonly string[],
   { semantic, type, limit, offset, json, ...options }: SearchOptions,
@@ -94,7 +94,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "&quot;": '"',
   "&#39;": "'",
 };
-/** The registry marks what it found in HTML; a terminal shows it bold. */
+/** The registry marks matches in HTML; a terminal shows them bold. */
 const found = (html: string): string =>
   html
     .split(/<\/?em>/)
@@ -147,7 +147,7 @@ export async function scoreCommand(
   );
 }
 
-/** Whatever else the answer holds is no category. */
+/** All other members of the answer are not categories. */
 function criteriaOf(value: unknown): [string, CriterionScore][] {
   return Object.entries(typeof value === "object" && value !== null ? value : {}).filter(
     (entry): entry is [string, CriterionScore] =>
@@ -177,7 +177,7 @@ export interface EvidenceOptions extends ServerOption {
   limit?: number;
 }
 
-/** `evidence`: what a record rests on, or what rests on it. @throws Failure */
+/** `evidence`: the records that support a record, or that it supports. @throws Failure */
 export async function evidenceCommand(
   id: string,
   { format, direction, assertedBy, depth, limit, ...options }: EvidenceOptions,
@@ -220,7 +220,7 @@ export async function evidenceCommand(
   }
 }
 
-/** Every page of the answer as one; the first alone when somebody asked for so many nodes. */
+/** All pages of the answer as one graph; only the first page if the user gave a number of nodes. */
 async function whole(
   registry: Registry,
   path: string,

@@ -11,7 +11,7 @@ import {
 import { visible } from "../../render/table.js";
 import { note } from "../../render/terminal-progress.js";
 
-/** `login`: gets a token and keeps it for later commands. @throws Failure */
+/** `login`: gets a token and stores it for later commands. @throws Failure */
 export async function loginCommand(
   username: string | undefined,
   { server, passwordStdin }: ServerOption & { passwordStdin?: true },
@@ -54,7 +54,10 @@ export const whoIs = (
 ): Promise<{ me: { id: string; name: string | null } | null }> =>
   registry.graphql("{ me { id name } }");
 
-/** `logout`: forgets the token. The registry itself keeps no list of tokens to strike it from. */
+/**
+ * `logout`: deletes the stored token. The registry has no list of tokens from which it could be
+ * removed.
+ */
 export async function logoutCommand({ server }: ServerOption): Promise<void> {
   const { address } = await resolveServer(server);
   const credentials = await readCredentials();

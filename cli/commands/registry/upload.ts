@@ -21,7 +21,7 @@ import {
 import { humanSize, textTable, visible } from "../../render/table.js";
 import { note, terminalProgress } from "../../render/terminal-progress.js";
 
-/** Waits for the end of a submission with a bar on a terminal. */
+/** Waits for the end of a submission, with a progress bar on a terminal. */
 async function follow(
   registry: Registry,
   id: string,
@@ -55,7 +55,7 @@ export interface UploadOptions extends ServerOption {
   json?: true;
 }
 
-/** `upload`: sends a crate and waits until it is taken in. @throws Failure */
+/** `upload`: sends a crate and waits until it is ingested. @throws Failure */
 export async function uploadCommand(
   path: string,
   { server, wait, update, json }: UploadOptions,
@@ -109,8 +109,8 @@ async function send(
 }
 
 /**
- * The identifier of the crate alone on standard output, so that a script can use it; the rest
- * beside it.
+ * Only the identifier of the crate goes to standard output, so that a script can use it; all other
+ * lines go to standard error.
  */
 function report(submission: Submission, { wait, json }: { wait: boolean; json: boolean }): void {
   if (json) process.stdout.write(`${JSON.stringify(submission, null, 2)}\n`);
@@ -138,7 +138,7 @@ export interface StatusOptions extends ServerOption {
 }
 
 /**
- * `status`: one upload, or the latest ones. Status 1 when the one that was asked for has failed.
+ * `status`: one upload, or the latest ones. Status 1 if the requested upload has failed.
  * @throws Failure
  */
 export async function statusCommand(

@@ -7,7 +7,7 @@ import { type CheckOptions, type TableCheck, validateRows } from "../../../src/t
 import { Failure } from "../../failure.js";
 import { inFile } from "./schema-file.js";
 
-/** Bytes asked for at a time. */
+/** The number of bytes of one read. */
 const PART = 256 << 10;
 
 /** Data to check: a name for messages, its bytes, and its size where it is known. */
@@ -20,7 +20,8 @@ export interface DataSource {
 const UTF_8 = "utf-8";
 
 /**
- * How text is read: in the encoding that was named, else as UTF-8, with a remark where it is not.
+ * The options for reading text: in the given encoding, else as UTF-8, with a remark if the text is
+ * not UTF-8.
  */
 export function textOptions(
   encoding: string | undefined,
@@ -47,8 +48,8 @@ export async function openData(path: string): Promise<DataSource> {
 }
 
 /**
- * The parts of a file, the next one being read while one is worked on; a part's buffer serves again
- * for the next but one.
+ * The chunks of a file. The next chunk is read while one is processed; two buffers are used
+ * alternately.
  */
 async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   const file = await open(path);
@@ -62,7 +63,8 @@ async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
       const part = buffers[turn % 2]!.subarray(0, bytesRead);
       turn++;
       next = file.read(buffers[turn % 2]!, 0, PART, null);
-      // Its failure is met when it is awaited; nobody awaits it when the reader stops early.
+      // A failure is reported when the read is awaited; if the reader stops early, the read is
+      // never awaited.
       next.catch(() => undefined);
       yield part;
     }
@@ -71,7 +73,9 @@ async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
   }
 }
 
-/** Checks a Parquet file, which is read from its end: from a file only. */
+/**
+ * Checks a Parquet file. Parquet is read from its end, so the data must be a file, not a stream.
+ */
 export async function validateParquetFile(
   path: string,
   schema: TableSchema,

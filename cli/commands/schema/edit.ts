@@ -78,8 +78,8 @@ export interface PropertyOptions {
 }
 
 /**
- * `schema add-property <datatype>`: adds a property to a schema file; a property that is not sound
- * changes nothing.
+ * `schema add-property <datatype>`: adds a property to a schema file; an invalid property changes
+ * nothing.
  * @throws Failure
  */
 export async function addProperty(
@@ -103,7 +103,7 @@ export async function addProperty(
   process.stdout.write(`Added Property\tname: ${name}\ttype: ${datatype}\n`);
 }
 
-/** Keys in the contract's order; what was not given is left out, but for `valueURL`. */
+/** Keys in the contract's order; options that were not given are left out, except `valueURL`. */
 function propertyObject(type: Datatype, options: PropertyOptions): PropertyObject {
   const {
     description,
@@ -140,7 +140,7 @@ function propertyObject(type: Datatype, options: PropertyOptions): PropertyObjec
   ) as unknown as PropertyObject;
 }
 
-// What the option parser refuses ends with status 2.
+// Arguments that the option parser refuses end the command with status 2.
 
 /** `true/false`, `t/f`, `yes/no`, `y/n`, `on/off`, `1/0`, in any case. */
 export function booleanValue(text: string): boolean {

@@ -30,8 +30,8 @@ import {
 type OtherFormat = "csvw" | "frictionless";
 
 /**
- * `schema export`: the schema as another format; what has no counterpart there is said on standard
- * error.
+ * `schema export`: writes the schema in another format; properties without a counterpart there are
+ * listed on standard error.
  * @throws Failure
  */
 export async function exportSchema(
@@ -52,9 +52,9 @@ export async function exportSchema(
 }
 
 /**
- * `schema import`: a schema from another format; what has no counterpart here is said on standard
- * error.
- * @throws Failure, with `--strict` for that too
+ * `schema import`: creates a schema from another format; properties without a counterpart here are
+ * listed on standard error.
+ * @throws Failure, with `--strict` also for such properties
  */
 export async function importSchema(
   path: string,
@@ -145,7 +145,7 @@ export async function pullSchema(
   const ark = givenArk(id);
   const registry = await openRegistry(options);
   const document = await registry.json<unknown>(`/schema/${arkPath(ark)}`);
-  // What cannot be applied must not look like a schema on the disk.
+  // A document that is not a valid schema must not be written as a schema file.
   await inFile(ark, async () => readSchema(document));
   await writeResult(
     document,

@@ -18,7 +18,7 @@ import { newSchemaArk } from "./edit.js";
 import { exists, inFile, loadSchema, type ResultOptions, writeResult } from "./schema-file.js";
 
 /**
- * `schema check`: is the schema itself sound? Status 1 when it is not; warnings do not count.
+ * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
  * @throws Failure
  */
 export async function checkSchema(path: string, { data }: { data?: string }): Promise<void> {
@@ -65,8 +65,8 @@ export interface InferOptions extends ResultOptions {
 }
 
 /**
- * `schema infer`: writes a schema that the data conform to; what the types hide is said on standard
- * error.
+ * `schema infer`: writes a schema that the data conform to; details that the types hide are
+ * reported on standard error.
  * @throws Failure
  */
 export async function inferSchema(data: string, options: InferOptions): Promise<void> {
@@ -107,7 +107,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
   );
 }
 
-/** `schema list`: the packaged schemas, one a line. */
+/** `schema list`: lists the packaged schemas, one per line. */
 export function listSchemas(): void {
   const width = Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length));
   process.stdout.write(

@@ -23,12 +23,12 @@ export async function loadSchema(given: string): Promise<TableSchema> {
   return readSchemaFile(given);
 }
 
-/** Reads a schema file. @throws Failure naming the file and the place in it */
+/** Reads a schema file. @throws Failure that names the file and the place in it */
 export async function readSchemaFile(path: string): Promise<TableSchema> {
   return inFile(path, async () => parseSchemaText(await readFile(path, "utf8")));
 }
 
-/** Runs something about a file; what goes wrong names the file. @throws Failure */
+/** Runs an operation on a file; its errors name the file. @throws Failure */
 export async function inFile<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -37,7 +37,7 @@ export async function inFile<T>(path: string, work: () => Promise<T>): Promise<T
   }
 }
 
-/** An error as a failure that names the file it is about. */
+/** Converts an error to a failure that names the file. */
 export function namedFailure(path: string, error: unknown): unknown {
   if (error instanceof TabularError)
     return new Failure(`${path}: ${error.message}`, { cause: error });
@@ -64,7 +64,7 @@ export const exists = async (path: string): Promise<boolean> =>
  */
 export async function writeDocument(path: string, document: unknown): Promise<void> {
   await inFile(path, async () => {
-    // Through a symbolic link to what it points at: renaming would replace the link.
+    // Follow a symbolic link to its target: renaming would replace the link.
     const target = await realpath(path).catch(() => path);
     const before = await stat(target).catch(() => undefined);
     if (before && !before.isFile()) throw new Failure(`${path}: it is not a file`);
@@ -93,15 +93,15 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
 }
 
 /**
- * Where a made document goes: standard output, or a file that does not exist yet unless it may be
- * overwritten.
+ * The destination of a generated document: standard output, or a file that must not exist yet
+ * unless it may be overwritten.
  */
 export interface ResultOptions {
   output?: string;
   force?: true;
 }
 
-/** Writes a document to standard output, or to a file and says so. @throws Failure */
+/** Writes a document to standard output, or to a file whose name it then prints. @throws Failure */
 export async function writeResult(
   document: unknown,
   { output, force }: ResultOptions,

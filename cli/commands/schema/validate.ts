@@ -22,12 +22,12 @@ export interface ValidateOptions extends Partial<TableLimits> {
   quiet?: true;
 }
 
-/** Files that large get a progress bar on a terminal. */
+/** Files of at least this size get a progress bar on a terminal. */
 const LONG_FILE = 20_000_000;
 
 /**
- * `schema validate`: checks one file after another. Status 1 when one does not conform or cannot be
- * read.
+ * `schema validate`: checks one file after another. Status 1 if a file does not conform or cannot
+ * be read.
  * @throws Failure for a schema that cannot be used
  */
 export async function validateCommand(
@@ -82,7 +82,7 @@ async function checkFile(
   }
 }
 
-/** What is said beside the errors, unless nothing is to be said. */
+/** The options for remarks beside the errors; none with `--quiet`. */
 function remarks(
   name: string,
   { encoding, quiet }: ValidateOptions,

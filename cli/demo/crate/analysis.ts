@@ -1,7 +1,7 @@
 import type { Image, Placed } from "./images.js";
 
 /**
- * Names of the numbers that {@link embed} answers, in order; the header of the embeddings table.
+ * Names of the numbers that {@link embed} returns, in order; the header of the embeddings table.
  */
 export const FEATURES = [
   "nucleus_mean",
@@ -22,7 +22,8 @@ function deviation(values: readonly number[]): number {
 }
 
 /**
- * What the first script of the crate computes: one image as eight numbers between about 0 and 1.
+ * The computation of the crate's first script: it describes one image by eight numbers between
+ * about 0 and 1.
  */
 export function embed({ pixels }: Image): number[] {
   const protein: number[] = [];
@@ -80,7 +81,7 @@ const dot = (a: readonly number[], b: readonly number[]): number =>
 
 /**
  * Direction of the largest variance, by power iteration; its largest entry is made positive, so
- * that the sign is settled.
+ * that the sign is unambiguous.
  */
 function component(rows: readonly (readonly number[])[]): number[] {
   let direction = rows[0]!.map((_, column) => 1 / (column + 1));

@@ -1,7 +1,10 @@
 import { embed, FEATURES, summarise } from "./analysis.js";
 import { drawFields, drawFigure, encodePng, type Field } from "./images.js";
 
-/** First piece of software in the crate: images in, one row of eight numbers an image out. */
+/**
+ * First piece of software in the crate: it reads images and writes one row of eight numbers for
+ * each image.
+ */
 const EMBED_SCRIPT = `"""Describe microscope images by eight numbers each.
 
 usage: embed_images.py images/*.png > results/embeddings.csv
@@ -30,7 +33,10 @@ for path in sys.argv[1:]:
     print(path, *(f"{value:.6f}" for value in embed(path)), sep=",")
 `;
 
-/** Second piece of software: embeddings in, two coordinates and a cluster an image out. */
+/**
+ * Second piece of software: it reads embeddings and writes two coordinates and a cluster for each
+ * image.
+ */
 const CLUSTER_SCRIPT = `"""Summarise image embeddings in two dimensions and two clusters.
 
 usage: cluster_embeddings.py results/embeddings.csv > results/clusters.csv
@@ -90,12 +96,12 @@ const table = (
 ): Buffer => Buffer.from([header, ...rows].map((row) => `${row.join(",")}\n`).join(""));
 
 /**
- * Runs the pipeline: draws the images, computes what the scripts would, in the order of the crate's
- * files.
+ * Runs the pipeline: draws the images, computes the results of the scripts, in the order of the
+ * crate's files.
  */
 export function makeFiles(): { fields: Field[]; files: CrateFile[] } {
   const fields = drawFields();
-  // The second step reads what the first wrote: six decimals.
+  // The second step reads the output of the first, which has six decimals.
   const embeddings = fields.map(({ image }) => embed(image).map((value) => value.toFixed(6)));
   const placed = summarise(embeddings.map((row) => row.map(Number)));
   const files: CrateFile[] = [

@@ -8,7 +8,7 @@ export interface Image {
   readonly pixels: Uint8Array;
 }
 
-/** What the second script computes for one image. */
+/** The result of the second script for one image. */
 export interface Placed {
   x: number;
   y: number;
@@ -21,7 +21,7 @@ const blankImage = (width: number, height: number, value = 0): Image => ({
   pixels: new Uint8Array(width * height * 3).fill(value),
 });
 
-/** Sets a pixel; outside the image nothing happens. */
+/** Sets a pixel; pixels outside the image are ignored. */
 function plot(
   { width, height, pixels }: Image,
   x: number,

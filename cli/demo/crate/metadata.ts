@@ -29,7 +29,7 @@ const CONTEXT = [
   },
 ];
 const LICENSE = "https://creativecommons.org/licenses/by/4.0/";
-/** The identifier that ORCID gives to its made-up researcher. */
+/** The identifier of ORCID's fictitious example researcher. */
 const AUTHOR = "https://orcid.org/0000-0002-1825-0097";
 const [ACQUISITION, EMBEDDING, CLUSTERING, MICROSCOPE, LABORATORY, PROJECT] = [
   "#acquisition",
@@ -60,7 +60,7 @@ export function describeCrate(fields: readonly Field[], files: readonly CrateFil
       ...more,
     };
   };
-  /** A run of a script; both took place on one day, in a container that is gone. */
+  /** A run of a script; both took place on one day, in a container that no longer exists. */
   const run = (
     id: string,
     name: string,

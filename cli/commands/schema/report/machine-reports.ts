@@ -1,7 +1,10 @@
 import type { TableError, TableSummary } from "../../../../src/tabular/summary.js";
 import { OrderedReport, type Output, type Report } from "./report.js";
 
-/** One JSON object a line for each error, in the order of rows and as soon as it is found. */
+/**
+ * One JSON object per line for each error, in the order of rows, written as soon as the error is
+ * found.
+ */
 export class NdjsonReport implements Report {
   private file = "";
   constructor(private readonly output: Output) {}

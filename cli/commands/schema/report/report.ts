@@ -4,14 +4,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ErrorKind, TableError, type TableSummary } from "../../../../src/tabular/summary.js";
 
-/** Characters kept in memory; what is more goes to a temporary file. */
+/** The number of characters kept in memory; further text goes to a temporary file. */
 const IN_MEMORY = 1 << 20;
 const PIECE = 64 << 10;
 
 /**
- * Keeps errors until they can be written: the contract lists all parsing errors before the first
- * validation error, in a table as wide as its widest message, and there may be more of them than
- * memory. Each is a line of its own: row, line of the file, kind, column, detail. A detail is
+ * Stores errors until they can be written: the contract lists all parsing errors before the first
+ * validation error, in a table as wide as its widest message, and the errors may not fit into
+ * memory. Each error is one line: row, line of the file, kind, column, detail. A detail is
  * printable, so it holds neither tab nor line break.
  */
 class Spool {
@@ -29,7 +29,7 @@ class Spool {
     if (!this.file) {
       const folder = mkdtempSync(join(tmpdir(), "arkgraph-"));
       this.file = { descriptor: openSync(join(folder, "errors"), "wx+", 0o600), folder };
-      // Without a name the file goes away with the process, however it ends.
+      // Remove the name, so that the file disappears when the process ends, for whatever reason.
       if (process.platform !== "win32") rmSync(folder, { recursive: true, force: true });
     }
     const bytes = Buffer.from(this.pending);
@@ -37,7 +37,7 @@ class Spool {
     this.pending = "";
   }
 
-  /** The errors in the order they were added; once. */
+  /** The errors in the order in which they were added; can be read only once. */
   *errors(): Generator<TableError> {
     for (const text of this.pieces()) {
       for (let at = 0; at < text.length;) {
@@ -88,7 +88,7 @@ class Spool {
   }
 }
 
-/** Writes what was found, file by file. */
+/** Writes the errors found, file by file. */
 export interface Report {
   /** Before a file. */
   begin(file: string): Promise<void>;
@@ -126,7 +126,7 @@ export abstract class OrderedReport implements Report {
     this.#close();
   }
 
-  /** Writes what there is to say of a file, whose {@link errors} are all there. */
+  /** Writes the report of a file when all its {@link errors} are known. */
   protected abstract write(summary: TableSummary): Promise<void>;
 
   protected *errors(): Generator<TableError> {
@@ -155,8 +155,8 @@ const spools = (): Record<"ParsingError" | "ValidationError", Spool> => ({
 const BATCH = 64 << 10;
 
 /**
- * Writes to a stream in large pieces, and waits when it is full. A reader that went away (`| head`)
- * ends the process quietly.
+ * Writes to a stream in large chunks, and waits when it is full. If the reader closes the pipe (`|
+ * head`), the process ends without an error.
  */
 export class Output {
   private pending = "";
@@ -172,7 +172,7 @@ export class Output {
     return this.stream.isTTY === true;
   }
 
-  /** @returns a promise to wait for when there is something to wait for */
+  /** @returns a promise if the caller must wait */
   write(text: string): Promise<void> | undefined {
     this.pending += text;
     return this.pending.length >= BATCH ? this.flush() : undefined;

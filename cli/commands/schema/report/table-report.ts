@@ -18,7 +18,7 @@ const visible = (text: string): string =>
     (character) => `\\x${character.charCodeAt(0).toString(16).padStart(2, "0")}`,
   );
 
-/** What the errors of a kind have in common in the table. */
+/** The common parts of the errors of one kind in the table. */
 interface KindCells {
   before: string;
   after: string;
@@ -26,13 +26,13 @@ interface KindCells {
   width: number;
 }
 
-/** The contract's table; `Validation Success` when there is nothing to put in it. */
+/** The contract's table; `Validation Success` if there are no errors. */
 export class TableReport extends OrderedReport {
   private table = new TextTable(HEAD);
   private kinds: (KindCells | undefined)[] = [];
   private last = 0;
 
-  /** @param several true when more than one file is checked: each is named then */
+  /** @param several true when more than one file is checked: then the report names each file */
   constructor(
     output: Output,
     private readonly several: boolean,
@@ -108,7 +108,7 @@ export class TableReport extends OrderedReport {
   }
 }
 
-/** Counts by property and keyword; to standard error where standard output is for programs. */
+/** Counts by property and keyword; on standard error if standard output is for programs. */
 export async function writeSummary(
   file: string,
   summary: TableSummary,
