@@ -5,9 +5,41 @@ import { textFeed } from "./reader/text-feed.js";
 import { RowChecker } from "./row-checker.js";
 import { loadEnvironment, type PatternEngine, runsPatterns } from "./rules/environment.js";
 import type { GuardedWork } from "./rules/time-guard.js";
-import { headerDifferences, type HeaderDifferences } from "./schema/header-names.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
 import type { TableError, TableSummary } from "./summary.js";
+
+/** Columns whose names in the header are not those of the schema's properties. */
+interface HeaderDifferences {
+  total: number;
+  /** The first ones. */
+  columns: { column: number; found: string; expected: string }[];
+}
+
+/** Differences that are listed. */
+const LISTED = 10;
+
+/**
+ * Compares a header with the names of a schema. Properties of arrays stand for several columns and
+ * are left out, and so are empty names; a number behind a name distinguishes columns of one name.
+ */
+function headerDifferences(
+  { properties }: TableSchema,
+  header: readonly string[],
+): HeaderDifferences {
+  const differences: HeaderDifferences = { total: 0, columns: [] };
+  for (const { name, index } of properties) {
+    const found = index.kind === "column" ? header[index.at]?.trim() : undefined;
+    if (found === undefined || found === "" || found === name.trim() || isNumbered(name, found))
+      continue;
+    differences.total++;
+    if (differences.columns.length < LISTED)
+      differences.columns.push({ column: (index as { at: number }).at, found, expected: name });
+  }
+  return differences;
+}
+
+const isNumbered = (name: string, found: string): boolean =>
+  name.startsWith(`${found}_`) && /^\d+$/.test(name.slice(found.length + 1));
 
 /** How a table is checked; every key has a default. */
 export interface CheckOptions extends TextOptions {
