@@ -18,9 +18,6 @@ const REFUSED: Readonly<Record<string, string>> = {
   "syntax-fed/syntax-service-03.rq": "SERVICE",
   "construct/constructwhere04.rq": "a graph of elsewhere",
   "syntax-query/syntax-construct-where-02.rq": "a graph of elsewhere",
-  // An unknown function is an error of its expression (SPARQL 1.1, section 17.6); the engine
-  // refuses its query.
-  "syntax-query/syntax-select-expr-04.rq": "a function that the engine does not have",
 };
 
 interface Asked {

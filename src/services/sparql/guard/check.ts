@@ -1,6 +1,6 @@
 import sparqljs, { type Pattern, type Query, type SparqlQuery } from "sparqljs";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
-import { hide, type Hidden } from "./rewrite.js";
+import { hide, type Hidden, withoutUnknownFunctions } from "./rewrite.js";
 import { placeOf, syntaxError } from "./scan.js";
 
 export interface CheckLimits {
@@ -22,7 +22,7 @@ export interface Checked {
   columns?: string[];
   /**
    * The query rewritten so that it cannot match the service's own bookkeeping, where it might have
-   * matched.
+   * matched, or without functions that the engine does not have.
    */
   narrowed?: string;
 }
@@ -57,7 +57,9 @@ export function check(text: string, base: string, limits: CheckLimits, hidden?: 
     );
   measure(query, limits);
   const { queryType: form, from } = query;
-  const narrowed = hidden && hide(query, hidden, (generated) => parse(generated, base));
+  const reparse = (generated: string) => parse(generated, base);
+  // An endpoint has functions of its own, and says itself which it does not have.
+  const narrowed = hidden ? hide(query, hidden, reparse) : withoutUnknownFunctions(query, reparse);
   const columns =
     query.queryType === "SELECT" && isWildcard(query.variables)
       ? visibleIn(query.where ?? [], query.values)

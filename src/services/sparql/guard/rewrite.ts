@@ -1,4 +1,4 @@
-import sparqljs, { type Pattern, type SparqlQuery, type Triple } from "sparqljs";
+import sparqljs, { type Pattern, type SelectQuery, type SparqlQuery, type Triple } from "sparqljs";
 import { ServiceError } from "../../../errors.js";
 import { type Token, tokens } from "./scan.js";
 
@@ -37,15 +37,73 @@ export function hide(
   const hiding = new Hiding(hidden);
   hiding.visit(query);
   if (!hiding.changed) return undefined;
+  return generated(
+    query,
+    parse,
+    "The query is too intricate for a pattern that matches any predicate; name the predicates, " +
+      "or write it in parts.",
+  );
+}
+
+/** Casts are the only functions with an IRI that the built-in engine has (SPARQL 1.1, section 17.5). */
+const CASTS = "http://www.w3.org/2001/XMLSchema#";
+
+/**
+ * The query with an error in the place of each call of a function that the built-in engine does not
+ * have. SPARQL 1.1, section 17.6, makes such a call an error of its expression; the engine refuses
+ * the whole query.
+ * @param parse parses a query like the original
+ * @returns the query as text; `undefined` where no change was needed
+ * @throws ServiceError `QUERY_REFUSED`
+ */
+export function withoutUnknownFunctions(
+  query: SparqlQuery,
+  parse: (text: string) => SparqlQuery,
+): string | undefined {
+  let changed = false;
+  // A tree may be as deep as the query is long.
+  const left: unknown[] = [query];
+  for (let node = left.pop(); left.length > 0 || node !== undefined; node = left.pop()) {
+    if (typeof node !== "object" || node === null || isTerm(node)) continue;
+    const part = node as Node;
+    const called = part["type"] === "functionCall" ? (part["function"] as Term) : undefined;
+    if (called && !called.value.startsWith(CASTS)) {
+      delete part["function"];
+      delete part["distinct"];
+      Object.assign(part, anError());
+      changed = true;
+      continue;
+    }
+    for (const [key, child] of Object.entries(part)) if (key !== "prefixes") left.push(child);
+  }
+  if (!changed) return undefined;
+  return generated(
+    query,
+    parse,
+    "The query is too intricate for a function that is not known here; leave the call out, or " +
+      "write the query in parts.",
+  );
+}
+
+/** An expression without a value: a division of integers by zero (SPARQL 1.1, section 17.4). */
+function anError(): object {
+  const query = new sparqljs.Parser().parse("SELECT (1/0 AS ?error) {}") as SelectQuery;
+  return (query.variables[0] as { expression: object }).expression;
+}
+
+/**
+ * A changed query as text. The query that runs must mean the same as the changed one: the generator
+ * omits brackets in some places.
+ * @throws ServiceError `QUERY_REFUSED` with this message where it does not
+ */
+function generated(
+  query: SparqlQuery,
+  parse: (text: string) => SparqlQuery,
+  refusal: string,
+): string {
   const text = new sparqljs.Generator().stringify(query);
-  // The query that runs must mean the same as the parsed one: the generator omits brackets in some
-  // places.
   if (shapeOf(parsed(text, parse)) !== shapeOf(query))
-    throw new ServiceError(
-      "QUERY_REFUSED",
-      "The query is too intricate for a pattern that matches any predicate; name the " +
-        "predicates, or write it in parts.",
-    );
+    throw new ServiceError("QUERY_REFUSED", refusal);
   return text;
 }
 
