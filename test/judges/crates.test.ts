@@ -64,12 +64,13 @@ interface Issue {
   property: string | null;
   message: string | null;
 }
+type Entities = Record<string, Record<string, unknown>>;
 interface Said {
   /** Why ro-crate-py does not open the crate. */
   opened: Sides<string | null>;
   /** Of the original also what is found in the crates within it: the export describes them too. */
   validated?: Sides<{ issues: Issue[]; errors: string[] }>;
-  read: Sides<{ entities?: Record<string, Record<string, unknown>>; error?: string }>;
+  read: Sides<{ entities?: Entities; error?: string }>;
 }
 
 /** The folder of the crate in an archive that is unpacked. */
@@ -105,11 +106,8 @@ function foundMore(
   });
 }
 
-/**
- * Its metadata and that of the crates within it describe these crates with different values. Both are
- * kept, since neither is known to be the right one, and fairscape_models reads one value only.
- */
-const TWO_STATEMENTS = "fs-cm4ai-release";
+const withoutSlashes = (entities: Entities): Entities =>
+  JSON.parse(JSON.stringify(entities).replaceAll(/"(ark:[^"]+)\/"/g, '"$1"')) as Entities;
 
 describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", () => {
   let server: TestServer;
@@ -200,13 +198,11 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
     (name) => {
       const { original, export: document } = said[name]!.read;
       if (original.entities === undefined) return;
-      if (name === TWO_STATEMENTS) {
-        expect(document.error).toMatch(/Input should be a valid string.*input_type=list/);
-        return;
-      }
       expect(document.error).toBeUndefined();
-      for (const [id, entity] of Object.entries(original.entities)) {
-        expect(document.entities![id], id).toMatchObject(entity);
+      // An ARK means the same with a slash at its end.
+      const read = withoutSlashes(document.entities!);
+      for (const [id, entity] of Object.entries(withoutSlashes(original.entities))) {
+        expect(read[id], id).toMatchObject(entity);
       }
     },
   );

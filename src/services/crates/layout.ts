@@ -1,5 +1,5 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import { type Findings, isObject, listOf, referencesIn, step } from "./findings.js";
+import { type Findings, isObject, listOf, objectFrom, referencesIn, step } from "./findings.js";
 
 /**
  * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
@@ -21,6 +21,19 @@ const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
  * How the identifiers of descriptors' records end. Lists of a crate's contents omit these records.
  */
 export const DESCRIPTOR_END = `/${DESCRIPTOR}`;
+
+/**
+ * Property of a stored descriptor: statements of its metadata file about crates within the crate
+ * that the metadata files of these crates contradict.
+ */
+export const SUMMARIZES = "urn:arkgraph:summarizes";
+
+/**
+ * Property of a descriptor in a metadata document that is not in an archive: the statements of the
+ * inner metadata files which {@link SUMMARIZES} contradicts, as one JSON literal. Keys are the
+ * identifiers of the inner crates.
+ */
+export const OWN_STATEMENTS = "urn:arkgraph:ownStatements";
 
 /** Identifier of the record of a crate's metadata descriptor. */
 export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`;
@@ -149,7 +162,7 @@ const contextsOf = (value: JsonObject, around: readonly JsonValue[]): readonly J
 
 /** Keywords whose values hold no entities: `@context`, `@type`, `@value` and the like. */
 const isProperty = (key: string): boolean =>
-  !key.startsWith("@") ||
+  (!key.startsWith("@") && key !== SUMMARIZES) ||
   key === "@list" ||
   key === "@set" ||
   key === "@graph" ||
@@ -175,6 +188,7 @@ export function readLayout(
   const entities = entitiesOf(graph, file, findings);
   const descriptor = findDescriptor(entities);
   if (descriptor) {
+    separateOwnStatements(descriptor, entities);
     const root = findRoot(descriptor, entities);
     if (!root) {
       findings.error(
@@ -234,6 +248,33 @@ export function readLayout(
     entities: withEmbedded([root, ...entities]),
   };
 }
+
+/**
+ * Undoes what the export of a document does: each inner crate gets the statements of its own
+ * metadata file, and the descriptor those of the file around it.
+ */
+function separateOwnStatements(descriptor: CrateEntity, entities: readonly CrateEntity[]): void {
+  const literal = descriptor.value[OWN_STATEMENTS];
+  if (!isObject(literal) || !isObject(literal["@value"])) return;
+  const { [OWN_STATEMENTS]: _literal, ...said } = descriptor.value;
+  const summaries: JsonObject[] = [];
+  for (const [id, own] of Object.entries(literal["@value"])) {
+    const crate = entities.find((entity) => entity.id === id && entity !== descriptor);
+    if (!crate || !isObject(own)) continue;
+    summaries.push(summaryOf(crate, Object.keys(own)));
+    crate.value = objectFrom(new Map([...Object.entries(crate.value), ...Object.entries(own)]));
+  }
+  descriptor.value = summaries.length === 0 ? said : { ...said, [SUMMARIZES]: summaries };
+}
+
+/** What a metadata file says about an entity by some properties. */
+export const summaryOf = ({ id, value }: CrateEntity, names: readonly string[]): JsonObject =>
+  objectFrom([
+    ["@id", id],
+    ...names.flatMap((name): [string, JsonValue][] =>
+      Object.hasOwn(value, name) ? [[name, value[name]!]] : [],
+    ),
+  ]);
 
 function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findings): CrateEntity[] {
   if (graph === undefined || graph === null) return [];

@@ -9,7 +9,7 @@ import {
 } from "./files/match-files.js";
 import { Findings } from "./findings.js";
 import { type IdentifiedEntity, identify, type IdentifySettings } from "./identifiers/identify.js";
-import { type LinkedEntity, withOwnStatement } from "./identifiers/rewrite.js";
+import { type LinkedEntity, separateSummaries, withOwnStatement } from "./identifiers/rewrite.js";
 import { kindOfTypes, typeNames } from "./kinds.js";
 import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";
 import type { CrateLimits } from "./limits.js";
@@ -115,6 +115,7 @@ export function prepareDescribed(
   findings: Findings,
 ): PreparedCrate {
   const identified = identify(descriptions, settings, findings);
+  separateSummaries(identified, descriptions, settings.registered ?? NONE_REGISTERED);
   const tree = new FileTree(members, descriptions[0]!.folder);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
   const entities = identified.map((entity) =>

@@ -358,7 +358,8 @@ interface InnerMetadata extends InnerCrate {
 }
 
 /**
- * Metadata of a crate within the crate: its descriptor and its root entity. The metadata of the
+ * Metadata of a crate within the crate: its descriptor and its root entity, with what only its own
+ * metadata file states. The metadata of the
  * outer crate holds its other entities.
  */
 function innerMetadata(
@@ -366,6 +367,7 @@ function innerMetadata(
   survey: CrateSurvey,
 ): string {
   const used = new UsedContexts();
+  const own = survey.summaries.get(record.ark)?.own;
   if (descriptor) used.add(descriptor.document);
   const context = descriptor
     ? new CrateContext(descriptor.document["@context"], used)
@@ -383,7 +385,7 @@ function innerMetadata(
   );
   return metadataOf(context.whole, [
     described,
-    { "@id": id, ...(types === undefined ? {} : { "@type": types }) },
+    { "@id": id, ...(types === undefined ? {} : { "@type": types }), ...own },
   ]);
 }
 
@@ -403,7 +405,7 @@ function write(
   deps: Pick<Deps, "records" | "objects">,
   { root, state, left, members, inner, paths, survey, names, statements }: Plan,
 ): Readable {
-  const without = new Set(inner.map(({ record }) => descriptorArk(record.ark)));
+  const crates = new Set(inner.map(({ record }) => record.ark));
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
   let reading: Readable | undefined;
@@ -433,7 +435,7 @@ function write(
         root,
         crateMetadata(deps, root, survey, names, {
           told: (record, document) => statements.of(record, document),
-          without,
+          inner: crates,
         }),
       ),
     ),

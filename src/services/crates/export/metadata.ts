@@ -8,7 +8,13 @@ import { parseDocument } from "../../records/view.js";
 import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
 import { EntityIds } from "../identifiers/identify.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
-import { DESCRIPTOR, descriptorArk } from "../layout.js";
+import {
+  describedCrate,
+  DESCRIPTOR,
+  descriptorArk,
+  OWN_STATEMENTS,
+  SUMMARIZES,
+} from "../layout.js";
 import { ADDED_TERMS } from "../records/document.js";
 import { crateRecords } from "./records.js";
 
@@ -432,7 +438,7 @@ function entitiesInside(document: JsonObject): { id: string; value: JsonObject }
     if (typeof id === "string" && Object.keys(value).length > 1) found.push({ id, value });
     for (const [name, inner] of Object.entries(value)) look(name, inner);
   };
-  for (const [key, value] of Object.entries(document)) look(key, value);
+  for (const [key, value] of Object.entries(document)) if (key !== SUMMARIZES) look(key, value);
   return found;
 }
 
@@ -467,6 +473,40 @@ export interface CrateSurvey {
   conformsTo: string;
   /** Statements inside other entities without a type, by `@id`. */
   untyped: ReadonlyMap<string, JsonObject[]>;
+  summaries: ReadonlyMap<string, Summary>;
+}
+
+/** Where the crate's metadata file contradicts that of a crate within it. */
+export interface Summary {
+  /** The inner crate's `@id` in the metadata. */
+  id: string;
+  /** The statements of the crate's metadata file. */
+  outer: JsonObject;
+  /** The stored statements, by the same properties. */
+  own: JsonObject;
+}
+
+/** Summaries by ARK; without properties that the inner crate's record no longer has. */
+async function summariesOf(
+  { records }: Pick<Deps, "records">,
+  descriptor: Descriptor | undefined,
+): Promise<Map<string, Summary>> {
+  const stated = listOf(descriptor?.document[SUMMARIZES]).flatMap((value) =>
+    isObject(value) && typeof value["@id"] === "string" ? [{ ...value, "@id": value["@id"] }] : [],
+  );
+  const found = await records.findMany(stated.map((value) => value["@id"]));
+  const summaries = new Map<string, Summary>();
+  for (const [index, { "@id": ark, ...said }] of stated.entries()) {
+    const record = found[index];
+    if (!record || record.tombstone) continue;
+    const document = parseDocument(record.document);
+    const names = Object.keys(said).filter((name) => Object.hasOwn(document, name));
+    const among = (all: JsonObject): JsonObject =>
+      objectFrom(names.map((name): [string, JsonValue] => [name, all[name]!]));
+    const id = entityUrl(record, document) ?? ark;
+    summaries.set(ark, { id, outer: among(said), own: among(document) });
+  }
+  return summaries;
 }
 
 /** Which members of a record's document the export writes, and how. */
@@ -501,6 +541,7 @@ export async function surveyCrate(
     known,
     untyped,
     descriptor,
+    summaries: await summariesOf(deps, descriptor),
     conformsTo: made.conformsTo,
     context: new CrateContext(descriptor ? descriptor.document["@context"] : made.context, used),
   };
@@ -548,24 +589,33 @@ export function isMadeDescriptor(
   );
 }
 
-/** RO-Crate metadata of a crate from its current records, in chunks of JSON text. */
+/**
+ * RO-Crate metadata of a crate from its current records, in chunks of JSON text.
+ * @param inner crates within the crate that have their own metadata file beside this one
+ */
 export async function* crateMetadata(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
-  { told = asItIs, without }: { told?: Told; without?: ReadonlySet<string> } = {},
+  { told = asItIs, inner }: { told?: Told; inner?: ReadonlySet<string> } = {},
 ): AsyncGenerator<string> {
   const context =
     names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
-  let piece = `{${context}"@graph":[${JSON.stringify(descriptorEntity(root.ark, survey, names))}`;
+  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names);
+  if (!inner && survey.summaries.size > 0)
+    described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
+  let piece = `{${context}"@graph":[${JSON.stringify(described)}`;
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
-      if (record.ark === descriptorArk(root.ark) || without?.has(record.ark)) continue;
+      const crate = describedCrate(record.ark);
+      if (crate !== undefined && (crate === root.ark || inner?.has(crate))) continue;
       const document = told(record, parseDocument(record.document));
       if (standsInside(record, document, survey, names)) continue;
       const outdated = await outdatedIn(deps, document, names, told);
-      piece += `,${JSON.stringify(crateEntity(record, document, names, outdated))}`;
+      const entity = crateEntity(record, document, names, outdated);
+      const summary = survey.summaries.get(record.ark)?.outer;
+      piece += `,${JSON.stringify(summary ? { ...entity, ...summary } : entity)}`;
       if (piece.length < PIECE) continue;
       yield piece;
       piece = "";
@@ -573,6 +623,10 @@ export async function* crateMetadata(
   }
   yield `${piece}]}`;
 }
+
+/** Statements of the inner metadata files that the document contradicts, by inner crate. */
+const ownStatements = ({ summaries }: CrateSurvey): JsonObject =>
+  objectFrom([...summaries.values()].map(({ id, own }): [string, JsonValue] => [id, own]));
 
 /**
  * Whether all statements of a record are inside other entities, so that it is not an entity by

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { PROVENANCE } from "../../../model/provenance.js";
 import { type Findings, isObject, listOf, objectFrom, quoted } from "../findings.js";
 import { typeNames } from "../kinds.js";
-import type { CrateDescription } from "../layout.js";
+import { type CrateDescription, SUMMARIZES, summaryOf } from "../layout.js";
 import type { IdentifiedEntity, IdScope, Part, RegisteredCrate } from "./identify.js";
 
 /** Local names of properties whose plain texts are references, as the older layout writes them. */
@@ -171,6 +171,60 @@ class United {
   value(): JsonValue {
     return this.grew ? this.values : this.first;
   }
+}
+
+/**
+ * The metadata file of a crate within the crate describes it. Texts and numbers that the file of
+ * the crate around it states otherwise are often outdated: they are stored with the descriptor of
+ * that file, as its summary of the inner crate, so that no property gets two values. References
+ * stay united: each is a link that somebody follows.
+ */
+export function separateSummaries(
+  entities: readonly IdentifiedEntity[],
+  [outermost]: readonly CrateDescription[],
+  registered: ReadonlyMap<string, RegisteredCrate>,
+): void {
+  const descriptor = entities
+    .flatMap(({ role, parts }) => (role === "descriptor" ? parts : []))
+    .find(({ entity }) => entity === outermost!.descriptor);
+  if (!descriptor) return;
+  const summaries: JsonObject[] = [];
+  for (const { ark, role, parts } of entities) {
+    if (role !== "nestedRoot" || registered.has(ark)) continue;
+    const own = parts.find(({ scope, entity }) => scope.description.root === entity);
+    for (const [index, part] of parts.entries()) {
+      if (!own || part.scope !== descriptor.scope || part.entity.embedded) continue;
+      const isReference = referenceFields(outermost!.context);
+      const names = Object.entries(part.entity.value)
+        .filter(
+          ([name, value]) =>
+            !name.startsWith("@") &&
+            Object.hasOwn(own.entity.value, name) &&
+            contradict(value, own.entity.value[name]!, isReference(name)),
+        )
+        .map(([name]) => name);
+      if (names.length === 0) continue;
+      summaries.push(summaryOf(part.entity, names));
+      const agreed = Object.entries(part.entity.value).filter(([name]) => !names.includes(name));
+      parts[index] = { ...part, entity: { ...part.entity, value: objectFrom(agreed) } };
+    }
+  }
+  if (summaries.length === 0) return;
+  const { value } = descriptor.entity;
+  descriptor.entity = {
+    ...descriptor.entity,
+    value: { ...value, [SUMMARIZES]: [...listOf(value[SUMMARIZES]), ...summaries] },
+  };
+}
+
+/** Whether an inner crate's own value replaces a different one; an empty list states nothing. */
+function contradict(outer: JsonValue, own: JsonValue, isReference: boolean): boolean {
+  if (JSON.stringify(outer) === JSON.stringify(own)) return false;
+  const stated = [...listOf(outer), ...listOf(own)];
+  return (
+    listOf(outer).length === 0 ||
+    (!isReference && !stated.some((value) => isObject(value) && !Object.hasOwn(value, "@value")))
+  );
 }
 
 /** An entity with the statements about it that are stored; see {@link withOwnStatement}. */

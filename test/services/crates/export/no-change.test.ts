@@ -18,6 +18,7 @@ import { locateMetadata } from "../../../../src/services/crates/metadata/read.js
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import {
   LIMITS,
+  metadata,
   readerOf,
   REAL_CRATES,
   realCrate,
@@ -279,4 +280,97 @@ describe("a crate that is exported and uploaded again", () => {
       expect(found).toEqual({});
     },
   );
+});
+
+describe("a crate within a crate that the outer metadata file contradicts", () => {
+  const [RELEASE, SUB] = ["ark:99999/release", "ark:99999/sub"];
+  const TYPE = ["Dataset", "https://w3id.org/EVI#ROCrate"];
+  const release = () =>
+    zip({
+      "ro-crate-metadata.json": metadata(
+        [
+          {
+            "@id": SUB,
+            "@type": TYPE,
+            version: "1.0",
+            keywords: ["a"],
+            hasPart: [],
+            author: { "@id": "ark:99999/author" },
+            license: "MIT",
+          },
+        ],
+        { "@id": RELEASE, hasPart: [{ "@id": SUB }] },
+      ),
+      "sub/ro-crate-metadata.json": metadata(
+        [
+          { "@id": "a.csv", "@type": "File", name: "A" },
+          { "@id": "#own", "@type": "Person", name: "Own" },
+        ],
+        {
+          "@id": SUB,
+          "@type": TYPE,
+          version: "1.5",
+          keywords: ["a", "b"],
+          hasPart: [{ "@id": "a.csv" }],
+          author: { "@id": "#own" },
+          license: "MIT",
+        },
+      ),
+      "sub/a.csv": "1,2\n",
+    });
+  const documentOf = async (ark: string): Promise<JsonObject> => {
+    const [record] = await rig.records.findMany([ark]);
+    return JSON.parse(Buffer.from(record!.document).toString()) as JsonObject;
+  };
+  const SUMMARIZES = "urn:arkgraph:summarizes";
+  const OUTER = { version: "1.0", keywords: ["a"], hasPart: [] };
+  const OWN = {
+    version: "1.5",
+    keywords: ["a", "b"],
+    hasPart: [{ "@id": `${RELEASE}/sub/a.csv` }],
+  };
+
+  it("has no new revision and has lost no statement", async () => {
+    expect(await differences(await release())).toEqual({});
+  });
+
+  it("stores the values of the inner file, and the others with the outer descriptor", async () => {
+    await rig.upload(await release());
+    const inner = await documentOf(SUB);
+    expect(inner).toMatchObject({ ...OWN, license: "MIT" });
+    // Both references are links that somebody follows.
+    expect(inner["author"]).toHaveLength(2);
+    expect(await documentOf(descriptorArk(RELEASE))).toMatchObject({
+      [SUMMARIZES]: [{ "@id": SUB, ...OUTER }],
+    });
+    expect(await documentOf(descriptorArk(SUB))).not.toHaveProperty([SUMMARIZES]);
+  });
+
+  it("is exported as each of the two files described it", async () => {
+    await rig.upload(await release());
+    const archive = await Archive.open(readerOf(await exported(RELEASE)), LIMITS);
+    const described = [];
+    for (const member of archive.members.filter(({ name }) => name.endsWith(DESCRIPTOR))) {
+      const { "@graph": graph } = JSON.parse(
+        (await buffer(archive.read(member))).toString(),
+      ) as JsonObject;
+      described.push((graph as JsonObject[]).find((entity) => entity["@id"] === SUB));
+      expect(JSON.stringify(graph)).not.toContain("urn:arkgraph:");
+    }
+    expect(described).toMatchObject([OUTER, OWN]);
+  });
+
+  it("has in a document the values of the outer file, and the inner file's with the descriptor", async () => {
+    await rig.upload(await release());
+    const { "@graph": graph } = JSON.parse(
+      (await exportedMetadata(RELEASE)).toString(),
+    ) as JsonObject;
+    const entity = (id: string) =>
+      (graph as JsonObject[]).find((candidate) => candidate["@id"] === id);
+    expect(entity(SUB)).toMatchObject(OUTER);
+    expect(entity(DESCRIPTOR)).toMatchObject({
+      "urn:arkgraph:ownStatements": { "@type": "@json", "@value": { [SUB]: OWN } },
+    });
+    expect(entity(DESCRIPTOR)).not.toHaveProperty([SUMMARIZES]);
+  });
 });
