@@ -5,12 +5,12 @@ import { KINDS } from "../../model/kinds.js";
 import { ContextLimit } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
+import { withoutArks } from "../../storage/records/text.js";
 import { mediaTypeOf } from "../files/stored-content.js";
 import {
   MOST_TEXT,
   reservedFields,
   reservedIn,
-  withoutArks,
   withoutLines,
   withOwner,
 } from "../records/reserved.js";

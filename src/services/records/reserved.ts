@@ -8,6 +8,7 @@ import { graphOf } from "../../rdf/graph.js";
 import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import { unpackQuads } from "../../storage/records/codecs.js";
 import type { RecordState, SearchText } from "../../storage/records/port.js";
+import { withoutArks } from "../../storage/records/text.js";
 
 /** The state of a document, with the lines of its quads that only the registry may state. */
 export interface ClaimedState {
@@ -198,12 +199,6 @@ function searchText(document: JsonObject): SearchText {
     other: searched(other),
   };
 }
-
-/**
- * Text without its ARKs: words in an identifier describe the location of a record, not its topic.
- */
-export const withoutArks = (text: string): string =>
-  text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
 
 export function keywordsOf(document: JsonObject): string[] {
   const { keywords } = document;

@@ -32,6 +32,12 @@ export const searchedTextOf = ({ text }: RecordState): SearchText => ({
   other: indexable(text.other),
 });
 
+/**
+ * Text without its ARKs: words in an identifier describe the location of a record, not its topic.
+ */
+export const withoutArks = (text: string): string =>
+  text.replace(/(?:https?:\/\/\S+\/)?\bark:\/?\d\S*/gi, " ").trim();
+
 /** Distinct keywords as they are compared. */
 export const keywordsOf = ({ keywords }: RecordState): string[] =>
   [...new Set(keywords.map(wordOf))].filter((word) => word !== "");

@@ -241,6 +241,28 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       );
     });
 
+    test("removes identifiers from the searched text of before schema 7", async () => {
+      const url = await server.database();
+      const other = "Ada ark:99999/clusters-of-cells Lovelace https://n2t.net/ark:/99999/nuclei";
+      const before = await nodes.open(url);
+      const NOTHING = { name: "", description: "", keywords: "" };
+      await write(
+        before,
+        create("ark:99999/by-ada", {}, { text: { ...NOTHING, other } }),
+        create("ark:99999/clusters", {}, { text: { ...NOTHING, other: "clusters" } }),
+      );
+      await before.close();
+      await server.sql("UPDATE arkgraph_schema SET version = 6", url);
+      const after = await nodes.open(url);
+      const found = async (text: string) =>
+        (await after.search({ text, match: "all", offset: 0, limit: 9 })).hits.map(
+          ({ ark }) => ark,
+        );
+      expect(await found("ada lovelace")).toEqual(["ark:99999/by-ada"]);
+      expect(await found("clusters")).toEqual(["ark:99999/clusters"]);
+      expect(await found("nuclei")).toEqual([]);
+    });
+
     test("of a newer version's database, or of another program's, is refused and changes nothing", async () => {
       const url = await server.database();
       await (await nodes.open(url)).health();

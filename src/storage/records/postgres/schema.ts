@@ -1,5 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
+import { withoutArks } from "../text.js";
+import { Analyzer } from "./search/analyzer.js";
 import { failure, isCollision, StatementError } from "./statement-error.js";
 import { type Database, type Session, statement } from "./statement.js";
 
@@ -241,12 +243,53 @@ UPDATE object_ref SET ended = coalesce(ended, since), dropped = true WHERE id IN
   WHERE a.role = 'archive' AND a.dropped = false AND v.at < latest.at);
 `;
 
+/** Texts that are read together. */
+const TEXTS = 1000;
+const WITH_ARKS = statement<
+  [state: number, name: string, description: string, keywords: string, other: string]
+>(
+  `SELECT state, name, description, keywords, other FROM text
+    WHERE state > $1 AND other ILIKE '%ark:%' ORDER BY state LIMIT ${TEXTS}`,
+);
+const CHANGE_TEXTS = statement(
+  `UPDATE text SET other = v.other, search = v.search::tsvector
+    FROM unnest($1::bigint[], $2::text[], $3::text[]) AS v (state, other, search)
+    WHERE text.state = v.state`,
+);
+
 /**
- * One version of the schema: the statements that bring the one before to it, and the least version
- * that a program must know to use it.
+ * Identifiers are no text to search for; before this version search found the words in them. Stems
+ * are made by the program.
+ */
+async function version7(session: Session): Promise<void> {
+  const analyzer = new Analyzer();
+  try {
+    let rows = await session.query(WITH_ARKS, [0]);
+    while (rows.length > 0) {
+      const texts = rows.map(([, name, description, keywords, other]) => ({
+        name,
+        description,
+        keywords,
+        other: withoutArks(other),
+      }));
+      await session.query(CHANGE_TEXTS, [
+        rows.map(([state]) => state),
+        texts.map(({ other }) => other),
+        analyzer.analyze(texts).map(({ vector }) => vector),
+      ]);
+      rows = await session.query(WITH_ARKS, [rows.at(-1)![0]]);
+    }
+  } finally {
+    analyzer.close();
+  }
+}
+
+/**
+ * One version of the schema: what brings the one before to it, and the least version that a program
+ * must know to use it.
  */
 interface Migration {
-  readonly sql: string;
+  readonly up: string | ((session: Session) => Promise<void>);
   readonly needs: number;
 }
 
@@ -255,12 +298,13 @@ interface Migration {
  * version only where older programs may read and write as before.
  */
 export const MIGRATIONS: readonly Migration[] = [
-  { sql: VERSION_1, needs: 1 },
-  { sql: VERSION_2, needs: 2 },
-  { sql: VERSION_3, needs: 2 },
-  { sql: VERSION_4, needs: 4 },
-  { sql: VERSION_5, needs: 4 },
-  { sql: VERSION_6, needs: 6 },
+  { up: VERSION_1, needs: 1 },
+  { up: VERSION_2, needs: 2 },
+  { up: VERSION_3, needs: 2 },
+  { up: VERSION_4, needs: 4 },
+  { up: VERSION_5, needs: 4 },
+  { up: VERSION_6, needs: 6 },
+  { up: version7, needs: 6 },
 ];
 
 /**
@@ -372,9 +416,9 @@ async function bringUp(session: Session): Promise<void> {
   if (version > KNOWN) return assertKnown((await session.query(NEEDS))[0]!);
   if (version === KNOWN) return;
   if (version > 0) await session.query(STILL);
-  for (const { sql } of MIGRATIONS.slice(version)) {
+  for (const { up } of MIGRATIONS.slice(version)) {
     try {
-      await session.exec(sql);
+      await (typeof up === "string" ? session.exec(up) : up(session));
     } catch (error) {
       if (failure(error).code === "42P07")
         throw refusal(

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.js";
+import { withoutArks } from "../text.js";
 import { StatementError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
@@ -236,8 +237,39 @@ const VERSION_7 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM reco
     ON v.record = c.id AND v.revision = a.since WHERE a.role = 'archive' AND a.dropped = 0 AND v.at
     < latest.at);`;
 
+/** Texts that are read together. */
+const TEXTS = 1000;
+
+/**
+ * Identifiers are no text to search for; before this version search found the words in them. The
+ * index is changed only where there were identifiers.
+ */
+function version8(connection: Connection): void {
+  const page = connection.prepare<[number, string, string, string, string]>(
+    `SELECT id, name, description, keywords, other FROM text
+      WHERE id > ? AND other LIKE '%ark:%' ORDER BY id LIMIT ${TEXTS}`,
+  );
+  const change = connection.prepare("UPDATE text SET other = ? WHERE id = ?");
+  // External content: the index needs exactly the text that it indexed.
+  const unindex = connection.prepare(
+    `INSERT INTO search (search, rowid, name, description, keywords, other)
+      VALUES ('delete', ?, ?, ?, ?, ?)`,
+  );
+  const index = connection.prepare(
+    "INSERT INTO search (rowid, name, description, keywords, other) VALUES (?, ?, ?, ?, ?)",
+  );
+  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]])) {
+    for (const [id, name, description, keywords, other] of rows) {
+      const left = withoutArks(other);
+      unindex.put([id, name, description, keywords, other]);
+      change.put([left, id]);
+      index.put([id, name, description, keywords, left]);
+    }
+  }
+}
+
 /** Each brings the schema one version further. Only ever add to the end. */
-export const MIGRATIONS: readonly string[] = [
+export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   VERSION_1,
   VERSION_2,
   VERSION_3,
@@ -245,6 +277,7 @@ export const MIGRATIONS: readonly string[] = [
   VERSION_5,
   VERSION_6,
   VERSION_7,
+  version8,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
@@ -275,7 +308,10 @@ export function migrate(connection: Connection, file: string): void {
       );
     if (version === SCHEMA_VERSION) return;
     connection.transaction(() => {
-      for (const migration of MIGRATIONS.slice(version)) connection.exec(migration);
+      for (const migration of MIGRATIONS.slice(version)) {
+        if (typeof migration === "string") connection.exec(migration);
+        else migration(connection);
+      }
       connection.exec(
         `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${SCHEMA_VERSION}`,
       );

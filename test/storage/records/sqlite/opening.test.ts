@@ -20,7 +20,7 @@ import {
 function inSchema5(file: string): void {
   const older = `${file}.older`;
   const connection = new Connection(older);
-  for (const migration of MIGRATIONS.slice(0, 5)) connection.exec(migration);
+  for (const migration of MIGRATIONS.slice(0, 5)) connection.exec(migration as string);
   connection.exec(`ATTACH '${file}' AS newer`);
   for (const [table] of connection
     .prepare<[string]>(
@@ -230,6 +230,34 @@ describe("opening the file of records", () => {
       "a",
       "c",
     ]);
+    await after.close();
+  });
+
+  test("removes identifiers from the searched text of before schema 8", async () => {
+    const other = "Ada ark:99999/clusters-of-cells Lovelace https://n2t.net/ark:/99999/nuclei";
+    const before = await openSqliteRecordStore({ file });
+    await write(
+      before,
+      create("ark:99999/by-ada", {}, { text: { name: "", description: "", keywords: "", other } }),
+      create(
+        "ark:99999/clusters",
+        {},
+        { text: { name: "", description: "", keywords: "", other: "clusters" } },
+      ),
+    );
+    await before.close();
+    const connection = new Connection(file);
+    connection.exec("PRAGMA user_version = 7");
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    const found = async (text: string) =>
+      (await after.search({ text, match: "all", offset: 0, limit: 9 })).hits.map(({ ark }) => ark);
+    expect(await found("ada lovelace")).toEqual(["ark:99999/by-ada"]);
+    expect(await found("clusters")).toEqual(["ark:99999/clusters"]);
+    expect(await found("nuclei")).toEqual([]);
+    // The index holds what its removal needs.
+    await write(after, remove("ark:99999/by-ada", 1));
+    expect(await found("ada")).toEqual([]);
     await after.close();
   });
 
