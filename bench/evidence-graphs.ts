@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
+import { parseArk } from "../src/identifiers/ark.js";
 import { SUPPORTED_BY } from "../src/model/provenance.js";
 import { evidenceGraph } from "../src/services/evidence/evidence-graph.js";
 import { OxigraphEngine } from "../src/storage/graph/oxigraph/index.js";
@@ -36,7 +37,7 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
     await queries.reach(await records.sequence(), LOAD);
     const graph = async (): Promise<void> => {
       const answer = await evidenceGraph(
-        { ark: root, direction: "upstream", limit: MOST },
+        { ark: parseArk(root)!, direction: "upstream", limit: MOST },
         { records, queries },
       );
       if (answer["@graph"].length < count - 1)

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { type Ark, parseArk } from "../src/identifiers/ark.js";
 import { openPostgresRecordStore } from "../src/storage/records/postgres/index.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
@@ -58,9 +59,9 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     const known = Array.from({ length: sizes.fewRecords }, () => next++);
     await store.commit({ by: null, at: Date.now(), records: known.map(make) });
     for (const index of known) await bare.create(bare.rowsOf(index + 1_000_000_000, make(index)));
-    const some = (): string => arkOf(known[Math.floor(Math.random() * known.length)]!);
+    const some = (): Ark => parseArk(arkOf(known[Math.floor(Math.random() * known.length)]!))!;
     const found = await inTurns(rounds, {
-      bare: () => rate(connections, () => bare.find(some())),
+      bare: () => rate(connections, () => bare.find(some().stored)),
       store: () => rate(connections, () => store.find(some())),
     });
     return [

@@ -340,7 +340,7 @@ export function givenArk(text: string): string {
     throw new Failure(
       `${text} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:99999/dataset-cells`,
     );
-  return ark;
+  return ark.stored;
 }
 
 /**

@@ -4,18 +4,32 @@ import { randomInt } from "node:crypto";
  * Archival Resource Keys, after draft-kunze-ark: `[https://NMA/]ark:[/]NAAN/Name[Qualifiers]`. The
  * contract's pattern `ark[0-9]{5}/.*` has no colon; an identifier that is spelled so is read too.
  *
- * An identifier has two forms here. The *stored form* is what records carry: label `ark:`, resolver
- * prefix off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case
- * of letters stay. The *key* is what identity is decided by: stored form without hyphens
+ * A text is parsed once, where it enters; from there on services and stores take this value. An
+ * identifier has two forms. The *stored form* is what records carry: label `ark:`, resolver prefix
+ * off, NAAN in lower case, `%xx` in upper case, no trailing `/` or `.`; hyphens and the case of
+ * letters stay. The *key* is what identity is decided by: stored form without hyphens
  * (identity-inert by the standard), doubled structural characters collapsed, percent-decoded.
  */
-export interface Ark {
-  /** Name Assigning Authority Number, lower case. */
-  naan: string;
-  /** All after the NAAN's slash, e.g. `crate/data/a.csv`. */
-  name: string;
+export class Ark {
   /** `ark:<naan>/<name>`. */
-  stored: string;
+  readonly stored: string;
+  #key: string | undefined;
+
+  /**
+   * @param naan Name Assigning Authority Number, lower case
+   * @param name all after the NAAN's slash, e.g. `crate/data/a.csv`
+   */
+  constructor(
+    readonly naan: string,
+    readonly name: string,
+  ) {
+    this.stored = `ark:${naan}/${name}`;
+  }
+
+  /** Worked out when it is first asked for. */
+  get key(): string {
+    return (this.#key ??= arkKey(this.stored));
+  }
 }
 
 /**
@@ -64,12 +78,7 @@ export function parseArk(text: string): Ark | undefined {
   while (end > 0 && (name[end - 1] === "/" || name[end - 1] === ".")) end--;
   name = name.slice(0, end);
   if (name === "" || /[?#]/.test(name) || REFUSED.test(name)) return undefined;
-  return { naan, name, stored: `ark:${naan}/${name}` };
-}
-
-/** Stored form of any accepted spelling, or `undefined`. */
-export function storedArk(text: string): string | undefined {
-  return parseArk(text)?.stored;
+  return new Ark(naan, name);
 }
 
 /**
@@ -77,12 +86,12 @@ export function storedArk(text: string): string | undefined {
  * published pattern `ark:?/?[0-9]{5,}/.*` finds inside a text (the label without its colon, a
  * resolver's URL).
  */
-export function referencedArk(text: string): string | undefined {
+export function referencedArk(text: string): Ark | undefined {
   if (text.length > LONGEST_ARK) return undefined;
   const whole = parseArk(text);
-  if (whole) return whole.stored;
+  if (whole) return whole;
   const at = text.search(/ark:?\/?[0-9]{5,}\//i);
-  return at < 0 ? undefined : parseArk(text.slice(at).replace(/^ark:?\/?/i, "ark:"))?.stored;
+  return at < 0 ? undefined : parseArk(text.slice(at).replace(/^ark:?\/?/i, "ark:"));
 }
 
 /**
@@ -120,6 +129,11 @@ export function arkKey(stored: string): string {
   return head + (decoded.includes("\0") ? tail : decoded);
 }
 
+/** Whether two stored forms are one identity. */
+export function sameArk(one: string, other: string): boolean {
+  return one === other || arkKey(one) === arkKey(other);
+}
+
 /**
  * A stored form as the path of a URL, which is decoded once. Its escapes are escaped where they
  * would spell another identifier then: one that holds an escape itself (`%2520`), is cut at its end
@@ -129,7 +143,7 @@ export function arkInPath(stored: string): string {
   if (!stored.includes("%")) return stored;
   const once = decodedText(stored);
   const asked = lookupArk(once);
-  return asked !== undefined && arkKey(asked) === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once)
+  return asked !== undefined && asked.key === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once)
     ? stored
     : stored.replaceAll("%", "%25");
 }
@@ -144,11 +158,11 @@ function decodedText(text: string): string {
 }
 
 /**
- * The key to look up for a path or a reference that was percent-decoded already: as
+ * The ARK to look up for a path or a reference that was percent-decoded already: as
  * {@link parseArk}, but characters that a stored form holds encoded (a space) are let through,
  * since the key is compared decoded.
  */
-export function lookupArk(text: string): string | undefined {
+export function lookupArk(text: string): Ark | undefined {
   if (text.length > LONGEST_ARK) return undefined;
   const label = LABEL.exec(text);
   if (!label || text.includes("\0") || !text.isWellFormed()) return undefined;
@@ -159,7 +173,7 @@ export function lookupArk(text: string): string | undefined {
     .slice(slash + 1)
     .replace(/%[0-9a-fA-F]{2}/g, (hex) => hex.toUpperCase())
     .replace(/[/.]+$/, "");
-  return NAAN.test(naan) && name !== "" ? `ark:${naan}/${name}` : undefined;
+  return NAAN.test(naan) && name !== "" ? new Ark(naan, name) : undefined;
 }
 
 /**
@@ -198,13 +212,13 @@ export function checkCharacter(identifier: string): string {
 }
 
 /** A new identifier `ark:<naan>/<kind>-<slug of the name>-<random with check character>`. */
-export function mintArk(naan: string, kind: string, name: string | null): string {
+export function mintArk(naan: string, kind: string, name: string | null): Ark {
   const words = name === null ? "" : slug(name);
   let random = "";
   for (let index = 0; index < RANDOM_LENGTH; index++)
     random += BETANUMERIC[randomInt(BETANUMERIC.length)];
-  const body = `${naan}/${kind}-${words === "" ? "" : `${words}-`}${random}`;
-  return `ark:${body}${checkCharacter(body)}`;
+  const body = `${kind}-${words === "" ? "" : `${words}-`}${random}`;
+  return new Ark(naan, body + checkCharacter(`${naan}/${body}`));
 }
 
 /** Whether {@link mintArk} made an identifier of this kind: by its form and its check character. */

@@ -1,4 +1,4 @@
-import { arkKey, LONGEST_ARK, parseArk } from "./ark.js";
+import { type Ark, arkKey, LONGEST_ARK, parseArk } from "./ark.js";
 import { OPERATION_NAMES } from "./operation-names.js";
 
 /**
@@ -12,11 +12,10 @@ const DASHES = /[-\u2010-\u2015]/;
 const OPERATIONS: ReadonlySet<string> = new Set(OPERATION_NAMES.map((name) => arkKey(name)));
 
 /**
- * What stands against a text as the identifier of a new record, in one sentence; `undefined` for
- * nothing. Identifiers that are stored already stay as they are: this is asked for those that are
- * to be registered only.
+ * The identifier of a new record, or what stands against it, in one sentence. Identifiers that are
+ * stored already stay as they are: this is asked for those that are to be registered only.
  */
-export function identifierProblem(text: string): string | undefined {
+export function claimableArk(text: string): Ark | string {
   if (text.length > LONGEST_ARK)
     return `the identifier has more than ${LONGEST_ARK} characters; choose a shorter one`;
   const hidden = HIDDEN_OR_BLANK.exec(text) ?? HIDDEN.exec(decodedEscapes(text));
@@ -41,19 +40,19 @@ export function identifierProblem(text: string): string | undefined {
       "the identifier holds a percent-encoded hyphen; write it as -, which makes no " +
       "difference between identifiers"
     );
-  if (isOperation(ark.stored))
+  if (isOperation(ark.key))
     return (
       "the last part of the identifier is the name of an operation " +
       `(${OPERATION_NAMES.join(", ")}); choose another one`
     );
-  return undefined;
+  return ark;
 }
 
 /**
- * True for an identifier whose last part would be taken for an operation on the record above it.
+ * True for the key of an identifier whose last part would be taken for an operation on the record
+ * above it.
  */
-export function isOperation(stored: string): boolean {
-  const key = arkKey(stored);
+export function isOperation(key: string): boolean {
   return OPERATIONS.has(key.slice(key.lastIndexOf("/") + 1));
 }
 

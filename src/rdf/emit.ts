@@ -1,4 +1,4 @@
-import { arkKey, parseArk, referencedArk } from "../identifiers/ark.js";
+import { type Ark, parseArk, referencedArk } from "../identifiers/ark.js";
 import { expandCurie } from "../model/field.js";
 import type { Link } from "../model/kind.js";
 import { ANY_SUBJECT, inferredGraph, SUPPORTED_BY } from "../model/provenance.js";
@@ -50,6 +50,8 @@ interface EmitOptions {
   properties: Properties;
   /** The record is an activity: schema.org's `object`, `result` … count as provenance. */
   activity: boolean;
+  /** As in {@link import("./plain.js").GraphInput}. */
+  known?: Ark | undefined;
 }
 
 /**
@@ -62,7 +64,8 @@ export class Emitter {
   private readonly lines = new Lines();
   private readonly links = new Map<string, Link>();
   private readonly blanks = new Map<string, string>();
-  private readonly targets = new Map<string, Pick<Link, "target" | "targetKey"> | undefined>();
+  /** By IRI: provenance names one target in several statements. */
+  private readonly arks = new Map<string, Ark | undefined>();
   private genid = 0;
   readonly lostTerms = new Set<string>();
   /** The end of a line: the graph. */
@@ -72,6 +75,7 @@ export class Emitter {
   constructor(private readonly options: EmitOptions) {
     this.end = `${iriTerm(options.ark)} .`;
     this.inferredEnd = `${iriTerm(inferredGraph(options.ark))} .`;
+    if (options.known) this.arks.set(options.known.stored, options.known);
   }
 
   result(): { quads: string; links: Link[]; lostTerms: string[] } {
@@ -94,17 +98,14 @@ export class Emitter {
 
   private link(predicate: string, object: string): void {
     if (object === this.options.ark) return;
-    const target = this.target(object);
-    if (target) this.links.set(`${predicate} ${object}`, { predicate, ...target });
-  }
-
-  /** Provenance names one target in several statements. */
-  private target(object: string): Pick<Link, "target" | "targetKey"> | undefined {
-    if (this.targets.has(object)) return this.targets.get(object);
-    const ark = parseArk(object);
-    const target = ark && { target: ark.stored, targetKey: arkKey(ark.stored) };
-    this.targets.set(object, target);
-    return target;
+    if (!this.arks.has(object)) this.arks.set(object, parseArk(object));
+    const ark = this.arks.get(object);
+    if (ark)
+      this.links.set(`${predicate} ${object}`, {
+        predicate,
+        target: ark.stored,
+        targetKey: ark.key,
+      });
   }
 
   /** Emits a node with all its properties and nested nodes; returns its IRI. */
@@ -165,10 +166,12 @@ export class Emitter {
   /** IRI that a text value refers to. */
   private reference({ provenance }: Property, text: unknown): string | undefined {
     if (typeof text !== "string") return undefined;
-    return (
-      referencedArk(text) ??
-      (provenance !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined)
-    );
+    const ark = this.arks.get(text) ?? referencedArk(text);
+    if (ark) {
+      this.arks.set(ark.stored, ark);
+      return ark.stored;
+    }
+    return provenance !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined;
   }
 
   private literalOf(iri: string, value: Expanded): string {

@@ -346,6 +346,7 @@ function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
     subject,
     properties,
     activity: input.kind === "computation",
+    known: input.known,
   });
   for (const [index, node] of nodes.entries())
     emitter.node(index === 0 ? { "@id": subject, ...node } : node);

@@ -1,3 +1,4 @@
+import type { Ark } from "../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import type { KindName, Link } from "../model/kind.js";
 import type { Expanded } from "./emit.js";
@@ -91,6 +92,8 @@ export interface GraphInput {
    * defines declared fields.
    */
   fromCrate?: boolean;
+  /** An identifier in the document that was parsed before: that of its owner. */
+  known?: Ark | undefined;
 }
 export interface RecordGraph {
   /** Canonical N-Quads (sorted lines): the record's graph, and its inferred graph. */

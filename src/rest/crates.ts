@@ -14,6 +14,7 @@ import { KINDS } from "../model/kinds.js";
 import { authenticated } from "../services/access/rules.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
+import { askedArk } from "../services/records/find.js";
 import { landmarksOf, listParameters } from "../services/records/list.js";
 import { parseDocument } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
@@ -378,7 +379,7 @@ export const FIELDS = ["file", "crate"];
 /** Whether an upload is an update, and of which crate. */
 export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({
   update: readFlag(query, "update"),
-  crate: query["crate"],
+  crate: query["crate"] === undefined ? undefined : askedArk(query["crate"]),
 });
 
 async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
@@ -429,7 +430,7 @@ export async function answerCrate(
   if (view.status === "failed") throw failure(view, locOf);
   if (view.rocrateIdentifier === null)
     return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
-  const crate = await KIND_RESOLVERS.rocrate.read(view.rocrateIdentifier, context);
+  const crate = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
   sendJson(req, res, { ...parseDocument(crate.bytes), submission: view }, { headers: NOT_STORED });
 }
 

@@ -16,6 +16,7 @@ import {
   type EvidenceGraph,
   type EvidenceNode,
 } from "../services/evidence/types.js";
+import { askedArk } from "../services/records/find.js";
 import {
   arkPath,
   type ContractRow,
@@ -453,7 +454,7 @@ export const evidenceOperations: Handlers = {
       request.res,
       await evidence.pathBetween(
         arkOf(request),
-        to,
+        askedArk(to),
         request.context,
         assertedByParameter(request.query),
       ),

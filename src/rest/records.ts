@@ -5,11 +5,12 @@ import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { readJson } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, streamJsonArray } from "../http/reply.js";
-import { arkKey, lookupArk, referencedArk, storedArk } from "../identifiers/ark.js";
+import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import { authenticated } from "../services/access/rules.js";
 import type { Content } from "../services/files/content.js";
+import { askedArk } from "../services/records/find.js";
 import { listParameters } from "../services/records/list.js";
 import { revisionParameter } from "../services/records/read.js";
 import { parseDocument, readBacklinkCursor, type RecordView } from "../services/records/view.js";
@@ -102,7 +103,7 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
  */
 function viewAsked(
   { query, context }: RestRequest,
-  ark: string,
+  ark: Ark,
   kind?: KindName,
 ): Promise<RecordView> {
   const { revision, backlinks } = query;
@@ -158,13 +159,12 @@ function globalResolver({ req, params, context, path }: RestRequest): string | u
   // Undecoded: escapes are part of the identifier, and `?info` is passed on to the other resolver
   // too.
   const { written = path, search } = splitTarget(req.url ?? "/");
-  const ark = storedArk(written.slice(1));
-  if (ark !== undefined)
-    return `${GLOBAL_RESOLVER}/${encodeURI(ark).replaceAll("%25", "%")}${search}`;
+  const ark = parseArk(written.slice(1));
+  if (ark) return `${GLOBAL_RESOLVER}/${encodeURI(ark.stored).replaceAll("%25", "%")}${search}`;
   const decoded = lookupArk(path.slice(1));
   return (
     decoded &&
-    `${GLOBAL_RESOLVER}/${decoded
+    `${GLOBAL_RESOLVER}/${decoded.stored
       .split("/")
       .map(encodeURIComponent)
       .join("/")
@@ -173,8 +173,8 @@ function globalResolver({ req, params, context, path }: RestRequest): string | u
 }
 
 /** A file of a crate that no entity describes: the identifier of the crate and its path. */
-async function undescribedFile(request: RestRequest): Promise<Content | undefined> {
-  return crates.content(arkOf(request), {}, request.context).catch((error: unknown) => {
+async function undescribedFile({ context }: RestRequest, ark: Ark): Promise<Content | undefined> {
+  return crates.content(ark, {}, context).catch((error: unknown) => {
     if (error instanceof ServiceError && (error.code === "NOT_FOUND" || error.code === "GONE"))
       return undefined;
     throw error;
@@ -184,8 +184,9 @@ async function undescribedFile(request: RestRequest): Promise<Content | undefine
 /** The record of any kind, a file of a crate, or a redirect to another resolver. */
 async function resolve(request: RestRequest): Promise<void> {
   const { res } = request;
+  const ark = arkOf(request);
   try {
-    const view = await viewAsked(request, arkOf(request));
+    const view = await viewAsked(request, ark);
     const file =
       request.query["revision"] === undefined
         ? await crates.contentInstead(view.record, request.context)
@@ -200,7 +201,7 @@ async function resolve(request: RestRequest): Promise<void> {
       "revision" in error.extra
     )
       throw error;
-    const file = await undescribedFile(request);
+    const file = await undescribedFile(request, ark);
     if (file) return sendContent(request, file);
     const elsewhere = error.code === "NOT_FOUND" ? globalResolver(request) : undefined;
     if (elsewhere === undefined) throw error;
@@ -250,22 +251,22 @@ export const allRecordOperations: Handlers = Object.fromEntries(
 export const projectOperations: Handlers = {
   get_project_of_organization: async (request) => {
     const { NAAN, organization, postfix } = request.params;
-    const whole = `ark:${NAAN}/${organization}/${postfix}`;
+    const whole = askedArk(`ark:${NAAN}/${organization}/${postfix}`);
     try {
       await sendRecord(request, await viewAsked(request, whole, "project"));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
-      const view = await viewAsked(request, `ark:${NAAN}/${postfix}`, "project").catch(
+      const view = await viewAsked(request, askedArk(`ark:${NAAN}/${postfix}`), "project").catch(
         () => undefined,
       );
-      if (!view || !isMemberOf(view, `ark:${NAAN}/${organization}`)) throw error;
+      if (!view || !isMemberOf(view, askedArk(`ark:${NAAN}/${organization}`))) throw error;
       await sendRecord(request, view, `/project/${encodeURI(view.record.ark)}`);
     }
   },
 };
 
-function isMemberOf(view: RecordView, organization: string): boolean {
+function isMemberOf(view: RecordView, organization: Ark): boolean {
   const { memberOf } = parseDocument(view.bytes);
   const ark = typeof memberOf === "string" ? referencedArk(memberOf) : undefined;
-  return ark !== undefined && arkKey(ark) === arkKey(organization);
+  return ark?.key === organization.key;
 }

@@ -3,7 +3,9 @@ import type { Config } from "../config/config.js";
 import { invalid, ServiceError, ValidationError } from "../errors.js";
 import type { Context } from "../graphql/resolvers/context.js";
 import { formFields } from "../http/body.js";
+import type { Ark } from "../identifiers/ark.js";
 import { badStringItem, findBadString } from "../model/strings.js";
+import { askedArk } from "../services/records/find.js";
 
 /** One request on its way to an operation. */
 export interface RestRequest {
@@ -27,9 +29,12 @@ export interface RestRequest {
 export type Handler = (request: RestRequest) => Promise<void>;
 export type Handlers = Readonly<Record<string, Handler>>;
 
-/** The ARK that the path names. */
-export const arkOf = (request: RestRequest): string =>
-  `ark:${request.params["NAAN"]}/${request.params["postfix"] ?? request.params["download_id"]}`;
+/** The ARK that the path names. @throws ServiceError `NOT_FOUND` */
+export const arkOf = ({ params }: RestRequest): Ark => askedArk(arkIn(params));
+
+/** The same as text. */
+export const arkIn = (params: RestRequest["params"]): string =>
+  `ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`;
 
 export interface Target {
   path: string;

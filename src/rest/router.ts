@@ -23,6 +23,7 @@ import { ontologyOperations } from "./identifiers.js";
 import { publicationOperations } from "./publication.js";
 import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import {
+  arkIn,
   checkPath,
   type Handlers,
   readQuery,
@@ -375,9 +376,9 @@ async function names(
   counts: (stored: string, asked: string) => boolean,
 ): Promise<boolean> {
   for (const { params } of matched) {
-    const asked = lookupArk(`ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`);
+    const asked = lookupArk(arkIn(params));
     const stored = asked === undefined ? [] : await storedUnder(deps, asked);
-    if (stored.length > 1 || stored.some((ark) => counts(ark, asked!))) return true;
+    if (stored.length > 1 || stored.some((ark) => counts(ark, asked!.stored))) return true;
   }
   return false;
 }
@@ -393,7 +394,7 @@ async function meaningsOf(deps: Deps, matched: Matched, target: Target): Promise
   if (records.length === 0) return operations;
   const whole = lookupArk(target.path.slice(target.path.search(/ark(?::|[0-9])/i)));
   const stored = whole === undefined ? [] : await storedUnder(deps, whole);
-  return stored.length === 1 && stored[0] === whole ? records : operations;
+  return stored.length === 1 && stored[0] === whole?.stored ? records : operations;
 }
 
 /**

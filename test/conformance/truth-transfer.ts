@@ -11,6 +11,7 @@ import {
   type TruthTransfer,
 } from "../../src/storage/records/transfer-port.js";
 import { commitOf, create, linkTo, OWNER, remove, replace, write } from "./records/fixtures.js";
+import { arkFrom } from "../support/arks.js";
 
 /** A place for a truth, empty at first. */
 export interface Place {
@@ -347,7 +348,7 @@ export function truthTransferConformance(name: string, newFrom: NewPlace, newTo:
           ).existing,
           await store.lease("sweep", "n3", 1000),
           await store.list({ limit: 20 }),
-          await store.find(A),
+          await store.find(arkFrom(A)),
           await store.quads(A),
           await store.count({ kind: "software" }),
           await store.accountOf(OWNER),

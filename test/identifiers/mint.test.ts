@@ -1,13 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  arkKey,
-  checkCharacter,
-  isMinted,
-  mintArk,
-  slug,
-  storedArk,
-} from "../../src/identifiers/ark.js";
+import { checkCharacter, isMinted, mintArk, parseArk, slug } from "../../src/identifiers/ark.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
 
 /** Last segments of paths that are operations. */
@@ -26,13 +19,13 @@ const OPERATIONS = [
 
 describe("a minted identifier", () => {
   it("is known by its kind, form and check character", () => {
-    const ark = mintArk("99999", "rocrate", "A name");
+    const ark = mintArk("99999", "rocrate", "A name").stored;
     const changed = `${ark.slice(0, -1)}${ark.endsWith("0") ? "1" : "0"}`;
     expect(
       [
         ark,
-        mintArk("59852", "rocrate", null),
-        mintArk("99999", "dataset", null),
+        mintArk("59852", "rocrate", null).stored,
+        mintArk("99999", "dataset", null).stored,
         changed,
         "ark:59852/rocrate-mine",
         "ark:99999/x",
@@ -46,8 +39,8 @@ describe("a minted identifier", () => {
         fc.constantFrom(...KIND_NAMES),
         fc.option(fc.string({ unit: "binary", maxLength: 80 })),
         (kind, name) => {
-          const ark = mintArk("99999", kind, name);
-          expect(storedArk(ark)).toBe(ark);
+          const ark = mintArk("99999", kind, name).stored;
+          expect(parseArk(ark)?.stored).toBe(ark);
           expect(ark).toMatch(
             new RegExp(`^ark:99999/${kind}-(?:[a-z0-9]+-)*[0-9bcdfghjkmnpqrstvwxz]{10}$`),
           );
@@ -59,13 +52,13 @@ describe("a minted identifier", () => {
   it("never ends in a word that is an operation", () => {
     for (const word of OPERATIONS)
       for (let turn = 0; turn < 50; turn++)
-        expect(mintArk("99999", "dataset", word).toLowerCase().endsWith(word.toLowerCase())).toBe(
-          false,
-        );
+        expect(
+          mintArk("99999", "dataset", word).stored.toLowerCase().endsWith(word.toLowerCase()),
+        ).toBe(false);
   });
   it("has a key that no other has", () => {
     const keys = new Set(
-      Array.from({ length: 20_000 }, () => arkKey(mintArk("99999", "dataset", "One name"))),
+      Array.from({ length: 20_000 }, () => mintArk("99999", "dataset", "One name").key),
     );
     expect(keys.size).toBe(20_000);
   });

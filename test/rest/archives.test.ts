@@ -5,6 +5,7 @@ import { contentOf } from "../../src/services/files/content.js";
 import { bodyOf } from "../support/bodies.js";
 import { metadata, zip, type Entity, type Members } from "../support/crates.js";
 import { startServer, type Answer, type Person, type TestServer } from "../support/server.js";
+import { arkFrom } from "../support/arks.js";
 
 let server: TestServer;
 let ada: Person, bob: Person, eve: Person, admin: Person;
@@ -336,7 +337,7 @@ describe("an archive as it was uploaded", () => {
     await expect(gatherInputs(server.deps, computation!, ada.caller)).resolves.toMatchObject({
       files: [{ ark: root }],
     });
-    await expect(contentOf(server.deps, root, eve.caller)).rejects.toMatchObject({
+    await expect(contentOf(server.deps, arkFrom(root), eve.caller)).rejects.toMatchObject({
       code: "FORBIDDEN",
     });
   });

@@ -6,6 +6,7 @@ import { openOxigraphEngine, type OxigraphEngine } from "../../src/storage/graph
 import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
 import { MemoryFeed } from "./memory-feed.js";
 import { ark, quadsOf, type Sketch } from "./quads.js";
+import { arkFrom } from "./arks.js";
 
 /** `more`: further content of the document. */
 export interface Planned extends Sketch {
@@ -26,8 +27,8 @@ export class EvidenceWorld {
     RecordStore,
     "find" | "findMany" | "holders" | "list" | "sequence" | "quads"
   > = {
-    find: async (asked) => {
-      const record = this.#stored.get(asked);
+    find: async ({ stored }) => {
+      const record = this.#stored.get(stored);
       return record && { record };
     },
     findMany: async (arks) => arks.map((asked) => this.#stored.get(asked)),
@@ -91,7 +92,7 @@ export class EvidenceWorld {
 
   ask(name: string, request: Partial<EvidenceRequest> = {}): Promise<EvidenceGraph> {
     return evidenceGraph(
-      { ark: ark(name), direction: "upstream", limit: 10_000, ...request },
+      { ark: arkFrom(ark(name)), direction: "upstream", limit: 10_000, ...request },
       { records: this.records, queries: this.engine },
     );
   }

@@ -176,7 +176,9 @@ export class ScoredCrates {
         publicationStatus: own,
         objects,
         ...(crate === undefined ? {} : { crate }),
-        ...(await stateOf({ documents: documentsHere }, KINDS[kind], id, whole, true)),
+        ...(await stateOf({ documents: documentsHere }, KINDS[kind], id, whole, {
+          fromCrate: true,
+        })),
       };
     };
     const writes = [await write(ark, { document: root, status })];

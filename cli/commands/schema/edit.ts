@@ -58,7 +58,7 @@ export function newSchemaArk(name: string): string {
   const naan = process.env["ARK_NAAN"] ?? "99999";
   if (!/^[0-9]{5,16}$/.test(naan))
     throw new Failure(`ARK_NAAN is ${naan}: it must be five digits or more`);
-  return mintArk(naan, "schema", name);
+  return mintArk(naan, "schema", name).stored;
 }
 
 export interface PropertyOptions {

@@ -20,6 +20,7 @@ import {
   type MembershipChange,
   removeGroupMember,
 } from "../../services/groups/membership.js";
+import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite } from "./context.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
@@ -85,7 +86,7 @@ class MembershipArguments {
 }
 
 const changeOf = ({ group, user, expectedRevision }: MembershipArguments): MembershipChange => ({
-  group,
+  group: askedArk(group),
   user,
   at: ["body", "user"],
   expectedRevision: expectedRevision ?? undefined,

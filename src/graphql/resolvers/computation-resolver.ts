@@ -1,6 +1,8 @@
 import { Arg, Ctx, ID, Mutation, Resolver } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import { executeComputation } from "../../services/computations/handler.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
+import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -8,11 +10,11 @@ import { SubmissionType } from "./types/submission.js";
 @Resolver()
 export class ComputationResolver {
   /** @throws as `executeComputation` */
-  async execute(id: string, context: Context): Promise<SubmissionView> {
+  async execute(ark: Ark, context: Context): Promise<SubmissionView> {
     await countWrite(context);
     return viewNow(
       context.deps,
-      await executeComputation(context.deps, id, context.caller, requestOf(context)),
+      await executeComputation(context.deps, ark, context.caller, requestOf(context)),
     );
   }
 
@@ -26,6 +28,6 @@ export class ComputationResolver {
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,
   ): Promise<SubmissionView> {
-    return this.execute(id, context);
+    return this.execute(askedArk(id), context);
   }
 }

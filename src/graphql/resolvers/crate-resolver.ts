@@ -16,6 +16,7 @@ import {
   Subscription,
 } from "type-graphql";
 import { invalid } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { CrateArchive } from "../../services/crates/export/archive.js";
 import {
@@ -39,6 +40,7 @@ import {
 } from "../../services/crates/submissions.js";
 import { type Content, contentInstead, contentOf } from "../../services/files/content.js";
 import type { IncomingFile } from "../../services/files/stored-content.js";
+import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf } from "./context.js";
 import { withUpload } from "./types/input-types.js";
@@ -49,6 +51,11 @@ import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 const NAMED_CRATE =
   "The crate of yours that is brought up to date, where the root's @id does not name it. " +
   "Means an update.";
+
+const uploadOptions = (update: boolean, crate: string | null | undefined): UploadOptions => ({
+  update,
+  crate: crate == null ? undefined : askedArk(crate),
+});
 
 /** Uploads, their progress, and stored content. */
 @Resolver()
@@ -72,20 +79,20 @@ export class CrateResolver {
     return viewNow(deps, await awaitSubmission(deps, id, deps.config.UPLOAD_WAIT));
   }
   /** RO-Crate metadata of the current version of a crate. @throws as {@link readCrateMetadata} */
-  metadata(id: string, context: Context): Promise<CrateMetadata> {
-    return readCrateMetadata(context.deps, id);
+  metadata(ark: Ark, context: Context): Promise<CrateMetadata> {
+    return readCrateMetadata(context.deps, ark);
   }
   /** The current version of a crate as a new archive. @throws as {@link readCrateArchive} */
-  archive(id: string, context: Context): Promise<CrateArchive> {
-    return readCrateArchive(context.deps, id, context.caller);
+  archive(ark: Ark, context: Context): Promise<CrateArchive> {
+    return readCrateArchive(context.deps, ark, context.caller);
   }
   /** @throws as {@link crateSummary} */
   summary(
-    id: string,
+    ark: Ark,
     page: { limit: number; after?: string },
     context: Context,
   ): Promise<CrateSummary> {
-    return crateSummary(context.deps, id, page);
+    return crateSummary(context.deps, ark, page);
   }
   /** A page of the caller's submissions. @throws as {@link listSubmissions} */
   list(
@@ -102,11 +109,11 @@ export class CrateResolver {
     return followSubmission(context.deps, id, context.caller);
   }
   content(
-    id: string,
+    ark: Ark,
     options: { kind?: KindName; role?: ObjectReference["role"] },
     context: Context,
   ): Promise<Content> {
-    return contentOf(context.deps, id, context.caller, options);
+    return contentOf(context.deps, ark, context.caller, options);
   }
   /** @throws as {@link contentInstead} */
   contentInstead(record: StoredRecord, context: Context): Promise<Content | undefined> {
@@ -172,7 +179,7 @@ export class CrateResolver {
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
     return withUpload(upload, context, (file) =>
-      this.submit(file, { update, crate: crate ?? undefined }, context),
+      this.submit(file, uploadOptions(update, crate), context),
     );
   }
 }
@@ -369,7 +376,7 @@ export class CratePlanResolver {
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<CratePlan> {
-    const options = { update, crate: crate ?? undefined };
+    const options = uploadOptions(update, crate);
     if (metadata !== undefined && metadata !== null && !upload)
       return this.plan(
         {
@@ -404,7 +411,7 @@ export class CratePlanResolver {
   ): Promise<SubmissionView> {
     return this.submitMetadata(
       Readable.from([Buffer.from(metadata)]),
-      { update, crate: crate ?? undefined },
+      uploadOptions(update, crate),
       context,
     );
   }

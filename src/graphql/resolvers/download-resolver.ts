@@ -1,6 +1,7 @@
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { authenticated } from "../../services/access/rules.js";
 import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
@@ -44,22 +45,22 @@ export class DownloadResolver {
   }
   /** @throws as `uploadContent` */
   async upload(
-    id: string,
+    ark: Ark,
     file: IncomingFile,
     expectedRevision: number | undefined,
     context: Context,
   ): Promise<RecordView> {
     await countWrite(context);
-    return uploadContent(context.deps, id, file, context.caller, expectedRevision);
+    return uploadContent(context.deps, ark, file, context.caller, expectedRevision);
   }
   /** Removes the content and preserves the metadata. @throws as `removeContent` */
   async removeContent(
-    id: string,
+    ark: Ark,
     expectedRevision: number | undefined,
     context: Context,
   ): Promise<RecordView> {
     await countWrite(context);
-    return removeContent(context.deps, id, context.caller, expectedRevision);
+    return removeContent(context.deps, ark, context.caller, expectedRevision);
   }
 
   @Mutation(() => NODE_TYPES.datadownload, {

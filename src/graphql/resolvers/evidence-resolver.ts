@@ -15,7 +15,7 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
-import { lookupArk } from "../../identifiers/ark.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
@@ -33,6 +33,7 @@ import type {
   EvidenceGraph,
   EvidenceRequest,
 } from "../../services/evidence/types.js";
+import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf } from "./context.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
@@ -243,21 +244,21 @@ export class EvidenceResolver {
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);
   }
-  impactOf(ark: string, { deps }: Context, assertedBy?: AssertedBy): Promise<Impact> {
-    return impactOf(looked(ark), evidenceDeps(deps), assertedBy);
+  impactOf(ark: Ark, { deps }: Context, assertedBy?: AssertedBy): Promise<Impact> {
+    return impactOf(ark, evidenceDeps(deps), assertedBy);
   }
   pathBetween(
-    from: string,
-    to: string,
+    from: Ark,
+    to: Ark,
     { deps }: Context,
     assertedBy?: AssertedBy,
   ): Promise<SupportPath> {
-    return supportPath(looked(from), looked(to), evidenceDeps(deps), assertedBy);
+    return supportPath(from, to, evidenceDeps(deps), assertedBy);
   }
   /** @throws ServiceError as `requestBuild` */
   async build(
     request: {
-      ark: string;
+      ark: Ark;
       direction: "upstream" | "downstream" | "both";
       depth?: number;
       assertedBy?: AssertedBy;
@@ -282,7 +283,7 @@ export class EvidenceResolver {
   ): Promise<EvidenceAnswerType> {
     const document = await this.query(
       {
-        ark: id,
+        ark: askedArk(id),
         direction,
         ...(depth == null ? {} : { depth }),
         ...(first == null ? {} : { limit: first }),
@@ -341,7 +342,11 @@ export class EvidenceResolver {
     @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
     assertedBy: AssertedByEnum,
   ): Promise<ImpactType> {
-    const { "@id": stored, hidden = {}, ...counts } = await this.impactOf(id, context, assertedBy);
+    const {
+      "@id": stored,
+      hidden = {},
+      ...counts
+    } = await this.impactOf(askedArk(id), context, assertedBy);
     return { id: stored, ...counts, hidden };
   }
 
@@ -358,8 +363,8 @@ export class EvidenceResolver {
     assertedBy: AssertedByEnum,
   ): Promise<SupportPathType | null> {
     const { direction, length, nodes, edges, ...path } = await this.pathBetween(
-      from,
-      to,
+      askedArk(from),
+      askedArk(to),
       context,
       assertedBy,
     );
@@ -395,16 +400,14 @@ export class EvidenceResolver {
     @Arg("depth", () => Int, { nullable: true }) depth?: number,
   ): Promise<SubmissionView> {
     return this.build(
-      { ark: id, direction, assertedBy, ...(depth == null ? {} : { depth }) },
+      { ark: askedArk(id), direction, assertedBy, ...(depth == null ? {} : { depth }) },
       context,
     );
   }
 }
 
-const looked = (ark: string): string => lookupArk(ark) ?? ark;
 const whole = (request: Asked, limit: number): EvidenceRequest => ({
   ...request,
-  ark: looked(request.ark),
   limit: request.limit ?? limit,
 });
 const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({

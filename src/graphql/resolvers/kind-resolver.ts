@@ -12,13 +12,13 @@ import {
   Resolver,
 } from "type-graphql";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import { lookupArk } from "../../identifiers/ark.js";
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { renewed } from "../../services/evidence/stored/renew.js";
 import { createRecord } from "../../services/records/create.js";
-import { findLive } from "../../services/records/find.js";
+import { askedArk, findLive } from "../../services/records/find.js";
 import {
   listAll,
   type ListFilter,
@@ -107,7 +107,7 @@ function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
       type: "value_error",
     });
   if (problems.length > 0) throw new ValidationError(problems);
-  return { ...rest, ...(ark === undefined ? {} : { crate: ark }) };
+  return { ...rest, ...(ark === undefined ? {} : { crate: ark.stored }) };
 }
 
 /**
@@ -127,8 +127,8 @@ class KindResolver {
     await countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
-  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller, this.kind, backlinks);
+  read(ark: Ark, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, ark, context.caller, this.kind, backlinks);
   }
   page(
     filter: ListFilter,
@@ -172,7 +172,9 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Ctx() context: Context,
     ): Promise<RecordNode | null> {
       try {
-        return nodeOf(await renewed(context.deps, await findLive(context.deps, id, kind)));
+        return nodeOf(
+          await renewed(context.deps, await findLive(context.deps, askedArk(id), kind)),
+        );
       } catch (error) {
         if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
         throw error;

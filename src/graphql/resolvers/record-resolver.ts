@@ -14,13 +14,13 @@ import {
   Root,
 } from "type-graphql";
 import { ServiceError } from "../../errors.js";
-import { referencedArk } from "../../identifiers/ark.js";
+import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { renewed } from "../../services/evidence/stored/renew.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
-import { findLive } from "../../services/records/find.js";
+import { askedArk, findLive } from "../../services/records/find.js";
 import {
   type History,
   historyOf,
@@ -183,7 +183,9 @@ for (const kind of Object.keys(NODE_TYPES) as KindName[]) addConnections(kind);
 async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode | null> {
   const owner =
     node.stored?.owner ??
-    (typeof node.shown["owner"] === "string" ? referencedArk(node.shown["owner"]) : undefined);
+    (typeof node.shown["owner"] === "string"
+      ? referencedArk(node.shown["owner"])?.stored
+      : undefined);
   return owner ? context.loaders.node(owner) : null;
 }
 
@@ -221,37 +223,32 @@ class RevisionConnection {
 @Resolver(() => RecordNode)
 export class RecordResolver {
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  read(id: string, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
-    return readRecord(context.deps, id, context.caller, undefined, backlinks);
+  read(ark: Ark, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
+    return readRecord(context.deps, ark, context.caller, undefined, backlinks);
   }
-  readRevision(
-    id: string,
-    revision: number,
-    context: Context,
-    kind?: KindName,
-  ): Promise<RecordView> {
-    return readRevision(context.deps, id, revision, context.caller, kind);
+  readRevision(ark: Ark, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
+    return readRevision(context.deps, ark, revision, context.caller, kind);
   }
-  readHistory(id: string, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
-    return readHistory(context.deps, id, page, context.caller, kind);
+  readHistory(ark: Ark, page: HistoryPage, context: Context, kind?: KindName): Promise<History> {
+    return readHistory(context.deps, ark, page, context.caller, kind);
   }
   /**
    * Replaces the record that the path names, as its own kind or as the kind that the caller names.
    * @throws as `replaceRecordAt`
    */
   async replaceAt(
-    id: string,
+    ark: Ark,
     document: JsonValue | undefined,
     options: { kind?: KindName; expectedRevision?: number | undefined },
     context: Context,
   ): Promise<RecordView> {
     await countWrite(context);
-    return replaceRecordAt(context.deps, id, document, context.caller, options);
+    return replaceRecordAt(context.deps, ark, document, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
-  async remove(id: string, options: RemoveOptions, context: Context): Promise<RecordView> {
+  async remove(ark: Ark, options: RemoveOptions, context: Context): Promise<RecordView> {
     await countWrite(context);
-    return removeRecord(context.deps, id, context.caller, options);
+    return removeRecord(context.deps, ark, context.caller, options);
   }
 
   @Query(() => RecordNode, {
@@ -264,7 +261,7 @@ export class RecordResolver {
     @Ctx() context: Context,
   ): Promise<RecordNode | null> {
     try {
-      return nodeOf(await renewed(context.deps, await findLive(context.deps, id)));
+      return nodeOf(await renewed(context.deps, await findLive(context.deps, askedArk(id))));
     } catch (error) {
       if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
       throw error;
@@ -291,7 +288,7 @@ export class RecordResolver {
       ...(reason == null ? {} : { reason }),
       ...(successor == null ? {} : { successor }),
     };
-    const { record } = await this.remove(id, options, context);
+    const { record } = await this.remove(askedArk(id), options, context);
     context.loaders.forget();
     return nodeOf(record);
   }
@@ -340,8 +337,8 @@ export class PublicationResolver {
     return publishRecord(context.deps, request, context.caller, expectedRevision);
   }
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  status(id: string, context: Context): Promise<StoredRecord> {
-    return readPublication(context.deps, id);
+  status(ark: Ark, context: Context): Promise<StoredRecord> {
+    return readPublication(context.deps, ark);
   }
 
   @Mutation(() => RecordNode, {

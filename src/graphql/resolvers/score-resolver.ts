@@ -11,7 +11,9 @@ import {
   registerEnumType,
   Resolver,
 } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
+import { askedArk } from "../../services/records/find.js";
 import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criteria.js";
 import type { Status } from "../../services/scoring/criterion.js";
 import { readScore, requestScore } from "../../services/scoring/read-score.js";
@@ -99,15 +101,15 @@ function typedScore(score: AiReadyScore): AiReadyScoreType {
 @Resolver()
 export class ScoreResolver {
   /** @throws as {@link readScore} */
-  score(id: string, { deps }: Context): Promise<AiReadyScore> {
-    return readScore(deps, id);
+  score(ark: Ark, { deps }: Context): Promise<AiReadyScore> {
+    return readScore(deps, ark);
   }
   /** @throws as {@link requestScore} */
-  async rescore(id: string, context: Context): Promise<SubmissionView> {
+  async rescore(ark: Ark, context: Context): Promise<SubmissionView> {
     await countWrite(context);
     return viewNow(
       context.deps,
-      await requestScore(context.deps, context.caller, id, requestOf(context)),
+      await requestScore(context.deps, context.caller, ark, requestOf(context)),
     );
   }
 
@@ -116,7 +118,7 @@ export class ScoreResolver {
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,
   ): Promise<AiReadyScoreType> {
-    return typedScore(await this.score(id, context));
+    return typedScore(await this.score(askedArk(id), context));
   }
 
   @Mutation(() => SubmissionType, {
@@ -125,6 +127,6 @@ export class ScoreResolver {
       "against their schemas.",
   })
   rescoreCrate(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
-    return this.rescore(id, context);
+    return this.rescore(askedArk(id), context);
   }
 }

@@ -3,9 +3,11 @@ import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import "reflect-metadata";
 import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import type { IncomingFile } from "../../services/files/stored-content.js";
+import { askedArk } from "../../services/records/find.js";
 import { documentBytes } from "../../services/records/view.js";
 import { checkTable, type TableCheckAnswer } from "../../services/schemas/check-table.js";
 import type { ShapeReport, ShapeResult } from "../../services/validation/report.js";
@@ -109,8 +111,8 @@ class TableCheckType {
 @Resolver()
 export class SchemaResolver {
   /** @throws as `checkTable` */
-  check(id: string, file: IncomingFile, { deps }: Context): Promise<TableCheckAnswer> {
-    return checkTable(deps, id, file);
+  check(ark: Ark, file: IncomingFile, { deps }: Context): Promise<TableCheckAnswer> {
+    return checkTable(deps, ark, file);
   }
 
   @Mutation(() => TableCheckType, {
@@ -124,7 +126,7 @@ export class SchemaResolver {
     @Ctx() context: Context,
   ): Promise<TableCheckType> {
     const { errors, ...rest } = await withUpload(upload, context, (file) =>
-      this.check(schema, file, context),
+      this.check(askedArk(schema), file, context),
     );
     return {
       ...rest,

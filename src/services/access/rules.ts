@@ -1,6 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { type Ark, arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { keysAbove } from "../../identifiers/claimable.js";
 import { instantOf } from "../../model/dates.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
@@ -21,23 +21,20 @@ export async function actsFor(
   caller: Pick<Caller, "user">,
   owner: string,
 ): Promise<boolean> {
-  const callerKey = arkKey(caller.user);
-  if (arkKey(owner) === callerKey) return true;
+  if (sameArk(owner, caller.user)) return true;
   const [found] = await records.findMany([owner]);
   if (!found || found.tombstone || !COLLECTIVES.has(found.kind)) return false;
-  if (found.owner !== null && arkKey(found.owner) === callerKey) return true;
+  if (found.owner !== null && sameArk(found.owner, caller.user)) return true;
   const members = (
     JSON.parse(Buffer.from(found.document).toString("utf8")) as { members?: unknown }
   ).members;
-  return (
-    Array.isArray(members) &&
-    members.some((member) => typeof member === "string" && sameArk(member, callerKey))
-  );
+  return Array.isArray(members) && members.some((member) => names(member, caller.user));
 }
 
-function sameArk(text: string, key: string): boolean {
-  const ark = referencedArk(text);
-  return ark !== undefined && arkKey(ark) === key;
+/** The entry of a member list, in any spelling, means this user. */
+export function names(member: unknown, user: string): boolean {
+  const named = typeof member === "string" ? referencedArk(member) : undefined;
+  return named !== undefined && sameArk(named.stored, user);
 }
 
 /**
@@ -47,7 +44,7 @@ function sameArk(text: string, key: string): boolean {
 export async function assertMayOwn(
   records: RecordStore,
   caller: Caller,
-  owner: string,
+  { stored: owner }: Ark,
 ): Promise<void> {
   if (caller.admin || (await actsFor(records, caller, owner))) return;
   throw new ServiceError(
@@ -74,8 +71,7 @@ export async function assertMayChange(
 
 /** May the caller change who the members are? @throws ServiceError `FORBIDDEN` */
 export function assertMayChangeMembers(caller: Caller, record: StoredRecord): void {
-  if (caller.admin || (record.owner !== null && arkKey(record.owner) === arkKey(caller.user)))
-    return;
+  if (caller.admin || (record.owner !== null && sameArk(record.owner, caller.user))) return;
   throw new ServiceError(
     "FORBIDDEN",
     `The members of ${record.ark} are changed by its owner or an administrator only.`,
@@ -89,7 +85,7 @@ export async function mayChange(
 ): Promise<boolean> {
   if (!caller) return false;
   if (caller.admin) return true;
-  if (record.kind === "user") return arkKey(record.ark) === arkKey(caller.user);
+  if (record.kind === "user") return sameArk(record.ark, caller.user);
   return record.owner !== null && (await actsFor(records, caller, record.owner));
 }
 
@@ -250,9 +246,9 @@ export class Claims {
     return [...this.#unheld];
   }
 
-  /** For each identifier, the record above it that the caller may not change. */
-  async refusals(arks: readonly string[]): Promise<(Holder | undefined)[]> {
-    const above = arks.map((ark) => keysAbove(arkKey(ark)));
+  /** For the key of each identifier, the record above it that the caller may not change. */
+  async refusals(keys: readonly string[]): Promise<(Holder | undefined)[]> {
+    const above = keys.map(keysAbove);
     await this.#ask([...new Set(above.flat())].filter((key) => !this.#known.has(key)));
     return above.map((keys) =>
       keys.map((key) => this.#known.get(key)).find((holder) => holder !== undefined),
@@ -260,11 +256,11 @@ export class Claims {
   }
 
   /** @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED` */
-  async assertMayRegister(ark: string): Promise<void> {
-    const [above] = await this.refusals([ark]);
+  async assertMayRegister({ stored, key }: Ark): Promise<void> {
+    const [above] = await this.refusals([key]);
     if (!above) return;
     const sentence =
-      `${ark} lies below ${above.ark}: those who may change that may register it. Choose ` +
+      `${stored} lies below ${above.ark}: those who may change that may register it. Choose ` +
       "another @id, or leave it out to have one made.";
     throw this.caller
       ? new ServiceError("FORBIDDEN", sentence)

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type ContainerEngine, EngineAway, EngineRefusal } from "../../adapters/containers/port.js";
 import { ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { StoredRecord } from "../../storage/records/port.js";
@@ -10,7 +11,7 @@ import { assertMayChange, authenticated, type Caller } from "../access/rules.js"
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
-import { findLive } from "../records/find.js";
+import { askedArk, findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
 import { RunError, runFinding } from "./findings.js";
 import { gatherInputs, usedBy } from "./inputs.js";
@@ -152,7 +153,7 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
     user: submission.user,
     admin: (await records.accountOf(submission.user))?.admin === true,
   };
-  const computation = await findLive(deps, ark, "computation");
+  const computation = await findLive(deps, askedArk(ark), "computation");
   await assertMayChange(records, caller, computation);
   const description = describeRun(parseDocument(computation.document), config.CONTAINER_IMAGES);
   const inputs = await gatherInputs(deps, computation, caller);
@@ -226,7 +227,7 @@ async function commit(
   const { records, config } = deps;
   const { ark } = submission.input as unknown as RunSubmissionInput;
   for (let attempt = 1; ; attempt++) {
-    const record = await findLive(deps, ark, "computation");
+    const record = await findLive(deps, askedArk(ark), "computation");
     if (!isDeepStrictEqual(await askedOf(deps, record), asked))
       throw new RunError(
         "CHANGED_MEANWHILE",
@@ -294,12 +295,12 @@ interface RunSubmissionInput {
  */
 export async function executeComputation(
   deps: Deps,
-  id: string,
+  asked: Ark,
   caller: Caller | null,
   origin: { request?: string; trace?: string } = {},
 ): Promise<Submission> {
   const who = authenticated(caller);
-  const record = await findLive(deps, id, "computation");
+  const record = await findLive(deps, asked, "computation");
   await assertMayChange(deps.records, who, record);
   if (!deps.containers)
     throw new ServiceError(

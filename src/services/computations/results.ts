@@ -46,7 +46,7 @@ export async function resultRecords(
   { ended }: RunFacts,
 ): Promise<Results> {
   const mint = (kind: "dataset" | "datadownload", name: string): string =>
-    mintArk(deps.config.ARK_NAAN, kind, name);
+    mintArk(deps.config.ARK_NAAN, kind, name).stored;
   const title = shortened(`Results of ${computation.name ?? computation.ark}`);
   const dataset = mint("dataset", title);
   const files = outputs.map((output) => ({
@@ -137,7 +137,7 @@ export async function runRevision(
     KINDS.computation,
     record.ark,
     document,
-    fromCrate,
+    { fromCrate },
   );
   // A crate's statements about an earlier run do not apply to this one.
   const others = reserved.filter((line) => !line.includes(` ${JSON.stringify(image)} `));

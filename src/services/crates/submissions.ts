@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import { arkKey } from "../../identifiers/ark.js";
+import { type Ark, sameArk } from "../../identifiers/ark.js";
 import { type Progress, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
@@ -19,20 +19,18 @@ import type { CrateFormat } from "./limits.js";
 export interface UploadOptions {
   /** Updates the crate that the caller has. */
   update?: boolean;
-  /**
-   * Identifier of the crate to update, in any spelling; for a crate whose root does not name it.
-   */
-  crate?: string | undefined;
+  /** The crate to update; for a crate whose root does not name it. */
+  crate?: Ark | undefined;
 }
 
 /**
  * The ARK of the crate that an upload names, live or deleted.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `FORBIDDEN` for a crate of another owner
  */
-export async function namedCrate(deps: Deps, user: string, id: string): Promise<string> {
-  const record = await findRecord(deps, id);
+export async function namedCrate(deps: Deps, user: string, ark: Ark): Promise<string> {
+  const record = await findRecord(deps, ark);
   assertKind(record, "rocrate");
-  if (record.owner === null || arkKey(record.owner) !== arkKey(user))
+  if (record.owner === null || !sameArk(record.owner, user))
     throw new ServiceError("FORBIDDEN", `Only its owner may update ${record.ark} with an upload.`);
   return record.ark;
 }

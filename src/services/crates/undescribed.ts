@@ -1,4 +1,4 @@
-import { arkKey, lookupArk } from "../../identifiers/ark.js";
+import { sameArk } from "../../identifiers/ark.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 
@@ -17,14 +17,12 @@ const PAGE = 1000;
 /**
  * A file that no entity of its crate describes: it has no record, and its identifier is the crate's
  * identifier followed by its path.
- * @param id decoded, like the path of a request
+ * @param ark decoded, like the path of a request
  */
 export async function findUndescribed(
   deps: Pick<Deps, "records">,
-  id: string,
+  ark: string,
 ): Promise<UndescribedFile | undefined> {
-  const ark = lookupArk(id);
-  if (ark === undefined) return undefined;
   const slashes = [...ark.matchAll(/\//g)]
     .map(({ index }) => index)
     .slice(1, DEEPEST + 1)
@@ -55,7 +53,7 @@ export async function undescribedInstead(
     crate,
     object: { name },
   } = file;
-  if (crate.owner === null || record.owner === null || arkKey(crate.owner) !== arkKey(record.owner))
+  if (crate.owner === null || record.owner === null || !sameArk(crate.owner, record.owner))
     return file;
   const then = await revisionAt(deps, crate, record.createdAt);
   return then !== undefined &&

@@ -1,4 +1,4 @@
-import { storedArk } from "../../identifiers/ark.js";
+import { parseArk } from "../../identifiers/ark.js";
 import type { QueryEngine, QueryOptions, Row } from "../../storage/graph/port.js";
 import { eachCell, iriIn, iriTerm, rowsIn, textIn } from "../../storage/graph/terms.js";
 import type { RecordStore } from "../../storage/records/port.js";
@@ -111,7 +111,7 @@ export async function describe(
       homes.push([node, holder]);
       // Only a statement of its record can have led here.
       found.set(node, { types: [], records: [] });
-    } else if (storedArk(node) !== node) {
+    } else if (parseArk(node)?.stored !== node) {
       urls.push(node);
     } else if (!texts) {
       selves.push(node);

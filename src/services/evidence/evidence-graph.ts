@@ -1,6 +1,6 @@
-import { ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { gone } from "../records/find.js";
+import { findLive } from "../records/find.js";
 import { Asking } from "./descriptions.js";
 import { outlineOf } from "./outline.js";
 import { checkRange } from "./parameters.js";
@@ -55,23 +55,9 @@ export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking =>
   new Asking(queries, timeout === undefined ? {} : { timeout });
 
 /** The requested record, after the index has applied all commits before the request. */
-export async function upToDate(ark: string, deps: EvidenceDeps): Promise<StoredRecord> {
+export async function upToDate(ark: Ark, deps: EvidenceDeps): Promise<StoredRecord> {
   const sequence = await deps.records.sequence();
-  const record = await asked(ark, deps.records);
+  const record = await findLive(deps, ark);
   await deps.queries.reach(sequence, deps.wait ?? INDEX_WAIT);
   return record;
-}
-
-async function asked(ark: string, records: EvidenceDeps["records"]): Promise<StoredRecord> {
-  const found = await records.find(ark);
-  if (!found)
-    throw new ServiceError("NOT_FOUND", `Nothing is stored under ${ark}; check the identifier.`);
-  if ("ambiguous" in found)
-    throw new ServiceError(
-      "AMBIGUOUS",
-      `Several identifiers differ from ${ark} in hyphens only; ask for one of the candidates.`,
-      { candidates: found.ambiguous },
-    );
-  if (found.record.tombstone) throw gone(found.record);
-  return found.record;
 }

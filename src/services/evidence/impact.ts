@@ -1,4 +1,5 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { Assertions } from "./assertions.js";
@@ -55,7 +56,7 @@ const LOT = 500;
  * @throws ServiceError as `evidenceGraph`
  */
 export async function impactOf(
-  ark: string,
+  ark: Ark,
   deps: EvidenceDeps,
   assertedBy: AssertedBy = "anyone",
 ): Promise<Impact> {

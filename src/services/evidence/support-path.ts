@@ -1,3 +1,4 @@
+import type { Ark } from "../../identifiers/ark.js";
 import type { ProvenanceName } from "../../model/provenance.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { Assertions, nearEnd } from "./assertions.js";
@@ -42,8 +43,8 @@ export interface SupportPath {
  * @throws ServiceError as `evidenceGraph`, for either record
  */
 export async function supportPath(
-  from: string,
-  to: string,
+  from: Ark,
+  to: Ark,
   deps: EvidenceDeps,
   assertedBy: AssertedBy = "anyone",
 ): Promise<SupportPath> {

@@ -1,3 +1,4 @@
+import type { Ark } from "../../identifiers/ark.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
@@ -7,8 +8,7 @@ import type { RecordStore } from "../../storage/records/port.js";
 export type Direction = "upstream" | "downstream" | "both";
 
 export interface EvidenceRequest {
-  /** Any spelling of the record's ARK. */
-  ark: string;
+  ark: Ark;
   /** `upstream`: nodes that support the record; `downstream`: nodes that depend on it. */
   direction: Direction;
   /** Steps from the record, 1–100000; absent: no limit. */

@@ -1,5 +1,6 @@
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import { contentDamaged } from "../../storage/objects/hashing.js";
 import type { ContentHeaders } from "../../storage/objects/port.js";
@@ -36,11 +37,11 @@ export interface Content {
  */
 export async function contentOf(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
   options: { kind?: KindName; role?: ObjectReference["role"] } = {},
 ): Promise<Content> {
-  const found = await recordOrFile(deps, id, options.kind);
+  const found = await recordOrFile(deps, ark, options.kind);
   const record = "object" in found ? found.crate : found;
   await assertMayReadContent(deps.records, caller, record);
   if ("object" in found) return { record, ...(await stored(deps, found.object)) };
@@ -75,18 +76,18 @@ export async function contentOf(
  */
 async function recordOrFile(
   deps: Deps,
-  id: string,
+  ark: Ark,
   kind: KindName | undefined,
 ): Promise<StoredRecord | UndescribedFile> {
   try {
-    const record = await findLive(deps, id, kind);
+    const record = await findLive(deps, ark, kind);
     return (kind === "rocrate" ? undefined : await undescribedInstead(deps, record)) ?? record;
   } catch (error) {
     const file =
       error instanceof ServiceError &&
       (error.code === "NOT_FOUND" || error.code === "GONE") &&
       kind === undefined
-        ? await findUndescribed(deps, id)
+        ? await findUndescribed(deps, ark.stored)
         : undefined;
     if (!file) throw error;
     return file;

@@ -1,3 +1,4 @@
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
@@ -54,14 +55,14 @@ export function registerDownload(
  */
 export async function uploadContent(
   deps: Deps,
-  id: string,
+  ark: Ark,
   incoming: IncomingFile,
   caller: Caller | null,
   expectedRevision?: number,
 ): Promise<RecordView> {
   const who = authenticated(caller);
   // Checked before a byte is stored, and again when all have arrived.
-  const target = await findLive(deps, id, "datadownload");
+  const target = await findLive(deps, ark, "datadownload");
   await assertMayChange(deps.records, who, target);
   if (expectedRevision !== undefined && expectedRevision !== target.revision)
     throw mismatch(target, expectedRevision);
@@ -69,7 +70,7 @@ export async function uploadContent(
   return withStaged(deps, file, (keep) =>
     amendRecord(
       deps,
-      target.ark,
+      ark,
       who,
       { kind: "datadownload", expectedRevision },
       (record) => assertMayChange(deps.records, who, record),
@@ -109,14 +110,14 @@ export async function uploadContent(
  */
 export async function removeContent(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
   expectedRevision?: number,
 ): Promise<RecordView> {
   const who = authenticated(caller);
   return amendRecord(
     deps,
-    id,
+    ark,
     who,
     { kind: "datadownload", expectedRevision },
     (record) => assertMayChange(deps.records, who, record),

@@ -1,15 +1,14 @@
 import { invalid, ServiceError } from "../../errors.js";
-import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
+import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import { assertMayChangeMembers, authenticated, type Caller } from "../access/rules.js";
+import { assertMayChangeMembers, authenticated, type Caller, names } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { amendRecord } from "../records/replace.js";
 import type { RecordView } from "../records/view.js";
 
 export interface MembershipChange {
-  /** The group, in any spelling of its identifier. */
-  group: string;
+  group: Ark;
   /** The user, as the client sent it. */
   user: string | undefined;
   /** Where the client named the user: `loc` of an error about it. */
@@ -65,7 +64,7 @@ export async function removeGroupMember(
     { kind: "group", expectedRevision: change.expectedRevision },
     (group) => assertMayChangeMembers(who, group),
     async (group, document) => {
-      if (isOwner(group.owner, ark)) {
+      if (isOwner(group.owner, ark.stored)) {
         throw new ServiceError(
           "OWNER_STAYS",
           `${group.owner} owns ${group.ark} and is a member by that: give the group to ` +
@@ -73,7 +72,7 @@ export async function removeGroupMember(
         );
       }
       const members = membersOf(document);
-      const left = members.filter((member) => !names(member, ark));
+      const left = members.filter((member) => !names(member, ark.stored));
       if (left.length < members.length) return { document: { ...document, members: left } };
       await findLive(deps, ark, "user");
       return undefined;
@@ -81,7 +80,7 @@ export async function removeGroupMember(
   );
 }
 
-function userArk({ user, at }: MembershipChange): string {
+function userArk({ user, at }: MembershipChange): Ark {
   if (user === undefined) throw invalid(at, "Field required", "missing");
   const ark = lookupArk(user);
   if (ark === undefined)
@@ -91,10 +90,4 @@ function userArk({ user, at }: MembershipChange): string {
 
 const membersOf = ({ members }: JsonObject): JsonValue[] => (Array.isArray(members) ? members : []);
 const isOwner = (owner: string | null, ark: string): boolean =>
-  owner !== null && arkKey(owner) === arkKey(ark);
-
-/** The entry of a member list, in any spelling, means this user. */
-function names(member: JsonValue, ark: string): boolean {
-  const named = typeof member === "string" ? referencedArk(member) : undefined;
-  return named !== undefined && arkKey(named) === arkKey(ark);
-}
+  owner !== null && sameArk(owner, ark);

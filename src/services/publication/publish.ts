@@ -1,5 +1,5 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
-import { lookupArk } from "../../identifiers/ark.js";
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import { dateProblem } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { PublicationStatus, RecordWrite, StoredRecord } from "../../storage/records/port.js";
@@ -18,7 +18,7 @@ const EXPECTED = "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'";
 
 /** A record and its new status. */
 interface PublicationRequest {
-  id: string;
+  ark: Ark;
   status: PublicationStatus;
   embargoedUntil: string | null;
 }
@@ -39,36 +39,36 @@ function checkedPublication(
       },
     ]);
   }
+  const ark = identifierIn(input);
   const problems = [
-    ...identifierProblems(input),
+    ...("loc" in ark ? [ark] : []),
     ...statusProblems(input),
     ...embargoProblems(input),
   ];
-  if (problems.length > 0)
+  if ("loc" in ark || problems.length > 0)
     throw new ValidationError(
       problems.map(({ loc, ...rest }) => ({ loc: [...at, ...loc], ...rest })),
     );
   return {
-    id: input["@id"] as string,
+    ark,
     status: input["publicationStatus"] as PublicationStatus,
     embargoedUntil: (input["embargoedUntil"] as string | null | undefined) ?? null,
   };
 }
 
-function identifierProblems(body: JsonObject): ValidationItem[] {
+/** The record to publish, or what is wrong with its identifier. */
+function identifierIn(body: JsonObject): Ark | ValidationItem {
   const id = own(body, "@id");
-  if (id === undefined) return [{ loc: ["@id"], msg: "Field required", type: "missing" }];
+  if (id === undefined) return { loc: ["@id"], msg: "Field required", type: "missing" };
   if (typeof id !== "string")
-    return [{ loc: ["@id"], msg: "Input should be a valid string", type: "string_type" }];
-  return lookupArk(id) === undefined
-    ? [
-        {
-          loc: ["@id"],
-          msg: "Value error, not an ARK; for example ark:99999/dataset-images",
-          type: "value_error",
-        },
-      ]
-    : [];
+    return { loc: ["@id"], msg: "Input should be a valid string", type: "string_type" };
+  return (
+    lookupArk(id) ?? {
+      loc: ["@id"],
+      msg: "Value error, not an ARK; for example ark:99999/dataset-images",
+      type: "value_error",
+    }
+  );
 }
 
 function statusProblems(body: JsonObject): ValidationItem[] {
@@ -131,8 +131,8 @@ export const publicationOf = ({
 }: StoredRecord): Publication => ({ "@id": ark, publicationStatus, embargoedUntil });
 
 /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readPublication(deps: Deps, id: string): Promise<StoredRecord> {
-  return findLive(deps, id);
+export async function readPublication(deps: Deps, ark: Ark): Promise<StoredRecord> {
+  return findLive(deps, ark);
 }
 
 /** Members in one read while a crate is published. */
@@ -154,11 +154,11 @@ export async function publishRecord(
   at: readonly (string | number)[] = ["body"],
 ): Promise<StoredRecord> {
   const who = authenticated(caller);
-  const { id, status, embargoedUntil } = checkedPublication(input, at);
+  const { ark, status, embargoedUntil } = checkedPublication(input, at);
   // A member that was embargoed or deleted meanwhile must not be published because of an earlier
   // read.
-  return unlessChanged(id, expectedRevision, async () => {
-    const record = await findLive(deps, id);
+  return unlessChanged(ark, expectedRevision, async () => {
+    const record = await findLive(deps, ark);
     await assertMayChange(deps.records, who, record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);

@@ -1,4 +1,4 @@
-import { storedArk } from "../../identifiers/ark.js";
+import { parseArk } from "../../identifiers/ark.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
@@ -46,7 +46,7 @@ export async function authorsOf(
   { record, authors, authorNames }: Landmarks,
 ): Promise<Author[]> {
   const given = [
-    ...authorNames.map((text) => ({ text, ark: storedArk(text) })),
+    ...authorNames.map((text) => ({ text, ark: parseArk(text)?.stored })),
     ...authors.map((text) => ({ text, ark: standsFor(record, text) })),
   ];
   const found = await liveRecords(

@@ -1,6 +1,6 @@
-import { invalid, ServiceError, ValidationError } from "../../errors.js";
-import { arkKey, mintArk, parseArk } from "../../identifiers/ark.js";
-import { identifierProblem } from "../../identifiers/claimable.js";
+import { ServiceError, ValidationError } from "../../errors.js";
+import { type Ark, mintArk, parseArk } from "../../identifiers/ark.js";
+import { claimableArk } from "../../identifiers/claimable.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/defaults.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
@@ -66,10 +66,10 @@ export async function createRecord(
       "Accounts are created by administrators only (REGISTRATION=admin).",
     );
   }
-  const document = checked(kindName, input, at, { isNew: true });
+  const { document, ark: given } = checked(kindName, input, at, { isNew: true });
   refuseUnknownContexts(kind, document);
-  if (kindName !== "user") await assertMayOwn(deps.records, caller!, ownerOf(document)!);
-  const given = givenIdentifier(document);
+  const owner = kindName === "user" ? null : ownerOf(document);
+  if (owner) await assertMayOwn(deps.records, caller!, owner);
   let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
   const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
   const stored = withoutSecrets(kind, document);
@@ -83,14 +83,14 @@ export async function createRecord(
         kindName,
         typeof document["name"] === "string" ? document["name"] : null,
       );
-    const { document: whole, objects } = complete?.(withDefaults(kind, stored, ark), ark) ?? {
-      document: withDefaults(kind, stored, ark),
-    };
-    const state = withoutReserved(kind, whole, await claimedState(deps, kind, ark, whole));
+    const filled = withDefaults(kind, stored, ark.stored);
+    const { document: whole, objects } = complete?.(filled, ark.stored) ?? { document: filled };
+    const claimed = await claimedState(deps, kind, ark.stored, whole, { owner });
+    const state = withoutReserved(kind, whole, claimed);
     const write = {
       op: "create" as const,
-      ark,
-      key: arkKey(ark),
+      ark: ark.stored,
+      key: ark.key,
       ...state,
       ...(objects ? { objects } : {}),
     };
@@ -98,11 +98,11 @@ export async function createRecord(
     let committed: CommittedRecord;
     try {
       const { records } = await deps.records.commit({
-        by: caller?.user ?? (kindName === "user" ? ark : null),
+        by: caller?.user ?? (kindName === "user" ? ark.stored : null),
         at,
         records: [write],
         unheld,
-        ...(account ? { account: { ...account, user: ark } } : {}),
+        ...(account ? { account: { ...account, user: ark.stored } } : {}),
       });
       committed = records[0]!;
     } catch (error) {
@@ -116,7 +116,7 @@ export async function createRecord(
     return viewOf(
       deps,
       storedAs(write, committed, at),
-      caller ?? (kindName === "user" ? { user: ark, admin: false } : null),
+      caller ?? (kindName === "user" ? { user: ark.stored, admin: false } : null),
     );
   }
 }
@@ -128,7 +128,7 @@ export async function createRecord(
 async function mayRegister(
   { records }: Deps,
   caller: Caller | null,
-  ark: string,
+  ark: Ark,
 ): Promise<readonly string[]> {
   const claims = new Claims(records, caller);
   await claims.assertMayRegister(ark);
@@ -166,6 +166,12 @@ function storedAs(
 const bringsAdminToken = (input: JsonValue | undefined): boolean =>
   isObject(input) && typeof input["adminToken"] === "string";
 
+/** A document that complies with every rule of its kind, and the identifier that it names. */
+interface Checked {
+  document: JsonObject;
+  ark: Ark | undefined;
+}
+
 /**
  * The input as a document that complies with every rule of its kind.
  * @param at where the document is in the client's request
@@ -177,50 +183,32 @@ export function checked(
   kind: KindName,
   input: JsonValue | undefined,
   at: readonly (string | number)[] = ["body"],
-  { path, isNew = false }: { path?: string | undefined; isNew?: boolean } = {},
-): JsonObject {
+  { path, isNew = false }: { path?: Ark | undefined; isNew?: boolean } = {},
+): Checked {
   const value = normalizeInput(KINDS[kind], input);
   const problems = validateRecord(KINDS[kind], value, at);
   if (kind === "schema" && isObject(value) && isObject(value["properties"]))
     problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   const id = isObject(value) ? value["@id"] : undefined;
-  const problem =
-    typeof id === "string" && (isNew || parseArk(id) === undefined)
-      ? identifierProblem(id)
-      : undefined;
-  if (id !== undefined && id !== null && (typeof id !== "string" || problem !== undefined)) {
+  const ark = id === undefined || id === null ? undefined : identifierIn(id, isNew);
+  if (typeof ark === "string")
+    problems.push({ loc: [...at, "@id"], msg: `Value error, ${ark}`, type: "value_error" });
+  else if (ark && path && ark.key !== path.key)
     problems.push({
       loc: [...at, "@id"],
-      msg: `Value error, ${problem ?? "not an ARK; for example ark:99999/dataset-example"}`,
+      msg: `Value error, the path names ${path.stored}: leave @id out, or send the same`,
       type: "value_error",
     });
-  } else if (
-    typeof id === "string" &&
-    path !== undefined &&
-    arkKey(parseArk(id)!.stored) !== arkKey(path)
-  ) {
-    problems.push({
-      loc: [...at, "@id"],
-      msg: `Value error, the path names ${path}: leave @id out, or send the same`,
-      type: "value_error",
-    });
-  }
   if (problems.length > 0) throw new ValidationError(problems);
-  return value as JsonObject;
+  return { document: value as JsonObject, ark: ark as Ark | undefined };
+}
+
+/** What stands against a text or another value as an identifier is a sentence. */
+function identifierIn(id: JsonValue, isNew: boolean): Ark | string {
+  if (typeof id !== "string") return "not an ARK; for example ark:99999/dataset-example";
+  return (isNew ? undefined : parseArk(id)) ?? claimableArk(id);
 }
 
 function isObject(value: unknown): value is JsonObject {
   return value !== null && typeof value === "object" && !Array.isArray(value);
-}
-
-function givenIdentifier(document: JsonObject): string | undefined {
-  const id = document["@id"];
-  if (typeof id !== "string") return undefined;
-  const ark = parseArk(id);
-  if (!ark)
-    throw invalid(
-      ["body", "@id"],
-      "Value error, not an ARK; for example ark:99999/dataset-example",
-    );
-  return ark.stored;
 }

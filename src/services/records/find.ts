@@ -1,29 +1,40 @@
 import { ServiceError } from "../../errors.js";
-import { lookupArk } from "../../identifiers/ark.js";
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import { type KindName, withArticle } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
+interface Finds {
+  records: Pick<RecordStore, "find">;
+}
+
 /**
- * The record of an identifier in any accepted spelling; tombstones included.
+ * The ARK that a request names, in any accepted spelling. REST and GraphQL parse it with this, once.
+ * @throws ServiceError `NOT_FOUND`
+ */
+export function askedArk(id: string): Ark {
+  const ark = lookupArk(id);
+  if (ark) return ark;
+  throw new ServiceError(
+    "NOT_FOUND",
+    `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
+      "digits or more.",
+  );
+}
+
+/**
+ * The record of an identifier; tombstones included.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`
  */
-export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> {
-  const ark = lookupArk(id);
-  if (ark === undefined)
-    throw new ServiceError(
-      "NOT_FOUND",
-      `${quote(id)} is not an ARK: identifiers have the form ark:NAAN/name, NAAN being five ` +
-        "digits or more.",
-    );
-  const found = await deps.records.find(ark);
-  if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${quote(ark)}.`);
+export async function findRecord({ records }: Finds, ark: Ark): Promise<StoredRecord> {
+  const found = await records.find(ark);
+  if (!found) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${quote(ark.stored)}.`);
   if ("ambiguous" in found) {
     throw new ServiceError(
       "AMBIGUOUS",
-      `Several identifiers differ from ${quote(ark)} in hyphens only: ask for one of ` +
+      `Several identifiers differ from ${quote(ark.stored)} in hyphens only: ask for one of ` +
         `${found.ambiguous.join(", ")}.`,
       { candidates: found.ambiguous },
     );
@@ -35,8 +46,8 @@ export async function findRecord(deps: Deps, id: string): Promise<StoredRecord> 
  * The identifiers that an ARK may stand for: that of the record stored under it, several where
  * records differ in hyphens only, or none.
  */
-export async function storedUnder(deps: Deps, ark: string): Promise<readonly string[]> {
-  const found = await deps.records.find(ark);
+export async function storedUnder({ records }: Finds, ark: Ark): Promise<readonly string[]> {
+  const found = await records.find(ark);
   if (!found) return [];
   return "ambiguous" in found ? found.ambiguous : [found.record.ark];
 }
@@ -45,8 +56,8 @@ export async function storedUnder(deps: Deps, ark: string): Promise<readonly str
  * As {@link findRecord}; the record is alive and, if the caller names a kind, of that kind.
  * @throws ServiceError also `GONE`; `NOT_FOUND` naming the right path
  */
-export async function findLive(deps: Deps, id: string, kind?: KindName): Promise<StoredRecord> {
-  const record = await findRecord(deps, id);
+export async function findLive(deps: Finds, ark: Ark, kind?: KindName): Promise<StoredRecord> {
+  const record = await findRecord(deps, ark);
   assertKind(record, kind);
   if (record.tombstone) throw gone(record);
   return record;
@@ -59,11 +70,11 @@ export async function findLive(deps: Deps, id: string, kind?: KindName): Promise
  */
 export async function findPast(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
   kind?: KindName,
 ): Promise<StoredRecord> {
-  const record = await findRecord(deps, id);
+  const record = await findRecord(deps, ark);
   assertKind(record, kind);
   if (record.tombstone && !(await mayChange(deps.records, caller, record))) throw gone(record);
   return record;

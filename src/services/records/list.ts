@@ -1,5 +1,5 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
-import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -47,7 +47,7 @@ function queryOf(
   return {
     ...rest,
     ...(kind ? { kind } : {}),
-    ...(ark === undefined ? {} : { ownerKey: arkKey(ark) }),
+    ...(ark === undefined ? {} : { ownerKey: ark.key }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { isPublicName, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -18,17 +19,17 @@ import {
 } from "./view.js";
 
 /**
- * A record in any spelling of its identifier, as the caller sees it.
+ * A record, as the caller sees it.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
 export async function readRecord(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
   kind?: KindName,
   backlinks?: BacklinkPositions,
 ): Promise<RecordView> {
-  return viewOf(deps, await renewed(deps, await findLive(deps, id, kind)), caller, backlinks);
+  return viewOf(deps, await renewed(deps, await findLive(deps, ark, kind)), caller, backlinks);
 }
 
 /**
@@ -37,12 +38,12 @@ export async function readRecord(
  */
 export async function readRevision(
   deps: Deps,
-  id: string,
+  ark: Ark,
   revision: number,
   caller: Caller | null,
   kind?: KindName,
 ): Promise<RecordView> {
-  const found = await findPast(deps, id, caller, kind);
+  const found = await findPast(deps, ark, caller, kind);
   const [record] = (await withoutForgotten(deps, [found])) as [StoredRecord];
   const state = await deps.records.atRevision(record.ark, revision);
   if (!state)
@@ -97,12 +98,12 @@ export interface History {
  */
 export async function readHistory(
   deps: Deps,
-  id: string,
+  ark: Ark,
   page: HistoryPage,
   caller: Caller | null,
   kind?: KindName,
 ): Promise<History> {
-  const record = await findPast(deps, id, caller, kind);
+  const record = await findPast(deps, ark, caller, kind);
   const revisions = await historyOf(deps, record, page, caller);
   const last = revisions.at(-1);
   return {

@@ -1,3 +1,4 @@
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
 import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
@@ -25,17 +26,16 @@ const PAGE = 500;
  */
 export async function removeRecord(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
   options: RemoveOptions = {},
 ): Promise<RecordView> {
   const who = authenticated(caller);
   // For a file its stored content is deleted, and the record remains.
-  const found = await findLive(deps, id, options.kind);
-  if (found.kind === "datadownload")
-    return removeContent(deps, found.ark, who, options.expectedRevision);
-  return unlessChanged(id, options.expectedRevision, async () => {
-    const record = await findLive(deps, id, options.kind);
+  const found = await findLive(deps, ark, options.kind);
+  if (found.kind === "datadownload") return removeContent(deps, ark, who, options.expectedRevision);
+  return unlessChanged(ark, options.expectedRevision, async () => {
+    const record = await findLive(deps, ark, options.kind);
     await assertMayChange(deps.records, who, record);
     if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision)
       throw mismatch(record, options.expectedRevision);

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError } from "../../errors.js";
-import { arkKey, lookupArk, referencedArk } from "../../identifiers/ark.js";
+import { type Ark, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { withDefaults, withoutSecrets } from "../../model/defaults.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { Kind, KindName } from "../../model/kind.js";
@@ -75,12 +75,11 @@ const lines = new Map<string, Promise<void>>();
  * Runs a write whose decision depends on what it read, and runs it again when another write came
  * between. A client that named the revision it knows gets an error instead. Writes to one record
  * are queued in this process: no number of simultaneous writes can make one of them fail.
- * @param id the record, in any spelling
  * @param attempt reads, decides and commits
  * @throws what `attempt` throws
  */
 export async function unlessChanged<T>(
-  id: string,
+  ark: Ark,
   expectedRevision: number | undefined,
   attempt: () => Promise<T>,
 ): Promise<T> {
@@ -88,7 +87,7 @@ export async function unlessChanged<T>(
     return attempt().catch((error: unknown) =>
       isDeletedMeanwhile(error) ? attempt() : Promise.reject(error),
     );
-  return inLine(arkKey(lookupArk(id) ?? id), async () => {
+  return inLine(ark.key, async () => {
     for (let race = 1; ; race++) {
       try {
         return await attempt();
@@ -142,16 +141,15 @@ async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
  */
 export async function replaceRecordAt(
   deps: Deps,
-  id: string,
+  path: Ark,
   input: JsonValue | undefined,
   caller: Caller | null,
   options: { kind?: KindName; expectedRevision?: number | undefined } = {},
 ): Promise<RecordView> {
   authenticated(caller);
-  const path = lookupArk(id) ?? id;
   // Where the kind is known the body is validated first, as everywhere.
   if (options.kind !== undefined) checked(options.kind, input, ["body"], { path });
-  const record = await findLive(deps, id, options.kind);
+  const record = await findLive(deps, path, options.kind);
   return replaceRecord(deps, record.kind, input, caller, options.expectedRevision, path);
 }
 
@@ -170,17 +168,17 @@ export async function replaceRecord(
   input: JsonValue | undefined,
   caller: Caller | null,
   expectedRevision?: number,
-  path?: string,
+  path?: Ark,
 ): Promise<RecordView> {
   const who = authenticated(caller);
   const kind = KINDS[kindName];
-  const document = checked(kindName, input, ["body"], { path });
-  const id = path ?? document["@id"];
-  if (typeof id !== "string")
+  const { document, ark: named } = checked(kindName, input, ["body"], { path });
+  const ark = path ?? named;
+  if (!ark)
     throw new ValidationError([{ loc: ["body", "@id"], msg: "Field required", type: "missing" }]);
 
-  return unlessChanged(id, expectedRevision, async () => {
-    const record = await findRecord(deps, id);
+  return unlessChanged(ark, expectedRevision, async () => {
+    const record = await findRecord(deps, ark);
     if (record.tombstone) throw gone(record);
     await assertMayChange(deps.records, who, record);
     if (record.kind !== kindName)
@@ -194,12 +192,13 @@ export async function replaceRecord(
     refuseUnknownContexts(kind, document, () => parseDocument(record.document));
     const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
     const stored = withDefaults(kind, own, record.ark);
-    if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored);
+    const owner = kindName === "user" ? null : ownerOf(stored);
+    if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored, owner);
     const account =
       kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
     const content =
       kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
-    const state = await withStoredFacts(deps, kind, record, content?.document ?? stored);
+    const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, owner);
     await deps.records.commit({
       by: who.user,
       at: Date.now(),
@@ -227,8 +226,13 @@ async function withStoredFacts(
   kind: Kind,
   record: StoredRecord,
   document: JsonObject,
+  owner: Ark | null,
 ): Promise<RecordState> {
-  const claimed = await claimedState(deps, kind, record.ark, document, kind.loose, record.owner);
+  const claimed = await claimedState(deps, kind, record.ark, document, {
+    fromCrate: kind.loose,
+    owner,
+    ownerBefore: record.owner,
+  });
   if (claimed.reserved.length === 0 && reservedFields(kind).length === 0) return claimed.state;
   const quads = (await deps.records.quads(record.ark)) ?? "";
   return withoutReserved(kind, document, claimed, {
@@ -257,9 +261,9 @@ async function assertOwnerAndMembers(
   caller: Caller,
   record: StoredRecord,
   next: JsonObject,
+  owner: Ark | null,
 ): Promise<void> {
-  const owner = ownerOf(next);
-  if (owner !== null && (record.owner === null || arkKey(owner) !== arkKey(record.owner)))
+  if (owner && (record.owner === null || !sameArk(owner.stored, record.owner)))
     await assertMayOwn(deps.records, caller, owner);
   const members = (document: JsonObject) => JSON.stringify(document["members"] ?? []);
   if (!Object.hasOwn(KINDS[record.kind].fields, "members")) return;
@@ -309,7 +313,7 @@ async function withoutDerived(
 
 const keyOf = (entry: JsonValue): string => {
   const ark = typeof entry === "string" ? referencedArk(entry) : undefined;
-  return ark === undefined ? JSON.stringify(entry) : arkKey(ark);
+  return ark?.key ?? JSON.stringify(entry);
 };
 const keys = (value: JsonValue | undefined): string[] =>
   Array.isArray(value) ? value.map(keyOf) : [];
@@ -339,14 +343,14 @@ interface AmendOptions {
  */
 export async function amendRecord(
   deps: Deps,
-  id: string,
+  ark: Ark,
   who: Caller,
   { kind, expectedRevision }: AmendOptions,
   assertMay: (record: StoredRecord) => Promise<void> | void,
   change: (record: StoredRecord, document: JsonObject) => Promise<Amendment | undefined>,
 ): Promise<RecordView> {
-  return unlessChanged(id, expectedRevision, async () => {
-    const record = await findLive(deps, id, kind);
+  return unlessChanged(ark, expectedRevision, async () => {
+    const record = await findLive(deps, ark, kind);
     await assertMay(record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);
@@ -354,14 +358,10 @@ export async function amendRecord(
     const next = await change(record, before);
     if (!next) return viewOf(deps, record, who);
     const { document, ...objects } = next;
-    const state = await stateOf(
-      deps,
-      KINDS[kind],
-      record.ark,
-      document,
-      record.crate !== null,
-      record.owner,
-    );
+    const state = await stateOf(deps, KINDS[kind], record.ark, document, {
+      fromCrate: record.crate !== null,
+      ownerBefore: record.owner,
+    });
     // New objects are a change even where the document's statements about them stay the same.
     const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { invalid } from "../../errors.js";
-import { referencedArk } from "../../identifiers/ark.js";
+import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import type { Kind } from "../../model/kind.js";
 import type { RecordState } from "../../storage/records/port.js";
@@ -50,11 +50,19 @@ function isLight(document: JsonObject, size: number): boolean {
   );
 }
 
+/** What decides about a document's statements besides the document. */
+interface StateOptions {
+  /** The document's context defines its terms. */
+  fromCrate?: boolean | undefined;
+  /** The document's owner, where it was read already. */
+  owner?: Ark | null | undefined;
+  /** Owner of the record where the document names none. */
+  ownerBefore?: string | null;
+}
+
 /**
  * Everything that is stored for one state of a record: document, quads, links, search text. A large
  * document is expanded in a separate thread.
- * @param fromCrate the document's context defines its terms
- * @param ownerBefore owner of the record where the document names none
  * @throws ValidationError when the document is no valid JSON-LD; ServiceError as
  * `DocumentThread.ask`
  */
@@ -63,10 +71,9 @@ export async function stateOf(
   kind: Kind,
   ark: string,
   document: JsonObject,
-  fromCrate = kind.loose === true,
-  ownerBefore?: string | null,
+  options?: StateOptions,
 ): Promise<RecordState> {
-  return (await claimedState(deps, kind, ark, document, fromCrate, ownerBefore)).state;
+  return (await claimedState(deps, kind, ark, document, options)).state;
 }
 
 /**
@@ -78,19 +85,23 @@ export async function claimedState(
   kind: Kind,
   ark: string,
   document: JsonObject,
-  fromCrate = kind.loose === true,
-  ownerBefore?: string | null,
+  {
+    fromCrate = kind.loose === true,
+    owner: read = kind.name === "user" ? null : ownerOf(document),
+    ownerBefore = null,
+  }: StateOptions = {},
 ): Promise<ClaimedState> {
   const bytes = documentBytes(document);
-  const owner = kind.name === "user" ? null : ownerOf(document);
+  const owner = read?.stored ?? null;
   const input = {
     ark,
     kind: kind.name,
-    owner: owner ?? ownerBefore ?? null,
+    owner: owner ?? ownerBefore,
     ...(fromCrate ? { fromCrate } : {}),
   };
   let claimed: Stated;
-  if (isLight(document, bytes.length)) claimed = await stated({ ...input, document });
+  if (isLight(document, bytes.length))
+    claimed = await stated({ ...input, document, known: read ?? undefined });
   else {
     // Writing and copying megabytes take a turn of the event loop each.
     await turn();
@@ -105,8 +116,8 @@ export async function claimedState(
   };
 }
 
-/** Stored form of the owner's ARK. @throws ValidationError when the text holds no readable ARK */
-export function ownerOf(document: JsonObject): string | null {
+/** The owner that a document names. @throws ValidationError when the text holds no readable ARK */
+export function ownerOf(document: JsonObject): Ark | null {
   const { owner } = document;
   if (typeof owner !== "string") return null;
   const ark = referencedArk(owner);

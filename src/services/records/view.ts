@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { invalid } from "../../errors.js";
-import { arkKey, referencedArk } from "../../identifiers/ark.js";
+import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -84,7 +84,7 @@ const derivedFields = new Map<KindName, string[]>(
 
 /** The user itself and administrators see account fields. */
 export const seesPrivate = (record: StoredRecord, caller: Caller | null): boolean =>
-  caller !== null && (caller.admin || arkKey(caller.user) === record.key);
+  caller !== null && (caller.admin || sameArk(caller.user, record.ark));
 
 /** One record; the stored bytes themselves where nothing is derived or hidden. */
 export async function viewOf(
@@ -218,7 +218,4 @@ async function addBacklinks(
   return next;
 }
 
-function keyOf(text: string): string {
-  const ark = referencedArk(text);
-  return ark === undefined ? text : arkKey(ark);
-}
+const keyOf = (text: string): string => referencedArk(text)?.key ?? text;

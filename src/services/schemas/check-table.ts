@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config/config.js";
 import { invalid, ServiceError, type ValidationItem } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import { Findings } from "../../model/findings.js";
 import { threadModule } from "../../package-root.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
@@ -99,11 +100,11 @@ export interface TableCheckAnswer {
  */
 export async function checkTable(
   deps: Deps,
-  id: string,
+  asked: Ark,
   { stream }: IncomingFile,
 ): Promise<TableCheckAnswer> {
   const { config } = deps;
-  const { ark, document } = await findLive(deps, id, "schema");
+  const { ark, document } = await findLive(deps, asked, "schema");
   const ended = new AbortController();
   const timer = setTimeout(
     () =>

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { type ErrorCode, ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JobHandler, Progress } from "../../jobs/port.js";
 import type { KeptScore, StoredRecord } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
@@ -7,7 +8,7 @@ import { assertMayChange, authenticated, type Caller } from "../access/rules.js"
 import { stateOf } from "../crates/export/records.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
-import { findLive } from "../records/find.js";
+import { askedArk, findLive } from "../records/find.js";
 import { checkTable } from "../schemas/check-table.js";
 import { Share } from "./facts/fields.js";
 import { gather, type Grounds, type NamedTable } from "./facts/gather.js";
@@ -127,7 +128,7 @@ async function checkTables(
       try {
         checked.add(
           (
-            await checkTable(deps, schema, {
+            await checkTable(deps, askedArk(schema), {
               stream,
               name: content.name,
               mediaType: content.mediaType,
@@ -193,8 +194,8 @@ const going = new WeakMap<Deps["records"], Map<string, Work>>();
  * that it depends on has changed, else a new one.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `TOO_LARGE`, `BUSY`, `QUERY_TIMEOUT`
  */
-export async function readScore(deps: Deps, id: string): Promise<AiReadyScore> {
-  const root = await findLive(deps, id, "rocrate");
+export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
+  const root = await findLive(deps, ark, "rocrate");
   const { SCORE_TIMEOUT: most } = deps.config;
   const ended = new AbortController();
   const timer = setTimeout(
@@ -269,11 +270,11 @@ interface ScoreInput {
 export async function requestScore(
   deps: Deps,
   caller: Caller | null,
-  id: string,
+  ark: Ark,
   names: { request?: string; trace?: string } = {},
 ): Promise<Submission> {
   const who = authenticated(caller);
-  const root = await findLive(deps, id, "rocrate");
+  const root = await findLive(deps, ark, "rocrate");
   await assertMayChange(deps.records, who, root);
   const { submission } = await deps.records.submit({
     id: randomUUID(),
@@ -294,7 +295,10 @@ export function scoreHandler(deps: Deps): JobHandler {
   return async ({ submission: { id, attempt, input }, signal, report }) => {
     const { crate } = input as unknown as ScoreInput;
     try {
-      await workOut(deps, await findLive(deps, crate, "rocrate"), signal, { whole: true, report });
+      await workOut(deps, await findLive(deps, askedArk(crate), "rocrate"), signal, {
+        whole: true,
+        report,
+      });
       await deps.records.closeSubmission(
         { id, attempt, status: "finished", rocrateIdentifier: crate },
         Date.now(),

@@ -1,6 +1,6 @@
 import { performance } from "node:perf_hooks";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import { arkKey, lookupArk } from "../../identifiers/ark.js";
+import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -84,7 +84,7 @@ export async function find(
   const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
   const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
   const asked: SearchQuery = {
-    text: ark === undefined ? query : arkKey(ark),
+    text: ark?.key ?? query,
     match,
     offset,
     limit,

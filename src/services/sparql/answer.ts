@@ -1,6 +1,6 @@
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
-import { storedArk } from "../../identifiers/ark.js";
+import { parseArk } from "../../identifiers/ark.js";
 import { inferredGraph } from "../../model/provenance.js";
 import type {
   GraphFormat,
@@ -50,7 +50,7 @@ function graphName(iri: string, baseUrl: string): string {
   const local = iri.startsWith(`${baseUrl}/`) ? iri.slice(baseUrl.length + 1) : iri;
   if (!/^ark:/i.test(local)) return iri;
   const inferred = local.endsWith(INFERRED);
-  const ark = storedArk(inferred ? local.slice(0, -INFERRED.length) : local);
+  const ark = parseArk(inferred ? local.slice(0, -INFERRED.length) : local)?.stored;
   return ark === undefined ? iri : inferred ? inferredGraph(ark) : ark;
 }
 

@@ -150,12 +150,13 @@ async function stored(deps: Deps, id: JsonValue | undefined): Promise<AsyncGener
       "Field required: a record to check, or the @id of a stored one",
       "missing",
     );
-  if (typeof id !== "string" || lookupArk(id) === undefined)
+  const ark = typeof id === "string" ? lookupArk(id) : undefined;
+  if (!ark)
     throw invalid(
       ["body", "@id"],
       "Value error, not an ARK; for example ark:99999/dataset-example",
     );
-  return withMembers(deps, await findLive(deps, id));
+  return withMembers(deps, await findLive(deps, ark));
 }
 
 async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Judged[]> {

@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { Ark } from "../../identifiers/ark.js";
 import type { KindName, Link } from "../../model/kind.js";
 import type { PoolLoads } from "../pool-load.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
@@ -235,7 +236,7 @@ export interface RecordStore
     ScoreStore,
     VectorStore {
   /** By stored form first, then by key; tombstones included. */
-  find(ark: string): Promise<Found | undefined>;
+  find(ark: Ark): Promise<Found | undefined>;
   /**
    * By stored form or key, in the requested order; `undefined` where nothing is stored or the key
    * is ambiguous.

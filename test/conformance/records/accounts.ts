@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { commitOf, create, OWNER, type Setting } from "./fixtures.js";
+import { arkFrom } from "../../support/arks.js";
 
 const account = {
   op: "create",
@@ -26,7 +27,7 @@ export function accountsConform({ store, reopen }: Setting): void {
       await expect(
         store().commit(commitOf([user(bob)], { account: { ...account, user: bob } })),
       ).rejects.toMatchObject({ code: "EMAIL_TAKEN" });
-      expect(await store().find(bob)).toBeUndefined();
+      expect(await store().find(arkFrom(bob))).toBeUndefined();
       expect(await store().countAccounts()).toBe(1);
     });
 
@@ -88,7 +89,7 @@ export function accountsConform({ store, reopen }: Setting): void {
     );
     expect(ended.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(
-      (await Promise.all(arks.map((ark) => store().find(ark)))).filter(
+      (await Promise.all(arks.map((ark) => store().find(arkFrom(ark))))).filter(
         (found) => found !== undefined,
       ),
     ).toHaveLength(1);

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
+import { arkFrom } from "../../support/arks.js";
 
 const A = "ark:99999/a-1";
 
@@ -28,8 +29,10 @@ export function commitsConform({ store, reopen }: Setting): void {
         create(one, {}, { mayShareKey: true }),
         create(two, {}, { mayShareKey: true }),
       );
-      expect(await store().find(one)).toMatchObject({ record: { ark: one } });
-      expect(await store().find("ark:99999/c/a-b-.csv")).toEqual({ ambiguous: [one, two] });
+      expect(await store().find(arkFrom(one))).toMatchObject({ record: { ark: one } });
+      expect(await store().find(arkFrom("ark:99999/c/a-b-.csv"))).toEqual({
+        ambiguous: [one, two],
+      });
       expect(await store().findMany(["ark:99999/c/a-b-.csv", two])).toMatchObject([
         undefined,
         { ark: two },
@@ -87,7 +90,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       await expect(write(store(), replace("ark:99999/none", 1))).rejects.toMatchObject({
         code: "NOT_FOUND",
       });
-      expect(await store().find(A)).toMatchObject({ record: { revision: 2 } });
+      expect(await store().find(arkFrom(A))).toMatchObject({ record: { revision: 2 } });
     });
 
     test(
@@ -126,7 +129,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       );
       for (const [i, { status }] of results.entries()) {
         expect(status).toBe(i % 4 === 0 ? "rejected" : "fulfilled");
-        expect((await store().find(`ark:99999/x${i}`)) === undefined).toBe(i % 4 === 0);
+        expect((await store().find(arkFrom(`ark:99999/x${i}`))) === undefined).toBe(i % 4 === 0);
       }
       expect(await store().count({})).toBe(61);
       // 1 for the first, 30 for those that were taken: no number is missing.
@@ -166,7 +169,9 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(results.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
       const updates = await Promise.allSettled(
         Array.from({ length: 20 }, async () => {
-          const { record } = (await store().find("ark:99999/one")) as { record: { ark: string } };
+          const { record } = (await store().find(arkFrom("ark:99999/one"))) as {
+            record: { ark: string };
+          };
           return write(store(), replace(record.ark, 1));
         }),
       );

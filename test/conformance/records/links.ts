@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
+import { arkFrom } from "../../support/arks.js";
 
 const [A, B, C] = ["ark:99999/a-1", "ark:99999/b-1", "ark:99999/c-1"] as const;
 const newest = async ({ store }: Setting, ark: string): Promise<number> =>
-  ((await store().find(ark)) as { record: { newestBacklink: number } }).record.newestBacklink;
+  ((await store().find(arkFrom(ark))) as { record: { newestBacklink: number } }).record
+    .newestBacklink;
 
 export function linksConform(setting: Setting): void {
   const { store } = setting;

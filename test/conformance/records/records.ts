@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ownersOf } from "../../../src/services/access/rules.js";
 import { packLinks, packQuads } from "../../../src/storage/records/codecs.js";
 import { create, decode, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
+import { Ark } from "../../../src/identifiers/ark.js";
+import { arkFrom } from "../../support/arks.js";
 
 const A = "ark:99999/data-set-1";
 
@@ -15,7 +17,7 @@ export function recordsConform({ store, reopen }: Setting): void {
         "ark:99999/data-set1",
         "ark:99999/d%61taset1",
       ]) {
-        const found = await store().find(spelling);
+        const found = await store().find(arkFrom(spelling));
         expect(found).toMatchObject({
           record: {
             ark: A,
@@ -29,7 +31,7 @@ export function recordsConform({ store, reopen }: Setting): void {
           },
         });
       }
-      expect(await store().find("ark:99999/other")).toBeUndefined();
+      expect(await store().find(arkFrom("ark:99999/other"))).toBeUndefined();
     });
 
     test("holds its key, deleted or not, alone or with others", async () => {
@@ -64,9 +66,11 @@ export function recordsConform({ store, reopen }: Setting): void {
     test("keeps its document byte for byte", async () => {
       const document = new TextEncoder().encode(`{ "b":1,\n "a" : "\\u0000 \\ud800 ü" }`);
       await write(store(), create(A, {}, { document }));
-      const found = (await store().find(A)) as { record: { document: Uint8Array } };
+      const found = (await store().find(arkFrom(A))) as { record: { document: Uint8Array } };
       expect(new Uint8Array(found.record.document)).toEqual(document);
-      const reopened = (await (await reopen()).find(A)) as { record: { document: Uint8Array } };
+      const reopened = (await (await reopen()).find(arkFrom(A))) as {
+        record: { document: Uint8Array };
+      };
       expect(new Uint8Array(reopened.record.document)).toEqual(document);
     });
 
@@ -115,7 +119,7 @@ export function recordsConform({ store, reopen }: Setting): void {
         "'; DROP TABLE record; --",
         "x".repeat(100_000),
       ]) {
-        expect(await store().find(strange)).toBeUndefined();
+        expect(await store().find(new Ark("99999", strange))).toBeUndefined();
         expect(await store().findMany([strange])).toEqual([undefined]);
         expect(await store().quads(strange)).toBeUndefined();
         expect(await store().history(strange, { limit: 5 })).toEqual([]);
@@ -216,7 +220,7 @@ export function recordsConform({ store, reopen }: Setting): void {
     test("when deleted leaves a tombstone that says who, when, why and what follows", async () => {
       await write(store(), create(A));
       await write(store(), remove(A, 1, { reason: "wrong", successor: "ark:99999/b" }));
-      expect(await store().find("ark:99999/dataset1")).toMatchObject({
+      expect(await store().find(arkFrom("ark:99999/dataset1"))).toMatchObject({
         record: {
           revision: 2,
           tombstone: {
@@ -236,7 +240,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       await write(store(), create(A, { keywords: ["k"] }));
       await write(store(), remove(A, 1));
       await write(store(), replace(A, 2, { name: "back", keywords: ["k"] }, { revive: true }));
-      expect(await store().find(A)).toMatchObject({
+      expect(await store().find(arkFrom(A))).toMatchObject({
         record: { revision: 3, name: "back", tombstone: null },
       });
       expect(await store().count({ kind: "dataset" })).toBe(1);
@@ -257,7 +261,7 @@ export function recordsConform({ store, reopen }: Setting): void {
         expect((await write(store(), publish)).records).toEqual([{ ark: A, revision: 2 }]);
         const { sequence } = await write(store(), publish);
         expect(sequence).toBe(2);
-        expect(await store().find(A)).toMatchObject({
+        expect(await store().find(arkFrom(A))).toMatchObject({
           record: { revision: 2, publicationStatus: "EMBARGOED", embargoedUntil: "2030-01-01" },
         });
       },
@@ -276,7 +280,7 @@ export function recordsConform({ store, reopen }: Setting): void {
           code: "REVISION_MISMATCH",
           extra: { ark: A, revision: 2 },
         });
-        expect(await store().find(other)).toMatchObject({
+        expect(await store().find(arkFrom(other))).toMatchObject({
           record: { revision: 1, publicationStatus: "DRAFT" },
         });
         expect((await write(store(), publish(other, 1), publish(A, 2))).records).toEqual([
@@ -292,7 +296,7 @@ export function recordsConform({ store, reopen }: Setting): void {
         sequence: 1,
         records: [{ ark: A, revision: 1 }],
       });
-      expect(await store().find(A)).toMatchObject({ record: { name: "one" } });
+      expect(await store().find(arkFrom(A))).toMatchObject({ record: { name: "one" } });
     });
   });
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { create, linkTo, quadsOf, remove, replace, type Setting, write } from "./fixtures.js";
+import { arkFrom } from "../../support/arks.js";
 
 const [SOURCE, OWNED, WRITTEN] = ["ark:99999/source", "ark:99999/a-b", "ark:99999/ab"] as const;
 
@@ -26,7 +27,7 @@ export function spellingConforms({ store }: Setting): void {
       expect(await store().quads(SOURCE)).toContain(`<${WRITTEN}>`);
       await write(store(), create(OWNED));
       await expectTarget(OWNED);
-      expect(await store().find(SOURCE)).toMatchObject({ record: { revision: 1 } });
+      expect(await store().find(arkFrom(SOURCE))).toMatchObject({ record: { revision: 1 } });
       expect(
         (await store().linksFrom([SOURCE], { limit: 5 }))[0]!.items.map(({ target }) => target),
       ).toEqual([WRITTEN, "ark:99999/a--b"]);

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { FenceLost } from "../../../src/storage/records/refusals.js";
 import { commitOf, create, OWNER, remove, type Setting } from "./fixtures.js";
+import { arkFrom } from "../../support/arks.js";
 
 const SHA = "a".repeat(64);
 const CRATE = "ark:99999/rocrate-1";
@@ -120,7 +121,7 @@ export function submissionsConform({ store, reopen }: Setting): void {
       });
       await store().cancelSubmission("s1", 4);
       await expect(commit(2)).rejects.toThrow(/cancelled/);
-      expect(await store().find(CRATE)).toBeUndefined();
+      expect(await store().find(arkFrom(CRATE))).toBeUndefined();
       expect(await store().submission("s1")).toMatchObject({ status: "running", cancelled: true });
     });
 

@@ -7,6 +7,7 @@ import { SchemaResolver } from "../../../src/graphql/resolvers/validation-resolv
 import { contextOf } from "../../../src/graphql/resolvers/context.js";
 import type { TableCheckAnswer } from "../../../src/services/schemas/check-table.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
+import { arkFrom } from "../../support/arks.js";
 
 const EXAMPLE = "ark:99999/schema-example";
 const ROWS =
@@ -268,7 +269,7 @@ describe("POST /schema/ark:…/validate", () => {
     stream.write(ROWS);
     await expect(
       new SchemaResolver().check(
-        EXAMPLE,
+        arkFrom(EXAMPLE),
         { stream, name: "t.csv", mediaType: "text/csv" },
         contextOf(hurried, null, ""),
       ),

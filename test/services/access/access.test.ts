@@ -13,6 +13,7 @@ import type { Caller } from "../../../src/services/access/rules.js";
 import { bodyOf } from "../../support/bodies.js";
 import { startServer, PASSWORD, type TestServer } from "../../support/server.js";
 import { storeContent } from "../../support/content.js";
+import { arkFrom } from "../../support/arks.js";
 
 type Who =
   | "anonymous"
@@ -126,8 +127,8 @@ describe("creating, changing and deleting", () => {
         ),
       ),
     ).toBe(expected);
-    expect(await outcome(removeRecord(deps, record.ark, callers[who]))).toBe(expected);
-    expect(await outcome(readRecord(deps, record.ark, null))).toBe(may ? "GONE" : "done");
+    expect(await outcome(removeRecord(deps, arkFrom(record.ark), callers[who]))).toBe(expected);
+    expect(await outcome(readRecord(deps, arkFrom(record.ark), null))).toBe(may ? "GONE" : "done");
   });
 });
 
@@ -155,9 +156,9 @@ describe("ownership", () => {
       callers.groupMember,
     );
     expect(parseDocument(given.bytes)["owner"]).toBe(owner);
-    expect(await outcome(removeRecord(server.deps, given.record.ark, callers.groupOwner))).toBe(
-      "done",
-    );
+    expect(
+      await outcome(removeRecord(server.deps, arkFrom(given.record.ark), callers.groupOwner)),
+    ).toBe("done");
   });
   it("of a deleted group gives its members no right any more", async () => {
     const group = await createRecord(
@@ -167,15 +168,15 @@ describe("ownership", () => {
       callers.owner,
     );
     const dataset = await datasetOf(group.record.ark);
-    await removeRecord(server.deps, group.record.ark, callers.owner);
+    await removeRecord(server.deps, arkFrom(group.record.ark), callers.owner);
     for (const who of ["owner", "stranger"] as const)
-      expect(await outcome(removeRecord(server.deps, dataset.record.ark, callers[who]))).toBe(
-        "FORBIDDEN",
-      );
+      expect(
+        await outcome(removeRecord(server.deps, arkFrom(dataset.record.ark), callers[who])),
+      ).toBe("FORBIDDEN");
   });
   it("is not had by what a user record or memberOf says of it", async () => {
     const { deps } = server;
-    const { bytes } = await readRecord(deps, owners["stranger"]!, callers.stranger);
+    const { bytes } = await readRecord(deps, arkFrom(owners["stranger"]!), callers.stranger);
     await replaceRecord(
       deps,
       "user",
@@ -264,7 +265,7 @@ describe("a user", () => {
     "is changed, deleted and read whole by %s only as itself or as administrator",
     async (who) => {
       const { deps } = server;
-      const { bytes } = await readRecord(deps, owners["owner"]!, callers.admin);
+      const { bytes } = await readRecord(deps, arkFrom(owners["owner"]!), callers.admin);
       const may = who === "owner" || who === "admin";
       expect(
         await outcome(
@@ -276,12 +277,12 @@ describe("a user", () => {
           ),
         ),
       ).toBe(may ? "done" : refusal(who));
-      const shown = (await readRecord(deps, owners["owner"]!, callers[who])).bytes;
+      const shown = (await readRecord(deps, arkFrom(owners["owner"]!), callers[who])).bytes;
       expect(Buffer.from(shown).includes("owner@example.org")).toBe(may);
       expect(
-        Buffer.from((await readRevision(deps, owners["owner"]!, 1, callers[who])).bytes).includes(
-          "owner@example.org",
-        ),
+        Buffer.from(
+          (await readRevision(deps, arkFrom(owners["owner"]!), 1, callers[who])).bytes,
+        ).includes("owner@example.org"),
       ).toBe(may);
       expect(Buffer.from(shown).includes(PASSWORD)).toBe(false);
       const doomed = `ark:99999/user-doomed-${who}`;
@@ -291,7 +292,7 @@ describe("a user", () => {
         { "@id": doomed, name: "d", email: `d-${who}@example.org`, password: PASSWORD },
         null,
       );
-      expect(await outcome(removeRecord(deps, doomed, callers[who]))).toBe(
+      expect(await outcome(removeRecord(deps, arkFrom(doomed), callers[who]))).toBe(
         who === "admin" ? "done" : refusal(who),
       );
     },
@@ -306,10 +307,12 @@ describe("a user", () => {
       null,
     );
     const { record } = await createRecord(deps, "dataset", bodyOf("dataset", gone.user), gone);
-    await removeRecord(deps, gone.user, gone);
+    await removeRecord(deps, arkFrom(gone.user), gone);
     for (const who of EVERYONE.filter((one) => one !== "admin"))
-      expect(await outcome(removeRecord(deps, record.ark, callers[who]))).toBe(refusal(who));
-    expect(await outcome(removeRecord(deps, record.ark, callers.admin))).toBe("done");
+      expect(await outcome(removeRecord(deps, arkFrom(record.ark), callers[who]))).toBe(
+        refusal(who),
+      );
+    expect(await outcome(removeRecord(deps, arkFrom(record.ark), callers.admin))).toBe("done");
   });
 });
 
@@ -337,9 +340,10 @@ describe("content", () => {
           records: [{ op: "publish", ark: record.ark, status, embargoedUntil }],
         });
         for (const who of EVERYONE)
-          expect(await outcome(contentOf(deps, record.ark, callers[who])), `${who} ${owner}`).toBe(
-            open || MAY[owner]!.includes(who) ? "done" : refusal(who),
-          );
+          expect(
+            await outcome(contentOf(deps, arkFrom(record.ark), callers[who])),
+            `${who} ${owner}`,
+          ).toBe(open || MAY[owner]!.includes(who) ? "done" : refusal(who));
       }
     },
   );
@@ -364,7 +368,7 @@ describe("content", () => {
       at: Date.now(),
       records: [{ op: "publish", ark, status: "EMBARGOED", embargoedUntil: past }],
     });
-    expect(await outcome(contentOf(deps, ark, null))).toBe("NOT_AUTHENTICATED");
+    expect(await outcome(contentOf(deps, arkFrom(ark), null))).toBe("NOT_AUTHENTICATED");
     await deps.records.commit({
       by: null,
       at: Date.now(),
@@ -372,16 +376,16 @@ describe("content", () => {
         { op: "publish", ark: crate.record.ark, status: "PUBLISHED", embargoedUntil: null },
       ],
     });
-    expect(await outcome(contentOf(deps, ark, null))).toBe("done");
+    expect(await outcome(contentOf(deps, arkFrom(ark), null))).toBe("done");
   });
 });
 
 it("earlier revisions of a deleted record are for its owner and administrators", async () => {
   const { deps } = server;
   const { record } = await datasetOf(owners["owner"]!);
-  await removeRecord(deps, record.ark, callers.owner);
+  await removeRecord(deps, arkFrom(record.ark), callers.owner);
   for (const who of EVERYONE)
-    expect(await outcome(readRevision(deps, record.ark, 1, callers[who])), who).toBe(
+    expect(await outcome(readRevision(deps, arkFrom(record.ark), 1, callers[who])), who).toBe(
       MAY["owner"]!.includes(who) ? "done" : "GONE",
     );
 });

@@ -11,6 +11,7 @@ import type {
 } from "../../../src/services/evidence/types.js";
 import { edgesIn, EvidenceWorld, nodesIn } from "../../support/evidence-world.js";
 import { ark } from "../../support/quads.js";
+import { arkFrom } from "../../support/arks.js";
 
 const RUN = "evi:Computation";
 const world = new EvidenceWorld();
@@ -206,14 +207,14 @@ describe("assertedBy=owner", () => {
     expect((await ask("twice", owner)).hidden).toEqual({});
   });
   it("holds for impact and support paths", async () => {
-    const all = await impactOf(ark("raw"), deps());
-    const own = await impactOf(ark("raw"), deps(), "owner");
+    const all = await impactOf(arkFrom(ark("raw")), deps());
+    const own = await impactOf(arkFrom(ark("raw")), deps(), "owner");
     expect([all.total - own.total, own.byOwner.map((each) => each.owner), own.hidden]).toEqual([
       12,
       [ark("victim")],
       { thirdParty: 12 },
     ]);
-    const path = await supportPath(ark("cells"), ark("theirs"), deps());
+    const path = await supportPath(arkFrom(ark("cells")), arkFrom(ark("theirs")), deps());
     expect(
       path.edges.map(({ source, thirdParty, statedBy }) => [
         short(source),
@@ -229,8 +230,12 @@ describe("assertedBy=owner", () => {
       ["claim", true, [["claim", "generated", "stranger", true]]],
       ["claim", undefined, [["claim", "usedDataset", "stranger", undefined]]],
     ]);
-    expect((await supportPath(ark("cells"), ark("theirs"), deps(), "owner")).direction).toBeNull();
-    expect((await supportPath(ark("cells"), ark("raw"), deps(), "owner")).length).toBe(2);
+    expect(
+      (await supportPath(arkFrom(ark("cells")), arkFrom(ark("theirs")), deps(), "owner")).direction,
+    ).toBeNull();
+    expect(
+      (await supportPath(arkFrom(ark("cells")), arkFrom(ark("raw")), deps(), "owner")).length,
+    ).toBe(2);
   });
 });
 

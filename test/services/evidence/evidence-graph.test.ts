@@ -4,6 +4,7 @@ import { evidenceGraph } from "../../../src/services/evidence/evidence-graph.js"
 import type { QueryEngine } from "../../../src/storage/graph/port.js";
 import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
 import { ark, quadsOf } from "../../support/quads.js";
+import { arkFrom } from "../../support/arks.js";
 
 /** One after the other, each derived from the next: n0 ← n1 ← … */
 function chain(length: number): Record<string, Planned> {
@@ -429,7 +430,7 @@ describe("An evidence graph", () => {
       },
     };
     const graph = await evidenceGraph(
-      { ark: ark("a"), direction: "upstream", limit: 10 },
+      { ark: arkFrom(ark("a")), direction: "upstream", limit: 10 },
       { records: world.records, queries: moving as QueryEngine },
     );
     expect(graph.asOf).toBe(11);

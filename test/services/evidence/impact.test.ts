@@ -3,6 +3,7 @@ import { impactOf } from "../../../src/services/evidence/impact.js";
 import { supportPath, type SupportPath } from "../../../src/services/evidence/support-path.js";
 import { EvidenceWorld, type Planned } from "../../support/evidence-world.js";
 import { ark } from "../../support/quads.js";
+import { arkFrom } from "../../support/arks.js";
 
 const CHAIN = 400;
 const PLAN: Record<string, Planned> = {
@@ -46,7 +47,7 @@ describe("What rests on a record", () => {
     path.nodes.map((node) => node["@id"].replace("ark:99999/", ""));
 
   it("is counted by kind and by owner, each record once", async () => {
-    expect(await impactOf(ark("raw"), deps())).toEqual({
+    expect(await impactOf(arkFrom(ark("raw")), deps())).toEqual({
       "@id": "ark:99999/raw",
       total: 6,
       direct: 1,
@@ -74,21 +75,21 @@ describe("What rests on a record", () => {
   });
 
   it("is nothing for a result that nobody used, and does not count the record itself in a cycle", async () => {
-    expect(await impactOf(ark("n399"), deps())).toMatchObject({
+    expect(await impactOf(arkFrom(ark("n399")), deps())).toMatchObject({
       total: 0,
       direct: 0,
       furthest: 0,
       byKind: [],
       byOwner: [],
     });
-    expect(await impactOf(ark("a"), deps())).toMatchObject({
+    expect(await impactOf(arkFrom(ark("a")), deps())).toMatchObject({
       total: 1,
       byKind: [{ kind: "dataset", count: 1 }],
     });
   });
 
   it("is told step by step along the shortest way, with who said each step", async () => {
-    const path = await supportPath(ark("paper"), ark("raw"), deps());
+    const path = await supportPath(arkFrom(ark("paper")), arkFrom(ark("raw")), deps());
     expect(path).toMatchObject({
       from: "ark:99999/paper",
       to: "ark:99999/raw",
@@ -126,29 +127,31 @@ describe("What rests on a record", () => {
         statedBy: [{ record: "ark:99999/run", field: "usedDataset", ...BY_ADA }],
       },
     ]);
-    expect(ids(await supportPath(ark("raw"), ark("paper"), deps()))).toEqual([
+    expect(ids(await supportPath(arkFrom(ark("raw")), arkFrom(ark("paper")), deps()))).toEqual([
       "raw",
       "run",
       "masks",
       "paper",
     ]);
-    expect((await supportPath(ark("raw"), ark("paper"), deps())).direction).toBe("downstream");
+    expect((await supportPath(arkFrom(ark("raw")), arkFrom(ark("paper")), deps())).direction).toBe(
+      "downstream",
+    );
   });
 
   it("takes the shortcut in a long chain", async () => {
-    const path = await supportPath(ark("n399"), ark("n0"), deps());
+    const path = await supportPath(arkFrom(ark("n399")), arkFrom(ark("n0")), deps());
     expect(path.length).toBe(201);
     expect(ids(path).slice(0, 3)).toEqual(["n399", "n200", "n199"]);
   });
 
   it("has no way between cousins, none to go to itself", async () => {
-    expect(await supportPath(ark("cells"), ark("masks"), deps())).toMatchObject({
+    expect(await supportPath(arkFrom(ark("cells")), arkFrom(ark("masks")), deps())).toMatchObject({
       direction: null,
       length: null,
       nodes: [],
       edges: [],
     });
-    expect(await supportPath(ark("raw"), ark("raw"), deps())).toMatchObject({
+    expect(await supportPath(arkFrom(ark("raw")), arkFrom(ark("raw")), deps())).toMatchObject({
       direction: "upstream",
       length: 0,
       edges: [],

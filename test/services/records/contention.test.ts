@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
 import { unlessChanged } from "../../../src/services/records/replace.js";
+import { arkFrom } from "../../support/arks.js";
 
 const changed = () => new ServiceError("REVISION_MISMATCH", "changed");
 
@@ -8,7 +9,7 @@ describe("writes to one record", () => {
   it("come one after the other, however it is spelled, and those to another do not wait", async () => {
     const told: string[] = [];
     const write = (id: string, name: string, ms: number) =>
-      unlessChanged(id, undefined, async () => {
+      unlessChanged(arkFrom(id), undefined, async () => {
         told.push(`${name} begins`);
         await new Promise((resolve) => setTimeout(resolve, ms));
         told.push(`${name} ends`);
@@ -30,8 +31,8 @@ describe("writes to one record", () => {
   it("go on after one that failed, and are made again when another write came between", async () => {
     let tries = 0;
     const results = await Promise.allSettled([
-      unlessChanged("ark:99999/x", undefined, () => Promise.reject(new Error("broken"))),
-      unlessChanged("ark:99999/x", undefined, async () => {
+      unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(new Error("broken"))),
+      unlessChanged(arkFrom("ark:99999/x"), undefined, async () => {
         if (++tries < 4) throw changed();
         return tries;
       }),
@@ -41,7 +42,7 @@ describe("writes to one record", () => {
   it("are made once for a client that names the revision it knows", async () => {
     let tries = 0;
     await expect(
-      unlessChanged("ark:99999/x", 3, () => {
+      unlessChanged(arkFrom("ark:99999/x"), 3, () => {
         tries++;
         return Promise.reject(changed());
       }),
@@ -50,20 +51,20 @@ describe("writes to one record", () => {
   });
   it("end when they lose again and again", async () => {
     await expect(
-      unlessChanged("ark:99999/x", undefined, () => Promise.reject(changed())),
+      unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(changed())),
     ).rejects.toMatchObject({ code: "REVISION_MISMATCH" });
   });
   it("do not wait for long for one that does not end", async () => {
     let end!: () => void;
     const stuck = unlessChanged(
-      "ark:99999/y",
+      arkFrom("ark:99999/y"),
       undefined,
       () => new Promise<void>((resolve) => (end = resolve)),
     );
     const began = performance.now();
-    expect(await unlessChanged("ark:99999/y", undefined, () => Promise.resolve("done"))).toBe(
-      "done",
-    );
+    expect(
+      await unlessChanged(arkFrom("ark:99999/y"), undefined, () => Promise.resolve("done")),
+    ).toBe("done");
     expect(performance.now() - began).toBeLessThan(5000);
     end();
     await stuck;

@@ -7,6 +7,7 @@ import { create, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, Nodes, three } from "../../support/postgres-nodes.js";
 import { CuttingProxy } from "../../support/servers/cutting-proxy.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
+import { arkFrom } from "../../support/arks.js";
 
 const A = "ark:99999/a-1";
 
@@ -94,7 +95,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     await server.kill();
     const asked = Date.now();
     for (const call of [
-      () => store.find(A),
+      () => store.find(arkFrom(A)),
       () => store.list({ limit: 1 }),
       () => write(store, replace(A, 1)),
       () => store.health(),
@@ -118,7 +119,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     await server.up();
     await store.health();
     expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
-    expect(await store.find(A)).toMatchObject({ record: { revision: 2 } });
+    expect(await store.find(arkFrom(A))).toMatchObject({ record: { revision: 2 } });
   });
 
   test(
@@ -127,12 +128,14 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     async () => {
       const store = await nodes.open(await server.schema());
       await write(store, create(A));
-      await Promise.all(Array.from({ length: 12 }, () => store.find(A)));
+      await Promise.all(Array.from({ length: 12 }, () => store.find(arkFrom(A))));
       await server.sql(
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = " +
           "'arkgraph'",
       );
-      expect(await Promise.all(Array.from({ length: 12 }, () => store.find(A)))).toHaveLength(12);
+      expect(
+        await Promise.all(Array.from({ length: 12 }, () => store.find(arkFrom(A)))),
+      ).toHaveLength(12);
       await server.kill();
       await server.up();
       expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
@@ -150,7 +153,9 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
       await write(store, create(A));
       // More at a time than there are connections: some are made for it.
       proxy.say(SHUTTING_DOWN, READY);
-      expect(await Promise.all(Array.from({ length: 12 }, () => store.find(A)))).toHaveLength(12);
+      expect(
+        await Promise.all(Array.from({ length: 12 }, () => store.find(arkFrom(A)))),
+      ).toHaveLength(12);
       expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
     } finally {
       process.off("uncaughtException", note);
@@ -239,9 +244,9 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
         const stuck = write(still, create(A));
         await pause(100);
         expect(await write(other, create("ark:99999/b"))).toMatchObject({ sequence: 2 });
-        expect(await other.find(A)).toBeUndefined();
+        expect(await other.find(arkFrom(A))).toBeUndefined();
         expect(await stuck).toMatchObject({ sequence: 3 });
-        expect(await other.find(A)).toMatchObject({ record: { revision: 1 } });
+        expect(await other.find(arkFrom(A))).toMatchObject({ record: { revision: 1 } });
       } finally {
         await nodes.close();
         await proxy.stop();
@@ -262,7 +267,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
       ...AWAY,
       message: expect.stringContaining("statement timeout"),
     });
-    expect(await store.find(A)).toMatchObject({ record: { revision: 1 } });
+    expect(await store.find(arkFrom(A))).toMatchObject({ record: { revision: 1 } });
     await holding;
     expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
   });

@@ -4,6 +4,7 @@ import { MIGRATIONS } from "../../../src/storage/records/postgres/schema.js";
 import { commitOf, create, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, type Node, Nodes } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
+import { arkFrom } from "../../support/arks.js";
 
 const OURS = MIGRATIONS.length;
 /** What a node of a newer version does at its start: under the lock that all writers take. */
@@ -68,7 +69,7 @@ describe.skipIf(!hasPostgres)(
         await expect(write(node, create("ark:99999/after"))).rejects.toMatchObject(TOO_NEW);
         await expect
           .poll(() =>
-            node.find("ark:99999/before").then(
+            node.find(arkFrom("ark:99999/before")).then(
               () => undefined,
               (error: unknown) => error,
             ),
@@ -157,7 +158,7 @@ describe.skipIf(!hasPostgres)(
         const [node, url] = await running(50);
         await server.sql(upgrade(HARMLESS, OURS), url);
         await write(node, create("ark:99999/after"));
-        expect(await (await nodes.open(url)).find("ark:99999/after")).toMatchObject({
+        expect(await (await nodes.open(url)).find(arkFrom("ark:99999/after"))).toMatchObject({
           record: { ark: "ark:99999/after" },
         });
         expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));

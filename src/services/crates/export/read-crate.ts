@@ -1,5 +1,6 @@
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
+import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
@@ -21,8 +22,8 @@ export interface CrateMetadata {
 }
 
 /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-export async function readCrateMetadata(deps: Deps, id: string): Promise<CrateMetadata> {
-  const root = await findLive(deps, id, "rocrate");
+export async function readCrateMetadata(deps: Deps, ark: Ark): Promise<CrateMetadata> {
+  const root = await findLive(deps, ark, "rocrate");
   return {
     root,
     state: await stateOf(deps, root),
@@ -44,10 +45,10 @@ export async function readCrateMetadata(deps: Deps, id: string): Promise<CrateMe
  */
 export async function readCrateArchive(
   deps: Deps,
-  id: string,
+  ark: Ark,
   caller: Caller | null,
 ): Promise<CrateArchive> {
-  return crateArchive(deps, await findLive(deps, id, "rocrate"), caller);
+  return crateArchive(deps, await findLive(deps, ark, "rocrate"), caller);
 }
 
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
@@ -80,10 +81,10 @@ interface Section {
  */
 export async function crateSummary(
   deps: Deps,
-  id: string,
+  ark: Ark,
   { limit, after = "0." }: { limit: number; after?: string },
 ): Promise<CrateSummary> {
-  const root = await findLive(deps, id, "rocrate");
+  const root = await findLive(deps, ark, "rocrate");
   const members: Named[] = [];
   const files: ObjectReference[] = [];
   const described = await (root.crate === null

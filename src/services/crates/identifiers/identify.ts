@@ -140,7 +140,7 @@ export class EntityIds {
  */
 function unlikeOperation(path: string): string {
   const last = path.lastIndexOf("/") + 1;
-  return isOperation(path) && /[a-zA-Z]/.test(path[last]!)
+  return isOperation(arkKey(path)) && /[a-zA-Z]/.test(path[last]!)
     ? `${path.slice(0, last)}%${path.charCodeAt(last).toString(16).toUpperCase()}${path.slice(last + 1)}`
     : path;
 }
@@ -390,7 +390,7 @@ function crateId(
   const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
   if (given && crate === undefined) return { rule: "ark", ark: given.stored, naan: given.naan };
   const { name } = root.value;
-  const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null);
+  const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null).stored;
   if (given) return { rule: "ark", ark, naan: given.naan };
   return /^https?:\/\//i.test(root.id)
     ? { rule: "url", ark, url: root.id }

@@ -1,6 +1,6 @@
 import type { ServiceError } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
-import { identifierProblem } from "../../../identifiers/claimable.js";
+import { claimableArk } from "../../../identifiers/claimable.js";
 import type { Finding } from "../../../model/findings.js";
 import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -298,10 +298,10 @@ export class NewIdentifiers {
       .then(
         (account) => new Claims(this.records, { user: this.user, admin: account?.admin === true }),
       );
-    const above = await (await this.#claims).refusals(claims.map(([, { ark }]) => ark));
+    const above = await (await this.#claims).refusals(claims.map(([, { ark }]) => arkKey(ark)));
     return claims.flatMap(([index, { ark, id, kept }], at): Refusal[] => {
-      const problem = kept ? identifierProblem(id) : undefined;
-      if (problem !== undefined)
+      const problem = kept ? claimableArk(id) : undefined;
+      if (typeof problem === "string")
         return [{ index, code: "INVALID_ID", message: `${shown(ark)}: ${problem}.` }];
       const holder = above[at];
       return holder

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
-import { arkKey } from "../../../identifiers/ark.js";
+import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { Job, JobHandler } from "../../../jobs/port.js";
 import { withDefaults } from "../../../model/defaults.js";
 import type { JsonObject } from "../../../model/field.js";
@@ -35,7 +35,7 @@ export async function requestBuild(
     request,
     trace,
   }: {
-    ark: string;
+    ark: Ark;
     direction: Direction;
     depth?: number;
     assertedBy?: AssertedBy;

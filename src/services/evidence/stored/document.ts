@@ -3,6 +3,7 @@ import { type JsonObject, PREFIXES } from "../../../model/field.js";
 import { PROVENANCE } from "../../../model/provenance.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
+import { askedArk } from "../../records/find.js";
 import { evidenceGraph } from "../evidence-graph.js";
 import type { AssertedBy, Direction } from "../types.js";
 
@@ -38,7 +39,7 @@ export async function builtMembers(
     ...graph
   } = await evidenceGraph(
     {
-      ark: question.ark,
+      ark: askedArk(question.ark),
       direction: question.direction,
       limit: MOST,
       ...(question.depth === null ? {} : { depth: question.depth }),

@@ -222,13 +222,8 @@ function tableOf(fields: Fields): TableFacts | undefined {
   if (!field && !isTable(fields)) return undefined;
   const ark = named === undefined ? undefined : lookupArk(named);
   return {
-    schema:
-      ark === undefined
-        ? named !== undefined && /^https?:\/\//i.test(named)
-          ? true
-          : undefined
-        : arkKey(ark),
-    ...(ark === undefined ? {} : { ark }),
+    schema: ark?.key ?? (named !== undefined && /^https?:\/\//i.test(named) ? true : undefined),
+    ...(ark === undefined ? {} : { ark: ark.stored }),
     place: fields.place(...SCHEMAS),
   };
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
+import type { Ark } from "../../../identifiers/ark.js";
 import type { PoolLoads } from "../../pool-load.js";
 import type {
   Account,
@@ -105,7 +106,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#vectors = new Vectors(database, writing);
   }
 
-  find = (ark: string): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
+  find = (ark: Ark): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
   findMany = (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
     this.#ask(() => this.#records.findMany(arks));
   holders = (keys: readonly string[]): Promise<Holder[]> =>

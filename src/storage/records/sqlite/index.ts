@@ -1,4 +1,5 @@
 import type { MessagePort } from "node:worker_threads";
+import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type {
   Account,
@@ -82,7 +83,7 @@ class SqliteRecordStore implements RecordStore {
     this.#vectors = new VectorReads(connection);
   }
 
-  find = async (ark: string): Promise<Found | undefined> => read(() => this.#records.find(ark));
+  find = async (ark: Ark): Promise<Found | undefined> => read(() => this.#records.find(ark));
   findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
     read(() => this.#records.findMany(arks));
   holders = async (keys: readonly string[]): Promise<Holder[]> =>

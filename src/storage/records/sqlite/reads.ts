@@ -1,4 +1,4 @@
-import { arkKey } from "../../../identifiers/ark.js";
+import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { unpackQuads } from "../codecs.js";
 import type { Found, Holder, ListedPage, ListQuery, Revision, StoredRecord } from "../port.js";
@@ -57,13 +57,12 @@ export class RecordReads {
   }
 
   /** One statement when the identifier is spelled as stored. */
-  find(ark: string): Found | undefined {
-    if (!isStorableText(ark)) return undefined;
-    const key = arkKey(ark);
-    const row = this.#byArk.get([key, ark]);
+  find({ stored, key }: Ark): Found | undefined {
+    if (!isStorableText(stored)) return undefined;
+    const row = this.#byArk.get([key, stored]);
     if (row) return { record: recordOf(row) };
     const rows = this.#byKey.all([key]);
-    if (rows.length > 1) return { ambiguous: rows.map(([stored]) => stored) };
+    if (rows.length > 1) return { ambiguous: rows.map(([ark]) => ark) };
     return rows[0] && { record: recordOf(rows[0]) };
   }
 

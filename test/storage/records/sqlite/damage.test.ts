@@ -16,6 +16,7 @@ import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/in
 import { openSqliteTransfer } from "../../../../src/storage/records/sqlite/transfer.js";
 import type { FoundDamage } from "../../../../src/storage/records/transfer-port.js";
 import { create, linkTo, replace, write } from "../../../conformance/records/fixtures.js";
+import { arkFrom } from "../../../support/arks.js";
 
 const RECORDS = 120;
 const arkOf = (index: number): string => `ark:99999/damaged-${String(index).padStart(4, "0")}`;
@@ -122,11 +123,11 @@ describe("a damaged file of records", () => {
     expect(overwrite("Table 7 of the record", Buffer.from([0xff, 0xfe]))).toBeGreaterThan(0);
     const store = await openSqliteRecordStore({ file });
     try {
-      await expect(store.find(arkOf(7))).rejects.toMatchObject({
+      await expect(store.find(arkFrom(arkOf(7)))).rejects.toMatchObject({
         code: "STORE_DAMAGED",
         status: 503,
       });
-      expect(await store.find(arkOf(8))).toMatchObject({
+      expect(await store.find(arkFrom(arkOf(8)))).toMatchObject({
         record: { name: "Table 8 of the record" },
       });
     } finally {
@@ -151,7 +152,7 @@ describe("a damaged file of records", () => {
       );
       expect(await Promise.all(writes)).toEqual(["ok", "STORE_DAMAGED", "ok"]);
       await write(store, create("ark:99999/after"));
-      expect(await store.find(arkOf(8))).toMatchObject({
+      expect(await store.find(arkFrom(arkOf(8)))).toMatchObject({
         record: { name: "Changed 8", revision: 2 },
       });
     } finally {
@@ -180,7 +181,7 @@ describe("a damaged file of records", () => {
     try {
       truncateSync(file, 3 * 4096);
       const answers = await Promise.allSettled(
-        Array.from({ length: RECORDS }, (_, index) => store.find(arkOf(index))),
+        Array.from({ length: RECORDS }, (_, index) => store.find(arkFrom(arkOf(index)))),
       );
       for (const answer of answers)
         if (answer.status === "rejected")

@@ -10,6 +10,7 @@ import {
   closeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import { parseArk } from "../../../../dist/src/identifiers/ark.js";
 import { openSqliteRecordStore } from "../../../../dist/src/storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../../../../dist/src/storage/records/sqlite/transfer.js";
 import { parseDocument } from "../../../../dist/src/services/records/view.js";
@@ -66,7 +67,7 @@ for (let seed = Number(first); seed <= Number(last); seed++) {
     const { records } = JSON.parse(process.env.READS);
     for (const ark of records) {
       await ask(async () => {
-        const found = await store.find(ark);
+        const found = await store.find(parseArk(ark));
         if (found?.record) parseDocument(found.record.document);
       });
       await ask(() => store.quads(ark));

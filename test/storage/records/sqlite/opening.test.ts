@@ -15,6 +15,7 @@ import {
   replace,
   write,
 } from "../../../conformance/records/fixtures.js";
+import { arkFrom } from "../../../support/arks.js";
 
 /** Puts a file of the newest schema into one as programs of schema 5 made it. */
 function inSchema5(file: string): void {
@@ -81,7 +82,7 @@ describe("opening the file of records", () => {
     );
     connection.close();
     const after = await openSqliteRecordStore({ file });
-    expect(await after.find("ark:99999/before")).toMatchObject({
+    expect(await after.find(arkFrom("ark:99999/before"))).toMatchObject({
       record: { name: "A table", revision: 1 },
     });
     await after.keepScore({
@@ -128,19 +129,19 @@ describe("opening the file of records", () => {
     inSchema5(file);
 
     const after = await openSqliteRecordStore({ file });
-    expect(await after.find("ark:99999/a-b.csv")).toMatchObject({
+    expect(await after.find(arkFrom("ark:99999/a-b.csv"))).toMatchObject({
       record: { name: "First", revision: 1 },
     });
-    expect(await after.find("ark:99999/ab.csv")).toMatchObject({
+    expect(await after.find(arkFrom("ark:99999/ab.csv"))).toMatchObject({
       record: { name: "Of the same key" },
     });
-    expect(await after.find("ark:99999/-ab.csv")).toEqual({
+    expect(await after.find(arkFrom("ark:99999/-ab.csv"))).toEqual({
       ambiguous: ["ark:99999/a-b.csv", "ark:99999/ab.csv"],
     });
-    expect(await after.find("ark:99999/l-ate")).toMatchObject({
+    expect(await after.find(arkFrom("ark:99999/l-ate"))).toMatchObject({
       record: { ark: "ark:99999/late", name: "Later", revision: 2 },
     });
-    expect(await after.find("ark:99999/gone")).toMatchObject({
+    expect(await after.find(arkFrom("ark:99999/gone"))).toMatchObject({
       record: { tombstone: { reason: "a trial" } },
     });
     expect(
@@ -312,7 +313,9 @@ describe("opening the file of records", () => {
       code: "STORE_UNAVAILABLE",
     });
     await closing;
-    await expect(store.find("ark:99999/a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(store.find(arkFrom("ark:99999/a"))).rejects.toMatchObject({
+      code: "STORE_UNAVAILABLE",
+    });
     await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });

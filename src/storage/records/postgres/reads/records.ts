@@ -1,5 +1,5 @@
 import DataLoader from "dataloader";
-import { arkKey } from "../../../../identifiers/ark.js";
+import { type Ark, arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import { unpackQuads } from "../../codecs.js";
 import type {
@@ -30,10 +30,10 @@ const LARGEST = 100;
  *
  * @param ask answers in the order of the keys
  */
-function gathered<V>(ask: (keys: readonly string[]) => Promise<V[]>): (key: string) => Promise<V> {
+function gathered<K, V>(ask: (keys: readonly K[]) => Promise<V[]>): (key: K) => Promise<V> {
   let underWay = 0;
   const waiting: (() => void)[] = [];
-  const loader = new DataLoader<string, V>(
+  const loader = new DataLoader<K, V>(
     async (keys) => {
       underWay++;
       try {
@@ -81,7 +81,7 @@ const QUADS = statement<[Uint8Array]>(
 
 /** Single records, their revisions and their graphs. */
 export class RecordReads {
-  readonly #find = gathered((arks) => this.#findAll(arks));
+  readonly #find = gathered((arks: readonly Ark[]) => this.#findAll(arks));
 
   constructor(private readonly database: Database) {}
 
@@ -89,8 +89,8 @@ export class RecordReads {
    * One statement for all records requested at a time when their identifiers are spelled as stored,
    * two otherwise.
    */
-  async find(ark: string): Promise<Found | undefined> {
-    return isStorableText(ark) ? this.#find(ark) : undefined;
+  async find(ark: Ark): Promise<Found | undefined> {
+    return isStorableText(ark.stored) ? this.#find(ark) : undefined;
   }
 
   /** Two statements at most, for any number of records. */
@@ -150,19 +150,20 @@ export class RecordReads {
     const [row] = isStorableText(ark) ? await this.database.query(QUADS, [ark]) : [];
     return row && unpackQuads(row[0]);
   }
-  async #findAll(arks: readonly string[]): Promise<(Found | undefined)[]> {
+  async #findAll(arks: readonly Ark[]): Promise<(Found | undefined)[]> {
+    const asked = [...new Set(arks.map(({ stored }) => stored))];
     const byArk = new Map(
-      (await this.database.query(MANY, [[...new Set(arks)]])).map((row) => [row[0], recordOf(row)]),
+      (await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
     );
-    const missing = new Set(arks.filter((ark) => !byArk.has(ark)).map(arkKey));
+    const missing = new Set(arks.filter(({ stored }) => !byArk.has(stored)).map(({ key }) => key));
     const byKey = new Map<string, StoredRecord[]>();
     if (missing.size > 0)
       for (const row of await this.database.query(MANY_BY_KEY, [[...missing]]))
         byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
     return arks.map((ark) => {
-      const stored = byArk.get(ark);
-      if (stored) return { record: stored };
-      const others = byKey.get(arkKey(ark)) ?? [];
+      const record = byArk.get(ark.stored);
+      if (record) return { record };
+      const others = byKey.get(ark.key) ?? [];
       return others.length > 1
         ? { ambiguous: others.map((other) => other.ark) }
         : others[0] && { record: others[0] };
