@@ -7,7 +7,7 @@ import {
 } from "@apollo/server/plugin/disabled";
 import type { GraphQLError } from "graphql";
 import { ServiceError } from "../errors.js";
-import { checkEncoding, mediaType, readJson } from "../http/body.js";
+import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import type { JsonValue } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
@@ -109,7 +109,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
             {},
             { Allow: METHODS.join(", ") },
           );
-        checkEncoding(req);
+        checkBodyType(req, "either");
         const gone = new AbortController();
         res.once("close", () => {
           if (!res.writableFinished) gone.abort();

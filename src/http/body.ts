@@ -101,7 +101,7 @@ export const hasBody = (req: IncomingMessage): boolean =>
  * limits are checked.
  * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE` with `Accept-Encoding` (RFC 9110, section 15.5.16)
  */
-export function checkEncoding(req: IncomingMessage): void {
+function checkEncoding(req: IncomingMessage): void {
   const encoding = req.headers["content-encoding"];
   if (encoding === undefined || !hasBody(req) || /^[\s,]*(?:identity[\s,]*)*$/i.test(encoding))
     return;
@@ -109,6 +109,22 @@ export function checkEncoding(req: IncomingMessage): void {
     `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not read here: send ` +
     "it uncompressed, without Content-Encoding.";
   throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", message, {}, { "Accept-Encoding": "identity" });
+}
+
+/**
+ * Refuses a body of another type than the operation reads; the functions that read it rely on that.
+ * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`
+ */
+export function checkBodyType(req: IncomingMessage, form: BodyForm): void {
+  if (!hasBody(req)) return;
+  checkEncoding(req);
+  const type = mediaType(req);
+  if (!reads(form, type))
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      `This operation reads ${FORMS[form]}, not ` +
+        `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
+    );
 }
 
 /**
@@ -122,19 +138,11 @@ export function checkBodyHeaders(
   limits: Pick<Config, "MAX_UPLOAD_BYTES" | BodyLimit>,
 ): void {
   if (!hasBody(req)) return;
-  checkEncoding(req);
-  const type = mediaType(req);
-  if (!reads(form, type)) {
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      `This operation reads ${FORMS[form]}, not ` +
-        `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
-    );
-  }
+  checkBodyType(req, form);
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a
   // file within the limit.
   const [limit, room, setting] =
-    type === FORM_DATA
+    mediaType(req) === FORM_DATA
       ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"]
       : [limits[jsonLimit], 0, jsonLimit];
   if (Number(req.headers["content-length"] ?? 0) > limit + room)
@@ -224,7 +232,7 @@ const SMALL = 64 * 2 ** 10;
 /**
  * A JSON body; `undefined` when it is empty.
  * @param limit setting that bounds it
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`; ValidationError when it is not JSON,
+ * @throws ServiceError `TOO_LARGE`; ValidationError when it is not JSON,
  * or holds values that no document may hold
  */
 export async function readJson(
@@ -238,21 +246,14 @@ export async function readJson(
 
 /**
  * The bytes of a JSON body, for a caller that parses them in another thread.
- * @throws ServiceError `UNSUPPORTED_MEDIA_TYPE`, `TOO_LARGE`
+ * @throws ServiceError `TOO_LARGE`
  */
 export async function readJsonBytes(
   req: IncomingMessage,
   config: Config,
   limit: BodyLimit = "MAX_BODY_BYTES",
 ): Promise<Uint8Array | undefined> {
-  const type = mediaType(req);
   if (!hasBody(req)) return undefined;
-  if (!isJson(type))
-    throw new ServiceError(
-      "UNSUPPORTED_MEDIA_TYPE",
-      "This operation reads application/json, not " +
-        `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
-    );
   const bytes = await readBytes(req, config[limit], limit);
   return bytes.length === 0 ? undefined : bytes;
 }

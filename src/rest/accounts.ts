@@ -1,11 +1,11 @@
 import { AccountResolver, GroupResolver } from "../graphql/resolvers/account-resolver.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { readForm } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import {
   arkPath,
   type ContractRow,
@@ -146,8 +146,7 @@ const groups = new GroupResolver();
  * The contract spells the parameter differently in the two operations; both accept either spelling.
  */
 function change(request: RestRequest, name: "userID" | "userId") {
-  const { query, req, context } = request;
-  authenticated(context.caller);
+  const { query, req } = request;
   return {
     group: arkOf(request),
     user: query[name] ?? query["userID"] ?? query["userId"],
@@ -157,8 +156,12 @@ function change(request: RestRequest, name: "userID" | "userId") {
 }
 
 export const groupOperations: Handlers = {
-  add_group_user: async (request) =>
-    sendWritten(request, await groups.addMember(change(request, "userID"), request.context)),
-  remove_group_user: async (request) =>
-    sendWritten(request, await groups.removeMember(change(request, "userId"), request.context)),
+  add_group_user: async (request) => {
+    const context = signedIn(request.context);
+    sendWritten(request, await groups.addMember(change(request, "userID"), context));
+  },
+  remove_group_user: async (request) => {
+    const context = signedIn(request.context);
+    sendWritten(request, await groups.removeMember(change(request, "userId"), context));
+  },
 };

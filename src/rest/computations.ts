@@ -1,4 +1,5 @@
 import { ComputationResolver } from "../graphql/resolvers/computation-resolver.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
@@ -79,12 +80,8 @@ const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const computationOperations: Handlers = {
   execute_computation: async (request) => {
-    sendJson(
-      request.req,
-      request.res,
-      await computations.execute(arkOf(request), request.context),
-      FRESH,
-    );
+    const context = signedIn(request.context);
+    sendJson(request.req, request.res, await computations.execute(arkOf(request), context), FRESH);
   },
   execution_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

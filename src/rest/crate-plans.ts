@@ -1,4 +1,5 @@
 import { ValidationError } from "../errors.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CratePlanResolver } from "../graphql/resolvers/crate-resolver.js";
 import { bodyStream, hasBody, mediaType } from "../http/body.js";
 import { takeFile } from "../http/multipart.js";
@@ -6,7 +7,6 @@ import { sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { pointerSegments } from "../model/json/strict-json.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import {
   BODY_REFUSALS,
   type ContractRow,
@@ -182,8 +182,8 @@ const noBody = () =>
 
 export const cratePlanOperations: Handlers = {
   validate_crate: async (request) => {
-    const { req, res, context } = request;
-    authenticated(context.caller);
+    const { req, res } = request;
+    const context = signedIn(request.context);
     if (!hasBody(req)) throw noBody();
     const signal = presence(request);
     const options = uploadOptions(request.query);
@@ -199,8 +199,8 @@ export const cratePlanOperations: Handlers = {
     sendJson(req, res, plan, { headers: { "Cache-Control": "no-store" } });
   },
   create_crate_metadata: async (request) => {
-    const { req, context } = request;
-    authenticated(context.caller);
+    const { req } = request;
+    const context = signedIn(request.context);
     if (!hasBody(req)) throw noBody();
     const submitted = await plans.submitMetadata(
       bodyStream(req),

@@ -2,6 +2,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError, ValidationError } from "../errors.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import type { EventStreams, ServerEvent } from "../http/event-streams.js";
@@ -11,7 +12,6 @@ import { NOT_STORED, SAFE_HEADERS, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
 import { askedArk } from "../services/records/find.js";
@@ -382,8 +382,8 @@ export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({
   crate: query["crate"] === undefined ? undefined : askedArk(query["crate"]),
 });
 
-async function submit({ req, query, context }: RestRequest): Promise<SubmissionView> {
-  authenticated(context.caller);
+async function submit({ req, query, context: given }: RestRequest): Promise<SubmissionView> {
+  const context = signedIn(given);
   const options = uploadOptions(query);
   return takeFile(req, FIELDS, (file) =>
     crates.submit({ stream: file.stream, name: file.name || "crate.zip" }, options, context),
@@ -600,8 +600,8 @@ const LAST = "completed";
  */
 export function submissionOperations(streams: EventStreams): Handlers {
   return {
-    list_submissions: async ({ req, res, query, path, context }) => {
-      authenticated(context.caller);
+    list_submissions: async ({ req, res, query, path, context: given }) => {
+      const context = signedIn(given);
       const { limit, cursor } = query;
       const { page } = listParameters({ limit: limit ?? String(PAGE), cursor });
       const { items, next } = await crateSubmissions.list(page!, context);
@@ -638,7 +638,7 @@ async function follow(
   { req, res, params, context }: RestRequest,
   streams: EventStreams,
 ): Promise<void> {
-  const changes = await crateSubmissions.follow(params["submissionUUID"]!, context);
+  const changes = await crateSubmissions.follow(params["submissionUUID"]!, signedIn(context));
   if (req.headers["last-event-id"] === LAST) {
     await changes[Symbol.asyncIterator]().return?.();
     // Stops a browser's EventSource, which reconnects after every end, from reconnecting (HTML

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ValidationError } from "../errors.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { DownloadResolver } from "../graphql/resolvers/download-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
@@ -9,7 +10,6 @@ import { expectedRevision } from "../http/negotiation.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import type { StagedFile } from "../services/files/stored-content.js";
 import { checked } from "../services/records/create.js";
 import {
@@ -179,9 +179,9 @@ const AT = ["body", FIELD];
  * record arrives.
  */
 const register: Handler = async (request) => {
-  const { req, context } = request;
+  const { req } = request;
+  const context = signedIn(request.context);
   const { config } = context.deps;
-  authenticated(context.caller);
   const read = (text: Uint8Array): Promise<JsonValue> => checkedJson(text, context.deps, AT);
   let staged: StagedFile | undefined;
   try {
@@ -215,8 +215,8 @@ const register: Handler = async (request) => {
 };
 
 const upload: Handler = async (request) => {
-  const { req, context } = request;
-  authenticated(context.caller);
+  const { req } = request;
+  const context = signedIn(request.context);
   const expected = expectedRevision(req);
   sendWritten(
     request,
@@ -227,8 +227,8 @@ const upload: Handler = async (request) => {
 };
 
 async function update(request: RestRequest): Promise<void> {
-  const { req, context } = request;
-  authenticated(context.caller);
+  const { req } = request;
+  const context = signedIn(request.context);
   sendWritten(
     request,
     await records.replaceAt(
@@ -242,8 +242,8 @@ async function update(request: RestRequest): Promise<void> {
 
 export const downloadOperations: Handlers = {
   create_download: async (request) => {
-    const { req, context } = request;
-    authenticated(context.caller);
+    const { req } = request;
+    const context = signedIn(request.context);
     sendWritten(
       request,
       await KIND_RESOLVERS.datadownload.create(await readJson(req, context.deps), context),
@@ -253,10 +253,10 @@ export const downloadOperations: Handlers = {
   upload_datadownload: upload,
   update_datadownload: update,
   delete_datadownload: async (request) => {
-    authenticated(request.context.caller);
+    const context = signedIn(request.context);
     sendWritten(
       request,
-      await downloads.removeContent(arkOf(request), expectedRevision(request.req), request.context),
+      await downloads.removeContent(arkOf(request), expectedRevision(request.req), context),
     );
   },
 };

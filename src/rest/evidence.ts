@@ -1,5 +1,6 @@
 import { SETTINGS } from "../config/config.js";
 import { invalid } from "../errors.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { EvidenceResolver } from "../graphql/resolvers/evidence-resolver.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
@@ -7,7 +8,6 @@ import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats/formats.js";
 import { assertedByParameter, evidenceParameters } from "../services/evidence/parameters.js";
 import {
@@ -420,8 +420,8 @@ export const evidenceOperations: Handlers = {
     );
   },
   build_evidence: async (request) => {
-    const { req, res, query, context } = request;
-    authenticated(context.caller);
+    const { req, res, query } = request;
+    const context = signedIn(request.context);
     const { direction, depth, assertedBy } = evidenceParameters({
       direction: query["direction"],
       depth: query["depth"],

@@ -1,9 +1,9 @@
+import { signedIn } from "../graphql/resolvers/context.js";
 import { PublicationResolver } from "../graphql/resolvers/record-resolver.js";
 import { readJson } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
-import { authenticated } from "../services/access/rules.js";
 import { publicationOf } from "../services/publication/publish.js";
 import { etagOf } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
@@ -74,8 +74,8 @@ function send({ req, res }: RestRequest, record: StoredRecord): void {
 
 export const publicationOperations: Handlers = {
   publish: async (request) => {
-    const { req, context } = request;
-    authenticated(context.caller);
+    const { req } = request;
+    const context = signedIn(request.context);
     send(
       request,
       await publications.publish(await readJson(req, context.deps), expectedRevision(req), context),

@@ -1,4 +1,5 @@
 import { ServiceError } from "../errors.js";
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
@@ -8,7 +9,6 @@ import { NOT_STORED, SAFE_HEADERS, streamJsonArray } from "../http/reply.js";
 import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import type { Content } from "../services/files/content.js";
 import { askedArk } from "../services/records/find.js";
 import { listParameters } from "../services/records/list.js";
@@ -28,7 +28,7 @@ export function recordHandlers(kind: KindName): Handlers {
 
   const list: Handler = async (request) => {
     const { req, res, context } = request;
-    if (kind === "user") authenticated(context.caller);
+    if (kind === "user") signedIn(context);
     const own = kind === "user" ? NOT_STORED : {};
     const { filter, page } = listParameters(request.query);
     if (page === null) {
@@ -58,7 +58,7 @@ export function recordHandlers(kind: KindName): Handlers {
   return {
     [`list_${kind}`]: list,
     [`create_${kind}`]: async (request) => {
-      if (!open) authenticated(request.context.caller);
+      resolver.assertMayCreate(request.context);
       sendWritten(
         request,
         await resolver.create(
@@ -72,13 +72,13 @@ export function recordHandlers(kind: KindName): Handlers {
       );
     },
     [`update_${kind}`]: async (request) => {
-      authenticated(request.context.caller);
+      const context = signedIn(request.context);
       sendWritten(
         request,
         await resolver.replace(
-          await readJson(request.req, request.context.deps),
+          await readJson(request.req, context.deps),
           expectedRevision(request.req),
-          request.context,
+          context,
         ),
       );
     },
@@ -117,8 +117,8 @@ function viewAsked(
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {
-  const { req, context } = request;
-  authenticated(context.caller);
+  const { req } = request;
+  const context = signedIn(request.context);
   const expected = expectedRevision(req);
   sendWritten(
     request,
@@ -213,8 +213,8 @@ async function resolve(request: RestRequest): Promise<void> {
 export const resolverOperations: Handlers = {
   resolve_ark: resolve,
   update_ark: async (request) => {
-    const { req, context } = request;
-    authenticated(context.caller);
+    const { req } = request;
+    const context = signedIn(request.context);
     sendWritten(
       request,
       await records.replaceAt(

@@ -146,11 +146,6 @@ function firstSegment(path: string): string {
 /** Routes of the OpenAPI document and the handlers behind them. */
 interface ContractRouter {
   match(method: string, path: string): Matched;
-  /**
-   * Whether the contract declares a token for the operation; where it does not, an invalid token is
-   * ignored.
-   */
-  declaresToken(operationId: string): boolean;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
   /**
@@ -206,11 +201,6 @@ export async function contractRouter(
       .filter(({ operationId }) => /^(?:list|search)_/.test(operationId))
       .map(({ operationId, parameters = [] }) => [operationId, queryNames(contract, parameters)]),
   );
-  const secured = new Set(
-    rows
-      .filter(({ security }) => (security?.length ?? 0) > 0)
-      .map(({ operationId }) => operationId),
-  );
 
   // openapi-backend would collect all operations again for each lookup, here and for every request.
   api.router.getOperation = (id) => declared.get(id);
@@ -224,7 +214,6 @@ export async function contractRouter(
   api.router.parseRequest = ((request: unknown) => request) as never;
   return {
     match: (method, path) => matcher.match(method, path),
-    declaresToken: (operationId) => secured.has(operationId),
     reads: (operationId) => bodies.get(operationId),
     checkParameters(operationId, query) {
       const names = known.get(operationId);
@@ -247,7 +236,6 @@ export async function contractRouter(
 interface Row {
   operationId: string;
   parameters?: readonly JsonObject[];
-  security?: readonly object[];
   requestBody?: { content?: object; "x-limit"?: BodyLimit };
 }
 
@@ -293,8 +281,16 @@ function namesOnly(
 type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolean>;
 
 /**
- * The REST API: target → operation of the OpenAPI document → the handler that calls a resolver.
- * Order of refusals: route, method, body size and type, token, body, target.
+ * Operations that give a token ignore the one that was sent: it may have ended, or be the
+ * credentials of an OAuth client (RFC 6749, section 2.3.1).
+ */
+const GIVES_TOKEN: ReadonlySet<string> = new Set(Object.keys(accountOperations));
+
+/**
+ * The REST API: target → operation of the OpenAPI document → the handler that calls a resolver. It
+ * refuses in this order: path (404), method (405), type and size of the body (415, 413), wrong
+ * token (401), text of path and query (422, 413). The handler goes on: missing token (401), body
+ * (422), target (404).
  */
 export function restHandler(
   deps: Deps,
@@ -320,12 +316,9 @@ export function restHandler(
       onMatch?.(req, operationId);
       const reads = router.reads(operationId);
       if (reads) checkBodyHeaders(req, reads, deps.config);
-      const caller = await authenticator
-        .caller(req.headers.authorization)
-        .catch((error: unknown) => {
-          if (router.declaresToken(operationId)) throw error;
-          return null;
-        });
+      const caller = GIVES_TOKEN.has(operationId)
+        ? null
+        : await authenticator.caller(req.headers.authorization);
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
       router.checkParameters(operationId, query);

@@ -1,9 +1,9 @@
+import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { ScoreResolver } from "../graphql/resolvers/score-resolver.js";
 import { sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated } from "../services/access/rules.js";
 import { CrateFacts, Fields, Share } from "../services/scoring/facts/fields.js";
 import { scoreOf } from "../services/scoring/score.js";
 import {
@@ -109,13 +109,8 @@ export const scoreOperations: Handlers = {
     sendJson(request.req, request.res, await scores.score(arkOf(request), request.context), FRESH);
   },
   rescore: async (request) => {
-    authenticated(request.context.caller);
-    sendJson(
-      request.req,
-      request.res,
-      await scores.rescore(arkOf(request), request.context),
-      FRESH,
-    );
+    const context = signedIn(request.context);
+    sendJson(request.req, request.res, await scores.rescore(arkOf(request), context), FRESH);
   },
   rescore_status: async ({ req, res, params, context }) => {
     sendJson(req, res, await submissions.submission(params["submissionUUID"]!, context), FRESH);

@@ -202,6 +202,31 @@ describe("a body", () => {
   });
 });
 
+describe("a wrong token", () => {
+  const AUTHORIZATIONS = ["Bearer not-a-token", "Basic YWRhOnBhc3N3b3Jk"];
+  it.each(AUTHORIZATIONS)("sent as %j is a 401, where no token is needed too", async (header) => {
+    const headers = { Authorization: header };
+    for (const path of [
+      "/",
+      "/dataset",
+      ada.id.replace(/^/, "/"),
+      "/evidencegraph/query/ark:99999/x",
+    ])
+      expect([path, (await server.request("GET", path, { headers })).status]).toEqual([path, 401]);
+    const asked = { headers, json: { query: "{ datasets { totalCount } }" } };
+    expect((await server.request("POST", "/graphql", asked)).status).toBe(401);
+  });
+  it.each(AUTHORIZATIONS)("sent as %j is ignored where a token is obtained", async (header) => {
+    for (const path of ["/token", "/login"]) {
+      const answer = await server.request("POST", path, {
+        headers: { Authorization: header },
+        json: { username: ada.email, password: ada.password },
+      });
+      expect([answer.status, typeof answer.body["access_token"]]).toEqual([200, "string"]);
+    }
+  });
+});
+
 describe("of two refusals", () => {
   const bad = { token: "not a token" };
   it("an unknown path comes before a wrong token, a wrong method before a wrong type", async () => {

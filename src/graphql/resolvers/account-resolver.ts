@@ -22,7 +22,7 @@ import {
 } from "../../services/groups/membership.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
-import { type Context, countWrite } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
@@ -96,12 +96,12 @@ const changeOf = ({ group, user, expectedRevision }: MembershipArguments): Membe
 @Resolver()
 export class GroupResolver {
   /** @throws as `addGroupMember` */
-  async addMember(change: MembershipChange, context: Context): Promise<RecordView> {
+  async addMember(change: MembershipChange, context: SignedIn): Promise<RecordView> {
     await countWrite(context);
     return addGroupMember(context.deps, change, context.caller);
   }
   /** @throws as `removeGroupMember` */
-  async removeMember(change: MembershipChange, context: Context): Promise<RecordView> {
+  async removeMember(change: MembershipChange, context: SignedIn): Promise<RecordView> {
     await countWrite(context);
     return removeGroupMember(context.deps, change, context.caller);
   }
@@ -114,7 +114,7 @@ export class GroupResolver {
     @Args(() => MembershipArguments) change: MembershipArguments,
     @Ctx() context: Context,
   ): Promise<RecordNode> {
-    const { record } = await this.addMember(changeOf(change), context);
+    const { record } = await this.addMember(changeOf(change), signedIn(context));
     context.loaders.forget();
     return nodeOf(record);
   }
@@ -126,7 +126,7 @@ export class GroupResolver {
     @Args(() => MembershipArguments) change: MembershipArguments,
     @Ctx() context: Context,
   ): Promise<RecordNode> {
-    const { record } = await this.removeMember(changeOf(change), context);
+    const { record } = await this.removeMember(changeOf(change), signedIn(context));
     context.loaders.forget();
     return nodeOf(record);
   }

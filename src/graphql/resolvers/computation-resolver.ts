@@ -3,14 +3,14 @@ import type { Ark } from "../../identifiers/ark.js";
 import { executeComputation } from "../../services/computations/handler.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { askedArk } from "../../services/records/find.js";
-import { type Context, countWrite, requestOf } from "./context.js";
+import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 
 /** Runs of computations. */
 @Resolver()
 export class ComputationResolver {
   /** @throws as `executeComputation` */
-  async execute(ark: Ark, context: Context): Promise<SubmissionView> {
+  async execute(ark: Ark, context: SignedIn): Promise<SubmissionView> {
     await countWrite(context);
     return viewNow(
       context.deps,
@@ -28,6 +28,7 @@ export class ComputationResolver {
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,
   ): Promise<SubmissionView> {
-    return this.execute(askedArk(id), context);
+    const signed = signedIn(context);
+    return this.execute(askedArk(id), signed);
   }
 }

@@ -2,7 +2,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import DataLoader from "dataloader";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
-import type { Caller } from "../../services/access/rules.js";
+import { authenticated, type Caller } from "../../services/access/rules.js";
 import { RateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import { linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
@@ -210,6 +210,19 @@ export interface Context {
   /** The request's span, for the spans of jobs that it queues; absent without tracing. */
   readonly trace?: string;
   readonly loaders: Loaders;
+}
+
+/** The same of a caller with a token. Operations that need one take it, and do not ask again. */
+export type SignedIn = Context & { readonly caller: Caller };
+
+/**
+ * Decides once for a request whether it has the token that its operation needs. REST handlers and
+ * mutations call it before they read any input.
+ * @throws ServiceError `NOT_AUTHENTICATED`
+ */
+export function signedIn(context: Context): SignedIn {
+  authenticated(context.caller);
+  return context as SignedIn;
 }
 
 /** Names a request in the logs and traces of jobs that it queues. */

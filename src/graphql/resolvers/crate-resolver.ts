@@ -42,7 +42,7 @@ import { type Content, contentInstead, contentOf } from "../../services/files/co
 import type { IncomingFile } from "../../services/files/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite, requestOf } from "./context.js";
+import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { withUpload } from "./types/input-types.js";
 import { checkedPage, PageArguments, pageOf } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
@@ -64,7 +64,7 @@ export class CrateResolver {
   async submit(
     file: { stream: Readable; name: string },
     options: UploadOptions,
-    context: Context,
+    context: SignedIn,
   ): Promise<SubmissionView> {
     await countWrite(context);
     const submission = await submitCrate(context.deps, context.caller, file, {
@@ -97,7 +97,7 @@ export class CrateResolver {
   /** A page of the caller's submissions. @throws as {@link listSubmissions} */
   list(
     page: { limit: number; after?: string },
-    context: Context,
+    context: SignedIn,
   ): ReturnType<typeof listSubmissions> {
     return listSubmissions(context.deps, page, context.caller);
   }
@@ -105,7 +105,7 @@ export class CrateResolver {
    * The current state of a submission, then its state after each change. @throws as
    * {@link followSubmission}
    */
-  follow(id: string, context: Context): Promise<AsyncIterable<SubmissionView>> {
+  follow(id: string, context: SignedIn): Promise<AsyncIterable<SubmissionView>> {
     return followSubmission(context.deps, id, context.caller);
   }
   content(
@@ -122,7 +122,7 @@ export class CrateResolver {
 
   @Query(() => SubmissionType, { description: "A submission of yours, or any for administrators." })
   submission(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
-    return readSubmission(context.deps, id, context.caller);
+    return readSubmission(context.deps, id, signedIn(context).caller);
   }
 
   @Query(() => SubmissionConnection, {
@@ -133,7 +133,7 @@ export class CrateResolver {
     @Ctx() context: Context,
   ): Promise<SubmissionConnection> {
     const checked = checkedPage(page);
-    const { items, positions, next } = await this.list(checked, context);
+    const { items, positions, next } = await this.list(checked, signedIn(context));
     return pageOf(items, positions, next !== undefined, checked.after);
   }
 
@@ -146,13 +146,13 @@ export class CrateResolver {
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,
   ): Promise<SubmissionView> {
-    return cancelSubmission(context.deps, id, context.caller);
+    return cancelSubmission(context.deps, id, signedIn(context).caller);
   }
 
   @Subscription(() => SubmissionType, {
     description: "A submission of yours now and after each change, until it has ended.",
     subscribe: ({ args, context }: { args: { id?: string }; context: Context }) =>
-      followSubmission(context.deps, args.id!, context.caller),
+      new CrateResolver().follow(args.id!, signedIn(context)),
   })
   submissionProgress(
     @Root() submission: SubmissionView,
@@ -178,9 +178,10 @@ export class CrateResolver {
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) =>
-      this.submit(file, uploadOptions(update, crate), context),
-    );
+    return withUpload(upload, context, (file) => {
+      const signed = signedIn(context);
+      return this.submit(file, uploadOptions(update, crate), signed);
+    });
   }
 }
 
@@ -327,7 +328,7 @@ export class CratePlanResolver {
   plan(
     file: IncomingFile,
     options: UploadOptions,
-    context: Context,
+    context: SignedIn,
     signal: AbortSignal = UNTIL_DONE,
   ): Promise<CratePlan> {
     return planUpload(context.deps, context.caller, file, options, signal);
@@ -339,7 +340,7 @@ export class CratePlanResolver {
   async submitMetadata(
     stream: Readable,
     options: UploadOptions,
-    context: Context,
+    context: SignedIn,
   ): Promise<SubmissionView> {
     await countWrite(context);
     const submission = await submitCrate(
@@ -376,6 +377,7 @@ export class CratePlanResolver {
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<CratePlan> {
+    const signed = signedIn(context);
     const options = uploadOptions(update, crate);
     if (metadata !== undefined && metadata !== null && !upload)
       return this.plan(
@@ -385,7 +387,7 @@ export class CratePlanResolver {
           mediaType: "application/ld+json",
         },
         options,
-        context,
+        signed,
       );
     if (!upload || (metadata !== undefined && metadata !== null))
       throw invalid(
@@ -393,7 +395,7 @@ export class CratePlanResolver {
         "Send either a file or metadata",
         upload ? "value_error" : "missing",
       );
-    return withUpload(upload, context, (file) => this.plan(file, options, context));
+    return withUpload(upload, context, (file) => this.plan(file, options, signed));
   }
 
   @Mutation(() => SubmissionType, {
@@ -409,10 +411,11 @@ export class CratePlanResolver {
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
+    const signed = signedIn(context);
     return this.submitMetadata(
       Readable.from([Buffer.from(metadata)]),
       uploadOptions(update, crate),
-      context,
+      signed,
     );
   }
 }

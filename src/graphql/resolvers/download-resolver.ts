@@ -3,7 +3,6 @@ import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
-import { authenticated } from "../../services/access/rules.js";
 import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
 import {
   type IncomingFile,
@@ -12,7 +11,7 @@ import {
 } from "../../services/files/stored-content.js";
 import { checked } from "../../services/records/create.js";
 import type { RecordView } from "../../services/records/view.js";
-import { type Context, countWrite } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/input-types.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
@@ -25,8 +24,7 @@ export class DownloadResolver {
    * Receives the bytes before the client has sent the metadata; pass the answer to
    * {@link register}, or discard its object.
    */
-  async stage(file: IncomingFile, context: Context): Promise<StagedFile> {
-    authenticated(context.caller);
+  async stage(file: IncomingFile, context: SignedIn): Promise<StagedFile> {
     await countWrite(context);
     return stageFile(context.deps, file);
   }
@@ -38,7 +36,7 @@ export class DownloadResolver {
   register(
     document: JsonValue | undefined,
     file: StagedFile,
-    context: Context,
+    context: SignedIn,
     at?: readonly (string | number)[],
   ): Promise<RecordView> {
     return registerDownload(context.deps, document, file, context.caller, at);
@@ -48,7 +46,7 @@ export class DownloadResolver {
     ark: Ark,
     file: IncomingFile,
     expectedRevision: number | undefined,
-    context: Context,
+    context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
     return uploadContent(context.deps, ark, file, context.caller, expectedRevision);
@@ -57,7 +55,7 @@ export class DownloadResolver {
   async removeContent(
     ark: Ark,
     expectedRevision: number | undefined,
-    context: Context,
+    context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
     return removeContent(context.deps, ark, context.caller, expectedRevision);
@@ -74,11 +72,11 @@ export class DownloadResolver {
     @Ctx() context: Context,
   ): Promise<RecordNode> {
     const { record } = await withUpload(upload, context, async (file) => {
+      const signed = signedIn(context);
       const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
-      authenticated(context.caller);
       // Validated before the bytes are received.
       checked("datadownload", document);
-      return this.register(document, await this.stage(file, context), context);
+      return this.register(document, await this.stage(file, signed), signed);
     });
     context.loaders.forget();
     return nodeOf(record);

@@ -34,7 +34,7 @@ import type {
   EvidenceRequest,
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
-import { type Context, countWrite, requestOf } from "./context.js";
+import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -263,7 +263,7 @@ export class EvidenceResolver {
       depth?: number;
       assertedBy?: AssertedBy;
     },
-    context: Context,
+    context: SignedIn,
   ): Promise<SubmissionView> {
     await countWrite(context);
     const submission = await requestBuild(context.deps, context.caller, {
@@ -399,9 +399,10 @@ export class EvidenceResolver {
     assertedBy: AssertedByEnum,
     @Arg("depth", () => Int, { nullable: true }) depth?: number,
   ): Promise<SubmissionView> {
+    const signed = signedIn(context);
     return this.build(
       { ark: askedArk(id), direction, assertedBy, ...(depth == null ? {} : { depth }) },
-      context,
+      signed,
     );
   }
 }

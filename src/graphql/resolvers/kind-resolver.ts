@@ -29,7 +29,7 @@ import {
 import { readRecord } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/replace.js";
 import type { BacklinkPositions, RecordView } from "../../services/records/view.js";
-import { type Context, countWrite } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput } from "./types/input-types.js";
 import {
   checkedPage,
@@ -115,6 +115,13 @@ function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
  */
 class KindResolver {
   constructor(readonly kind: KindName) {}
+  /**
+   * Anyone may create an account; a record of another kind needs a token.
+   * @throws ServiceError `NOT_AUTHENTICATED`
+   */
+  assertMayCreate(context: Context): void {
+    if (this.kind !== "user") signedIn(context);
+  }
   async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
     await countWrite(context, { open: this.kind === "user" });
     return createRecord(context.deps, this.kind, document, context.caller);
@@ -122,7 +129,7 @@ class KindResolver {
   async replace(
     document: JsonValue | undefined,
     expectedRevision: number | undefined,
-    context: Context,
+    context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
@@ -218,6 +225,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Arg("input", () => input as new () => RecordInput) values: RecordInput,
       @Ctx() context: Context,
     ): Promise<RecordNode> {
+      resolver.assertMayCreate(context);
       const { record } = await resolver.create(
         documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
         context,
@@ -239,10 +247,11 @@ function graphqlFields(resolver: KindResolver): new () => object {
       })
       expectedRevision?: number,
     ): Promise<RecordNode> {
+      const signed = signedIn(context);
       const { record } = await resolver.replace(
         documentOf(kind, values, context.deps.config.MAX_JSON_DEPTH),
         expectedRevision ?? undefined,
-        context,
+        signed,
       );
       context.loaders.forget();
       return nodeOf(record);

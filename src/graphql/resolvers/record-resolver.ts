@@ -37,7 +37,7 @@ import {
   type RecordView,
 } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import {
   type CheckedPage,
   checkedPage,
@@ -240,13 +240,13 @@ export class RecordResolver {
     ark: Ark,
     document: JsonValue | undefined,
     options: { kind?: KindName; expectedRevision?: number | undefined },
-    context: Context,
+    context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
     return replaceRecordAt(context.deps, ark, document, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
-  async remove(ark: Ark, options: RemoveOptions, context: Context): Promise<RecordView> {
+  async remove(ark: Ark, options: RemoveOptions, context: SignedIn): Promise<RecordView> {
     await countWrite(context);
     return removeRecord(context.deps, ark, context.caller, options);
   }
@@ -283,12 +283,13 @@ export class RecordResolver {
     @Arg("reason", () => String, { nullable: true }) reason?: string,
     @Arg("successor", () => ID, { nullable: true }) successor?: string,
   ): Promise<RecordNode> {
+    const signed = signedIn(context);
     const options = {
       ...(expectedRevision == null ? {} : { expectedRevision }),
       ...(reason == null ? {} : { reason }),
       ...(successor == null ? {} : { successor }),
     };
-    const { record } = await this.remove(askedArk(id), options, context);
+    const { record } = await this.remove(askedArk(id), options, signed);
     context.loaders.forget();
     return nodeOf(record);
   }
@@ -331,7 +332,7 @@ export class PublicationResolver {
   async publish(
     request: JsonValue | undefined,
     expectedRevision: number | undefined,
-    context: Context,
+    context: SignedIn,
   ): Promise<StoredRecord> {
     await countWrite(context);
     return publishRecord(context.deps, request, context.caller, expectedRevision);
@@ -365,7 +366,7 @@ export class PublicationResolver {
     const record = await this.publish(
       { "@id": id, publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) },
       expectedRevision ?? undefined,
-      context,
+      signedIn(context),
     );
     context.loaders.forget();
     return context.loaders.node(record.ark);

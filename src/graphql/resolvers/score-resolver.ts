@@ -18,7 +18,7 @@ import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criter
 import type { Status } from "../../services/scoring/criterion.js";
 import { readScore, requestScore } from "../../services/scoring/read-score.js";
 import type { AiReadyScore } from "../../services/scoring/score.js";
-import { type Context, countWrite, requestOf } from "./context.js";
+import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 
 const StatusEnum = {
@@ -105,7 +105,7 @@ export class ScoreResolver {
     return readScore(deps, ark);
   }
   /** @throws as {@link requestScore} */
-  async rescore(ark: Ark, context: Context): Promise<SubmissionView> {
+  async rescore(ark: Ark, context: SignedIn): Promise<SubmissionView> {
     await countWrite(context);
     return viewNow(
       context.deps,
@@ -127,6 +127,7 @@ export class ScoreResolver {
       "against their schemas.",
   })
   rescoreCrate(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
-    return this.rescore(askedArk(id), context);
+    const signed = signedIn(context);
+    return this.rescore(askedArk(id), signed);
   }
 }

@@ -240,10 +240,10 @@ function operationObject(operation: ContractRow): JsonObject {
         ...(answer.headers?.length ? { headers: headerRefs(answer.headers) } : {}),
         content: contentOf(answer.content),
       },
-      // A token sent where none is needed must still be valid.
+      // A token sent where none is needed must still be valid, except where one is obtained.
       ...refusalsOf([
         ...(operation.refusals ?? []),
-        ...(token === "optional" ? ["INVALID_TOKEN" as const] : []),
+        ...(operation.refusals?.includes("BAD_CREDENTIALS") ? [] : ["INVALID_TOKEN" as const]),
       ]),
       ...operation.also,
     },

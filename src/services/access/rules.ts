@@ -39,17 +39,18 @@ export function names(member: unknown, user: string): boolean {
 
 /**
  * May the caller create a record with this owner, or transfer one to it?
- * @throws ServiceError `FORBIDDEN`
+ * @throws ServiceError `FORBIDDEN` or `NOT_AUTHENTICATED`
  */
 export async function assertMayOwn(
   records: RecordStore,
-  caller: Caller,
+  caller: Caller | null,
   { stored: owner }: Ark,
 ): Promise<void> {
-  if (caller.admin || (await actsFor(records, caller, owner))) return;
+  if (caller && (caller.admin || (await actsFor(records, caller, owner)))) return;
+  const { user } = authenticated(caller);
   throw new ServiceError(
     "FORBIDDEN",
-    `The owner ${owner} is neither you (${caller.user}) nor a group, organization or ` +
+    `The owner ${owner} is neither you (${user}) nor a group, organization or ` +
       "project that you own or are a member of.",
   );
 }

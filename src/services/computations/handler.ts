@@ -7,7 +7,7 @@ import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
-import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
@@ -290,16 +290,15 @@ interface RunSubmissionInput {
  * Queues a run of a computation's container. If an earlier run of the caller still waits or runs,
  * the answer is that run. The run evaluates the computation's description, and ends as failed if it
  * is invalid.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for
  * content that it used), `NO_CONTAINER_ENGINE`
  */
 export async function executeComputation(
   deps: Deps,
   asked: Ark,
-  caller: Caller | null,
+  who: Caller,
   origin: { request?: string; trace?: string } = {},
 ): Promise<Submission> {
-  const who = authenticated(caller);
   const record = await findLive(deps, asked, "computation");
   await assertMayChange(deps.records, who, record);
   if (!deps.containers)

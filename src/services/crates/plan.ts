@@ -3,7 +3,7 @@ import type { Finding } from "../../model/findings.js";
 import { KINDS } from "../../model/kinds.js";
 import type { ObjectsLocation } from "../../storage/objects/location.js";
 import type { RecordStore } from "../../storage/records/port.js";
-import { authenticated, type Caller } from "../access/rules.js";
+import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import type { IncomingFile } from "../files/stored-content.js";
 import type { CrateRecord } from "./build-records.js";
@@ -396,17 +396,16 @@ function formatOf({ mediaType, name }: Pick<IncomingFile, "mediaType" | "name">)
 /**
  * Does a dry run of the caller's upload of this file. The bytes are in a temporary place during the
  * run, which leaves no object, submission or record.
- * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `SHUTTING_DOWN`;
+ * @throws ServiceError as {@link namedCrate}, `TOO_LARGE`, `SHUTTING_DOWN`;
  * any error of the stream; the signal's reason
  */
 export async function planUpload(
   deps: Deps,
-  caller: Caller | null,
+  { user }: Caller,
   file: IncomingFile,
   { update = false, crate: named }: UploadOptions,
   signal: AbortSignal,
 ): Promise<CratePlan> {
-  const { user } = authenticated(caller);
   const format = formatOf(file);
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
   const staged = await deps.objects.stage(file.stream, {

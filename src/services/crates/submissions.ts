@@ -6,7 +6,7 @@ import { type Ark, sameArk } from "../../identifiers/ark.js";
 import { type Progress, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
-import { authenticated, type Caller } from "../access/rules.js";
+import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
 import { assertKind, findRecord } from "../records/find.js";
@@ -146,12 +146,12 @@ interface UploadedCrate {
  * @param options.update updates the crate that the caller has; the same archive is then ingested
  * again
  * @param options.crate names the crate to update, and implies an update
- * @throws ServiceError as {@link namedCrate}, `NOT_AUTHENTICATED`, `TOO_LARGE`, `BUSY` while the
+ * @throws ServiceError as {@link namedCrate}, `TOO_LARGE`, `BUSY` while the
  * same archive updates another crate; any error of the stream, and nothing remains stored then
  */
 export async function submitCrate(
   deps: Deps,
-  caller: Caller | null,
+  { user }: Caller,
   { stream, name, format = "zip" }: UploadedCrate,
   {
     update: isUpdate = false,
@@ -160,7 +160,6 @@ export async function submitCrate(
     trace,
   }: UploadOptions & { request?: string; trace?: string } = {},
 ): Promise<Submission> {
-  const { user } = authenticated(caller);
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
   const update = isUpdate || crate !== undefined;
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
@@ -250,14 +249,9 @@ export async function queued(
 
 /**
  * A submission of the caller, or any for administrators.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`
+ * @throws ServiceError `NOT_FOUND`
  */
-export async function readSubmission(
-  deps: Deps,
-  id: string,
-  caller: Caller | null,
-): Promise<SubmissionView> {
-  const who = authenticated(caller);
+export async function readSubmission(deps: Deps, id: string, who: Caller): Promise<SubmissionView> {
   const submission = /^[0-9a-f-]{36}$/i.test(id)
     ? await deps.records.submission(id.toLowerCase())
     : undefined;
@@ -272,15 +266,14 @@ export async function readSubmission(
 
 /**
  * The caller's submissions, newest first; all submissions for administrators.
- * @throws ServiceError `NOT_AUTHENTICATED`, `BAD_REQUEST` for a position that is not from an
+ * @throws ServiceError `BAD_REQUEST` for a position that is not from an
  * earlier page
  */
 export async function listSubmissions(
   deps: Deps,
   page: { limit: number; after?: string },
-  caller: Caller | null,
+  who: Caller,
 ): Promise<{ items: SubmissionView[]; positions: string[]; next?: string }> {
-  const who = authenticated(caller);
   const { items, positions, next } = await deps.records.submissionsOf(
     who.admin ? null : who.user,
     page,
@@ -295,12 +288,12 @@ export async function listSubmissions(
 /**
  * Requests the cancellation of a submission; none of it is stored then. A running submission ends
  * shortly afterwards.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `NOT_CANCELLABLE` once it has ended
+ * @throws ServiceError `NOT_FOUND`, `NOT_CANCELLABLE` once it has ended
  */
 export async function cancelSubmission(
   deps: Deps,
   id: string,
-  caller: Caller | null,
+  caller: Caller,
 ): Promise<SubmissionView> {
   const before = await readSubmission(deps, id, caller);
   if (before.completed)
@@ -337,12 +330,12 @@ const INTERVAL = 100;
 /**
  * A submission at present and after each change, until it has ended or the listener leaves
  * (`return`).
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, before the first state
+ * @throws ServiceError `NOT_FOUND`, before the first state
  */
 export async function followSubmission(
   deps: Deps,
   id: string,
-  caller: Caller | null,
+  caller: Caller,
   interval = INTERVAL,
 ): Promise<AsyncIterable<SubmissionView>> {
   const { submissionUUID } = await readSubmission(deps, id, caller);

@@ -1,6 +1,6 @@
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
-import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { createRecord } from "../records/create.js";
 import { findLive } from "../records/find.js";
@@ -27,7 +27,7 @@ export function registerDownload(
   deps: Deps,
   input: JsonValue | undefined,
   file: StagedFile,
-  caller: Caller | null,
+  caller: Caller,
   at: readonly (string | number)[] = ["body"],
 ): Promise<RecordView> {
   const uploadDate = new Date().toISOString();
@@ -50,17 +50,16 @@ export function registerDownload(
  * Gives a file record new content as its next revision; earlier revisions keep theirs. As long as
  * no bytes were ever stored for the record, its statements about them are claims that the bytes
  * must match; uploading the same bytes again changes nothing.
- * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
+ * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`, `TOO_LARGE`
  */
 export async function uploadContent(
   deps: Deps,
   ark: Ark,
   incoming: IncomingFile,
-  caller: Caller | null,
+  who: Caller,
   expectedRevision?: number,
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   // Checked before a byte is stored, and again when all have arrived.
   const target = await findLive(deps, ark, "datadownload");
   await assertMayChange(deps.records, who, target);
@@ -106,15 +105,14 @@ export async function uploadContent(
 /**
  * Removes the stored content of a file record, from its earlier revisions too, and preserves the
  * metadata. Without stored content nothing changes.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function removeContent(
   deps: Deps,
   ark: Ark,
-  caller: Caller | null,
+  who: Caller,
   expectedRevision?: number,
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   return amendRecord(
     deps,
     ark,

@@ -1,7 +1,7 @@
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import { assertMayChangeMembers, authenticated, type Caller, names } from "../access/rules.js";
+import { assertMayChangeMembers, type Caller, names } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { amendRecord } from "../records/replace.js";
@@ -19,15 +19,13 @@ export interface MembershipChange {
 /**
  * Makes a user a member of a group; for a user who is a member already, or owns the group, the
  * group stays unchanged.
- * @throws ValidationError for a user that is not an ARK; ServiceError `NOT_AUTHENTICATED`,
- * `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ValidationError for a user that is not an ARK; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function addGroupMember(
   deps: Deps,
   change: MembershipChange,
-  caller: Caller | null,
+  who: Caller,
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   const ark = userArk(change);
   return amendRecord(
     deps,
@@ -53,9 +51,8 @@ export async function addGroupMember(
 export async function removeGroupMember(
   deps: Deps,
   change: MembershipChange,
-  caller: Caller | null,
+  who: Caller,
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   const ark = userArk(change);
   return amendRecord(
     deps,

@@ -3,7 +3,7 @@ import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import { dateProblem } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { PublicationStatus, RecordWrite, StoredRecord } from "../../storage/records/port.js";
-import { assertMayChange, authenticated, type Caller, mayChange } from "../access/rules.js";
+import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { mismatch, unlessChanged } from "../records/replace.js";
@@ -143,17 +143,16 @@ const PAGE = 500;
  * its members that are DRAFT, in the same commit; a member with any other status stays unchanged,
  * and so do members that the caller may not change.
  * @param at where the request is in the client's document
- * @throws ValidationError; ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`,
+ * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
  */
 export async function publishRecord(
   deps: Deps,
   input: JsonValue | undefined,
-  caller: Caller | null,
+  who: Caller,
   expectedRevision?: number,
   at: readonly (string | number)[] = ["body"],
 ): Promise<StoredRecord> {
-  const who = authenticated(caller);
   const { ark, status, embargoedUntil } = checkedPublication(input, at);
   // A member that was embargoed or deleted meanwhile must not be published because of an earlier
   // read.

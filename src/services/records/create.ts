@@ -55,8 +55,8 @@ export async function createRecord(
   { at, prepare, complete }: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
-  if (kindName !== "user") authenticated(caller);
-  else if (
+  if (
+    kindName === "user" &&
     deps.config.REGISTRATION === "admin" &&
     !bringsAdminToken(input) &&
     !authenticated(caller).admin
@@ -69,7 +69,7 @@ export async function createRecord(
   const { document, ark: given } = checked(kindName, input, at, { isNew: true });
   refuseUnknownContexts(kind, document);
   const owner = kindName === "user" ? null : ownerOf(document);
-  if (owner) await assertMayOwn(deps.records, caller!, owner);
+  if (kindName !== "user") await assertMayOwn(deps.records, caller, owner!);
   let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
   const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
   const stored = withoutSecrets(kind, document);

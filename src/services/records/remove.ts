@@ -1,7 +1,7 @@
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
-import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { removeContent } from "../files/downloads.js";
 import { findLive } from "./find.js";
@@ -22,15 +22,14 @@ const PAGE = 500;
  * Deletes a record: a tombstone remains, and the identifier is not used again. Deleting a crate
  * deletes the records minted for its members; deleting a user ends the account.
  * @returns the record as it was
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function removeRecord(
   deps: Deps,
   ark: Ark,
-  caller: Caller | null,
+  who: Caller,
   options: RemoveOptions = {},
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   // For a file its stored content is deleted, and the record remains.
   const found = await findLive(deps, ark, options.kind);
   if (found.kind === "datadownload") return removeContent(deps, ark, who, options.expectedRevision);

@@ -11,7 +11,6 @@ import {
   assertMayChange,
   assertMayChangeMembers,
   assertMayOwn,
-  authenticated,
   type Caller,
 } from "../access/rules.js";
 import { accountToUpdate } from "../accounts/accounts.js";
@@ -143,14 +142,13 @@ export async function replaceRecordAt(
   deps: Deps,
   path: Ark,
   input: JsonValue | undefined,
-  caller: Caller | null,
+  who: Caller,
   options: { kind?: KindName; expectedRevision?: number | undefined } = {},
 ): Promise<RecordView> {
-  authenticated(caller);
   // Where the kind is known the body is validated first, as everywhere.
   if (options.kind !== undefined) checked(options.kind, input, ["body"], { path });
   const record = await findLive(deps, path, options.kind);
-  return replaceRecord(deps, record.kind, input, caller, options.expectedRevision, path);
+  return replaceRecord(deps, record.kind, input, who, options.expectedRevision, path);
 }
 
 /**
@@ -166,11 +164,10 @@ export async function replaceRecord(
   deps: Deps,
   kindName: KindName,
   input: JsonValue | undefined,
-  caller: Caller | null,
+  who: Caller,
   expectedRevision?: number,
   path?: Ark,
 ): Promise<RecordView> {
-  const who = authenticated(caller);
   const kind = KINDS[kindName];
   const { document, ark: named } = checked(kindName, input, ["body"], { path });
   const ark = path ?? named;

@@ -4,7 +4,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import type { JobHandler, Progress } from "../../jobs/port.js";
 import type { KeptScore, StoredRecord } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
-import { assertMayChange, authenticated, type Caller } from "../access/rules.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
 import { stateOf } from "../crates/export/records.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
@@ -265,15 +265,14 @@ interface ScoreInput {
 /**
  * Queues the computation of a new score, with the tables of the crate validated against their
  * schemas.
- * @throws ServiceError `NOT_AUTHENTICATED`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN`
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN`
  */
 export async function requestScore(
   deps: Deps,
-  caller: Caller | null,
+  who: Caller,
   ark: Ark,
   names: { request?: string; trace?: string } = {},
 ): Promise<Submission> {
-  const who = authenticated(caller);
   const root = await findLive(deps, ark, "rocrate");
   await assertMayChange(deps.records, who, root);
   const { submission } = await deps.records.submit({

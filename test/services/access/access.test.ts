@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { arkKey } from "../../../src/identifiers/ark.js";
+import { type Ark, arkKey } from "../../../src/identifiers/ark.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds.js";
-import { replaceRecord } from "../../../src/services/records/replace.js";
+import { replaceRecord as replaceAs } from "../../../src/services/records/replace.js";
 import { createRecord } from "../../../src/services/records/create.js";
 import { readRecord, readRevision } from "../../../src/services/records/read.js";
 import { stateOf } from "../../../src/services/records/state.js";
-import { removeRecord } from "../../../src/services/records/remove.js";
+import { removeRecord as removeAs } from "../../../src/services/records/remove.js";
 import { contentOf } from "../../../src/services/files/content.js";
 import { parseDocument, type RecordView } from "../../../src/services/records/view.js";
-import type { Caller } from "../../../src/services/access/rules.js";
+import { authenticated, type Caller } from "../../../src/services/access/rules.js";
+import type { Deps } from "../../../src/services/deps.js";
 import { bodyOf } from "../../support/bodies.js";
 import { startServer, PASSWORD, type TestServer } from "../../support/server.js";
 import { storeContent } from "../../support/content.js";
@@ -44,6 +45,16 @@ const MAY: Record<string, Who[]> = {
   "a record that is not here": ["admin"],
   "a dataset of the owner": ["admin"],
 };
+
+/** As REST and GraphQL call them: the token is asked for first. */
+const replaceRecord = async (
+  deps: Deps,
+  kind: Parameters<typeof replaceAs>[1],
+  input: JsonObject,
+  caller: Caller | null,
+) => replaceAs(deps, kind, input, authenticated(caller));
+const removeRecord = async (deps: Deps, ark: Ark, caller: Caller | null) =>
+  removeAs(deps, ark, authenticated(caller));
 
 let server: TestServer;
 const callers = {} as Record<Who, Caller | null>;

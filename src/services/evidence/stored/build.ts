@@ -7,7 +7,7 @@ import type { JsonObject } from "../../../model/field.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/submissions-port.js";
-import { authenticated, type Caller } from "../../access/rules.js";
+import type { Caller } from "../../access/rules.js";
 import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
@@ -22,11 +22,11 @@ type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
 /**
  * Queues the building of a stored evidence graph, which the caller will own.
- * @throws ServiceError `NOT_AUTHENTICATED`, `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
+ * @throws ServiceError `VALIDATION`, `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
 export async function requestBuild(
   deps: Deps,
-  caller: Caller | null,
+  { user }: Caller,
   {
     ark: asked,
     direction,
@@ -43,7 +43,6 @@ export async function requestBuild(
     trace?: string;
   },
 ): Promise<Submission> {
-  const { user } = authenticated(caller);
   if (depth !== undefined) checkRange("depth", depth);
   const { ark } = await findLive(deps, asked);
   const { submission } = await deps.records.submit({
