@@ -8,16 +8,17 @@ import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
 import { requestIdOf } from "../http/client.js";
 import { crossOrigin } from "../http/cross-origin.js";
-import { decodedPath, errorAnswer, sendError } from "../http/errors.js";
+import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
 import { PAGE_POLICY, sendBytes } from "../http/reply.js";
-import { SiteFiles } from "../http/site-files.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
+import { sendError } from "../web/html.js";
 import { graphqlPage } from "../web/pages.js";
+import { SiteFiles } from "../web/site-files.js";
 import { BodyClock, limitConnections } from "./connections.js";
 
 /** An HTTP server that does not listen yet. */

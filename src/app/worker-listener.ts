@@ -2,10 +2,10 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { limitConnections } from "./connections.js";
 import { ServiceError } from "../errors.js";
 import type { Doors } from "./http-listener.js";
-import { sendError } from "../http/errors.js";
 import { sendJson } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
 import { health, readiness } from "../services/health.js";
+import { sendError } from "../web/html.js";
 
 /**
  * The HTTP server of a worker: it reports only the health of the node. The server does not listen

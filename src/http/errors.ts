@@ -2,11 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
 import { type Log, reportDamage } from "../services/log.js";
-import { refusalPage } from "../web/html.js";
-import { hasBody } from "./body.js";
-import { requestIdOf } from "./client.js";
-import { negotiate } from "./negotiation.js";
-import { PAGE_POLICY, SAFE_HEADERS, sendBytes, sendJson } from "./reply.js";
+import { SAFE_HEADERS } from "./reply.js";
 
 /**
  * The error body and headers of anything thrown. An internal fault never shows its text: the client
@@ -42,52 +38,6 @@ export function errorAnswer(
   };
 }
 
-/** Answers with an error, or ends the connection when an answer has already begun. */
-export function sendError(
-  req: IncomingMessage,
-  res: ServerResponse,
-  error: unknown,
-  log: Log,
-): void {
-  if (res.headersSent || res.destroyed) {
-    reportDamage(log, error);
-    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed)
-      log.error({ err: error }, "an answer broke off");
-    res.destroy();
-    return;
-  }
-  const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
-  // The answer to a browser depends on Accept; so caches must vary on it.
-  headers["Vary"] ??= "Accept, Authorization";
-  if (asksForPage(req)) {
-    const page = refusalPage(
-      { status, body: body as Record<string, unknown> },
-      decodedPath((req.url ?? "/").split("?", 1)[0]!),
-    );
-    sendBytes(req, res, Buffer.from(page), {
-      status,
-      type: "text/html; charset=utf-8",
-      headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY },
-    });
-  } else if (req.complete || req.destroyed || !hasBody(req))
-    sendJson(req, res, body, { status, headers });
-  else refuseEarly(req, res, status, body, headers);
-}
-
-/** Whether a browser asks for a page: no answer to such a request is JSON, at any address. */
-function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage): boolean {
-  if ((method !== "GET" && method !== "HEAD") || !accept?.includes("text/html")) return false;
-  const mark = url.indexOf("?");
-  const parameters = new URLSearchParams(mark < 0 ? "" : url.slice(mark));
-  // A client that names another form gets errors in that form; `?info` is text for programs.
-  if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
-  try {
-    return negotiate(accept) === "text/html";
-  } catch {
-    return false;
-  }
-}
-
 /** Unchanged where its escapes do not decode to text. */
 export function decodedPath(path: string): string {
   try {
@@ -104,7 +54,7 @@ const LINGER = 2_000;
  * Answers before the body has arrived. The rest of the body is read and discarded for a short time:
  * closing at once would reset the connection, and the client might never see the answer.
  */
-function refuseEarly(
+export function refuseEarly(
   req: IncomingMessage,
   res: ServerResponse,
   status: number,

@@ -1,6 +1,25 @@
 import type { IncomingMessage } from "node:http";
 import { invalid, ServiceError } from "../errors.js";
-import { type Format, FORMAT_NAMES, FORMATS } from "../web/signposting.js";
+
+/** Forms of a record, the default first. */
+const FORMATS = [
+  "application/ld+json",
+  "application/json",
+  "text/html",
+  "text/turtle",
+  "application/n-quads",
+] as const;
+export type Format = (typeof FORMATS)[number] | "application/linkset+json";
+
+/** Names of the forms in `?format=`, for links that state their form. */
+export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
+  jsonld: "application/ld+json",
+  json: "application/json",
+  html: "text/html",
+  turtle: "text/turtle",
+  nquads: "application/n-quads",
+  linkset: "application/linkset+json",
+};
 
 /** True when If-None-Match names this representation (weak comparison, RFC 9110 section 13.1.2). */
 export function notModified(req: IncomingMessage, etag: string): boolean {

@@ -1,5 +1,5 @@
 import { Writer } from "n3";
-import { negotiate, notModified, VARIANT } from "../http/negotiation.js";
+import { type Format, negotiate, notModified, VARIANT } from "../http/negotiation.js";
 import { NOT_STORED, PAGE_POLICY, sendBytes } from "../http/reply.js";
 import { PREFIXES } from "../model/field.js";
 import { parseNQuads } from "../rdf/nquads.js";
@@ -12,7 +12,6 @@ import { recordPage } from "../web/record-page.js";
 import {
   addressOf,
   askedAddress,
-  type Format,
   landingLinks,
   linkHeader,
   linkset,

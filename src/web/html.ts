@@ -1,3 +1,11 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { ServiceError } from "../errors.js";
+import { hasBody } from "../http/body.js";
+import { requestIdOf } from "../http/client.js";
+import { decodedPath, errorAnswer, refuseEarly } from "../http/errors.js";
+import { negotiate } from "../http/negotiation.js";
+import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
+import { type Log, reportDamage } from "../services/log.js";
 import { assetUrl } from "./assets.js";
 
 const ESCAPES: Readonly<Record<string, string>> = {
@@ -30,7 +38,7 @@ ${body}
 `;
 }
 
-/** The JSON of a refusal, as {@link import("../http/errors.js").errorAnswer} makes it. */
+/** The JSON of a refusal, as {@link errorAnswer} makes it. */
 interface Refusal {
   status: number;
   body: Readonly<Record<string, unknown>>;
@@ -115,3 +123,52 @@ function sentences(detail: unknown): string[] {
 
 const anchor = (ark: string): string =>
   `<a href="/${escapeHtml(encodeURI(ark))}">${escapeHtml(ark)}</a>`;
+
+/**
+ * Answers with an error, as a page where a browser asks for one, or ends the connection when an
+ * answer has already begun.
+ */
+export function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  log: Log,
+): void {
+  if (res.headersSent || res.destroyed) {
+    reportDamage(log, error);
+    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed)
+      log.error({ err: error }, "an answer broke off");
+    res.destroy();
+    return;
+  }
+  const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
+  // The answer to a browser depends on Accept; so caches must vary on it.
+  headers["Vary"] ??= "Accept, Authorization";
+  if (asksForPage(req)) {
+    const page = refusalPage(
+      { status, body: body as Record<string, unknown> },
+      decodedPath((req.url ?? "/").split("?", 1)[0]!),
+    );
+    sendBytes(req, res, Buffer.from(page), {
+      status,
+      type: "text/html; charset=utf-8",
+      headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY },
+    });
+  } else if (req.complete || req.destroyed || !hasBody(req))
+    sendJson(req, res, body, { status, headers });
+  else refuseEarly(req, res, status, body, headers);
+}
+
+/** Whether a browser asks for a page: no answer to such a request is JSON, at any address. */
+function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage): boolean {
+  if ((method !== "GET" && method !== "HEAD") || !accept?.includes("text/html")) return false;
+  const mark = url.indexOf("?");
+  const parameters = new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+  // A client that names another form gets errors in that form; `?info` is text for programs.
+  if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
+  try {
+    return negotiate(accept) === "text/html";
+  } catch {
+    return false;
+  }
+}

@@ -1,26 +1,7 @@
+import { type Format, FORMAT_NAMES } from "../http/negotiation.js";
 import { KINDS } from "../model/kinds.js";
 import type { Landmarks } from "../services/records/list.js";
 import type { StoredRecord } from "../storage/records/port.js";
-
-/** Forms of a record, the default first. */
-export const FORMATS = [
-  "application/ld+json",
-  "application/json",
-  "text/html",
-  "text/turtle",
-  "application/n-quads",
-] as const;
-export type Format = (typeof FORMATS)[number] | "application/linkset+json";
-
-/** Names of the forms in `?format=`, for links that state their form. */
-export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
-  jsonld: "application/ld+json",
-  json: "application/json",
-  html: "text/html",
-  turtle: "text/turtle",
-  nquads: "application/n-quads",
-  linkset: "application/linkset+json",
-};
 
 interface WebLink {
   href: string;

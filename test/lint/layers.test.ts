@@ -32,7 +32,7 @@ const PLANTED: Readonly<Record<string, readonly [file: string, imported: string]
   telemetry: ["src/adapters/telemetry/planted.ts", "src/rest/router.ts"],
   log: ["src/adapters/log.ts", "src/app/compose.ts"],
   services: ["src/services/search/search.ts", "src/storage/records/sqlite/index.ts"],
-  http: ["src/http/reply.ts", "src/rest/router.ts"],
+  http: ["src/http/reply.ts", "src/web/assets.ts"],
   web: ["src/web/pages.ts", "src/graphql/resolvers/context.ts"],
   resolvers: ["src/graphql/resolvers/context.ts", "src/rest/router.ts"],
   graphql: ["src/graphql/server.ts", "src/rest/router.ts"],

@@ -1,10 +1,8 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import type { Config } from "../config/config.js";
 import { ServiceError } from "../errors.js";
-import { type Asset, assetAt, COMPRESSED_FOLDER } from "../web/assets.js";
-import { notModified } from "./negotiation.js";
+import { notModified } from "../http/negotiation.js";
 import {
   acceptedEncoding,
   encoded,
@@ -14,7 +12,8 @@ import {
   SAFE_HEADERS,
   sendBytes,
   varying,
-} from "./reply.js";
+} from "../http/reply.js";
+import { type Asset, assetAt, COMPRESSED_FOLDER } from "./assets.js";
 
 const FOREVER = "public, max-age=31536000, immutable";
 const HOUR = "public, max-age=3600";
@@ -35,7 +34,7 @@ export class SiteFiles {
   readonly #compressed = new Map<string, Promise<Buffer>>();
 
   constructor(
-    private readonly config: Pick<Config, "SECURITY_CONTACT">,
+    private readonly config: { readonly SECURITY_CONTACT: string | null },
     private readonly baseUrl: () => string,
   ) {}
 
