@@ -16,7 +16,7 @@ import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
 import { askedArk } from "../services/records/find.js";
 import { landmarksOf, listParameters } from "../services/records/list.js";
-import { parseDocument } from "../services/records/view.js";
+import { parseDocument, viewOf } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
 import { landingLinks, linkHeader } from "../web/signposting.js";
 import { representations } from "./contract/record-rows.js";
@@ -430,7 +430,8 @@ export async function answerCrate(
   if (view.status === "failed") throw failure(view, locOf);
   if (view.rocrateIdentifier === null)
     return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
-  const crate = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
+  const record = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
+  const crate = await viewOf(context.deps, record, context.caller);
   sendJson(req, res, { ...parseDocument(crate.bytes), submission: view }, { headers: NOT_STORED });
 }
 

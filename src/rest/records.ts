@@ -13,7 +13,13 @@ import type { Content } from "../services/files/content.js";
 import { askedArk } from "../services/records/find.js";
 import { listParameters } from "../services/records/list.js";
 import { revisionParameter } from "../services/records/read.js";
-import { parseDocument, readBacklinkCursor, type RecordView } from "../services/records/view.js";
+import {
+  parseDocument,
+  readBacklinkCursor,
+  type RecordView,
+  viewOf,
+  viewsOf,
+} from "../services/records/view.js";
 import { sendContent } from "./files.js";
 import { sendRecord, sendWritten } from "./record-forms.js";
 import { arkOf, type Handler, type Handlers, type RestRequest, splitTarget } from "./request.js";
@@ -36,7 +42,11 @@ export function recordHandlers(kind: KindName): Handlers {
       return;
     }
     const found = await resolver.page(filter, page, context);
-    const headers: Record<string, string> = { ...own, "X-Total-Count": String(found.total) };
+    const [views, total] = await Promise.all([
+      viewsOf(context.deps, found.items, context.caller),
+      found.count(),
+    ]);
+    const headers: Record<string, string> = { ...own, "X-Total-Count": String(total) };
     if (found.next !== undefined) {
       const query = new URLSearchParams({
         ...(request.query as Record<string, string>),
@@ -49,7 +59,7 @@ export function recordHandlers(kind: KindName): Handlers {
       req,
       res,
       (async function* () {
-        yield found.views.map((view) => view.bytes);
+        yield views.map((view) => view.bytes);
       })(),
       headers,
     );
@@ -101,7 +111,7 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
  * The current record, the revision that `?revision=` names, or the next derived entries at
  * `?backlinks=`.
  */
-function viewAsked(
+async function viewAsked(
   { query, context }: RestRequest,
   ark: Ark,
   kind?: KindName,
@@ -109,11 +119,9 @@ function viewAsked(
   const { revision, backlinks } = query;
   if (revision !== undefined)
     return records.readRevision(ark, revisionParameter(revision), context, kind);
-  return (kind === undefined ? records : KIND_RESOLVERS[kind]).read(
-    ark,
-    context,
-    backlinks === undefined ? undefined : readBacklinkCursor(backlinks),
-  );
+  const after = backlinks === undefined ? undefined : readBacklinkCursor(backlinks);
+  const record = await (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context);
+  return viewOf(context.deps, record, context.caller, after);
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {

@@ -3,7 +3,7 @@ import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KIND_NAMES } from "../model/kind.js";
-import type { SearchMode } from "../services/search/search.js";
+import { searchAnswer, type SearchMode } from "../services/search/search.js";
 import { type ContractRow, json, query, schemaRef } from "./contract/rows.js";
 import type { Handler, Handlers } from "./request.js";
 
@@ -93,7 +93,9 @@ const resolver = new SearchResolver();
 const searchBy =
   (mode: SearchMode): Handler =>
   async ({ req, res, query, context }) => {
-    sendJson(req, res, await resolver.search({ ...searchParameters(query), mode }, context), {
+    const request = { ...searchParameters(query), mode };
+    const found = await resolver.search(request, context);
+    sendJson(req, res, await searchAnswer(context.deps, request.query, found), {
       headers: { "Cache-Control": "no-store" },
     });
   };

@@ -16,19 +16,18 @@ import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { renewed } from "../../services/evidence/stored/renew.js";
 import { createRecord } from "../../services/records/create.js";
-import { askedArk, findLive } from "../../services/records/find.js";
+import { askedArk } from "../../services/records/find.js";
 import {
   listAll,
   type ListFilter,
-  listPage,
-  type ListPage,
   listRecords,
+  type RecordPage,
 } from "../../services/records/list.js";
 import { readRecord } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/replace.js";
-import type { BacklinkPositions, RecordView } from "../../services/records/view.js";
+import type { RecordView } from "../../services/records/view.js";
+import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput } from "./types/input-types.js";
 import {
@@ -111,7 +110,8 @@ function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
 }
 
 /**
- * The operations every kind has. REST calls the same methods; the GraphQL fields below wrap them.
+ * The operations every kind has, reads and writes. REST handlers and the GraphQL fields below call
+ * them.
  */
 class KindResolver {
   constructor(readonly kind: KindName) {}
@@ -134,15 +134,15 @@ class KindResolver {
     await countWrite(context);
     return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
   }
-  read(ark: Ark, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
-    return readRecord(context.deps, ark, context.caller, this.kind, backlinks);
+  read(ark: Ark, { deps }: Context): Promise<StoredRecord> {
+    return readRecord(deps, ark, this.kind);
   }
   page(
     filter: ListFilter,
-    page: { limit: number; after?: string },
-    context: Context,
-  ): Promise<ListPage> {
-    return listPage(context.deps, this.kind, filter, page, context.caller);
+    page: { limit: number; after?: string; bytes?: number },
+    { deps, caller }: Context,
+  ): Promise<RecordPage> {
+    return listRecords(deps, this.kind, filter, page, caller);
   }
   all(filter: ListFilter, context: Context): AsyncGenerator<RecordView[]> {
     return listAll(context.deps, this.kind, filter, context.caller);
@@ -179,9 +179,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       @Ctx() context: Context,
     ): Promise<RecordNode | null> {
       try {
-        return nodeOf(
-          await renewed(context.deps, await findLive(context.deps, askedArk(id), kind)),
-        );
+        return nodeOf(await resolver.read(askedArk(id), context));
       } catch (error) {
         if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
         throw error;
@@ -200,12 +198,10 @@ function graphqlFields(resolver: KindResolver): new () => object {
       // A part of what an answer may hold: a page that ends early still fits.
       const { MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES } = context.deps.config;
       const found = await context.loaders.inTurn(() =>
-        listRecords(
-          context.deps,
-          kind,
+        resolver.page(
           filterOf(filter),
           { ...checked, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
-          context.caller,
+          context,
         ),
       );
       const nodes = found.items.map(nodeOf);

@@ -14,9 +14,8 @@ import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../http/client.js";
 import {
   find,
+  type Found,
   kindOf,
-  search,
-  type SearchAnswer,
   type SearchMode,
   type SearchRequest,
 } from "../../services/search/search.js";
@@ -82,8 +81,8 @@ class SearchAnswerType {
 @Resolver()
 export class SearchResolver {
   /** @throws ValidationError; ServiceError `QUERY_TIMEOUT` */
-  search(request: SearchRequest, { deps }: Context): Promise<SearchAnswer> {
-    return search(deps, request);
+  search(request: SearchRequest, { deps }: Context): Promise<Found> {
+    return find(deps, request);
   }
 
   @Query(() => SearchAnswerType, {
@@ -102,13 +101,16 @@ export class SearchResolver {
     @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
     @Arg("offset", () => Int, { defaultValue: 0, description: "At most 10000." }) offset = 0,
   ): Promise<SearchAnswerType> {
-    const { total, found, ms } = await find(context.deps, {
-      query,
-      mode,
-      limit: first,
-      offset,
-      ...(type == null ? {} : { kind: kindOf(type) }),
-    });
+    const { total, found, ms } = await this.search(
+      {
+        query,
+        mode,
+        limit: first,
+        offset,
+        ...(type == null ? {} : { kind: kindOf(type) }),
+      },
+      context,
+    );
     return {
       query,
       totalResults: total,

@@ -18,9 +18,8 @@ import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
-import { renewed } from "../../services/evidence/stored/renew.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
-import { askedArk, findLive } from "../../services/records/find.js";
+import { askedArk } from "../../services/records/find.js";
 import {
   type History,
   historyOf,
@@ -31,11 +30,7 @@ import {
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/replace.js";
-import {
-  type BacklinkPositions,
-  parseDocument,
-  type RecordView,
-} from "../../services/records/view.js";
+import { parseDocument, type RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import {
@@ -223,8 +218,8 @@ class RevisionConnection {
 @Resolver(() => RecordNode)
 export class RecordResolver {
   /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
-  read(ark: Ark, context: Context, backlinks?: BacklinkPositions): Promise<RecordView> {
-    return readRecord(context.deps, ark, context.caller, undefined, backlinks);
+  read(ark: Ark, { deps }: Context): Promise<StoredRecord> {
+    return readRecord(deps, ark);
   }
   readRevision(ark: Ark, revision: number, context: Context, kind?: KindName): Promise<RecordView> {
     return readRevision(context.deps, ark, revision, context.caller, kind);
@@ -261,7 +256,7 @@ export class RecordResolver {
     @Ctx() context: Context,
   ): Promise<RecordNode | null> {
     try {
-      return nodeOf(await renewed(context.deps, await findLive(context.deps, askedArk(id))));
+      return nodeOf(await this.read(askedArk(id), context));
     } catch (error) {
       if (error instanceof ServiceError && error.code === "NOT_FOUND") return null;
       throw error;

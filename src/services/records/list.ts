@@ -17,12 +17,8 @@ export interface ListFilter {
   order?: "created" | "-created" | "name";
   crate?: string;
 }
-export interface ListPage {
-  views: RecordView[];
-  /** The position after each item. */ positions: string[];
-  next?: string;
-  total: number;
-}
+/** A page of records, and how many there are in all. */
+export type RecordPage = ListedPage & { count(): Promise<number> };
 
 /**
  * Records in one read while a whole list is streamed: one page is in memory, and no cursor stays
@@ -51,22 +47,10 @@ function queryOf(
   };
 }
 
-/** One page by key. @throws ValidationError for an invalid cursor or owner */
-export async function listPage(
-  deps: Deps,
-  kind: KindName | undefined,
-  filter: ListFilter,
-  page: { limit: number; after?: string },
-  caller: Caller | null,
-): Promise<ListPage> {
-  const { items, positions, next, count } = await listRecords(deps, kind, filter, page, caller);
-  const [views, total] = await Promise.all([viewsOf(deps, items, caller), count()]);
-  return { views, positions, total, ...(next === undefined ? {} : { next }) };
-}
-
 /**
- * The same without derived entries, and counted only on request: for APIs whose clients select what
- * they get.
+ * One page by key, without derived entries, and counted only on request: clients of GraphQL select
+ * what they get.
+ * @throws ValidationError for an invalid cursor or owner
  */
 export async function listRecords(
   deps: Deps,
@@ -74,7 +58,7 @@ export async function listRecords(
   filter: ListFilter,
   page: { limit: number; after?: string; bytes?: number },
   caller: Caller | null,
-): Promise<ListedPage & { count(): Promise<number> }> {
+): Promise<RecordPage> {
   if (kind === "user") authenticated(caller);
   const query = queryOf(kind, filter);
   const found = await deps.records.list({

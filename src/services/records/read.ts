@@ -9,27 +9,14 @@ import type { Deps } from "../deps.js";
 import { renewed } from "../evidence/stored/renew.js";
 import { findLive, findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
-import {
-  type BacklinkPositions,
-  documentBytes,
-  parseDocument,
-  type RecordView,
-  seesPrivate,
-  viewOf,
-} from "./view.js";
+import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
 
 /**
- * A record, as the caller sees it.
+ * The current state of a record: REST answers with its bytes (`viewOf`), GraphQL with a node.
  * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function readRecord(
-  deps: Deps,
-  ark: Ark,
-  caller: Caller | null,
-  kind?: KindName,
-  backlinks?: BacklinkPositions,
-): Promise<RecordView> {
-  return viewOf(deps, await renewed(deps, await findLive(deps, ark, kind)), caller, backlinks);
+export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
+  return renewed(deps, await findLive(deps, ark, kind));
 }
 
 /**

@@ -48,6 +48,13 @@ export interface FoundRecord {
   highlight: SearchResult["highlight"];
 }
 
+/** What a search found, best first; `ms` is the time that it took. */
+export interface Found {
+  total: number;
+  found: FoundRecord[];
+  ms: number;
+}
+
 export const MOST_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
 
@@ -58,7 +65,7 @@ export const LARGEST_OFFSET = 10_000;
 export async function find(
   deps: Deps,
   { query, mode, kind, limit, offset }: SearchRequest,
-): Promise<{ total: number; found: FoundRecord[]; ms: number }> {
+): Promise<Found> {
   const { SEARCH_TIMEOUT: timeout, SEARCH_MAX_QUERY_BYTES: longest } = deps.config;
   const problems: ValidationItem[] = [];
   if (query.trim() === "")
@@ -117,9 +124,12 @@ async function related(
   );
 }
 
-/** The same with the fields that a result list shows of each record. @throws as {@link find} */
-export async function search(deps: Deps, request: SearchRequest): Promise<SearchAnswer> {
-  const { total, found, ms } = await find(deps, request);
+/** A result list, with the fields that it shows of each record. */
+export async function searchAnswer(
+  deps: Deps,
+  query: string,
+  { total, found, ms }: Found,
+): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
   const live = found.flatMap(({ score, highlight }, index) => {
     const record = records[index];
@@ -135,7 +145,7 @@ export async function search(deps: Deps, request: SearchRequest): Promise<Search
     score,
     highlight,
   }));
-  return { query: request.query, total_results: total, results, time_taken_ms: ms };
+  return { query, total_results: total, results, time_taken_ms: ms };
 }
 
 function shown(record: StoredRecord): Omit<SearchResult, "score" | "highlight"> {

@@ -4,11 +4,11 @@ import type { JsonObject } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds.js";
 import { replaceRecord as replaceAs } from "../../../src/services/records/replace.js";
 import { createRecord } from "../../../src/services/records/create.js";
-import { readRecord, readRevision } from "../../../src/services/records/read.js";
+import { readRecord as read, readRevision } from "../../../src/services/records/read.js";
 import { stateOf } from "../../../src/services/records/state.js";
 import { removeRecord as removeAs } from "../../../src/services/records/remove.js";
 import { contentOf } from "../../../src/services/files/content.js";
-import { parseDocument, type RecordView } from "../../../src/services/records/view.js";
+import { parseDocument, type RecordView, viewOf } from "../../../src/services/records/view.js";
 import { authenticated, type Caller } from "../../../src/services/access/rules.js";
 import type { Deps } from "../../../src/services/deps.js";
 import { bodyOf } from "../../support/bodies.js";
@@ -55,6 +55,10 @@ const replaceRecord = async (
 ) => replaceAs(deps, kind, input, authenticated(caller));
 const removeRecord = async (deps: Deps, ark: Ark, caller: Caller | null) =>
   removeAs(deps, ark, authenticated(caller));
+
+/** As REST answers it. */
+const readRecord = async (deps: Deps, ark: Ark, caller: Caller | null) =>
+  viewOf(deps, await read(deps, ark), caller);
 
 let server: TestServer;
 const callers = {} as Record<Who, Caller | null>;
