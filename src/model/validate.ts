@@ -1,9 +1,10 @@
+import { Ajv2020 as Ajv, type ValidateFunction } from "ajv/dist/2020.js";
 import type { ValidationItem } from "../errors.js";
 import { dateProblem } from "./dates.js";
 import { arkExample } from "./examples.js";
 import type { Field } from "./field.js";
 import { Findings } from "./findings.js";
-import { ARK_PATTERN } from "./json-schema.js";
+import { ARK_PATTERN, inputSchema } from "./json-schema.js";
 import type { Kind } from "./kind.js";
 
 type Loc = readonly (string | number)[];
@@ -136,18 +137,66 @@ function codePoints(text: string, enough: number): number {
   return count;
 }
 
+/** Stops at the first error: a list of a million numbers makes one, not a million. */
+const ajv = new Ajv({
+  allErrors: false,
+  allowUnionTypes: true,
+  meta: false,
+  validateSchema: false,
+});
+ajv.addFormat("existing-day", (text: string) => dateProblem(text) === undefined);
+
+const validators = new Map<Kind, ValidateFunction>();
+/**
+ * The validator of the published schema. What no schema states is added: `@id` is a string, and the
+ * day of a date exists. It is compiled at the first body of its kind, so that the start is not slower.
+ */
+function validatorOf(kind: Kind): ValidateFunction {
+  let validator = validators.get(kind);
+  if (!validator) {
+    const dates = Object.keys(kind.fields).filter((name) => !kind.loose && kind.fields[name]!.date);
+    const day = { type: ["string", "null"], format: "existing-day" };
+    const unpublished = {
+      type: "object",
+      properties: {
+        "@id": { type: "string" },
+        ...Object.fromEntries(dates.map((name) => [name, day])),
+      },
+    };
+    validator = ajv.compile({ allOf: [inputSchema(kind), unpublished] });
+    validators.set(kind, validator);
+  }
+  return validator;
+}
+
 /**
  * Every rule of the kind that a body breaks, in the order of the contract's fields; an empty list
- * when it may be stored. The rules are those of {@link import("./json-schema.js").inputSchema}, in
- * the vocabulary of pydantic 2. They are walked rather than handed to a schema compiler: a list of
- * a million numbers would make a compiler gather a million errors (half a gigabyte), here
- * {@link import("./findings.js").MAX_FINDINGS} end the search.
+ * when it may be stored. Ajv decides by {@link inputSchema}; only a refused body is walked.
  * @param at where the body is, for `loc`
+ * @throws Error when Ajv refuses a body in which {@link brokenRules} finds nothing
  */
 export function validateRecord(
   kind: Kind,
   value: unknown,
   at: readonly (string | number)[] = ["body"],
+): ValidationItem[] {
+  const accepts = validatorOf(kind);
+  if (accepts(value)) return [];
+  const items = brokenRules(kind, value, at);
+  if (items.length === 0)
+    throw new Error(`no words for ${ajv.errorsText(accepts.errors)} of a ${kind.name}`);
+  return items;
+}
+
+/**
+ * The broken rules as pydantic 2 words them. The tables are walked instead of wording Ajv's errors:
+ * Ajv would gather a million of them (half a gigabyte) for a list of a million numbers; here
+ * {@link import("./findings.js").MAX_FINDINGS} end the search.
+ */
+export function brokenRules(
+  kind: Kind,
+  value: unknown,
+  at: readonly (string | number)[],
 ): ValidationItem[] {
   const findings = new Findings(at);
   if (value === undefined || value === null) findings.add([], "missing", "Field required");

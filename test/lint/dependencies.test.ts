@@ -7,7 +7,6 @@ import { packageRoot } from "../../src/package-root.js";
 
 /** Packages that no file imports, each with the reason why it is installed. */
 const NOT_IMPORTED: Readonly<Record<string, string>> = {
-  ajv: "the peer of ajv-formats; the tests check the published schemas with it",
   "@redocly/cli": "`redocly lint`, in .ci/run and `npm run check`",
   "@swc/core": "the parser of dependency-cruiser, see .dependency-cruiser.cjs",
   "@types/node": "the types of Node itself",

@@ -3,12 +3,12 @@ import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
-import type { JsonObject } from "../../src/model/field.js";
+import type { Field, JsonObject } from "../../src/model/field.js";
 import { dateProblem } from "../../src/model/dates.js";
 import { inputSchema, recordSchema } from "../../src/model/json-schema.js";
 import { KIND_NAMES, type Kind } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { validateRecord } from "../../src/model/validate.js";
+import { brokenRules, validateRecord } from "../../src/model/validate.js";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 const compiled = KIND_NAMES.map((name) => ({
@@ -41,15 +41,38 @@ const values = fc.oneof(
   fc.array(fc.oneof(texts, fc.integer()), { maxLength: 3 }),
 );
 
+const dates = fc
+  .tuple(
+    fc.constantFrom("2024-05-01", "20240501", "2024-02-30", "2023-02-29", "2024-5-1", "24-05-01"),
+    fc.constantFrom("", "T", "t12:00", " 1200", "T12:00:61", "T23:59:60", "T24:00:00", "T25:00"),
+    fc.constantFrom("", ",5", ".123", "Z", "z", "+01", "-0130", "+01:30", "+24:00", " ", "\n"),
+  )
+  .map((parts) => parts.join(""));
+const arks = fc
+  .tuple(
+    fc.constantFrom("ark", "ark:", "ark:/", "ARK:", "https://n2t.net/ark:/", "ark::"),
+    fc.constantFrom("9999", "99999", "123456", "9999a"),
+    fc.constantFrom("", "/", "/x", "/\u{1F600}", "\n/x"),
+  )
+  .map((parts) => parts.join(""));
+/** A value that is nearly what the field takes, or is. */
+const near = (field: Field | undefined) => {
+  const text = field?.date ? dates : field?.ark ? arks : texts;
+  return fc.oneof(text, fc.array(fc.oneof({ weight: 9, arbitrary: text }, values)), values);
+};
+
 /** The kind's example with random members put in and taken out. */
 const bodies = (kind: Kind) =>
   fc
     .tuple(
-      fc.dictionary(
-        fc.constantFrom(...Object.keys(kind.fields), "@id", "extra", "__proto__", "constructor"),
-        values,
-        { maxKeys: 4 },
-      ),
+      fc
+        .array(
+          fc
+            .constantFrom(...Object.keys(kind.fields), "@id", "extra", "__proto__", "constructor")
+            .chain((name) => near(kind.fields[name]).map((value) => [name, value] as const)),
+          { maxLength: 4 },
+        )
+        .map((members) => Object.fromEntries(members)),
       fc.subarray(Object.keys(kind.fields), { maxLength: 2 }),
     )
     .map(
@@ -104,6 +127,17 @@ describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) =>
       { numRuns: 200 },
     );
     expect(passed).toBeGreaterThan(0);
+  });
+
+  it("has errors in words exactly when Ajv refuses it", () => {
+    const any = fc.oneof({ weight: 9, arbitrary: bodies(kind) }, fc.jsonValue());
+    fc.assert(
+      fc.property(any, (body) => {
+        const words = brokenRules(kind, body, ["body"]);
+        expect(validateRecord(kind, body)).toEqual(words);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it("is left as it was", () => {
