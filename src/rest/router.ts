@@ -1,5 +1,12 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Document, OpenAPIBackend } from "openapi-backend";
+import {
+  type Document,
+  OpenAPIBackend,
+  OpenAPIRouter,
+  type Operation,
+  type ParsedRequest,
+  type Request,
+} from "openapi-backend";
 import { ServiceError, ValidationError } from "../errors.js";
 import { contextOf } from "../graphql/resolvers/context.js";
 import { type BodyLimit, checkBodyHeaders, expectedBody, type ExpectedBody } from "../http/body.js";
@@ -98,27 +105,35 @@ function compile(template: string, methods: Map<string, string>): Route {
   };
 }
 
-/**
- * Matches paths against the templates of an OpenAPI document. openapi-backend's own matcher builds
- * its expressions again for every request; these are built once and indexed by the first segment of
- * the path.
- */
-class PathMatcher {
-  private readonly byFirst = new Map<string, Route[]>();
+/** A request of which the operation is known: `restHandler` chooses between its meanings. */
+interface RoutedRequest extends Request {
+  operationId: string;
+}
 
-  constructor(paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>) {
-    for (const [template, item] of Object.entries(paths)) {
-      const methods = new Map<string, string>();
-      for (const [method, operation] of Object.entries(item)) {
-        const id = (operation as { operationId?: string } | null)?.operationId;
-        if (id !== undefined) methods.set(method.toUpperCase(), id);
-      }
+/**
+ * Matches paths against the templates of the OpenAPI document. The router of openapi-backend takes
+ * no slash in a parameter, returns one template only, and builds its expressions again for every
+ * request; here they are built once and indexed by the first segment of the path (decision 62).
+ */
+class PathRouter extends OpenAPIRouter {
+  readonly #byFirst = new Map<string, Route[]>();
+  readonly #operations: ReadonlyMap<string, Operation>;
+
+  constructor(definition: Document) {
+    super({ definition });
+    const operations = super.getOperations();
+    this.#operations = new Map(operations.map((operation) => [operation.operationId!, operation]));
+    const templates = new Map<string, Map<string, string>>();
+    for (const { path, method, operationId } of operations) {
+      const methods = templates.get(path) ?? new Map<string, string>();
+      templates.set(path, methods.set(method.toUpperCase(), operationId!));
+    }
+    for (const [template, methods] of templates) {
       const first = firstSegment(template);
-      this.byFirst.set(
+      const routes = [...(this.#byFirst.get(first) ?? []), compile(template, methods)];
+      this.#byFirst.set(
         first,
-        [...(this.byFirst.get(first) ?? []), compile(template, methods)].sort(
-          (a, b) => b.literal - a.literal,
-        ),
+        routes.sort((a, b) => b.literal - a.literal),
       );
     }
   }
@@ -126,7 +141,7 @@ class PathMatcher {
   /** Every matching template. */
   match(method: string, path: string): Matched {
     const asked = method === "HEAD" ? "GET" : method;
-    return (this.byFirst.get(firstSegment(path)) ?? []).flatMap(
+    return (this.#byFirst.get(firstSegment(path)) ?? []).flatMap(
       ({ pattern, names, methods, suffix }): Match[] => {
         const found = pattern.exec(path);
         if (!found) return [];
@@ -134,6 +149,31 @@ class PathMatcher {
         return [{ operationId: methods.get(asked), params, suffix, methods: [...methods.keys()] }];
       },
     );
+  }
+
+  override getOperations(): Operation[] {
+    return [...this.#operations.values()];
+  }
+
+  override getOperation(operationId: string): Operation | undefined {
+    return this.#operations.get(operationId);
+  }
+
+  override matchOperation({ operationId }: RoutedRequest): Operation {
+    return this.#operations.get(operationId)!;
+  }
+
+  /** Handlers read the `RestRequest` that they get as well. */
+  override parseRequest({ method, path }: RoutedRequest): ParsedRequest {
+    return {
+      method,
+      path,
+      requestBody: undefined,
+      params: {},
+      query: {},
+      headers: {},
+      cookies: {},
+    };
   }
 }
 
@@ -148,20 +188,13 @@ interface ContractRouter {
   match(method: string, path: string): Matched;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
-  /**
-   * Lists and searches declare every query parameter they support: ignoring an unknown filter would
-   * return everything.
-   * @throws ValidationError for an unknown parameter
-   */
-  checkParameters(operationId: string, query: RestRequest["query"]): void;
+  /** @throws ValidationError for an unknown query parameter of a list or search */
   run(request: RestRequest): Promise<void>;
 }
 
 /**
- * Binds every operation of the document to its handler through openapi-backend. Its router gets
- * precompiled paths, because its own builds sixty expressions again for each request; and it gets
- * requests that are parsed already. The model, which GraphQL uses as well, is the one place that
- * validates bodies.
+ * Binds every operation of the document to its handler through openapi-backend. The model, which
+ * GraphQL uses as well, is the one place that validates bodies.
  * @throws Error when an operation has no handler, or a handler no operation: the contract and the
  * code differ
  */
@@ -170,19 +203,17 @@ export async function contractRouter(
   operations: Handlers,
 ): Promise<ContractRouter> {
   const paths = contract["paths"] as Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
-  const matcher = new PathMatcher(paths);
   const api = new OpenAPIBackend({
-    definition: namesOnly(contract, paths),
+    definition: routed(contract, paths),
     quick: true,
     validate: false,
-    strict: false,
   });
   await api.init();
-  const declared = new Map(
-    api.getOperations().map((operation) => [operation.operationId!, operation]),
-  );
-  const unbound = [...declared.keys()].filter((id) => !(id in operations));
-  const undeclared = Object.keys(operations).filter((id) => !declared.has(id));
+  const router = new PathRouter(api.definition);
+  api.router = router;
+  const declared = router.getOperations().map(({ operationId }) => operationId!);
+  const unbound = declared.filter((id) => !(id in operations));
+  const undeclared = Object.keys(operations).filter((id) => !router.getOperation(id));
   if (unbound.length + undeclared.length > 0)
     throw new Error(
       `The contract and the code differ: no handler for ${unbound.join(", ") || "-"}; no ` +
@@ -197,82 +228,81 @@ export async function contractRouter(
     ]),
   );
   const known = new Map(
-    rows
-      .filter(({ operationId }) => /^(?:list|search)_/.test(operationId))
-      .map(({ operationId, parameters = [] }) => [operationId, queryNames(contract, parameters)]),
+    router
+      .getOperations()
+      .filter(({ operationId }) => /^(?:list|search)_/.test(operationId!))
+      .map(({ operationId, parameters }) => [operationId!, queryNames(parameters)]),
   );
 
-  // openapi-backend would collect all operations again for each lookup, here and for every request.
-  api.router.getOperation = (id) => declared.get(id);
   for (const [id, operation] of Object.entries(operations))
     api.register(id, (_context, request: RestRequest) => operation(request));
-  api.register("notFound", () => {
-    throw new Error("matched before");
-  });
-  api.router.matchOperation = ((request: { operationId: string }) =>
-    declared.get(request.operationId)) as never;
-  api.router.parseRequest = ((request: unknown) => request) as never;
+  api.register("postRoutingHandler", (_context, { operationId, query }: RestRequest) =>
+    assertKnown(known.get(operationId), query),
+  );
   return {
-    match: (method, path) => matcher.match(method, path),
+    match: (method, path) => router.match(method, path),
     reads: (operationId) => bodies.get(operationId),
-    checkParameters(operationId, query) {
-      const names = known.get(operationId);
-      const unknown =
-        names === undefined ? [] : Object.keys(query).filter((name) => !names.has(name));
-      if (unknown.length > 0)
-        throw new ValidationError(
-          unknown.slice(0, 20).map((name) => ({
-            loc: ["query", name.slice(0, 100)],
-            msg: `Extra inputs are not permitted; known are ${[...names!].join(", ")}`,
-            type: "extra_forbidden",
-          })),
-        );
+    async run(request) {
+      const { path, operationId } = request;
+      const method = request.req.method ?? "GET";
+      const found: RoutedRequest = { method, path, headers: {}, operationId };
+      await api.handleRequest(found, request);
     },
-    run: (request) => api.handleRequest(request as never, request) as Promise<void>,
   };
+}
+
+/**
+ * Lists and searches declare every query parameter they support: ignoring an unknown filter would
+ * return everything.
+ * @throws ValidationError for an unknown parameter
+ */
+function assertKnown(names: ReadonlySet<string> | undefined, query: RestRequest["query"]): void {
+  const unknown = names === undefined ? [] : Object.keys(query).filter((name) => !names.has(name));
+  if (unknown.length > 0)
+    throw new ValidationError(
+      unknown.slice(0, 20).map((name) => ({
+        loc: ["query", name.slice(0, 100)],
+        msg: `Extra inputs are not permitted; known are ${[...names!].join(", ")}`,
+        type: "extra_forbidden",
+      })),
+    );
 }
 
 /** The part of an operation of the document that this module reads. */
 interface Row {
   operationId: string;
-  parameters?: readonly JsonObject[];
   requestBody?: { content?: object; "x-limit"?: BodyLimit };
 }
 
-/** Names of an operation's query parameters, shared ones included. */
-function queryNames(contract: JsonObject, parameters: readonly JsonObject[]): ReadonlySet<string> {
-  const shared = (contract["components"] as { parameters: Record<string, JsonObject> }).parameters;
-  const declared = parameters.map((parameter) =>
-    typeof parameter["$ref"] === "string"
-      ? shared[parameter["$ref"].split("/").at(-1)!]!
-      : parameter,
-  );
-  return new Set(
-    declared
-      .filter((parameter) => parameter["in"] === "query")
-      .map((parameter) => String(parameter["name"])),
-  );
-}
+const queryNames = (parameters: Operation["parameters"] = []): ReadonlySet<string> =>
+  new Set(parameters.flatMap((one) => ("name" in one && one.in === "query" ? [one.name] : [])));
 
 /**
- * The document as openapi-backend gets it. Without schemas and examples: nothing reads them there,
- * and resolving their references takes 40 ms of the start. Without security requirements: the use
- * cases decide them, for every API alike.
+ * The document as openapi-backend gets it. Without bodies, answers and examples: nothing reads them
+ * there, and resolving their references takes 40 ms of the start. Without security requirements:
+ * the use cases decide them, for every API alike.
  */
-function namesOnly(
-  { openapi, info }: JsonObject,
+function routed(
+  { openapi, info, components }: JsonObject,
   paths: Readonly<Record<string, Readonly<Record<string, JsonObject>>>>,
 ): Document {
-  const named = Object.entries(paths).map(([path, item]) => [
+  const shared = (components as JsonObject)["parameters"];
+  const operations = Object.entries(paths).map(([path, item]) => [
     path,
     Object.fromEntries(
-      Object.entries(item).map(([method, { operationId }]) => [
-        method,
-        { operationId, responses: {} },
-      ]),
+      Object.entries(item).map(([method, { operationId, parameters = [] }]) => {
+        // The library resolves an object once only: a reference that operations share would stay one.
+        const own = (parameters as JsonObject[]).map((parameter) => ({ ...parameter }));
+        return [method, { operationId, parameters: own, responses: {} }];
+      }),
     ),
   ]);
-  return { openapi, info, paths: Object.fromEntries(named) } as unknown as Document;
+  return {
+    openapi,
+    info,
+    paths: Object.fromEntries(operations),
+    components: { parameters: shared },
+  } as unknown as Document;
 }
 
 /**
@@ -321,7 +351,6 @@ export function restHandler(
         : await authenticator.caller(req.headers.authorization);
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
-      router.checkParameters(operationId, query);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({
