@@ -40,7 +40,7 @@ const LAYERS = {
   inProcess: { path: "^src/jobs/in-process/", imports: ["jobs", "storage"] },
   bullmq: { path: "^src/jobs/bullmq/", imports: ["jobs", "storage", "redis", "config"] },
   containers: { path: "^src/adapters/containers/(?!port\\.ts)", imports: ["adapters"] },
-  embeddings: { path: "^src/adapters/embeddings/(?!port\\.ts)", imports: ["adapters"] },
+  embeddings: { path: "^src/adapters/embeddings/(?!port\\.ts)", imports: ["adapters", "storage"] },
   telemetry: {
     path: "^src/adapters/telemetry/(?!port\\.ts)",
     imports: ["adapters", "jobs", "storage", "config"],

@@ -4,7 +4,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom
 import type { Deps } from "../services/deps.js";
 import { within } from "../services/health.js";
 import { vectorsAreBehind } from "../services/vectors/handler.js";
-import type { PoolLoads } from "../storage/pool-load.js";
+import type { PoolLoads } from "../storage/connections.js";
 
 /** Notified of every request that has been answered, or whose client has gone. */
 export interface RequestObserver {

@@ -1,4 +1,8 @@
-/** Bytes that arrive in chunks of any size, read in the sizes that the reader wants. */
+/**
+ * Bytes that arrive in chunks of any size, read in the sizes that the reader wants. Archives are
+ * read by own code because tar-stream accepts malformed headers and changes names that are not
+ * UTF-8; the archive is that of an untrusted run (decision 35).
+ */
 class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);

@@ -1,12 +1,7 @@
 import { setMaxListeners } from "node:events";
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { Outage } from "../../errors.js";
+import { isFault, isWell, KeptConnections } from "../../storage/connections.js";
 import { EmbeddingsRefused } from "./port.js";
 
 /** The server refuses the texts: it may accept fewer or shorter ones. */
@@ -92,8 +87,6 @@ function messageOf(body: string): string {
 
 /** Bytes of an error's body that are read. */
 const REASON = 8 * 2 ** 10;
-/** ms that an idle connection stays open: shorter than on common servers. */
-const KEPT = 4_000;
 
 export interface Call {
   /** Absent: GET. */
@@ -112,15 +105,12 @@ export interface Call {
   signal?: AbortSignal | undefined;
 }
 
-const isWell = ({ statusCode: status = 0 }: IncomingMessage): boolean =>
-  status >= 200 && status <= 299;
-
 /**
  * JSON over HTTP to one server, over a pool of connections, without following redirections. A call
  * whose caller has gone, or that is too late, is ended with its connection.
  */
 export class EmbeddingsHttp {
-  readonly #agent;
+  readonly #connections: KeptConnections;
   readonly #closing = new AbortController();
 
   constructor(
@@ -130,9 +120,7 @@ export class EmbeddingsHttp {
   ) {
     // One for each call that is under way.
     setMaxListeners(0, this.#closing.signal);
-    const options = { keepAlive: true, maxSockets: pool, maxFreeSockets: pool, timeout: KEPT };
-    this.#agent =
-      new URL(base).protocol === "https:" ? new HttpsAgent(options) : new HttpAgent(options);
+    this.#connections = new KeptConnections(pool);
   }
 
   /** The text of a 2xx answer. @throws Outage, EmbeddingsRefused, the reason of the signal */
@@ -156,9 +144,7 @@ export class EmbeddingsHttp {
       return await gathered(answer, longest);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
-      throw isFault(error)
-        ? away(`cannot be reached (${(error as NodeJS.ErrnoException).code})`)
-        : error;
+      throw isFault(error) ? away(`cannot be reached (${error.code})`) : error;
     } finally {
       clearTimeout(clock);
       for (const one of signals) one.removeEventListener("abort", end);
@@ -170,14 +156,10 @@ export class EmbeddingsHttp {
 
   close(): void {
     this.#closing.abort(away("is not asked any more: the registry is stopping"));
-    this.#agent.destroy();
+    this.#connections.close();
   }
 
-  /**
-   * It is no fault when the server has just closed an idle connection: every call here may be sent
-   * twice.
-   */
-  async #answer(path: string, json: unknown, signal: AbortSignal): Promise<IncomingMessage> {
+  #answer(path: string, json: unknown, signal: AbortSignal): Promise<IncomingMessage> {
     const body = json === undefined ? undefined : Buffer.from(JSON.stringify(json), "utf8");
     const headers = {
       Accept: "application/json",
@@ -185,37 +167,8 @@ export class EmbeddingsHttp {
       ...(body && { "Content-Type": "application/json", "Content-Length": String(body.length) }),
       ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
     };
-    const options: RequestOptions = {
-      method: body ? "POST" : "GET",
-      headers,
-      signal,
-      agent: this.#agent,
-    };
-    for (;;) {
-      signal.throwIfAborted();
-      let reused = false;
-      try {
-        return await new Promise<IncomingMessage>((resolve, reject) => {
-          const request = (this.#agent instanceof HttpsAgent ? httpsRequest : httpRequest)(
-            this.base + path,
-            options,
-            (answer) => {
-              // Some servers refuse a request without reading its body, and take the body for the
-              // connection's next request.
-              if (!isWell(answer)) request.shouldKeepAlive = false;
-              resolve(answer);
-            },
-          );
-          request.on("error", (error) => {
-            reused = request.reusedSocket;
-            reject(error);
-          });
-          request.end(body);
-        });
-      } catch (error) {
-        if (!reused || signal.aborted || !isFault(error)) throw error;
-      }
-    }
+    const options = { method: body ? "POST" : "GET", headers, signal };
+    return this.#connections.send(new URL(this.base + path), options, body);
   }
 
   /**
@@ -251,6 +204,3 @@ async function gathered(answer: IncomingMessage, longest: number): Promise<strin
   if (!answer.complete) throw away("broke off its answer");
   return Buffer.concat(parts).toString("utf8");
 }
-
-const isFault = (error: unknown): boolean =>
-  error instanceof Error && typeof (error as NodeJS.ErrnoException).code === "string";

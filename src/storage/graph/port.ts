@@ -1,4 +1,4 @@
-import type { PoolLoads } from "../pool-load.js";
+import type { PoolLoads } from "../connections.js";
 
 /** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
 export type Term =

@@ -1,7 +1,7 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName, Link } from "../../model/kind.js";
-import type { PoolLoads } from "../pool-load.js";
+import type { PoolLoads } from "../connections.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
 export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
-import type { PoolLoads } from "../../pool-load.js";
+import type { PoolLoads } from "../../connections.js";
 import {
   type GraphDigest,
   type IndexState,

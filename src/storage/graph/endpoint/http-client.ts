@@ -1,12 +1,6 @@
-import {
-  Agent as HttpAgent,
-  request as httpRequest,
-  type IncomingMessage,
-  type RequestOptions,
-} from "node:http";
-import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
+import type { IncomingMessage } from "node:http";
 import { ServiceError } from "../../../errors.js";
-import type { PoolLoad } from "../../pool-load.js";
+import { isFault, isWell, KeptConnections, type PoolLoad } from "../../connections.js";
 import type { EndpointAddress } from "./options.js";
 
 /** The endpoint has read a request and refuses it: sent again it would be refused again. */
@@ -71,8 +65,6 @@ function refusalOf(status: number, body: string): Error {
 
 /** Bytes of an error's body that are read. */
 const REASON = 2048;
-/** ms that an idle connection stays open: shorter than on common servers. */
-const KEPT = 4_000;
 
 interface Asked {
   /** Media type of the answer. */
@@ -90,7 +82,7 @@ interface Asked {
  * late, is ended with its connection.
  */
 export class SparqlHttp {
-  readonly #agent;
+  readonly #connections: KeptConnections;
   readonly #query;
   readonly #update;
   readonly #authorization: string | undefined;
@@ -98,8 +90,7 @@ export class SparqlHttp {
   constructor({ queryUrl, updateUrl, user, password }: EndpointAddress, pool: number) {
     this.#query = new URL(queryUrl);
     this.#update = new URL(updateUrl);
-    const options = { keepAlive: true, maxSockets: pool, maxFreeSockets: pool, timeout: KEPT };
-    this.#agent = { http: new HttpAgent(options), https: new HttpsAgent(options) };
+    this.#connections = new KeptConnections(pool);
     this.#authorization =
       user === undefined
         ? undefined
@@ -145,21 +136,11 @@ export class SparqlHttp {
 
   /** How its connections are used. */
   load(): PoolLoad {
-    const count = (lists: NodeJS.ReadOnlyDict<readonly unknown[]>): number =>
-      Object.values(lists).reduce((sum, list) => sum + (list?.length ?? 0), 0);
-    const load = { total: 0, idle: 0, waiting: 0 };
-    for (const agent of [this.#agent.http, this.#agent.https]) {
-      const idle = count(agent.freeSockets);
-      load.total += count(agent.sockets) + idle;
-      load.idle += idle;
-      load.waiting += count(agent.requests);
-    }
-    return load;
+    return this.#connections.load();
   }
 
   close(): void {
-    this.#agent.http.destroy();
-    this.#agent.https.destroy();
+    this.#connections.close();
   }
 
   async *#send(
@@ -181,16 +162,14 @@ export class SparqlHttp {
         "Content-Length": String(body.length),
         ...(this.#authorization !== undefined && { Authorization: this.#authorization }),
       };
-      const answer = await this.#answer(url, headers, body, ending.signal);
-      const { statusCode: status = 0 } = answer;
-      if (status < 200 || status > 299) throw refusalOf(status, await beginning(answer));
+      const options = { method: "POST", headers, signal: ending.signal };
+      const answer = await this.#connections.send(url, options, body);
+      if (!isWell(answer)) throw refusalOf(answer.statusCode!, await beginning(answer));
       for await (const part of answer) yield part as Buffer;
       if (!answer.complete) throw away("its answer broke off");
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason as Error;
-      throw isFault(error)
-        ? away(`it cannot be reached (${(error as NodeJS.ErrnoException).code})`)
-        : error;
+      throw isFault(error) ? away(`it cannot be reached (${error.code})`) : error;
     } finally {
       clearTimeout(clock);
       signal?.removeEventListener("abort", abort);
@@ -199,46 +178,7 @@ export class SparqlHttp {
       ending.abort(away("nobody reads its answer any more"));
     }
   }
-
-  /**
-   * It is no fault when the server has just closed an idle connection: every request here may be
-   * sent twice.
-   */
-  async #answer(
-    url: URL,
-    headers: Record<string, string>,
-    body: Buffer,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
-    for (;;) {
-      let reused = false;
-      try {
-        return await new Promise<IncomingMessage>((resolve, reject) => {
-          const secure = url.protocol === "https:";
-          const options: RequestOptions = {
-            method: "POST",
-            headers,
-            signal,
-            agent: secure ? this.#agent.https : this.#agent.http,
-          };
-          const request = (secure ? httpsRequest : httpRequest)(url, options, resolve);
-          request.on("error", (error) => {
-            reused = request.reusedSocket;
-            reject(error);
-          });
-          request.end(body);
-        });
-      } catch (error) {
-        if (!reused || signal.aborted || !isFault(error)) throw error;
-      }
-    }
-  }
 }
-
-const isFault = (error: unknown): boolean =>
-  error instanceof Error &&
-  typeof (error as NodeJS.ErrnoException).code === "string" &&
-  error.name !== "ServiceError";
 
 async function beginning(answer: IncomingMessage): Promise<string> {
   let text = "";

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../errors.js";
-import type { PoolLoads } from "../../pool-load.js";
+import type { PoolLoads } from "../../connections.js";
 import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../port.js";
 import { iriTerm } from "../terms.js";
 import { FairLine } from "../waiting.js";

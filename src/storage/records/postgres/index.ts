@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../../identifiers/ark.js";
-import type { PoolLoads } from "../../pool-load.js";
+import type { PoolLoads } from "../../connections.js";
 import type {
   Account,
   ClosedMember,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import pg from "pg";
-import type { PoolLoad } from "../../pool-load.js";
+import type { PoolLoad } from "../../connections.js";
 import { isStorableText } from "../text.js";
 import { failure, isLost, StatementError } from "./statement-error.js";
 
