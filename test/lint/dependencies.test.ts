@@ -93,6 +93,19 @@ describe("the packages of package.json", () => {
     const declared = new Set(Object.keys(manifest.dependencies));
     expect([...running].filter((name) => !declared.has(name) && !BUNDLED.test(name))).toEqual([]);
   });
+  it("have a row each on the page of dependencies, with files that import them", () => {
+    const page = readFileSync(join(packageRoot, "docs/dependencies.md"), "utf8");
+    const quoted = (cell: string) => [...cell.matchAll(/`([^`]+)`/g)].map((match) => match[1]!);
+    const rows = [...page.matchAll(/^\| (`[^|]+) \|[^|]+\| ([^|]+) \|$/gm)].flatMap((row) =>
+      quoted(row[1]!).map((name) => ({ name, files: quoted(row[2]!) })),
+    );
+    expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(manifest.dependencies).sort());
+    for (const { name, files } of rows) {
+      expect(files, name).not.toEqual([]);
+      for (const file of files)
+        expect(imported(readFileSync(join(packageRoot, file), "utf8")), file).toContain(name);
+    }
+  });
   it("are pinned to one version each", () => {
     const versions = { ...manifest.dependencies, ...manifest.devDependencies };
     expect(Object.entries(versions).filter(([, version]) => !/^\d/.test(version))).toEqual([]);
