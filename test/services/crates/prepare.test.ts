@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { CrateError, Findings } from "../../../src/services/crates/findings.js";
 import { kindOfTypes, typeNames } from "../../../src/services/crates/kinds.js";
-import { readLayout } from "../../../src/services/crates/layout.js";
+import { readLayout, SUMMARIZES } from "../../../src/services/crates/layout.js";
 import { locateMetadata } from "../../../src/services/crates/metadata/read.js";
 import { prepareCrate, type PreparedCrate } from "../../../src/services/crates/prepare.js";
 import {
@@ -270,7 +270,7 @@ describe("the layout", () => {
     expect(withoutDescriptors(crate.entities)).toHaveLength(3);
     expect(warnings(crate)).toEqual(["ID_MISSING"]);
   });
-  it("merges one entity of a crate and its nested crate, the nested statement first", () => {
+  it("merges one entity of a crate and its nested crate, whose own file describes it", () => {
     const crate = prepare(
       {
         "top/ro-crate-metadata.json": metadata([
@@ -290,10 +290,10 @@ describe("the layout", () => {
       ["top/sub/f.txt"],
     );
     const sub = crate.entities.find(({ role }) => role === "nestedRoot")!;
-    expect(sub.parts.map(({ entity }) => entity.value["name"])).toEqual([
-      "from inside",
-      "from outside",
-    ]);
+    expect(sub.parts.map(({ entity }) => entity.value["name"])).toEqual(["from inside", undefined]);
+    expect(
+      crate.entities.find(({ role }) => role === "descriptor")!.parts[0]!.entity.value[SUMMARIZES],
+    ).toMatchObject([{ "@id": "sub/", name: "from outside" }]);
     expect(sub).toMatchObject({
       ark: `${crate.root.ark}/sub`,
       kind: "rocrate",
