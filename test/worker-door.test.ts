@@ -27,7 +27,7 @@ describe("A node that only works in the background", () => {
       expect([path, status, body]).toEqual([
         path,
         404,
-        { code: "NOT_FOUND", detail: expect.stringContaining("a node of the role api") },
+        { code: "NOT_FOUND", detail: expect.stringContaining("a node with ROLE=api") },
       ]);
     }
     const { status, headers } = await server.request("POST", "/readyz", { body: "x" });

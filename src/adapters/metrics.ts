@@ -136,7 +136,7 @@ class Metrics implements RequestObserver {
     );
     gauge(
       "arkgraph_objects_damaged",
-      "Stored objects of the installation that were found damaged and not written again.",
+      "Damaged stored objects of the installation that have not been repaired.",
       [],
       (set) => set({}, deps.damage.count),
     );
@@ -147,7 +147,7 @@ class Metrics implements RequestObserver {
       );
     gauge(
       "arkgraph_turns",
-      "Work of this node that is bounded: what runs, and what waits for its turn.",
+      "Bounded work of this node: what runs, and what is queued.",
       ["work", "state"],
       (set) => {
         for (const [work, turns] of [
@@ -160,8 +160,8 @@ class Metrics implements RequestObserver {
     );
     gauge(
       "arkgraph_pool_connections",
-      "Connections of this node to the database and to the SPARQL endpoint: all that are " +
-        "open, and those of them that nobody uses.",
+      "Connections of this node to the database and to the SPARQL endpoint: all open " +
+        "ones, and the idle ones among them.",
       ["pool", "state"],
       (set) => {
         for (const [pool, { total, idle }] of Object.entries(this.#pools)) {
@@ -220,7 +220,7 @@ export async function listenForScrapes(
           .writeHead(200, { "Content-Type": type, "Cache-Control": "no-store" })
           .end(req.method === "HEAD" ? undefined : text),
       (err: unknown) => {
-        deps.log.error({ err }, "metrics could not be gathered");
+        deps.log.error({ err }, "metrics could not be collected");
         res.writeHead(500).end();
       },
     );

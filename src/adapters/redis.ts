@@ -166,7 +166,7 @@ export class RedisLink {
     this.#away = true;
     this.options.log.warn(
       { reason },
-      "Redis cannot be reached: submissions are accepted, and begun once it is back",
+      "Redis is unavailable: submissions are accepted, and start when it is available again",
     );
     this.#lookAgain();
   }
@@ -187,7 +187,7 @@ export class RedisLink {
       this.commands.ping().then(
         () => {
           this.#away = false;
-          this.options.log.info({}, "Redis can be reached again");
+          this.options.log.info({}, "Redis is available again");
           for (const tell of this.#returned) tell();
         },
         () => {

@@ -180,11 +180,11 @@ export const told =
   (handler: JobHandler, log: Log): JobHandler =>
   async (job) => {
     const began = performance.now();
-    log.info(workFields(job.submission), "work on a submission begins");
+    log.info(workFields(job.submission), "a job of a submission begins");
     await handler(job);
     log.info(
       { ...workFields(job.submission), ms: Math.round(performance.now() - began) },
-      "work on a submission ended",
+      "a job of a submission ended",
     );
   };
 

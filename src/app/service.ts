@@ -36,12 +36,12 @@ export function checkProfile(config: Config): void {
   const unwanted = NOT_ALONE.filter((name) => config[name] !== null);
   if (unwanted.length > 0)
     throw new ConfigError(
-      "PROFILE=single is one process that keeps its own records and queue: set " +
-        `PROFILE=cluster, or take away ${list(unwanted)}`,
+      "PROFILE=single is one process with its own record store and queue: set " +
+        `PROFILE=cluster, or unset ${list(unwanted)}`,
     );
   if (config.ROLE !== "all")
     throw new ConfigError(
-      `ROLE=${config.ROLE} is for a node of a cluster: set PROFILE=cluster, or take away ROLE`,
+      `ROLE=${config.ROLE} is for a node of a cluster: set PROFILE=cluster, or unset ROLE`,
     );
 }
 
@@ -60,7 +60,7 @@ export function explain(error: unknown): string {
   if (error instanceof ConfigError || error instanceof ServiceError) return message;
   if (code === "EADDRINUSE") return `the address is in use: set PORT to another one (${message})`;
   if (code === "EACCES" || code === "EROFS" || code === "ENOTDIR")
-    return `the data folder or the port may not be used: ${message}`;
+    return `no permission to use the data folder or the port: ${message}`;
   return (error as Error).stack ?? message;
 }
 

@@ -41,7 +41,9 @@ export class Sweeper {
 
   #begin(work: () => Promise<void>): void {
     this.#running ??= work()
-      .catch((err: unknown) => this.deps.log.error({ err }, "the sweep failed"))
+      .catch((err: unknown) =>
+        this.deps.log.error({ err }, "the removal of unreferenced objects failed"),
+      )
       .finally(() => (this.#running = undefined));
   }
 
@@ -50,7 +52,7 @@ export class Sweeper {
     const { containers } = this.deps;
     if (containers)
       await sweepRuns(this.deps, containers).catch((err: unknown) =>
-        this.deps.log.warn({ err }, "the container engine could not be swept"),
+        this.deps.log.warn({ err }, "containers of earlier runs could not be removed"),
       );
   }
 
@@ -64,7 +66,7 @@ export class Sweeper {
       intentLifetime: config.INTENT_LIFETIME,
       signal: this.#stopping.signal,
     });
-    if (removed + stale > 0) log.info({ removed, stale }, "removed objects that nothing refers to");
+    if (removed + stale > 0) log.info({ removed, stale }, "removed unreferenced objects");
   }
 }
 
@@ -213,10 +215,7 @@ export class VectorsKeeper {
           },
           (err: unknown) => {
             if (!this.#failing)
-              this.deps.log.error(
-                { err },
-                "it could not be looked whether records wait for vectors",
-              );
+              this.deps.log.error({ err }, "the check for records without vectors failed");
             this.#failing = true;
           },
         )

@@ -18,13 +18,13 @@ export function workerDoor(deps: Deps): Doors {
     if (path !== "/healthz" && path !== "/readyz")
       throw new ServiceError(
         "NOT_FOUND",
-        "This node works in the background and answers /healthz and /readyz only; send " +
-          "requests to a node of the role api.",
+        "This node runs background jobs and answers only /healthz and /readyz; send " +
+          "requests to a node with ROLE=api.",
       );
     if (req.method !== "GET" && req.method !== "HEAD")
       throw new ServiceError(
         "METHOD_NOT_ALLOWED",
-        `${path} takes GET and HEAD only.`,
+        `${path} supports only GET and HEAD.`,
         {},
         { Allow: "GET, HEAD" },
       );

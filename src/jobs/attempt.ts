@@ -22,8 +22,8 @@ const crashed = (attempts: number): Finding => ({
   pointer: null,
   code: "CRASHED_REPEATEDLY",
   message:
-    `The work was begun ${attempts} times (MAX_ATTEMPTS) and never came to an end; the ` +
-    "service's log says why. Send it again once that is fixed.",
+    `The job was started ${attempts} times (MAX_ATTEMPTS) and never finished; the ` +
+    "service's log says why. Submit it again once the cause is fixed.",
 });
 
 /** True once a submission has reached its final state; also of one that never existed. */
@@ -101,7 +101,7 @@ export async function attempt(
     }
     const begun = submission;
     host.begun?.(begun);
-    reached({ submission: id, moment: "attempt begun" });
+    reached({ submission: id, moment: "attempt started" });
     host.changed(id, submission);
     await handler({
       submission,

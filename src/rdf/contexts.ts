@@ -264,15 +264,15 @@ const tooManyContexts = ({ MAX_CRATE_CONTEXTS }: ContextLimits): ContextLimit =>
   new ContextLimit(
     "TOO_MANY_CONTEXTS",
     `The metadata applies more than MAX_CRATE_CONTEXTS=${MAX_CRATE_CONTEXTS} contexts; ` +
-      "write the terms into one @context at the top of the metadata, or ask for the setting " +
-      "to be raised.",
+      "write the terms into one @context at the top of the metadata, or ask the operator " +
+      "to raise the setting.",
   );
 
 const tooManyTerms = ({ MAX_CRATE_TERMS }: ContextLimits): ContextLimit =>
   new ContextLimit(
     "TOO_MANY_TERMS",
-    `The contexts define more than MAX_CRATE_TERMS=${MAX_CRATE_TERMS} terms; define those ` +
-      "that are used, or ask for the setting to be raised.",
+    `The contexts define more than MAX_CRATE_TERMS=${MAX_CRATE_TERMS} terms; define ` +
+      "those that are used, or ask the operator to raise the setting.",
   );
 
 /** Those of documents that come one by one; see {@link limitContexts}. */

@@ -180,7 +180,7 @@ export class Emitter {
     // An invalid typed value (JSON-LD 1.1 API, 5.1.2, step 14), which the processor lets pass.
     if (Array.isArray(type))
       throw new JsonLdError(
-        "The document is not valid JSON-LD: a value has one @type, and not several.",
+        "The document is not valid JSON-LD: a value must have one @type, not several.",
       );
     if (type === "@json") return literalTerm(canonicalJson(raw), `${RDF}JSON`);
     const datatype = type === undefined ? undefined : safeIri(type);

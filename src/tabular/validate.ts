@@ -159,7 +159,7 @@ function runCheck(
     },
     async summary() {
       for await (const _ of run);
-      if (!result) throw new Error("the check was left before its end");
+      if (!result) throw new Error("the check was abandoned before its end");
       return result;
     },
   };

@@ -17,11 +17,11 @@ const UNABLE: ReadonlySet<number> = new Set([501, 505]);
 const TOO_MUCH: ReadonlySet<number> = new Set([400, 413, 422]);
 /** The advice for an operator about a status. */
 const REMEDIES: Readonly<Record<number, string>> = {
-  401: "see EMBEDDINGS_KEY",
-  403: "see EMBEDDINGS_KEY",
-  404: "see EMBEDDINGS_URL, which /embeddings is put behind, and EMBEDDINGS_MODEL",
-  405: "see EMBEDDINGS_URL, which /embeddings is put behind",
-  413: "see EMBEDDINGS_BATCH and EMBEDDINGS_MAX_TEXT",
+  401: "check EMBEDDINGS_KEY",
+  403: "check EMBEDDINGS_KEY",
+  404: "check EMBEDDINGS_URL, to which /embeddings is appended, and EMBEDDINGS_MODEL",
+  405: "check EMBEDDINGS_URL, to which /embeddings is appended",
+  413: "check EMBEDDINGS_BATCH and EMBEDDINGS_MAX_TEXT",
 };
 
 /** @param reason names settings, no hosts */
@@ -38,7 +38,7 @@ const late = (timeout: number, setting: string): Outage =>
 function refusalOf(status: number, body: string, key: string | undefined): Error {
   const remedy =
     status >= 300 && status < 400
-      ? "a redirection, which is not followed; set EMBEDDINGS_URL to where it leads"
+      ? "a redirect, which is not followed; set EMBEDDINGS_URL to its target"
       : REMEDIES[status];
   // Servers that refuse a key often repeat it, whole or in parts.
   const words = status === 401 || status === 403 ? "" : wordsOf(body, key);
@@ -155,7 +155,7 @@ export class EmbeddingsHttp {
   }
 
   close(): void {
-    this.#closing.abort(away("is not asked any more: the registry is stopping"));
+    this.#closing.abort(away("is not used any more: the registry is stopping"));
     this.#connections.close();
   }
 
@@ -198,9 +198,9 @@ async function gathered(answer: IncomingMessage, longest: number): Promise<strin
     parts.push(part as Buffer);
     if ((size += (part as Buffer).length) > longest)
       throw new EmbeddingsRefused(
-        `the embeddings server answers nonsense: its answer is longer than ${longest} bytes`,
+        `the embeddings server sent an invalid answer: its answer is longer than ${longest} bytes`,
       );
   }
-  if (!answer.complete) throw away("broke off its answer");
+  if (!answer.complete) throw away("ended its answer early");
   return Buffer.concat(parts).toString("utf8");
 }

@@ -59,7 +59,7 @@ function vectorOf(embedding: unknown, place: string): Float32Array {
   if (!Array.isArray(numbers)) throw nonsense(`has no list of numbers in ${place}`);
   if (numbers.length < 1 || numbers.length > MOST_DIMENSIONS)
     throw nonsense(
-      `has ${numbers.length} dimensions in ${place}; 1 to ${MOST_DIMENSIONS} are taken`,
+      `has ${numbers.length} dimensions in ${place}; 1 to ${MOST_DIMENSIONS} are accepted`,
     );
   let largest = 0;
   for (const [at, number] of numbers.entries()) {
@@ -67,7 +67,7 @@ function vectorOf(embedding: unknown, place: string): Float32Array {
       throw nonsense(`has no finite number in ${place}[${at}]`);
     largest = Math.max(largest, Math.abs(number));
   }
-  if (largest === 0) throw nonsense(`has nothing but zeros in ${place}`);
+  if (largest === 0) throw nonsense(`has only zeros in ${place}`);
   return normalised(numbers as number[], largest);
 }
 
@@ -97,7 +97,7 @@ const member = (value: unknown, name: string): unknown =>
     : undefined;
 
 const nonsense = (what: string): EmbeddingsRefused =>
-  new EmbeddingsRefused(`the embeddings server answers nonsense: its answer ${what}`);
+  new EmbeddingsRefused(`the embeddings server sent an invalid answer: its answer ${what}`);
 
 /** Raised when texts are sent in another way: earlier vectors are not compared with later ones. */
 const MANNER = 1;
@@ -127,7 +127,7 @@ export function prepared(text: string, most: number): string {
     most,
   ).trimEnd();
   if (clean === "")
-    throw new EmbeddingsRefused("there is no vector of a text that is empty, or only spaces");
+    throw new EmbeddingsRefused("a text that is empty or has only spaces has no vector");
   return clean;
 }
 
@@ -211,8 +211,8 @@ export class EndpointEmbedder implements Embedder {
     const other = vectors.find(({ length }) => length !== vectors[0]!.length);
     if (other)
       throw new EmbeddingsRefused(
-        `the embeddings server answers nonsense: it has vectors of ${vectors[0]!.length} ` +
-          `and of ${other.length} dimensions for ${model}`,
+        "the embeddings server sent an invalid answer: it has vectors of " +
+          `${vectors[0]!.length} and of ${other.length} dimensions for ${model}`,
       );
     return vectors;
   }
@@ -245,7 +245,7 @@ export class EndpointEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.#health = {
-      asked: Promise.reject(away("is not asked any more: the registry is stopping")),
+      asked: Promise.reject(away("is not used any more: the registry is stopping")),
       until: Infinity,
     };
     this.#health.asked.catch(() => {});

@@ -185,7 +185,7 @@ export class BullMqJobQueue implements JobQueue {
 
   async health(): Promise<void> {
     if (this.closing)
-      throw new ServiceError("SHUTTING_DOWN", "The job queue takes no work: it is stopping.");
+      throw new ServiceError("SHUTTING_DOWN", "The job queue accepts no jobs: it is stopping.");
     await this.link.health();
   }
 
@@ -268,7 +268,8 @@ export class BullMqJobQueue implements JobQueue {
     if (!this.withoutLock.has(id))
       this.options.log.warn(
         { submission: id },
-        "work goes on without its lock in Redis; the attempt in the records decides who ends it",
+        "a job continues without its lock in Redis; the attempt number in the record " +
+          "store decides which node may end it",
       );
     this.withoutLock.add(id);
     await this.verify(id);
@@ -309,7 +310,7 @@ export class BullMqJobQueue implements JobQueue {
     else if (!this.closing)
       this.options.log.warn(
         { reason: (error as Error).message },
-        "the job queue ran into a fault and goes on",
+        "the job queue continues after an error",
       );
   }
 

@@ -190,7 +190,7 @@ export class InProcessJobQueue implements JobQueue {
     if (!this.handler || this.closing)
       throw new ServiceError(
         "SHUTTING_DOWN",
-        "The job queue takes no work: it is not started, or stopping.",
+        "The job queue accepts no jobs: it is not started, or stopping.",
       );
   }
 

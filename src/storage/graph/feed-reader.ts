@@ -84,7 +84,7 @@ export class FeedReader {
     return new Promise((resolve, reject) => {
       const clock = setTimeout(
         () =>
-          reject(new Error(`the feed of the record store said nothing for ${SILENCE / 1000} s`)),
+          reject(new Error(`the feed of the record store sent nothing for ${SILENCE / 1000} s`)),
         SILENCE,
       );
       this.#asked.set(id, { resolve, reject, clock });

@@ -33,8 +33,8 @@ export async function receive(
     if (size > limit)
       throw new ServiceError(
         "TOO_LARGE",
-        `The content is larger than ${limitName}=${limit} bytes; send less, or ask for the ` +
-          "setting to be raised.",
+        `The content is larger than ${limitName}=${limit} bytes; send less, or ask the ` +
+          "operator to raise the setting.",
         { limit, setting: limitName },
       );
     for (const hash of Object.values(hashes)) hash.update(bytes);

@@ -17,13 +17,13 @@ export function duplicate(
     ? new ServiceError(
         "DUPLICATE",
         `${who} was ${withArticle(kind)} that was deleted; its identifier is not used ` +
-          "again. Choose another, or leave it out to have one made.",
+          "again. Choose another, or leave it out to have one minted.",
         { ark: holder.ark, kind, deleted: true },
       )
     : new ServiceError(
         "DUPLICATE",
         `${who} is taken by ${withArticle(kind)}; choose another identifier, or leave it ` +
-          "out to have one made.",
+          "out to have one minted.",
         { ark: holder.ark, kind },
       );
 }
@@ -49,14 +49,14 @@ export const heldMeanwhile = (ark: string): ServiceError =>
 export const takesTooLong = (): ServiceError =>
   new ServiceError(
     "TOO_LARGE",
-    "Writing all of it in one step would keep others waiting for too long.",
+    "Committing all of it at once would delay other writes for too long.",
     { setting: "COMMIT_LIMIT" },
   );
 
 export const isSpent = (setting: string): ServiceError =>
   new ServiceError("FORBIDDEN", `The value sent for ${setting} has been used.`);
 export const noAccount = (user: string): ServiceError =>
-  new ServiceError("NOT_FOUND", `There is no account of ${user}.`);
+  new ServiceError("NOT_FOUND", `${user} has no account.`);
 export const hasAccount = (user: string): ServiceError =>
   new ServiceError("DUPLICATE", `${user} has an account already.`, { ark: user, kind: "user" });
 export const emailTaken = (): ServiceError =>
@@ -121,7 +121,7 @@ export function checkFence(
     : now.status !== "running"
       ? `it is ${now.status}`
       : now.attempt !== attempt
-        ? `attempt ${now.attempt} is at work`
+        ? `attempt ${now.attempt} is running`
         : now.cancelled
           ? "it was cancelled"
           : undefined;

@@ -120,10 +120,7 @@ export function submissionOf(row: SubmissionRow): Submission {
 }
 
 const refused = (): ServiceError =>
-  new ServiceError(
-    "BAD_REQUEST",
-    "The cursor is not one that this list gave; begin again without it.",
-  );
+  new ServiceError("BAD_REQUEST", "The cursor is not from this list; start again without it.");
 const NUMBER = /^\d{1,15}$/;
 
 /**

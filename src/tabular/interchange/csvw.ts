@@ -187,7 +187,7 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
   const tableSchema = objectAt(table, "tableSchema");
   const { columns } = tableSchema;
   if (!Array.isArray(columns))
-    throw new TabularError("SCHEMA", "it is no CSVW metadata: it has no tableSchema with columns");
+    throw new TabularError("SCHEMA", "it is not CSVW metadata: it has no tableSchema with columns");
   const dialect = { ...objectAt(document, "dialect"), ...objectAt(table, "dialect") };
   if (table !== document) {
     const others = (tables as unknown[]).length - 1;

@@ -108,8 +108,8 @@ export function toColumns(
     if (end === undefined)
       throw new TabularError(
         "SCHEMA",
-        `property ${name} runs to the end of the row, which has no counterpart: say with ` +
-          "--columns how many columns the data have",
+        `property ${name} runs to the end of the row, which has no counterpart: give the ` +
+          "number of columns of the data with --columns",
       );
     for (const keyword of ["minItems", "maxItems", "uniqueItems", "enum", "const"] as const)
       if (keywords[keyword] !== undefined && keywords[keyword] !== null)

@@ -112,7 +112,7 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   const schema = "fields" in resource ? resource : objectAt(resource, "schema");
   const fields = schema["fields"];
   if (!Array.isArray(fields))
-    throw new TabularError("SCHEMA", "it is no Frictionless Table Schema: it has no fields");
+    throw new TabularError("SCHEMA", "it is not a Frictionless Table Schema: it has no fields");
   const dialect = objectAt(resource, "dialect");
   const others = Array.isArray(resources) ? resources.length - 1 : 0;
   if (others > 0)

@@ -61,9 +61,9 @@ async function linearPatterns(): Promise<RuleEnvironment["pattern"]> {
     } catch (cause) {
       throw new TabularError(
         "SCHEMA",
-        `property ${property}: its pattern ${pattern} needs more than the linear-time ` +
-          `engine knows (${(cause as Error).message}): look-around and back-references are ` +
-          "not available here",
+        `property ${property}: its pattern ${pattern} uses syntax that the linear-time ` +
+          `engine does not support (${(cause as Error).message}): look-around and ` +
+          "back-references are not available here",
         { cause },
       );
     }

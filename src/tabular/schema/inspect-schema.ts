@@ -58,7 +58,7 @@ export function inspectSchema(
     const names = new Set((properties ?? []).map(([name]) => name));
     for (const name of schema.required)
       if (!names.has(name))
-        error(`required names ${name}, which is no property: no row can conform`);
+        error(`required names ${name}, which is not a property: no row can conform`);
     if (properties?.length === 0) warn("the schema describes no column");
   }
   overlaps(sound, error);
@@ -91,13 +91,13 @@ function keywordRemarks(
     for (const key of Object.keys(keys ?? {})) {
       const keyword = KEYWORDS[key];
       if (!KNOWN_KEYS.has(key))
-        warn(`property ${place}: ${key} is not a keyword: it judges nothing`);
+        warn(`property ${place}: ${key} is not a keyword: it has no effect`);
       else if (keyword && keys![key] !== null && !keyword.types.includes(judged!))
-        warn(`property ${place}: ${key} judges nothing in a column of type ${judged}`);
+        warn(`property ${place}: ${key} has no effect in a column of type ${judged}`);
     }
     const format = keys?.["format"];
     if (typeof format === "string" && judged === "string" && !formats.has(format))
-      warn(`property ${place}: the format ${format} is not known: it judges nothing`);
+      warn(`property ${place}: the format ${format} is not known: it has no effect`);
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
       warn(`property ${place}: its description is empty`);
   }

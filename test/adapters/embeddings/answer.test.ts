@@ -87,7 +87,7 @@ describe("An answer of an embeddings server", () => {
       /no finite number/,
     ],
     ["lists in the list", answerOf([[1, 2]]), /no finite number/],
-    ["no numbers", answerOf([]), /0 dimensions in data\[0\]\.embedding; 1 to 8192 are taken$/],
+    ["no numbers", answerOf([]), /0 dimensions in data\[0\]\.embedding; 1 to 8192 are accepted$/],
     [
       "too many numbers",
       answerOf(Array.from({ length: MOST_DIMENSIONS + 1 }, () => 1)),
@@ -121,7 +121,7 @@ describe("An answer of an embeddings server", () => {
     const read = (): unknown => vectorsOf(answer, 1);
     expect(read).toThrow(EmbeddingsRefused);
     expect(read).toThrow(message);
-    expect(read).toThrow(/^the embeddings server answers nonsense: its answer /);
+    expect(read).toThrow(/^the embeddings server sent an invalid answer: its answer /);
   });
 
   it("with the same index twice is refused", () =>

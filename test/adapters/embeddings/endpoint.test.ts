@@ -202,7 +202,7 @@ describe.skipIf(embeddingsMissing())(
         try {
           for (const _ of [1, 2, 3])
             expect((await faultOf(lost.passages(["whales"]))).message).toMatch(
-              /answers 404, see EMBEDDINGS_URL/,
+              /answers 404, check EMBEDDINGS_URL/,
             );
         } finally {
           await lost.close();

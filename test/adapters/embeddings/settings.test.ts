@@ -56,7 +56,7 @@ describe("The settings of an embeddings server", () => {
     ["EMBEDDINGS_TIMEOUT", "10ms"],
   ])("%s is not %j", (name, value) => {
     expect(() => readConfig({ [name]: value })).toThrow(
-      new RegExp(`^${name}.* is not valid: it takes `),
+      new RegExp(`^${name}.* is not valid: expected `),
     );
     if (!value.includes("?")) expect(() => readConfig({ [name]: value })).not.toThrow("hunter2");
   });

@@ -117,7 +117,7 @@ export function submissionsConform({ store, reopen }: Setting): void {
         name: "FenceLost",
         submission: "s1",
         attempt: 1,
-        message: expect.stringContaining("attempt 2 is at work"),
+        message: expect.stringContaining("attempt 2 is running"),
       });
       await store().cancelSubmission("s1", 4);
       await expect(commit(2)).rejects.toThrow(/cancelled/);

@@ -139,7 +139,7 @@ describe("The Oxigraph engine", () => {
     const index = (await ready(await open(feed))) as OxigraphEngine;
     expect(await names(index)).toHaveLength(3);
     expect(feed.opened).toBe(1);
-    expect(told.join()).toContain("asking again");
+    expect(told.join()).toContain("retrying");
   });
 
   it("starts when the truth cannot be opened at first", async () => {

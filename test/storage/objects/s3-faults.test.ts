@@ -94,7 +94,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     proxy.failing(1, puts, { status, code });
     const message = expect.stringMatching(
       code.startsWith("XOne")
-        ? /refuses what it is asked for \(XOneMakesOwnWord\)/
+        ? /refused the request \(XOneMakesOwnWord\)/
         : new RegExp(`has no space left \\(${code}\\)`),
     );
     await expect(put(randomBytes(1000))).rejects.toMatchObject({

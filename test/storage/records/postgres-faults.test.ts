@@ -218,7 +218,10 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
         expect(await Promise.allSettled([lost, later])).toMatchObject([
           {
             status: "rejected",
-            reason: { ...AWAY, message: expect.stringContaining("did not come back to tell") },
+            reason: {
+              ...AWAY,
+              message: expect.stringContaining("could not be restored to find out"),
+            },
           },
           { status: "rejected", reason: AWAY },
         ]);

@@ -88,7 +88,8 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
   });
 
   test("name the pooler that loses prepared statements, or gives out those of others", async () => {
-    const said = "the pooler before the database must keep prepared statements apart by session";
+    const said =
+      "the connection pooler of the database must support prepared statements for each session";
     const session = await database.session();
     await session.query(ECHO, ["a", 1, null, true]);
     // What a pooler does that gives each transaction any session of the server.

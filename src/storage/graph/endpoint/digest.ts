@@ -88,8 +88,7 @@ export class Scratch {
       reject(
         new ServiceError(
           "QUERY_MEMORY",
-          "The graph is more than can be written in this form; ask for less, or for " +
-            "application/n-triples.",
+          "The graph is too large for this format; ask for less, or for application/n-triples.",
         ),
       );
     this.#asked.clear();

@@ -236,7 +236,7 @@ export class EndpointEngine implements QueryEngine {
 const stopping = (): ServiceError =>
   new ServiceError(
     "SHUTTING_DOWN",
-    "The graph index is stopping; ask again when the service is back.",
+    "The graph index is stopping. Retry when the service has started again.",
     {},
     { "Retry-After": "5" },
   );

@@ -20,8 +20,8 @@ const AGAIN = { "Retry-After": "5" };
 export const away = (reason: string): ServiceError =>
   new ServiceError(
     "STORE_UNAVAILABLE",
-    `The SPARQL endpoint cannot be used: ${reason}. Records, lists and writes go on; try ` +
-      "again later.",
+    `The SPARQL endpoint cannot be used: ${reason}. Records, lists and writes still ` +
+      "work; try again later.",
     {},
     AGAIN,
   );
@@ -49,8 +49,8 @@ function refusalOf(status: number, body: string): Error {
     return away(`it answers ${status}; see SPARQL_QUERY_URL and SPARQL_UPDATE_URL`);
   if (status >= 300 && status < 400)
     return away(
-      `it answers ${status}, a redirection, which is not followed; set SPARQL_QUERY_URL and ` +
-        "SPARQL_UPDATE_URL to where it leads",
+      `it answers ${status}, a redirect, which is not followed; set SPARQL_QUERY_URL and ` +
+        "SPARQL_UPDATE_URL to its target",
     );
   if (status === 408 || (status >= 500 && TIMED_OUT.test(words)))
     return new ServiceError(
@@ -166,7 +166,7 @@ export class SparqlHttp {
       const answer = await this.#connections.send(url, options, body);
       if (!isWell(answer)) throw refusalOf(answer.statusCode!, await beginning(answer));
       for await (const part of answer) yield part as Buffer;
-      if (!answer.complete) throw away("its answer broke off");
+      if (!answer.complete) throw away("its answer ended early");
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason as Error;
       throw isFault(error) ? away(`it cannot be reached (${error.code})`) : error;
@@ -175,7 +175,7 @@ export class SparqlHttp {
       signal?.removeEventListener("abort", abort);
       // A caller that stops reading does not want the rest: the connection is closed. A server that
       // notices it ends the query.
-      ending.abort(away("nobody reads its answer any more"));
+      ending.abort(away("its answer is no longer needed"));
     }
   }
 }

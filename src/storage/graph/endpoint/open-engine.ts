@@ -194,8 +194,8 @@ export class OpenEndpoint implements OpenQueries {
       if (!held)
         throw new ServiceError(
           "QUERY_REFUSED",
-          `The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of ` +
-            "elsewhere are not fetched; the graph of a record is its ARK.",
+          `The dataset names ${iri.slice(0, 300)}, which is not a graph of this ` +
+            "registry, and remote graphs are not fetched; the graph of a record is its ARK.",
         );
     }
   }
@@ -204,7 +204,7 @@ export class OpenEndpoint implements OpenQueries {
 const stopping = (): ServiceError =>
   new ServiceError(
     "SHUTTING_DOWN",
-    "The service is stopping; ask again when it is back.",
+    "The service is stopping. Retry when it has started again.",
     {},
     { "Retry-After": "5" },
   );

@@ -130,7 +130,7 @@ class Threads {
     if (state === "stopped")
       return new ServiceError(
         "SHUTTING_DOWN",
-        "The graph index is stopping; ask again when the service is back.",
+        "The graph index is stopping. Retry when the service has started again.",
         {},
         { "Retry-After": "5" },
       );
@@ -224,7 +224,7 @@ class Threads {
   #rebuild(worn: ThreadHandle): void {
     this.options.log.info(
       { rewrites: worn.rewrites },
-      "graph index is being rebuilt to give memory back",
+      "graph index is being rebuilt to release memory",
     );
     this.#rebuildAt = worn.rewrites + this.options.rebuildAfter;
     try {
@@ -232,7 +232,7 @@ class Threads {
     } catch (error) {
       this.options.log.warn(
         { reason: (error as Error).message },
-        "graph index could not be rebuilt; the old one goes on",
+        "graph index could not be rebuilt; the old one stays in use",
       );
     }
   }
@@ -261,7 +261,7 @@ class Threads {
       if (this.#current) {
         this.options.log.warn(
           { reason },
-          "graph index thread was lost; its successor takes over when it is loaded",
+          "graph index thread ended unexpectedly; a new one takes over when it is loaded",
         );
       } else if (timedOut) {
         this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
@@ -271,13 +271,16 @@ class Threads {
       }
     } else if (handle === this.#successor) {
       this.#successor = undefined;
-      this.options.log.warn({ reason }, "graph index could not be rebuilt; the old one goes on");
+      this.options.log.warn(
+        { reason },
+        "graph index could not be rebuilt; the old one stays in use",
+      );
     }
     if (!timedOut)
       guilty?.reject(
         new ServiceError(
           "STORE_UNAVAILABLE",
-          "The query ended the graph engine, which is starting anew; ask for less at a time.",
+          "The query crashed the graph engine, which is restarting; ask for less at a time.",
           {},
           { "Retry-After": "2" },
         ),
@@ -292,7 +295,7 @@ class Threads {
     this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
     this.options.log.error(
       { reason, again: this.#backoff },
-      "graph index thread was lost; a new one starts after a pause",
+      "graph index thread ended unexpectedly; a new one starts after a pause",
     );
     this.#restart = setTimeout(() => this.#startCurrent(), this.#backoff);
   }

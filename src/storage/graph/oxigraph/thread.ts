@@ -38,10 +38,10 @@ function engineBytes(): number {
 let held = engineBytes();
 
 const store = new GraphStore((ark, lines, reason) =>
-  log("error", "graph lines that the index cannot hold were left out", { ark, lines, reason }),
+  log("error", "graph lines that the index cannot store were left out", { ark, lines, reason }),
 );
 const feed = new FeedReader(data.feed, (message) =>
-  log("warn", "the record store did not answer the graph index; asking again", { reason: message }),
+  log("warn", "the record store did not answer the graph index; retrying", { reason: message }),
 );
 /**
  * The requested digests that are not yet made. Nothing is applied meanwhile, or the digest would

@@ -55,7 +55,7 @@ function asStoreError(error: unknown): unknown {
   if (code === undefined || !UNAVAILABLE.has(code)) return error;
   return new ServiceError(
     "STORE_UNAVAILABLE",
-    `The object store cannot be used (${code}); look at the disk and the permissions of ` +
+    `The object store cannot be used (${code}); check the disk and the permissions of ` +
       "DATA_DIR, then try again.",
   );
 }

@@ -209,8 +209,8 @@ class WindowedReader implements ObjectReader {
       if (piece.byteLength === 0)
         throw new ServiceError(
           "STORE_UNAVAILABLE",
-          "The object store gave fewer bytes of an object than it has " +
-            `(${window.end - window.start} expected); try again.`,
+          "The object store returned fewer bytes of an object than expected " +
+            `(${window.end - window.start}); try again.`,
         );
       buffer.set(piece, done);
       done += piece.byteLength;

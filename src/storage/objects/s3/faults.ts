@@ -102,7 +102,7 @@ export function asStoreError(
   const code = codeOf(error);
   if (error instanceof Silence)
     return unavailable(
-      `${at} said nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`,
+      `${at} sent nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`,
     );
   if (error instanceof AnsweredFault)
     return unavailable(`${at} answers with status ${error.status}; try again.`);
@@ -110,40 +110,41 @@ export function asStoreError(
     return unavailable(`${at} cut an answer short (${error.message}); try again.`);
   if (code === "NoSuchBucket")
     return unavailable(
-      `${at} has no bucket ${bucket}; make it, or set S3_CREATE_BUCKET=yes and start again.`,
+      `${at} has no bucket ${bucket}; create it, or set S3_CREATE_BUCKET=yes and start again.`,
     );
   if (CREDENTIALS.has(code))
     return unavailable(
-      `${at} refuses the credentials (${code}); look at S3_ACCESS_KEY, S3_SECRET_KEY and ` +
-        `what they may do in the bucket ${bucket}.`,
+      `${at} refuses the credentials (${code}); check S3_ACCESS_KEY, S3_SECRET_KEY and ` +
+        `their permissions for the bucket ${bucket}.`,
     );
   if (FULL.test(code))
-    return unavailable(`${at} has no space left (${code}); make some, then try again.`);
+    return unavailable(`${at} has no space left (${code}); free some space, then try again.`);
   if (
     code === "AuthorizationHeaderMalformed" ||
     code === "MovedPermanently" ||
     code === "PermanentRedirect"
   )
     return unavailable(
-      `${at} has the bucket ${bucket} in another region (${code}); look at S3_REGION and ` +
+      `${at} has the bucket ${bucket} in another region (${code}); check S3_REGION and ` +
         "S3_ENDPOINT.",
     );
   if (code === "RequestTimeTooSkewed")
-    return unavailable(`${at} has another time than this machine; set the clocks.`);
+    return unavailable(
+      `${at} has a clock that differs from this machine's; synchronise the clocks.`,
+    );
   if (CERTIFICATE.test(code))
     return unavailable(
-      `${at} has a certificate that is not trusted (${code}); name its authority in ` +
-        "NODE_EXTRA_CA_CERTS.",
+      `${at} has a certificate that is not trusted (${code}); set NODE_EXTRA_CA_CERTS to ` +
+        "the certificate of its authority.",
     );
   if (CONNECTION.test(code)) return unavailable(`${at} cannot be reached (${code}); try again.`);
   if (mayPass(error))
     return unavailable(
-      `${at} is not to be used just now (${code || (error as Error).message}); try again.`,
+      `${at} is unavailable at the moment (${code || (error as Error).message}); try again.`,
     );
   // An S3 code is a word in capitals and small letters, some makes put an X before theirs; codes of
   // Node have no small ones.
-  if (/^[A-Z]\w*[a-z]\w*$/.test(code))
-    return unavailable(`${at} refuses what it is asked for (${code}).`);
+  if (/^[A-Z]\w*[a-z]\w*$/.test(code)) return unavailable(`${at} refused the request (${code}).`);
   return error;
 }
 

@@ -214,9 +214,11 @@ async function publish(
     if (copied !== undefined) await calls.remove(to);
     throw new ServiceError(
       "STORE_UNAVAILABLE",
-      `The object store did not keep ${sha256}: ` +
-        `${copied === undefined ? "what was staged is gone" : `${arrived ?? "none"} of its ${size} bytes arrived`};` +
-        " send it again.",
+      `The object store did not store ${sha256}: ` +
+        (copied === undefined
+          ? "its staged bytes are missing"
+          : `${arrived ?? "none"} of its ${size} bytes arrived`) +
+        "; send it again.",
     );
   }
   await calls.remove(from);

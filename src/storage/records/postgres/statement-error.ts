@@ -81,8 +81,9 @@ export function failure(
   if (severity !== undefined && MIXED_UP.includes(code!)) {
     return new StatementError(
       code!,
-      "the pooler before the database must keep prepared statements apart by session, as " +
-        `PgBouncer does from 1.21 on where max_prepared_statements is set (${message})`,
+      "the connection pooler of the database must support prepared statements for each " +
+        "session, as PgBouncer does from 1.21 on where max_prepared_statements is set " +
+        `(${message})`,
       { cause: error },
     );
   }

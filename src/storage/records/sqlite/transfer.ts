@@ -204,8 +204,8 @@ class SqliteTransfer implements TruthTransfer {
 
 const notEmpty = (): TransferRefused =>
   new TransferRefused(
-    "The target holds records, accounts or submissions already: a registry is moved into an " +
-      "empty place only",
+    "The target holds records, accounts or submissions already: a registry can be moved " +
+      "only to an empty target",
   );
 
 function isEmpty(connection: Connection): boolean {

@@ -56,7 +56,7 @@ function check(table: TransferTable, rows: readonly TransferRow[]): void {
           (type === "bytes" ? value instanceof Uint8Array : typeof value === isOf[type])
         );
       });
-    if (!fits) throw new TransferRefused(`The export holds a row of ${table} that is none`);
+    if (!fits) throw new TransferRefused(`The export contains an invalid row of ${table}`);
   }
 }
 
@@ -74,14 +74,16 @@ export async function receive(
   for await (const chunk of chunks) {
     if ("begin" in chunk) {
       if (state !== "none" || chunk.begin.format !== 1)
-        throw new TransferRefused("The export does not begin as one that this version reads");
+        throw new TransferRefused(
+          "The export does not begin with a header that this version reads",
+        );
       state = "begun";
     } else if (state !== "begun")
-      throw new TransferRefused("The export has no beginning, or goes on behind its end");
+      throw new TransferRefused("The export has no header, or continues after its end");
     else if ("end" in chunk) {
       if (chunk.end.rows !== taken)
         throw new TransferRefused(
-          `The export is not whole: ${taken} of ${chunk.end.rows} rows came`,
+          `The export is incomplete: ${taken} of ${chunk.end.rows} rows came`,
         );
       state = "ended";
     } else {
@@ -93,7 +95,7 @@ export async function receive(
       await put(chunk.table, chunk.rows);
     }
   }
-  if (state !== "ended") throw new TransferRefused("The export is not whole: its end is missing");
+  if (state !== "ended") throw new TransferRefused("The export is incomplete: its end is missing");
 }
 
 const decoder = new TextDecoder("utf-8", { fatal: true });

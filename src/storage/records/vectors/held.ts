@@ -134,8 +134,8 @@ export function readPlace(text: string): Place {
   if (sequence === undefined)
     throw new ServiceError(
       "BAD_REQUEST",
-      "The place in the change log is not one that the store gave; begin again at the one " +
-        "that the vectors reach.",
+      "The position in the change log is not from this store; continue from the position " +
+        "that the vectors have reached.",
     );
   return { sequence: Number(sequence), record: Number(record) };
 }
@@ -149,7 +149,8 @@ export function readStep(step: { after: string; to: string }): { after: Place; t
   ) {
     throw new ServiceError(
       "BAD_REQUEST",
-      "Places in the change log only rise: a step of vectors must lead behind where it begins.",
+      "Positions in the change log only grow: a batch of vectors must end after the " +
+        "position where it begins.",
     );
   }
   return { after, to };

@@ -245,7 +245,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         );
         feed.commit(records(3));
         const engine = await open();
-        await until(() => told.join().includes("not of this registry"));
+        await until(() => told.join().includes("this registry did not write"));
         await expect(engine.health()).rejects.toMatchObject({
           code: "STORE_UNAVAILABLE",
           message: expect.stringContaining("rebuild-index") as string,
@@ -273,7 +273,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
           "<urn:arkgraph:projection:at> <urn:arkgraph:projection:is:truth:1:done:1:0:0x> } " +
           "GRAPH <ark:99999/r1> { <ark:a> <ark:b> 1 } }",
       );
-      await until(() => told.join().includes("at one moment"));
+      await until(() => told.join().includes("at the same time"));
       await ready(engine);
       await agrees(engine);
     });

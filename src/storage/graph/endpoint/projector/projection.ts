@@ -72,7 +72,7 @@ class ProjectorHandle {
   #again(reason: string): void {
     this.setting.log.error(
       { reason },
-      "the projector's thread was lost; a new one starts after a pause",
+      "the projector's thread ended unexpectedly; a new one starts after a pause",
     );
     this.#restart = setTimeout(() => this.#start(), RESTART);
   }
@@ -162,7 +162,7 @@ class Leadership {
     })().catch((error: Error) =>
       this.log.warn(
         { reason: error.message },
-        "the lease of the projection could not be given back; it runs out by itself",
+        "the lease of the projection could not be released; it expires by itself",
       ),
     );
     await Promise.race([
@@ -185,7 +185,7 @@ class Leadership {
       if (!this.#told)
         this.log.warn(
           { reason: (error as Error).message },
-          "the records do not answer for the lease of the projection; asking again",
+          "the record store does not answer about the lease of the projection; retrying",
         );
       this.#told = true;
     }
@@ -235,7 +235,7 @@ export class Projection {
       } catch (error) {
         log.warn(
           { reason: (error as Error).message },
-          "the records do not answer; the projection begins later",
+          "the record store does not answer; the projection starts later",
         );
         await pause(AGAIN);
       }

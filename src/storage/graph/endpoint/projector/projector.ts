@@ -104,21 +104,21 @@ export class Projector {
     if (!found) {
       if (await this.#steps.asked(() => holdsAnything(this.http, this.options.timeout)))
         return (
-          "it holds graphs that are not of this registry's making; give it a dataset of its " +
-          "own, or empty this one by arkgraph rebuild-index"
+          "it contains graphs that this registry did not write; set another dataset, or " +
+          "empty this one with arkgraph rebuild-index"
         );
       this.log.info({}, "the SPARQL endpoint is empty; filling it");
       await this.#steps.step(start, [], beginUpdate(start));
     } else if (another) {
       this.log.error(
         {},
-        "two nodes wrote to the SPARQL endpoint at one moment; it is cleared and filled again",
+        "two nodes wrote to the SPARQL endpoint at the same time; it is cleared and filled again",
       );
       await this.#steps.step(clear, [], resetUpdate(clear));
     } else if (found.truth !== this.truth) {
       return (
-        "it is filled from another registry; give it a dataset of its own, or empty this one " +
-        "by arkgraph rebuild-index"
+        "it contains the graphs of another registry; set another dataset, or empty this " +
+        "one with arkgraph rebuild-index"
       );
     } else {
       this.#steps.seen = found;

@@ -29,7 +29,7 @@ const say =
 const log: EngineLog = { info: say("info"), warn: say("warn"), error: say("error") };
 
 const feed = new FeedReader(port, (reason) =>
-  log.warn({ reason }, "the record store did not answer the projection; asking again"),
+  log.warn({ reason }, "the record store did not answer the projection; retrying"),
 );
 const http = new SparqlHttp(address, 2);
 const projector = new Projector(
@@ -68,12 +68,12 @@ async function project(): Promise<never> {
         fence,
         check() {
           if (!lease || lease.fence !== fence || lease.until <= clock())
-            throw new Displaced("the lease of the projection ran out");
+            throw new Displaced("the lease of the projection expired");
         },
       });
     } catch (error) {
       if (error instanceof Displaced) {
-        log.info({ reason: error.message }, "the projection begins again by looking where it is");
+        log.info({ reason: error.message }, "the projection restarts from its stored position");
         // Only after the record store has confirmed that this node still holds the lease.
         lease = undefined;
         reply({ op: "confirm" });
@@ -81,7 +81,7 @@ async function project(): Promise<never> {
         if (feed.closed) throw error;
         log.error(
           { reason: (error as Error).message },
-          "the projection failed; it begins again after a pause",
+          "the projection failed; it restarts after a pause",
         );
         await pause(AGAIN);
       }

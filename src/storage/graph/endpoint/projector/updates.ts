@@ -272,7 +272,7 @@ export class Steps {
     const refused = (ark: string, lines: number): void =>
       this.log.error(
         { ark, lines },
-        "graph lines that the SPARQL endpoint cannot hold were left out",
+        "graph lines that the SPARQL endpoint cannot store were left out",
       );
     let before: Piece[] | undefined;
     for (const lot of lotsOf(graphs, existing, this.options.batch, refused)) {
@@ -300,7 +300,7 @@ export class Steps {
       if (lot.length === 0 || lot[0]!.statements.length === 0) throw error;
       this.log.error(
         { ark: lot[0]!.ark, lines: lot[0]!.statements.length, reason: error.message },
-        "graph lines that the SPARQL endpoint cannot hold were left out",
+        "graph lines that the SPARQL endpoint cannot store were left out",
       );
       return this.step(
         to,
@@ -324,7 +324,7 @@ export class Steps {
         if (!(error instanceof ServiceError)) throw error;
         this.log.warn(
           { reason: error.message },
-          "an update of the SPARQL endpoint was not answered; looking what became of it",
+          "an update of the SPARQL endpoint was not answered; checking whether it was applied",
         );
         await pause(wait);
       }
@@ -334,9 +334,7 @@ export class Steps {
         return this.onPosition(to);
       }
       if (positions.length > 1 || !samePosition(positions[0], this.seen))
-        throw new Displaced(
-          "another node has the projection, or the endpoint came back as something else",
-        );
+        throw new Displaced("another node has the projection, or the endpoint was replaced");
     }
   }
 
@@ -353,10 +351,7 @@ export class Steps {
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (!told)
-          this.log.warn(
-            { reason: error.message },
-            "the SPARQL endpoint does not answer; asking again",
-          );
+          this.log.warn({ reason: error.message }, "the SPARQL endpoint does not answer; retrying");
         told = true;
         await pause(wait);
       }

@@ -132,8 +132,8 @@ export function answer(
   for (const iri of dataset ? [...dataset.default, ...dataset.named] : []) {
     if (!iri.startsWith("ark:") && !store.holds(iri))
       throw new Refused(
-        `The dataset names ${iri.slice(0, 300)}, which is no graph here, and graphs of ` +
-          "elsewhere are not fetched; the graph of a record is its ARK.",
+        `The dataset names ${iri.slice(0, 300)}, which is not a graph of this registry, ` +
+          "and remote graphs are not fetched; the graph of a record is its ARK.",
       );
   }
   const { text, truncated } = cutRows(

@@ -26,7 +26,7 @@ interface LaneEvents {
 }
 
 const FAILED =
-  "The query engine failed while it answered the query, and is starting anew. If it fails " +
+  "The query engine failed while it answered the query, and is restarting. If it fails " +
   "again, write the query differently, and report it to the operator.";
 
 /**
@@ -167,7 +167,7 @@ class Lane {
     this.#arrivals.close(
       new ServiceError(
         "INDEX_LOADING",
-        "The graph is being loaded anew; try again shortly.",
+        "The graph is being reloaded; try again shortly.",
         {},
         { "Retry-After": "2" },
       ),
@@ -231,7 +231,7 @@ export class OpenEngine implements OpenQueries {
     this.#closed = true;
     const stopping = new ServiceError(
       "SHUTTING_DOWN",
-      "The service is stopping; ask again when it is back.",
+      "The service is stopping. Retry when it has started again.",
       {},
       { "Retry-After": "5" },
     );
@@ -244,7 +244,7 @@ export class OpenEngine implements OpenQueries {
     if (this.#closed)
       return new ServiceError(
         "SHUTTING_DOWN",
-        "The service is stopping; ask again when it is back.",
+        "The service is stopping. Retry when it has started again.",
         {},
         { "Retry-After": "5" },
       );

@@ -167,8 +167,8 @@ async function takeIn(session: Session, chunks: AsyncIterable<TransferChunk>): P
   await session.query(LOCK);
   if ((await session.query(HELD))[0]![0])
     throw new TransferRefused(
-      "The target holds records, accounts or submissions already: a registry is moved into " +
-        "an empty place only",
+      "The target holds records, accounts or submissions already: a registry can be " +
+        "moved only to an empty target",
     );
   await session.exec(EMPTY);
   const sending = new Sending(session);

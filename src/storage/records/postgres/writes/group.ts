@@ -293,9 +293,9 @@ export class Mark {
         if (performance.now() > until) {
           throw new ServiceError(
             "STORE_UNAVAILABLE",
-            "The database was lost while a change was made durable, and did not come back " +
-              "to tell whether it was stored. Read what was to be changed before you repeat " +
-              "it.",
+            "The connection to the database was lost during a commit, and could not be " +
+              "restored to find out whether the change was stored. Read the records before " +
+              "you repeat the change.",
           );
         }
         this.away(error);
