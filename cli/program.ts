@@ -13,7 +13,7 @@ declare const ARKGRAPH_VERSION: string | undefined;
 export function buildProgram(): ToolCommand {
   const program = new ToolCommand("arkgraph")
     .description(
-      "A registry of research objects: start it, check it, see it at work, use it from the " +
+      "A registry of research objects: start it, check it, try a demo, use it from the " +
         "command line.",
     )
     .version(
@@ -43,7 +43,7 @@ export function buildProgram(): ToolCommand {
     )
     .option(
       "--role <role>",
-      "what this node of a cluster does: api, worker or all; default the setting ROLE",
+      "role of this node of a cluster: api, worker or all; default the setting ROLE",
     )
     .example("PORT=8080 DATA_DIR=./data arkgraph serve")
     .action(async (options: { role?: string }) =>
@@ -53,14 +53,13 @@ export function buildProgram(): ToolCommand {
   program
     .command("check")
     .description(
-      "read every record and name what is damaged, then compare the graph index with the " +
+      "read every record and report damage, then compare the graph index with the " +
         "records, digest by digest; the registry must be stopped",
     )
     .option("--data <folder>", "data folder; default the setting DATA_DIR")
     .option(
       "--objects",
-      "hash every stored object too, in DATA_DIR or on S3, and name those that are damaged " +
-        "or missing",
+      "also hash every stored object, in DATA_DIR or on S3, and report damaged or missing ones",
     )
     .example("arkgraph check --data ./data")
     .action(async (options: { data?: string; objects?: true }) =>
@@ -84,23 +83,22 @@ export function buildProgram(): ToolCommand {
   program
     .command("migrate")
     .description(
-      "move a registry from a data folder into a cluster, or back, and compare both as a " +
-        "whole; the source is only read",
+      "move a registry from a data folder into a cluster, or back, and compare both " +
+        "completely; the source is only read",
     )
     .requiredOption(
       "--from <place>",
       "a data folder, or cluster: the database and object store of the settings",
     )
-    .requiredOption("--to <place>", "the same; it holds no records yet")
-    .option("--verify", "copy nothing, compare what is there")
+    .requiredOption("--to <place>", "the same; it must not contain records yet")
+    .option("--verify", "only compare source and target, copy nothing")
     .option(
       "--objects-only",
-      "copy the objects that the records of a data folder need, for records that stay where " +
-        "they are",
+      "copy only the objects that the records of a data folder need; the records are not moved",
     )
     .option(
       "--show-jwt-secret",
-      "print the key that signs tokens of the source, for JWT_SECRET of the target",
+      "print the signing key of the source, for JWT_SECRET of the target",
     )
     .example("arkgraph migrate --from ./data --to ./copy")
     .action(
@@ -116,7 +114,7 @@ export function buildProgram(): ToolCommand {
   program
     .command("demo")
     .description(
-      "start a registry on temporary data, register an example crate and look at what became of it",
+      "start a registry on temporary data, upload an example crate and show the resulting records",
     )
     .option("--exit", "end after the last step instead of staying up")
     .example("arkgraph demo --exit")

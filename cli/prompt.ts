@@ -49,7 +49,8 @@ export async function askSecret(question: string): Promise<string> {
 function assertTerminal(): void {
   if (!process.stdin.isTTY)
     throw new Failure(
-      "there is no terminal to ask on: give the user name, and the password with --password-stdin",
+      "there is no terminal for a prompt: give the user name, and the password with " +
+        "--password-stdin",
     );
 }
 

@@ -21,7 +21,7 @@ export async function writeFailure(target: string, error: unknown): Promise<unkn
   }
   if (await stat(folder).catch(() => undefined)) return error;
   return new Failure(
-    `${folder}: there is no such folder; make it first (mkdir -p), or write to another path`,
+    `${folder}: there is no such folder; create it first (mkdir -p), or write to another path`,
     { cause: error },
   );
 }

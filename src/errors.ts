@@ -11,8 +11,8 @@ export const ERRORS = {
   QUERY_REFUSED: {
     status: 400,
     meaning:
-      "The SPARQL query asks for what is not done here, such as SERVICE, or for more than " +
-      "the limit in the sentence.",
+      "The SPARQL query uses something that is not supported, such as SERVICE, or " +
+      "exceeds the limit in the sentence.",
   },
   UPDATE_REFUSED: { status: 400, meaning: "A SPARQL update: /sparql answers queries only." },
   QUERY_TOO_COSTLY: {
@@ -28,7 +28,7 @@ export const ERRORS = {
       "The token is malformed, expired, was issued by another registry, or was ended by a " +
       "password change.",
   },
-  BAD_CREDENTIALS: { status: 401, meaning: "User name and password do not belong together." },
+  BAD_CREDENTIALS: { status: 401, meaning: "The user name or the password is wrong." },
   FORBIDDEN: {
     status: 403,
     meaning: "The caller may not do this; the sentence says which rule refuses it.",
@@ -67,16 +67,16 @@ export const ERRORS = {
   OWNER_STAYS: {
     status: 409,
     meaning:
-      "The owner of a group is a member by owning it and cannot be removed; give the group " +
-      "to someone else first.",
+      "The owner of a group is always a member and cannot be removed; transfer the group " +
+      "to another owner first.",
   },
   NOT_CANCELLABLE: { status: 409, meaning: "The submission has already ended." },
   GONE: { status: 410, meaning: "The record was deleted; a tombstone says by whom and when." },
   CONTENT_DELETED: {
     status: 410,
     meaning:
-      "The stored content was deleted; its metadata is kept. Of a crate: its archive as " +
-      "uploaded held something that was deleted.",
+      "The stored content was deleted; its metadata is preserved. For a crate: its " +
+      "archive as uploaded contained something that was deleted.",
   },
   REVISION_MISMATCH: {
     status: 412,
@@ -103,7 +103,9 @@ export const ERRORS = {
   },
   INTERNAL: {
     status: 500,
-    meaning: "A fault of the service; the id in the sentence stands in its log.",
+    meaning:
+      "An internal error of the service; its log has the details under the id in the " +
+      "sentence.",
   },
   INDEX_LOADING: {
     status: 503,
@@ -115,8 +117,7 @@ export const ERRORS = {
   },
   BUSY: {
     status: 503,
-    meaning:
-      "As much of this work as the setting allows is going on, and more waits; see Retry-After.",
+    meaning: "Too many concurrent requests of this kind, running and queued; see Retry-After.",
   },
   VALIDATION_TIMEOUT: {
     status: 503,
@@ -130,12 +131,12 @@ export const ERRORS = {
   QUERY_FAILED: {
     status: 503,
     meaning:
-      "The query engine failed while it answered the query, and is starting anew; the " +
-      "caller is not blamed for it.",
+      "The query engine failed while it answered the query, and is restarting; this does " +
+      "not count against the caller.",
   },
   SPARQL_BUSY: {
     status: 503,
-    meaning: "All threads of /sparql are busy and did not come to the query in time.",
+    meaning: "All threads of /sparql are busy, and the query was not started in time.",
   },
   SPARQL_NEEDS_ENDPOINT: {
     status: 503,
@@ -146,8 +147,8 @@ export const ERRORS = {
   STORE_DAMAGED: {
     status: 503,
     meaning:
-      "Stored records that the request needs are damaged; nothing was changed, and others " +
-      "are served. The operator has to restore a backup.",
+      "Stored records that the request needs are damaged; nothing was changed, and other " +
+      "records are served. The operator has to restore a backup.",
   },
   CONTENT_DAMAGED: {
     status: 503,

@@ -47,9 +47,9 @@ describe("A profile", () => {
 
   it("is nothing in between, and says what to change", () => {
     for (const name of ["DATABASE_URL", "REDIS_URL"] as const)
-      expect(check({ [name]: CLUSTER[name] })).toThrow(`set PROFILE=cluster, or take away ${name}`);
+      expect(check({ [name]: CLUSTER[name] })).toThrow(`set PROFILE=cluster, or unset ${name}`);
     expect(check({ ROLE: "api" })).toThrow(
-      "ROLE=api is for a node of a cluster: set PROFILE=cluster, or take away ROLE",
+      "ROLE=api is for a node of a cluster: set PROFILE=cluster, or unset ROLE",
     );
     expect(() => readConfig({ PROFILE: "both" })).toThrow("one of single, cluster");
   });

@@ -75,7 +75,7 @@ export class Client {
     };
     if (submission.status !== "finished")
       throw new Error(
-        `the crate was not taken in: ${JSON.stringify(submission.error).slice(0, 500)}`,
+        `the crate was not ingested: ${JSON.stringify(submission.error).slice(0, 500)}`,
       );
   }
 }

@@ -48,7 +48,7 @@ export async function uploadFile({ url, token }: Client, file: string): Promise<
     ).json()) as { completed: boolean; success: boolean; error: unknown };
     if (state.success) return;
     if (state.completed)
-      throw new Error(`the crate was not taken in: ${JSON.stringify(state.error).slice(0, 500)}`);
+      throw new Error(`the crate was not ingested: ${JSON.stringify(state.error).slice(0, 500)}`);
     await pause(20);
   }
 }

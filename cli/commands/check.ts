@@ -35,8 +35,8 @@ export async function checkCommand(options: CheckOptions): Promise<void> {
   if (await damaged(options)) {
     process.exitCode = 1;
     note(
-      "damage was found, so the index was not compared; docs/deployment.md says under " +
-        "Damage what to restore",
+      "the records are damaged, so the index was not compared; restore them from a " +
+        "backup, see Damage in docs/deployment.md",
     );
     return;
   }
@@ -61,7 +61,7 @@ async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
   const truth = await openTransfer(config, { make: false, log: note });
   try {
     const records = await damagedRecords(truth);
-    const interruptible = new Interruptible("ended before all objects were read");
+    const interruptible = new Interruptible("stopped before all objects were read");
     const wrong =
       objects === true
         ? await interruptible.run(() => damagedObjects(truth, config, interruptible.signal))
@@ -79,7 +79,7 @@ async function damagedRecords(truth: TruthTransfer): Promise<number> {
   print(
     found === 0
       ? "every record can be read"
-      : `${found} ${found === 1 ? "damage" : "damages"} in the records`,
+      : `${found} damaged ${found === 1 ? "part" : "parts"} in the records`,
   );
   return found;
 }
@@ -113,14 +113,14 @@ async function damagedObjects(
         if (++printed <= MOST_PRINTED)
           print(
             `damaged: object ${sha256}: ${what}; needed by ` +
-              `${neededBy.length === 0 ? "nothing any more" : neededBy.join(", ")}`,
+              `${neededBy.length === 0 ? "no record" : neededBy.join(", ")}`,
           );
       },
     });
     bar.stop();
     print(
       wrong === 0
-        ? `every object is whole (${objects} objects, ${bytes} bytes)`
+        ? `every object is intact (${objects} objects, ${bytes} bytes)`
         : `${wrong} of ${objects} objects are damaged or missing`,
     );
     return wrong;
@@ -158,14 +158,14 @@ function figures({ agree, truth, index }: CheckedIndex): string {
     ["quads in the index", index.quads],
     ["digest of the records", truth.digest],
     ["digest of the index", index.digest],
-    ["lines the index cannot hold", truth.leftOut],
+    ["lines the index cannot store", truth.leftOut],
     [
       "result",
       agree === true
         ? "the index agrees with the records"
         : agree === false
           ? "the index differs from the records"
-          : "not comparable: the records changed meanwhile",
+          : "not comparable: the records changed during the check",
     ],
   ];
   const width = Math.max(...rows.map(([label]) => label.length));

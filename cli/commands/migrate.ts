@@ -21,7 +21,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   setting: "settings",
   account: "accounts",
   submission: "submissions",
-  record: "records, with deleted ones",
+  record: "records, including deleted ones",
   state: "documents and graphs of all revisions",
   revision: "revisions",
   via: "kinds of links",
@@ -29,7 +29,7 @@ const CALLED: Readonly<Record<TransferTable, string>> = {
   text: "texts for search",
   change_log: "changes",
   object_ref: "uses of objects",
-  intent: "uploads begun",
+  intent: "started uploads",
   crate_use: "uses by crates",
   lease: "leases",
 };
@@ -73,17 +73,17 @@ function movedTable(moved: Moved): string {
   return (
     textTable(["", "source", "target", ""], rows) +
     wrongObjects(objects) +
-    `${objects.copied} objects copied; ${objects.bytes} bytes are there.\n` +
-    `Result: ${result}.\n`
+    `${objects.copied} objects copied; ${objects.bytes} bytes are in the ` +
+    `target.\nResult: ${result}.\n`
   );
 }
 
 const objectsTable = (objects: ObjectFigures): string =>
   `${wrongObjects(objects)}${objects.copied} of ${objects.needed} objects copied; ` +
-  `${objects.bytes} bytes are there.\nResult: ` +
+  `${objects.bytes} bytes are in the target.\nResult: ` +
   (objects.wrong === 0
     ? "every object that the records need is in the target.\n"
-    : `${objects.wrong} objects are not.\n`);
+    : `${objects.wrong} objects are missing or damaged in the target.\n`);
 
 const rowsOf = ({ rows, sha256 }: { rows: number; sha256: string }): string =>
   rows === 0 ? "0" : `${rows} · ${sha256.slice(0, SHOWN)}`;
@@ -126,13 +126,13 @@ function configOf(where: string, objectsOnly: boolean): Config {
   const config = readConfig(process.env);
   if (config.DATABASE_URL === null && !objectsOnly)
     throw new Failure(
-      "the cluster has no database: set DATABASE_URL, and S3_ENDPOINT with its settings, as " +
-        "its nodes have them",
+      "no database is configured for the cluster: set DATABASE_URL, and S3_ENDPOINT with " +
+        "its settings, to the values of the cluster's nodes",
     );
   if (config.S3_ENDPOINT === null)
     throw new Failure(
-      "the cluster has no object store: set S3_ENDPOINT, S3_BUCKET, S3_ACCESS_KEY and " +
-        "S3_SECRET_KEY, as its nodes have them",
+      "no object store is configured for the cluster: set S3_ENDPOINT, S3_BUCKET, " +
+        "S3_ACCESS_KEY and S3_SECRET_KEY to the values of the cluster's nodes",
     );
   return config;
 }
@@ -162,13 +162,13 @@ export async function migrateCommand(options: MigrateOptions): Promise<void> {
   if (objectsOnly && verify) throw new Failure("--objects-only and --verify exclude each other");
   const [source, target] = [configOf(options.from, objectsOnly), configOf(options.to, objectsOnly)];
   if (options.from === CLUSTER)
-    say("nodes of the source must be stopped, or what is written meanwhile is not moved");
+    say("stop all nodes of the source first: writes during the move are not copied");
   if (options.to === CLUSTER && !verify)
-    say("nodes of the target must be stopped until this has ended");
+    say("keep all nodes of the target stopped until the move has ended");
   const progress = await terminalProgress("migrate");
   const interruptible = new Interruptible(
-    "ended before it was done: the source is as it was; the same command again goes on " +
-      "(objects that are there are not copied again)",
+    "stopped before the end: the source is unchanged; run the same command again to " +
+      "continue (objects in the target are not copied again)",
   );
   try {
     const agree = await interruptible.run(() =>
@@ -216,7 +216,8 @@ async function moveAll(
       process.stdout.write(movedTable(moved));
       if (moved.changed)
         say(
-          "the source was written to meanwhile: stop its nodes, empty the target, and move again",
+          "the source changed during the move: stop its nodes, empty the target, and run " +
+            "the command again",
         );
       return moved.agree;
     } finally {
@@ -271,15 +272,15 @@ async function sayOfTheKey(
           : `what ${join(source.DATA_DIR, "jwt-secret")} holds`;
     say(
       "tokens stay valid only with the same key: set JWT_SECRET of the target to " +
-        `${where}${showJwtSecret || key === undefined ? "" : " (--show-jwt-secret prints it)"},` +
-        " or all users log in again",
+        `${where}${showJwtSecret || key === undefined ? "" : " (--show-jwt-secret prints it)"}, ` +
+        "otherwise all users have to log in again",
     );
   }
   if (!showJwtSecret) return;
   if (key === undefined)
     say(
-      "there is no key to print: the source has no file jwt-secret, so it was started with " +
-        "a JWT_SECRET of its own",
+      "there is no key to print: the source has no file jwt-secret; its key is the " +
+        "JWT_SECRET that it was started with",
     );
   else process.stdout.write(`JWT_SECRET=${key}\n`);
 }

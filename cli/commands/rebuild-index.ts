@@ -18,8 +18,8 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
     const endpoint = endpointOptions(config, records, log);
     if (!endpoint)
       throw new Failure(
-        "no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the index in the " +
-          "process is built at each start",
+        "no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the built-in " +
+          "index needs no rebuild, because it is built at each start",
       );
     const queries = await openEndpointEngine(endpoint);
     try {

@@ -19,7 +19,7 @@ interface Tree {
 
 /** File kinds that an archive cannot hold, by the type bits of their mode. */
 const KINDS: ReadonlyMap<number, string> = new Map([
-  [constants.S_IFLNK, "a symbolic link: put in its place what it points to"],
+  [constants.S_IFLNK, "a symbolic link: replace it with the file that it points to"],
   [constants.S_IFSOCK, "a socket"],
   [constants.S_IFIFO, "a pipe"],
   [constants.S_IFCHR, "a device"],
@@ -48,8 +48,8 @@ async function walkFolder(folder: string): Promise<Tree> {
       else
         throw new Failure(
           `${join(folder, path)} is ` +
-            `${KINDS.get(about.mode & constants.S_IFMT) ?? "no file"}; a crate holds files ` +
-            "and folders",
+            `${KINDS.get(about.mode & constants.S_IFMT) ?? "not a regular file"}; a crate ` +
+            "contains only files and folders",
         );
     }
   }
@@ -86,7 +86,9 @@ export async function archiveFolder(folder: string): Promise<FolderArchive> {
     .filter(({ path }) => METADATA.test(basename(path)))
     .toSorted((a, b) => depth(a) - depth(b))[0];
   if (!metadata)
-    throw new Failure(`${folder}: there is no ro-crate-metadata.json in it, so it is no RO-Crate`);
+    throw new Failure(
+      `${folder}: the folder has no ro-crate-metadata.json, so it is not an RO-Crate`,
+    );
   const ordered = [metadata, ...files.filter((member) => member !== metadata)];
   return {
     total: files.reduce((sum, { size }) => sum + size, 0),

@@ -33,7 +33,7 @@ if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.a
   const [path] = process.argv.slice(2);
   try {
     if (path === undefined)
-      throw new Error("say where to write it: node dist/cli/demo/build-crate.js crate.zip");
+      throw new Error("name the output file: node dist/cli/demo/build-crate.js crate.zip");
     await writeFile(path, await buildDemoCrate());
     process.stdout.write(`Wrote ${path}\n`);
   } catch (error) {

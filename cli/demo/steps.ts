@@ -52,7 +52,7 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
   const submission = await intake(client, await send(client, archive), signal);
   const crate = submission.rocrateIdentifier!;
   const metadata = await client.json<{ name?: string }>(`/${crate}`);
-  done("Crate", `${crate}, taken in within ${((performance.now() - began) / 1000).toFixed(1)} s`);
+  done("Crate", `${crate}, ingested within ${((performance.now() - began) / 1000).toFixed(1)} s`);
   done("Resolved", `“${metadata.name ?? "?"}”`);
 
   await compareFile(client, `${crate}/${PATHS.figure}`);
@@ -61,8 +61,8 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
 
   const evidence = await client.json<EvidenceGraph>(`/evidencegraph/query/${result}`);
   if (evidence["@graph"].length < 2)
-    throw new Failure(`the evidence graph of ${result} holds nothing but itself`);
-  done("Evidence", `what ${PATHS.clusters} rests on: ${evidence["@graph"].length} records\n`);
+    throw new Failure(`the evidence graph of ${result} contains only the record itself`);
+  done("Evidence", `${evidence["@graph"].length} records support ${PATHS.clusters}\n`);
   const ids = new ShortIds(evidence["@graph"].map((node) => node["@id"]));
   for (const line of supportTree(evidence, result)) say(`    ${ids.shorten(line)}`);
   return { crate, result, token };
@@ -122,7 +122,7 @@ async function intake(
     if (!submission.success) throw failureOf(submission);
     done(
       "Processing",
-      `${submission.status}, ${submission.identifiersMinted} identifiers made, ` +
+      `${submission.status}, ${submission.identifiersMinted} identifiers minted, ` +
         `${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`,
     );
     return submission;

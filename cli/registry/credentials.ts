@@ -40,7 +40,7 @@ export async function readCredentials(): Promise<Credentials> {
   try {
     const { mode } = await stat(file);
     if (process.platform !== "win32" && (mode & 0o077) !== 0)
-      throw new Failure(`${file} holds tokens and others can read it: run chmod 600 on it`);
+      throw new Failure(`${file} contains tokens and others can read it: run chmod 600 on it`);
     text = await readFile(file, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { servers: {} };

@@ -115,8 +115,8 @@ export function connectionError(address: string, error: NodeJS.ErrnoException): 
     return new Failure(`the certificate of ${address} has expired`, options);
   if (TLS.test(code))
     return new Failure(
-      `the certificate of ${address} is not trusted (${code}): name the authority that ` +
-        "signed it in NODE_EXTRA_CA_CERTS",
+      `the certificate of ${address} is not trusted (${code}): set NODE_EXTRA_CA_CERTS ` +
+        "to the certificate of the authority that signed it",
       options,
     );
   if (code === "EPROTO" || code.startsWith("ERR_SSL"))
@@ -130,7 +130,7 @@ export function connectionError(address: string, error: NodeJS.ErrnoException): 
       options,
     );
   return new ConnectionError(
-    `${address} ended the connection before it had answered (${code || error.message})`,
+    `${address} closed the connection before it answered (${code || error.message})`,
     options,
   );
 }
@@ -168,7 +168,7 @@ async function exchange(
       );
     sent.setTimeout(SILENCE, () =>
       sent.destroy(
-        Object.assign(new Error(`silent for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" }),
+        Object.assign(new Error(`no data for ${SILENCE / 1000} s`), { code: "ETIMEDOUT" }),
       ),
     );
     // The registry may refuse a request before the whole body is sent; later errors of the socket

@@ -40,9 +40,12 @@ export async function followSubmission(
       if (!mayPass(error)) throw error;
       away ??= Date.now();
       if (Date.now() - away > PATIENCE)
-        throw new Failure(`${(error as Error).message}; the upload may go on: ${resumeHint(id)}`, {
-          cause: error,
-        });
+        throw new Failure(
+          `${(error as Error).message}; the upload may continue: ${resumeHint(id)}`,
+          {
+            cause: error,
+          },
+        );
       changed({ away: (error as Error).message });
     }
     await sleep(pause, undefined, { signal });
@@ -55,7 +58,7 @@ const mayPass = (error: unknown): boolean =>
   (error instanceof Refusal && [429, 502, 503, 504].includes(error.status));
 
 export const resumeHint = (id: string): string =>
-  `see how it goes with arkgraph status ${id} --wait`;
+  `see its progress with arkgraph status ${id} --wait`;
 
 /** One finding on one line. */
 export const findingLine = ({ file, pointer, message, code }: Finding): string => {
@@ -88,6 +91,6 @@ export function failureOf({ error, submissionUUID }: Submission): Failure {
   const rest =
     more.length === 0 ? "" : `, and ${more.length} more: arkgraph status ${submissionUUID}`;
   return new Failure(
-    `the crate was not taken in: ${first ? findingLine(first) : "no reason was given"}${rest}`,
+    `the crate was not ingested: ${first ? findingLine(first) : "no reason was given"}${rest}`,
   );
 }

@@ -49,15 +49,15 @@ export const SETTINGS = {
   PROFILE: setting(
     oneOf("single", "cluster"),
     "single",
-    "What the registry runs on; single is one process that holds everything, but for files " +
-      "in S3 or the graph in a SPARQL endpoint where these are set, cluster as many nodes as " +
-      "wanted over PostgreSQL, Redis, S3 and a SPARQL endpoint.",
+    "Kind of deployment; single is one process with embedded stores, except for files in " +
+      "S3 or the graph in a SPARQL endpoint where these are set; cluster is any number of " +
+      "nodes over PostgreSQL, Redis, S3 and a SPARQL endpoint.",
   ),
   ROLE: setting(
     oneOf("all", "api", "worker"),
     "all",
-    "What this node of a cluster does: api answers requests, worker works in the " +
-      "background, all does both; arkgraph serve --role sets it too.",
+    "Role of this node of a cluster: api answers requests, worker runs background jobs, " +
+      "all does both; arkgraph serve --role sets it too.",
   ),
   PORT: setting(whole(0, 65535), 8080, "Port to listen on; 0 picks a free one and prints it."),
   HOST: setting(host, "127.0.0.1", "Address to listen on; 0.0.0.0 for all."),
@@ -91,12 +91,12 @@ export const SETTINGS = {
   DATABASE_CONNECT_TIMEOUT: setting(
     duration,
     5_000,
-    "Longest time to connect to the database, or to wait for a connection that is free.",
+    "Longest time to connect to the database, or to wait for a free connection.",
   ),
   DATABASE_POLL: setting(
     duration,
     100,
-    "How often this process looks for commits of others in the database.",
+    "How often this process polls the database for commits of other processes.",
   ),
   BASE_URL: setting<string | null>(
     url,
@@ -116,13 +116,14 @@ export const SETTINGS = {
   ACCEPTED_NAANS: setting(
     matching(/^(\*|[0-9]{5,16}(,[0-9]{5,16})*)$/, "* or a list of NAANs with commas"),
     "*",
-    "Authorities whose identifiers crates may bring along.",
+    "Authorities whose identifiers crates may contain.",
   ),
   JWT_SECRET: {
     ...setting<string | null>(
       secret,
       null,
-      "Key that signs tokens; by default one is made at the first start and kept in DATA_DIR.",
+      "Key that signs tokens; by default one is generated at the first start and stored " +
+        "in DATA_DIR.",
     ),
     secret: true,
   },
@@ -130,8 +131,8 @@ export const SETTINGS = {
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
-    "Least characters of a new password; one of the 10,000 most used is refused whatever " +
-      "its length.",
+    "Minimum number of characters of a new password; the 10,000 most used passwords are " +
+      "refused whatever their length.",
   ),
   REGISTRATION: setting(
     oneOf("open", "admin"),
@@ -141,8 +142,8 @@ export const SETTINGS = {
   TRUSTED_PROXIES: setting<string | null>(
     networks,
     null,
-    "Addresses and networks (10.0.0.0/8) of the proxies in front, with commas: what they " +
-      "write in X-Forwarded-For is believed; by default nobody is.",
+    "Addresses and networks (10.0.0.0/8) of trusted proxies, with commas: their " +
+      "X-Forwarded-For is used; by default none is trusted.",
   ),
   CORS_ORIGINS: setting<"*" | readonly string[] | null>(
     origins,
@@ -183,8 +184,8 @@ export const SETTINGS = {
   KEEP_ALIVE_TIMEOUT: setting(
     durationFrom(100, "100ms"),
     65_000,
-    "How long a connection stays open without a request; longer than the same time-out of a " +
-      "proxy in front.",
+    "How long a connection stays open without a request; must be longer than the same " +
+      "time-out of a proxy in front.",
   ),
   BODY_TIMEOUT: setting(
     durationFrom(100, "100ms"),
@@ -200,7 +201,7 @@ export const SETTINGS = {
   LOG_LEVEL: setting(
     oneOf("fatal", "error", "warn", "info", "debug", "silent"),
     "info",
-    "Least severity that is logged.",
+    "Minimum severity that is logged.",
   ),
   MAX_BODY_BYTES: setting(
     size,
@@ -221,8 +222,8 @@ export const SETTINGS = {
   MAX_PAGE_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),
     2 * 2 ** 20,
-    "About the most bytes of documents in one page of a list: it ends early, with a cursor " +
-      "to go on, rather than hold more.",
+    "Approximate maximum of bytes of documents in one page of a list: a larger page ends " +
+      "early, with a cursor.",
   ),
   MAX_FORM_FIELDS: setting(
     whole(10, 10_000),
@@ -260,7 +261,7 @@ export const SETTINGS = {
   MAX_CRATE_RATIO: setting(
     whole(1, 100_000),
     200,
-    "Largest inflated/compressed ratio of one member, once 16 MiB of it are out.",
+    "Largest inflated/compressed ratio of one member, checked after the first 16 MiB of output.",
   ),
   MAX_MEMBER_NAME_BYTES: setting(whole(1, 65_535), 1024, "Longest name of a member of an archive."),
   MAX_METADATA_BYTES: setting(size, 256 * 2 ** 20, "Largest crate metadata file."),
@@ -273,8 +274,8 @@ export const SETTINGS = {
   MAX_CRATE_CONTEXTS: setting(
     whole(1, 100_000),
     100,
-    "Most contexts that the metadata of a crate may apply; one counts again wherever it " +
-      "meets other terms.",
+    "Most contexts that the metadata of a crate may apply; one counts again each time it " +
+      "is combined with other terms.",
   ),
   MAX_CRATE_TERMS: setting(
     whole(1, 1_000_000),
@@ -290,128 +291,122 @@ export const SETTINGS = {
   MAX_CRATE_NESTING: setting(
     whole(1, 10_000),
     20,
-    "Most levels of entities that stand inside one another in the metadata of a crate; each " +
-      "repeats what is inside it.",
+    "Deepest nesting of entities in the metadata of a crate; each level repeats what it contains.",
   ),
   MAX_CRATE_RECORD_BYTES: setting(
     size,
     2 ** 30,
-    "Most bytes of the records that a crate becomes, documents and statements together.",
+    "Most bytes of the records made from one crate, documents and statements together.",
   ),
-  INTAKE_TIMEOUT: setting(duration, 3_600_000, "Longest time one attempt at a crate may take."),
-  INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that takes in a crate."),
+  INTAKE_TIMEOUT: setting(duration, 3_600_000, "Time limit of one attempt to ingest a crate."),
+  INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that ingests a crate."),
   COMMIT_LIMIT: setting(
     duration,
     30_000,
-    "Longest time that the commit of one crate, or of the results of one computation, may " +
-      "keep other writes waiting, a quarter of it for the disk; what needs more is refused.",
+    "Longest time that the commit of one crate, or of the results of one computation, " +
+      "may delay other writes, a quarter of it for the disk; larger commits are refused.",
   ),
   UPLOAD_WAIT: setting(duration, 600_000, "How long a synchronous upload waits for its result."),
   PLAN_CONCURRENCY: setting(
     whole(1, 64),
     1,
-    "How many crates are validated without being taken in at a time; others wait for their turn.",
+    "How many dry runs of crates run at a time; others are queued.",
   ),
   PLAN_LIST_LIMIT: setting(
     whole(1, 100_000),
     1000,
-    "Most entries in each list of identifiers that a validation answers.",
+    "Most entries in each list of identifiers that a dry run returns.",
   ),
   MAX_ATTEMPTS: setting(
     whole(1, 100),
     3,
-    "How often background work is begun before it fails; of a crate, ends of the service " +
-      "count once.",
+    "How often a background job is started before it fails; for a crate, all stops of " +
+      "the service together count once.",
   ),
   MAX_RESTARTS: setting(
     whole(0, 10_000),
     100,
-    "How often more than MAX_ATTEMPTS a crate is begun whose work ran when the service " +
-      "ended without a word, and is not what ended it.",
+    "How many more attempts than MAX_ATTEMPTS a crate has whose job was running when the " +
+      "service crashed, and did not cause the crash.",
   ),
   JOB_CONCURRENCY: setting(
     whole(1, 64),
     1,
-    "How many crates are taken in, evidence graphs built and scores worked out anew at a " +
-      "time, by each node.",
+    "Concurrency limit, on each node, of jobs that ingest crates, build evidence graphs " +
+      "or recompute scores.",
   ),
   JOB_SLOW_AFTER: setting(
     durationFrom(100, "100ms"),
     10_000,
-    "How long a crate, an evidence graph or a score may keep others waiting for its place; " +
-      "then it goes on beside them, or is stopped and begins again when JOB_SLOW_CONCURRENCY " +
-      "allows.",
+    "How long a job may delay queued jobs of JOB_CONCURRENCY; then it continues under " +
+      "JOB_SLOW_CONCURRENCY, or is stopped and starts again when that limit allows.",
   ),
   JOB_SLOW_CONCURRENCY: setting(
     whole(1, 64),
     1,
-    "How many of those that take longer than JOB_SLOW_AFTER run at a time, besides " +
-      "JOB_CONCURRENCY, on each node.",
+    "Concurrency limit, on each node and in addition to JOB_CONCURRENCY, of jobs that " +
+      "take longer than JOB_SLOW_AFTER.",
   ),
   JOB_BACKOFF: setting(
     durationFrom(10, "10ms"),
     1_000,
-    "Pause after the first attempt at background work that failed; doubled with each further one.",
+    "Pause after the first failed attempt of a background job; doubled with each further one.",
   ),
   JOB_BACKOFF_MAX: setting(
     durationFrom(10, "10ms"),
     30_000,
-    "Longest pause between two attempts at background work.",
+    "Longest pause between two attempts of a background job.",
   ),
   OUTAGE_PATIENCE: setting(
     durationFrom(0, "0"),
     24 * 3_600_000,
-    "How long after it came in background work waits for a store, a container engine or an " +
-      "embeddings server that is away; attempts that such an outage ends do not count against " +
-      "MAX_ATTEMPTS until then.",
+    "Retry window of a background job, counted from its submission, for an unavailable " +
+      "store, container engine or embeddings server; within it, attempts that such an " +
+      "outage ends do not count against MAX_ATTEMPTS.",
   ),
   REDIS_URL: {
     ...setting<string | null>(
       redisUrl,
       null,
-      "Redis through which several nodes share work and limits; by default the registry is " +
-        "one node.",
+      "Redis through which several nodes share jobs and limits; by default the registry " +
+        "is one node.",
     ),
     secret: true,
   },
   REDIS_SENTINELS: setting<readonly { host: string; port: number }[] | null>(
     sentinelList,
     null,
-    "Redis Sentinels, as host:port with commas, which are asked where the master is; the " +
-      "host in REDIS_URL is then the name that they know it by.",
+    "Redis Sentinels, as host:port with commas, which know the address of the master; " +
+      "the host in REDIS_URL is then the name of the master.",
   ),
   REDIS_PREFIX: setting(
     matching(/^[A-Za-z0-9_.-]{1,64}$/, "letters, digits, dots, dashes and underscores"),
     "arkgraph",
-    "What the names of keys in Redis begin with; one for each registry.",
+    "Prefix of the names of keys in Redis; one for each registry.",
   ),
   REDIS_TIMEOUT: setting(
     durationFrom(100, "100ms"),
     2_000,
-    "How long a request waits for Redis before it goes on without.",
+    "How long a request waits for Redis before it continues without it.",
   ),
   STALLED_INTERVAL: setting(
     durationFrom(100, "100ms"),
     1_000,
-    "How often work is looked for whose node is gone, once it gave no sign for five times " +
-      "as long; the same on all nodes.",
+    "How often the registry looks for jobs of failed nodes: nodes without a heartbeat " +
+      "for five times as long; the same on all nodes.",
   ),
   RECONCILE_INTERVAL: setting(
     durationFrom(100, "100ms"),
     5_000,
-    "How often submissions that Redis lost are queued again, and cancellations that it did " +
-      "not hand on are found.",
+    "How often submissions that Redis lost are queued again, and cancellations that it " +
+      "did not deliver are applied.",
   ),
   INTENT_LIFETIME: setting(
     duration,
     86_400_000,
-    "How long bytes wait for the record that was announced for them.",
+    "How long uploaded bytes are stored before a record refers to them; then they are removed.",
   ),
-  SWEEP_INTERVAL: setting(
-    duration,
-    3_600_000,
-    "How often objects that nothing refers to are removed.",
-  ),
+  SWEEP_INTERVAL: setting(duration, 3_600_000, "How often unreferenced objects are removed."),
   SCRUB_RATE: setting(
     sizeOrOff,
     5 * 2 ** 20,
@@ -421,14 +416,13 @@ export const SETTINGS = {
   SCRUB_INTERVAL: setting(
     duration,
     7 * 86_400_000,
-    "Least time from the beginning of one round over all stored objects to the beginning of " +
-      "the next.",
+    "Minimum time between the starts of two rounds over all stored objects.",
   ),
   VERIFY_DOWNLOADS: setting(
     oneOf("yes", "no"),
     "yes",
     "Whether a whole file is hashed while it is downloaded, so that the transfer of a " +
-      "damaged one is cut before its end; addresses of S3_PRESIGNED lead past it.",
+      "damaged one is aborted; downloads by addresses of S3_PRESIGNED are not hashed.",
   ),
   INDEX_WAIT: setting(
     duration,
@@ -476,14 +470,14 @@ export const SETTINGS = {
   SPARQL_IDLE: setting(
     duration,
     600_000,
-    "How long a thread of /sparql is kept without a query; the next query starts one.",
+    "How long an idle thread of /sparql runs; the next query starts a new one.",
   ),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a thread of /sparql."),
   SPARQL_CALLER_QUEUE: setting(whole(1, 10_000), 8, "Most queries of one caller among them."),
   SPARQL_QUEUE_WAIT: setting(
     duration,
     40_000,
-    "How long a query to /sparql waits for its turn, loading included.",
+    "How long a query to /sparql may be queued, loading included.",
   ),
   SPARQL_PENALTY: setting(
     duration,
@@ -530,17 +524,18 @@ export const SETTINGS = {
   PROJECTION_LEASE: setting(
     duration,
     10_000,
-    "How long after it was last heard of a node keeps the work of updating the SPARQL endpoint.",
+    "How long after its last heartbeat a node still has the right to update the SPARQL endpoint.",
   ),
   PROJECTION_POLL: setting(
     duration,
     250,
-    "How often the SPARQL endpoint and the change log are looked at when nothing is announced.",
+    "How often the SPARQL endpoint and the change log are polled when no change is announced.",
   ),
   PROJECTION_TIMEOUT: setting(
     duration,
     120_000,
-    "How long an update of the SPARQL endpoint may take before it is looked what became of it.",
+    "How long an update of the SPARQL endpoint may take before the registry checks " +
+      "whether it was applied.",
   ),
   SPARQL_PARSE_TIMEOUT: setting(
     duration,
@@ -600,7 +595,7 @@ export const SETTINGS = {
   TABLE_TIMEOUT: setting(
     duration,
     300_000,
-    "Longest time that the check of a table may take, waiting for its turn included.",
+    "Longest time that the check of a table may take, time in the queue included.",
   ),
   TABLE_MEMORY: setting(size, 512 * 2 ** 20, "Heap of the thread that checks a table."),
   TABLE_CONCURRENCY: setting(
@@ -612,19 +607,19 @@ export const SETTINGS = {
   EMBEDDINGS_QUERY_TIMEOUT: setting(
     durationFrom(50, "50ms"),
     2_000,
-    "How long a semantic search waits for the vector of its query before it goes by words alone.",
+    "How long a semantic search waits for the vector of its query before it uses words only.",
   ),
   VECTORS_INTERVAL: setting(
     durationFrom(100, "100ms"),
     2_000,
-    "How often it is looked whether records wait for their vectors.",
+    "How often the registry checks for records without vectors.",
   ),
   SEARCH_MAX_QUERY_BYTES: setting(size, 8192, "Longest query of a search."),
   VECTORS_MEMORY: setting(
     size,
     2 ** 30,
-    "Most memory for the vectors that semantic search looks at, of each process; a million " +
-      "of 384 numbers need 1.5GiB. Where they need more, search goes by words alone.",
+    "Most memory for the vectors of semantic search, in each process; a million vectors " +
+      "of 384 numbers need 1.5GiB. Where they need more, search uses words only.",
   ),
   GRAPHQL_MAX_DEPTH: setting(whole(3, 100), 15, "Deepest nesting of a GraphQL document."),
   GRAPHQL_MAX_COST: setting(
@@ -641,7 +636,7 @@ export const SETTINGS = {
   GRAPHQL_MAX_TOKENS: setting(
     whole(100, 100_000),
     2_000,
-    "Most lexical tokens of a GraphQL document; values sent as variables are none.",
+    "Most lexical tokens of a GraphQL document; values sent as variables do not count.",
   ),
   GRAPHQL_MAX_DOCUMENT_BYTES: setting(
     sizeFrom(2 ** 10, "1K"),
@@ -667,7 +662,7 @@ export const SETTINGS = {
   EVENT_HEARTBEAT: setting(
     duration,
     15_000,
-    "How often a silent stream of server-sent events gets a sign of life.",
+    "Interval of the heartbeat on an idle stream of server-sent events.",
   ),
   METRICS_PORT: setting<number | null>(
     portOrOff,
@@ -677,41 +672,42 @@ export const SETTINGS = {
   METRICS_HOST: setting(
     host,
     "127.0.0.1",
-    "Address that METRICS_PORT listens on; keep it where only the scraper gets.",
+    "Address that METRICS_PORT listens on; only the scraper should be able to reach it.",
   ),
   OTEL_EXPORTER_OTLP_ENDPOINT: setting<string | null>(
     url,
     null,
-    "Collector that is sent the traces of requests and background work, by OTLP in JSON " +
-      "over HTTP, to /v1/traces below this address; by default none are made.",
+    "Collector that receives the traces of requests and background jobs, by OTLP in JSON " +
+      "over HTTP, at /v1/traces below this address; by default none are recorded.",
   ),
   OTEL_EXPORTER_OTLP_HEADERS: {
     ...setting<Readonly<Record<string, string>> | null>(
       headerList,
       null,
-      "Headers that the collector wants, as name=value with commas.",
+      "Headers for the collector, as name=value with commas.",
     ),
     secret: true,
   },
   OTEL_EXPORTER_OTLP_TIMEOUT: setting(
     milliseconds,
     10_000,
-    "How long one sending of traces may take, in milliseconds.",
+    "Time limit of one export of traces, in milliseconds.",
   ),
   OTEL_SERVICE_NAME: setting(
     matching(/^[\w.-]{1,64}$/, "letters, digits, dots, dashes and underscores"),
     "arkgraph",
-    "What this registry is called in traces.",
+    "Name of this registry in traces.",
   ),
   OTEL_TRACES_SAMPLER_ARG: setting(
     share,
     1,
-    "Part of the requests that are traced, 0 to 1, where the caller's traceparent does not decide.",
+    "Share of the requests that are traced, 0 to 1, where the caller's traceparent does " +
+      "not decide.",
   ),
   OTEL_BSP_SCHEDULE_DELAY: setting(
     milliseconds,
     5_000,
-    "Time between two sendings of traces, in milliseconds.",
+    "Time between two exports of traces, in milliseconds.",
   ),
   OTEL_BSP_MAX_QUEUE_SIZE: setting(
     whole(1, 1_000_000),
@@ -727,13 +723,13 @@ export const SETTINGS = {
   S3_ENDPOINT: setting<string | null>(
     origin,
     null,
-    "Address of an S3 server that keeps the objects; by default they are files in DATA_DIR.",
+    "Address of an S3 server that stores the objects; by default they are files in DATA_DIR.",
   ),
   S3_ACCESS_KEY: {
     ...setting<string | null>(
       matching(/^\S{1,256}$/, "a key without spaces"),
       null,
-      "Who the registry is to the S3 server.",
+      "Access key of the registry at the S3 server.",
     ),
     secret: true,
   },
@@ -741,7 +737,7 @@ export const SETTINGS = {
     ...setting<string | null>(
       matching(/^\S{1,256}$/, "a key without spaces"),
       null,
-      "The secret that goes with S3_ACCESS_KEY.",
+      "Secret key that belongs to S3_ACCESS_KEY.",
     ),
     secret: true,
   },
@@ -764,53 +760,53 @@ export const SETTINGS = {
       "a prefix such as registry/, of letters, digits, dots and hyphens, with a slash at its end",
     ),
     "arkgraph/",
-    "Before the keys of all objects, so that a bucket may be shared.",
+    "Prefix of the keys of all objects, so that a bucket may be shared.",
   ),
   S3_CREATE_BUCKET: setting(
     oneOf("no", "yes"),
     "no",
-    "Whether a bucket that is missing is made at the start.",
+    "Whether a missing bucket is created at the start.",
   ),
   S3_PART_SIZE: setting(
     sizeBetween(5 * 2 ** 20, 5 * 2 ** 30, "5MiB to 5GiB"),
     16 * 2 ** 20,
-    "One part of an upload to S3; an upload holds two in memory, and has 10,000 at the most.",
+    "Size of one part of an upload to S3; an upload has two parts in memory, and at most " +
+      "10,000 parts.",
   ),
-  S3_TIMEOUT: setting(duration, 30_000, "How long the S3 server may be silent."),
+  S3_TIMEOUT: setting(duration, 30_000, "Longest time without data from the S3 server."),
   S3_RETRIES: setting(
     whole(0, 20),
     4,
-    "How often a call to S3 is tried again, a little later each time.",
+    "How often a failed call to S3 is retried, with a growing pause.",
   ),
   S3_PRESIGNED: setting(
     lifetime(604_800_000, "7d"),
     0,
-    "How long an address at the S3 server is good that a download is redirected to; off to " +
-      "send the bytes through the registry.",
+    "How long an address at the S3 server is valid to which a download is redirected; " +
+      "off to send the bytes through the registry.",
   ),
   SCORE_MAX_RECORDS: setting(
     whole(1, 10_000_000),
     500_000,
-    "Most records and references by URL that one AI-readiness score looks at: those of the " +
-      "crate and its sub-crates, and those that they refer to.",
+    "Most records and references by URL that one AI-readiness score evaluates: those of " +
+      "the crate and its sub-crates, and those that they refer to.",
   ),
   SCORES_AT_ONCE: setting(
     whole(1, 64),
     1,
-    "How many AI-readiness scores are worked out at a time, by each node; others wait for " +
-      "their turn.",
+    "How many AI-readiness scores are computed at a time, by each node; others are queued.",
   ),
   SCORE_TIMEOUT: setting(
     duration,
     60_000,
-    "Longest time that a request waits for an AI-readiness score; working one out in the " +
+    "Longest time that a request waits for an AI-readiness score; a computation in the " +
       "background may take longer.",
   ),
   SCORE_TABLE_BYTES: setting(
     size,
     256 * 2 ** 20,
-    "Most bytes of tables that one recomputation of a score checks against their schemas; " +
-      "tables beyond that are not looked at.",
+    "Most bytes of tables that one recomputation of a score checks against their " +
+      "schemas; tables beyond that are not checked.",
   ),
   SCORE_MAX_TABLES: setting(
     whole(0, 1_000_000),
@@ -820,20 +816,20 @@ export const SETTINGS = {
   EMBEDDINGS_URL: setting<string | null>(
     baseUrl,
     null,
-    "Server that makes vectors of texts for semantic search, as http://127.0.0.1:8000/v1: " +
-      "/embeddings below it is asked as OpenAI's API has it; the same on all nodes, and by " +
-      "default searches go by words alone.",
+    "Embeddings server for semantic search, as http://127.0.0.1:8000/v1: it implements " +
+      "OpenAI's API at /embeddings below this address; the same on all nodes. By default " +
+      "searches use words only.",
   ),
   EMBEDDINGS_MODEL: setting<string | null>(
     matching(/^[^\s\p{Cc}#]{1,200}$/u, "a name without spaces and #"),
     null,
-    "Model that this server is asked for; with another one, all vectors are made anew.",
+    "Model that is requested from this server; after a change, all vectors are computed again.",
   ),
   EMBEDDINGS_QUERY_MODEL: setting<string | null>(
     matching(/^[^\s\p{Cc}#]{1,200}$/u, "a name without spaces and #"),
     null,
-    "Name by which it is asked for the vectors of queries, where a server tells them from " +
-      "those of records by the name; by default the same.",
+    "Model that is requested for the vectors of queries, where the server has another " +
+      "name for it; by default the same.",
   ),
   EMBEDDINGS_QUERY_PREFIX: {
     ...setting(
@@ -842,7 +838,7 @@ export const SETTINGS = {
         "text without control characters, of 1000 characters at the most",
       ),
       "",
-      "What is put before a query for the model; spaces at its end are kept.",
+      "Text that precedes a query for the model; spaces at its end are preserved.",
     ),
     whole: true,
   },
@@ -853,8 +849,8 @@ export const SETTINGS = {
         "text without control characters, of 1000 characters at the most",
       ),
       "",
-      "What is put before the text of a record for the model; spaces at its end are kept, " +
-        "and with another one all vectors are made anew.",
+      "Text that precedes the text of a record for the model; spaces at its end are " +
+        "preserved. After a change, all vectors are computed again.",
     ),
     whole: true,
   },
@@ -879,8 +875,8 @@ export const SETTINGS = {
   EMBEDDINGS_MAX_TEXT: setting(
     whole(16, 1_000_000),
     2_000,
-    "Most characters that are sent of one text; the rest is cut off, and with another value " +
-      "all vectors are made anew.",
+    "Most characters that are sent of one text; the rest is cut off. After a change, all " +
+      "vectors are computed again.",
   ),
   EMBEDDINGS_POOL: setting(whole(1, 256), 4, "Most connections to the embeddings server."),
   CONTAINER_HOST: setting<string | null>(
@@ -893,24 +889,24 @@ export const SETTINGS = {
   CONTAINER_CERTS: setting<string | null>(
     matching(/^\P{Cc}+$/u, "a folder"),
     null,
-    "Folder with ca.pem, cert.pem and key.pem, by which the registry and an engine on " +
-      "another host know each other.",
+    "Folder with ca.pem, cert.pem and key.pem, with which the registry and an engine on " +
+      "another host authenticate each other.",
   ),
   CONTAINER_TIMEOUT: setting(
     durationFrom(1000, "1s"),
     60_000,
-    "How long the container engine may be silent during a call.",
+    "Longest time without data from the container engine during a call.",
   ),
   CONTAINER_IMAGES: setting(
     imagePatterns,
     "*",
-    "Images that computations may run, with commas and * for any text; whichever they are, " +
-      "they must be present on the engine.",
+    "Images that computations may run, with commas and * for any text; each must be " +
+      "present on the engine.",
   ),
   EXECUTION_CONCURRENCY: setting(
     whole(1, 64),
     1,
-    "How many computations are run at a time, by each node that works.",
+    "How many computations run at a time, on each node that runs jobs.",
   ),
   EXECUTION_TIMEOUT: setting(
     durationFrom(100, "100ms"),
@@ -932,47 +928,39 @@ export const SETTINGS = {
   EXECUTION_TMP_BYTES: setting(
     size,
     256 * 2 ** 20,
-    "Most bytes that a computation may keep in /tmp, which is in memory.",
+    "Most bytes that a computation may store in /tmp, which is in memory.",
   ),
   EXECUTION_USER: setting(
     matching(/^[1-9]\d{0,8}:[1-9]\d{0,8}$/, "numbers as 65534:65534, neither of them 0"),
     "65534:65534",
     "User and group that computations run as.",
   ),
-  EXECUTION_INPUT_FILES: setting(
-    whole(1, 1_000_000),
-    10_000,
-    "Most files that a computation is given.",
-  ),
+  EXECUTION_INPUT_FILES: setting(whole(1, 1_000_000), 10_000, "Most input files of a computation."),
   EXECUTION_INPUT_BYTES: setting(
     size,
     50 * 2 ** 30,
-    "Most bytes of all files together that a computation is given.",
+    "Most bytes of all input files of a computation together.",
   ),
-  EXECUTION_OUTPUT_FILES: setting(
-    whole(1, 10_000),
-    1000,
-    "Most files that a computation may leave.",
-  ),
+  EXECUTION_OUTPUT_FILES: setting(whole(1, 10_000), 1000, "Most output files of a computation."),
   EXECUTION_OUTPUT_BYTES: setting(
     size,
     5 * 2 ** 30,
-    "Most bytes that a computation may leave, and that one file may have while it runs.",
+    "Most bytes of all output files of a computation together, and of one file while it runs.",
   ),
   EXECUTION_OUTPUT_CHECK: setting(
     durationFrom(100, "100ms"),
     10_000,
-    "How often it is looked how much a computation that runs has left so far.",
+    "How often the size of the output of a running computation is checked.",
   ),
   EXECUTION_LOG_BYTES: setting(
     sizeFrom(256, "256"),
     8 * 2 ** 10,
-    "How much of the end of what a computation printed is told when it fails.",
+    "How many bytes from the end of a computation's printed output its failure reports.",
   ),
   SHUTDOWN_GRACE: setting(
     duration,
     8_000,
-    "How long a stop waits for requests and work in progress.",
+    "How long a stop waits for requests and jobs in progress.",
   ),
 } satisfies Record<string, Setting<unknown>>;
 
@@ -1002,7 +990,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     } catch (cause) {
       // A password in an address is not shown either.
       const shown = spec.secret ? "" : ` "${raw.replace(/\/\/[^/]*@/, "//…@").slice(0, 80)}"`;
-      throw new ConfigError(`${name}${shown} is not valid: it takes ${(cause as Error).message}`);
+      throw new ConfigError(`${name}${shown} is not valid: expected ${(cause as Error).message}`);
     }
   }
   assertTogether(config);
@@ -1018,7 +1006,7 @@ function assertTogether(config: Readonly<Record<string, unknown>>): void {
   if (config["CONTAINER_CERTS"] !== null && !/^(tcp|https):/.test(String(config["CONTAINER_HOST"])))
     throw new ConfigError(
       "CONTAINER_CERTS is for an engine on another host: set CONTAINER_HOST to " +
-        "https://host:2376, or take CONTAINER_CERTS away",
+        "https://host:2376, or unset CONTAINER_CERTS",
     );
   if (config["REDIS_SENTINELS"] !== null && config["REDIS_URL"] === null)
     throw new ConfigError(

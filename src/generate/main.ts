@@ -6,14 +6,14 @@ if (process.argv.includes("--check")) {
   const files = await drifted();
   if (files.length > 0) {
     process.stderr.write(
-      `Not what the code prints: ${files.join(", ")}. Run \`npm run generate\` and commit ` +
-        `the result.\n`,
+      `These files are not up to date: ${files.join(", ")}. Run \`npm run generate\` and ` +
+        "commit the result.\n",
     );
     process.exitCode = 1;
   }
 } else {
   const files = await generate();
   process.stdout.write(
-    files.length > 0 ? `Wrote ${files.join(", ")}\n` : "Everything is as the code prints it.\n",
+    files.length > 0 ? `Wrote ${files.join(", ")}\n` : "All generated files are up to date.\n",
   );
 }

@@ -26,7 +26,8 @@ npx arkgraph <command> [options]
         .find(({ long }) => long === "--version")!.flags
     }\` prints the version.
 
-This page is printed from the code by \`npm run generate\`; the test suite runs every example.
+This page is generated from the code by \`npm run generate\`; the test suite runs ` +
+    `every example.
 
 ## Commands
 
@@ -41,28 +42,28 @@ ${commands
 
 ## Conventions
 
-**Exit status.** 0: done, or the data conform. 1: the data do not conform, a property was ` +
-    `refused, a file is missing or malformed, an identifier is unknown, a request failed. 2: ` +
-    `the command line itself is wrong. 130: ended by Ctrl+C.
+**Exit status.** 0: done, or the data conform. 1: the data do not conform, a ` +
+    "property was refused, a file is missing or malformed, an identifier is unknown, a " +
+    `request failed. 2: the command line itself is wrong. 130: ended by Ctrl+C.
 
-**Output.** Results go to standard output, everything else to standard error; a failure is one ` +
-    `line that begins with \`arkgraph:\`. Colours and progress bars appear on a terminal only, ` +
-    `and colours only without \`NO_COLOR\`. Files are written under a temporary name and ` +
-    `renamed: a file is there as a whole or not at all.
+**Output.** Results go to standard output, everything else to standard error; a ` +
+    "failure is one line that begins with `arkgraph:`. Colours and progress bars appear " +
+    "on a terminal only, and colours only without `NO_COLOR`. Files are written under a " +
+    `temporary name and renamed: a file is there as a whole or not at all.
 
-**Registry.** Commands that talk to a registry take \`--server <url>\`, else the environment ` +
-    `variable \`ARKGRAPH_SERVER\`, else the registry of the last login, else ` +
-    `\`http://127.0.0.1:8080\`. The token is that of the login there, or \`ARKGRAPH_TOKEN\`. ` +
+**Registry.** Commands that talk to a registry take \`--server <url>\`, else the ` +
+    "environment variable `ARKGRAPH_SERVER`, else the registry of the last login, else " +
+    "`http://127.0.0.1:8080`. The token is that of the login there, or `ARKGRAPH_TOKEN`. " +
     `Certificates of an authority of your own: \`NODE_EXTRA_CA_CERTS\`.
 
-**Files.** \`login\` keeps tokens in \`$XDG_CONFIG_HOME/arkgraph/credentials.json\` ` +
+**Files.** \`login\` stores tokens in \`$XDG_CONFIG_HOME/arkgraph/credentials.json\` ` +
     `(\`~/.config/arkgraph/…\` by default), which only its owner can read.
 
 **Identifiers.** An ARK may be given in any accepted spelling: \`ark:99999/x\`, ` +
     `\`ark:/99999/x\`, \`ark99999/x\`, or behind the address of a resolver.
 
-**Completion.** \`source <(arkgraph completion bash)\` in \`~/.bashrc\`; \`source <(arkgraph ` +
-    `completion zsh)\` in \`~/.zshrc\`, after \`compinit\`.
+**Completion.** \`source <(arkgraph completion bash)\` in \`~/.bashrc\`; \`source ` +
+    `<(arkgraph completion zsh)\` in \`~/.zshrc\`, after \`compinit\`.
 
 ${commands.map(section).join("\n")}`
   );
@@ -138,79 +139,85 @@ export function cratesPage(): string {
   return (
     `# Crates
 
-What the registry takes in, what it advises, and what it refuses. This page is printed from the ` +
-    `code by \`npm run generate\`.
+What the registry accepts, what it advises, and what it refuses. This page is ` +
+    `generated from the code by \`npm run generate\`.
 
 ## What is taken in
 
-- **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with its own ` +
-    `\`@graph\` and no descriptor.
-- **Archives** in zip format, \`.eln\` files among them, deflated or stored, up to the limits ` +
-    `in [settings](settings.md). The metadata file is the shallowest ` +
-    `\`ro-crate-metadata.json\` (or \`.jsonld\`), however deep it lies; its folder is the ` +
-    `crate. Deeper ones are nested crates, and become crates of their own with their parent's ` +
-    `upload. One that you uploaded before is linked when its metadata file says the same, and ` +
-    `updated with \`update=true\` (\`CRATE_LINKED\`).
-- **Metadata alone**: \`POST /rocrate/metadata\` takes the document of a crate without files.
-- **The crate itself** is what the descriptor's \`about\` names, never an entity by its ` +
-    `position. Where that is not \`./\` and \`./\` is described too, they are two records.
-- **The descriptor** is the record \`<crate>/ro-crate-metadata.json\`, with everything that it ` +
-    `states. References to the metadata file lead to it. Searches, scores, summaries and ` +
-    `counts of a crate leave it out.
-- **Identifiers**: an ARK stays. A relative path becomes \`<crate>/<path>\`, percent-encoding ` +
-    `kept. Everything else (\`#x\`, \`_:x\`, \`urn:\`, \`arcp:\`, a URL) becomes ` +
-    `\`<crate>/entity/<words>-<hash>\`; a URL stays the node's IRI and is named by ` +
+- **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with ` +
+    `its own \`@graph\` and no descriptor.
+- **Archives** in zip format, \`.eln\` files among them, deflated or stored, up to ` +
+    "the limits in [settings](settings.md). The metadata file is the shallowest " +
+    "`ro-crate-metadata.json` (or `.jsonld`), however deep it lies; its folder is the " +
+    "crate. Deeper ones are nested crates, and become crates of their own with their " +
+    "parent's upload. One that you uploaded before is linked when its metadata file is " +
+    `the same, and updated with \`update=true\` (\`CRATE_LINKED\`).
+- **Metadata alone**: \`POST /rocrate/metadata\` accepts the document of a crate ` +
+    `without files.
+- **The crate itself** is what the descriptor's \`about\` names, never an entity by ` +
+    "its position. Where that is not `./` and `./` is described too, they are two " +
+    `records.
+- **The descriptor** is the record \`<crate>/ro-crate-metadata.json\`, with ` +
+    "everything that it states. References to the metadata file lead to it. Searches, " +
+    `scores, summaries and counts of a crate leave it out.
+- **Identifiers**: an ARK stays. A relative path becomes \`<crate>/<path>\`, ` +
+    "percent-encoding kept. Everything else (`#x`, `_:x`, `urn:`, `arcp:`, a URL) " +
+    "becomes `<crate>/entity/<words>-<hash>`; a URL stays the node's IRI and is named by " +
     `\`schema:sameAs\`.
-- **Documents** keep what the crate says: every key, value, null and empty list. An object ` +
-    `without \`@id\` stays in the entity that holds it; an object with one that says more ` +
-    `becomes a record too. \`@base\` moves nothing: paths are those of the archive.
-- **Contexts** come from copies in the registry (RO-Crate, the workflow-run and test terms of ` +
-    `RO-Crate, LDaC, schema.org); no connection is opened. A context that is not among them ` +
-    `stays in the documents, and terms that only it explains have no meaning in the graph ` +
-    `(\`UNKNOWN_CONTEXT\`). A wrong definition is left out of its context (\`TERM_INVALID\`).
+- **Documents** preserve what the crate states: every key, value, null and empty ` +
+    "list. An object without `@id` stays in the entity that holds it; an object with one " +
+    "that says more becomes a record too. `@base` moves nothing: paths are those of the " +
+    `archive.
+- **Contexts** come from copies in the registry (RO-Crate, the workflow-run and ` +
+    "test terms of RO-Crate, LDaC, schema.org); no connection is opened. A context that " +
+    "is not among them stays in the documents, and terms that only it explains have no " +
+    "meaning in the graph (`UNKNOWN_CONTEXT`). A wrong definition is left out of its " +
+    `context (\`TERM_INVALID\`).
 
 What may be claimed:
 
-- An identifier below a record (\`<its ARK>/…\`) needs the right to change that record, deleted ` +
-    `or not (\`IDENTIFIER_BELOW\`).
-- An ARK that ends in the name of an operation, holds hidden characters or a percent-encoded ` +
-    `hyphen, or has an authority that begins with zero is refused (\`INVALID_ID\`). A file ` +
-    `called \`download\` gets the identifier \`<crate>/%64ownload\`.
+- An identifier below a record (\`<its ARK>/…\`) needs the right to change that ` +
+    `record, deleted or not (\`IDENTIFIER_BELOW\`).
+- An ARK that ends in the name of an operation, holds hidden characters or a ` +
+    "percent-encoded hyphen, or has an authority that begins with zero is refused " +
+    `(\`INVALID_ID\`). A file called \`download\` gets the identifier \`<crate>/%64ownload\`.
 
 What comes out:
 
-- **The archive as it was uploaded** is for those who may read every member that came in it. ` +
-    `Others get a 403 that names \`?format=zip\`.
-- **Descriptor and \`@context\`** as they were given. Definitions of terms that the given ` +
-    `context lacks follow it; one object stays one object. A crate without a descriptor, or ` +
-    `one that was not uploaded, gets one that claims the version of the RO-Crate context that ` +
-    `it has, 1.2 where it has none.
-- **Nested objects** as they went in. One that states what the entity's own record no longer ` +
-    `states is written as a reference.
-- **The same records** when it is uploaded again with \`update=true\`: no revision is made. An ` +
-    `archive that was packed again replaces the stored one only when a record changes.
-- **\`GET /rocrate/ark:…?format=zip\`** packs the crate anew and leaves out what the caller may ` +
-    `not read.
-- **Deletion** of a member, or of its content, deletes the archive as it was uploaded (410 for ` +
-    `everybody). Replaced content stays in it; delete the content to take it out.
-- **Files that no entity describes** follow the crate, and are served at their address before ` +
-    `any record that is registered there later.
+- **The archive as it was uploaded** is for those who may read every member that ` +
+    `came in it. Others get a 403 that names \`?format=zip\`.
+- **Descriptor and \`@context\`** as they were given. Definitions of terms that the ` +
+    "given context lacks follow it; one object stays one object. A crate without a " +
+    "descriptor, or one that was not uploaded, gets one that claims the version of the " +
+    `RO-Crate context that it has, 1.2 where it has none.
+- **Nested objects** as they went in. One that states what the entity's own record ` +
+    `no longer states is written as a reference.
+- **The same records** when it is uploaded again with \`update=true\`: no revision is ` +
+    "made. An archive that was packed again replaces the stored one only when a record " +
+    `changes.
+- **\`GET /rocrate/ark:…?format=zip\`** packs the crate anew and leaves out what the ` +
+    `caller may not read.
+- **Deletion** of a member, or of its content, deletes the archive as it was ` +
+    "uploaded (410 for everybody). Replaced content stays in it; delete the content to " +
+    `take it out.
+- **Files that no entity describes** follow the crate, and are served at their ` +
+    `address before any record that is registered there later.
 
-What a crate says is never dropped. In the graph,
+Nothing that a crate states is dropped. In the graph,
 
-- a term that no context explains, or that one takes the meaning of (\`null\`), stands as ` +
-    `\`urn:arkgraph:term:<term>\` (\`LOST_TERM\`);
-- a member that breaks the rules of JSON-LD stands as \`urn:arkgraph:term:<member>\` with its ` +
-    `value as a JSON literal (\`JSONLD_INVALID\`);
+- a term that no context explains, or that one takes the meaning of (\`null\`), ` +
+    `stands as \`urn:arkgraph:term:<term>\` (\`LOST_TERM\`);
+- a member that breaks the rules of JSON-LD stands as \`urn:arkgraph:term:<member>\` ` +
+    `with its value as a JSON literal (\`JSONLD_INVALID\`);
 - what an IRI cannot hold is percent-encoded.
 
 ## Look before you upload
 
-\`POST /rocrate/validate\` runs the checks of an upload on an archive (\`multipart/form-data\`, ` +
-    `field \`file\`) or on a metadata document (\`application/ld+json\` or ` +
-    `\`application/json\`), and stores nothing. A document alone is judged as \`POST ` +
-    `/rocrate/metadata\` would. With \`update=true\` it tells what an update would do. GraphQL ` +
-    `has the same as \`planCrate\`.
+\`POST /rocrate/validate\` runs the checks of an upload on an archive ` +
+    "(`multipart/form-data`, field `file`) or on a metadata document " +
+    "(`application/ld+json` or `application/json`), and stores nothing. A document alone " +
+    "is validated as `POST /rocrate/metadata` would. With `update=true` it reports what " +
+    `an update would do. GraphQL has the same as \`planCrate\`.
 
 \`\`\`sh
 curl -s $BASE/rocrate/validate -H "Authorization: Bearer $TOKEN" -F file=@crate.zip
@@ -218,45 +225,45 @@ curl -s $BASE/rocrate/validate -H "Authorization: Bearer $TOKEN" -H 'Content-Typ
     `application/ld+json' --data-binary @ro-crate-metadata.json
 \`\`\`
 
-The answer is 200 also when the crate would be refused: \`conforms\` says which. An upload ` +
-    `stops at its first stage that fails; a validation goes to the end, to tell everything at ` +
-    `once.
+The answer is 200 also when the crate would be refused: \`conforms\` says which. An ` +
+    "upload stops at its first stage that fails; a validation continues to the end, to " +
+    `report everything at once.
 
 | Member | Meaning |
 |---|---|
-| \`conforms\` | The upload would be taken in. |
-| \`rocrateIdentifier\` | Identifier of the crate. One that is minted is another at the upload. ` +
-    `|
+| \`conforms\` | The upload would be accepted. |
+| \`rocrateIdentifier\` | Identifier of the crate. One that is minted is another at ` +
+    `the upload. |
 | \`records\` | How many records of each kind an upload would create. |
 | \`counts\` | How many identifiers are in each of the next four; those lists end at ` +
     `PLAN_LIST_LIMIT. |
-| \`minted\` | Identifiers that would be made, each with the \`@id\` it stands for. |
-| \`kept\` | ARKs of the crate that would be taken as they are. |
-| \`known\` | Records of yours already. They say the same and the crate would share them; with ` +
-    `\`update=true\` they may also change. |
-| \`conflicting\` | Identifiers that are taken: the identifier, the kind of its record, and ` +
-    `nothing else of it. |
+| \`minted\` | Identifiers that would be minted, each with the \`@id\` it stands for. |
+| \`kept\` | ARKs of the crate that would be used unchanged. |
+| \`known\` | Records of yours already. They are equal and the crate would share ` +
+    `them; with \`update=true\` they may also change. |
+| \`conflicting\` | Identifiers that are taken: the identifier, the kind of its ` +
+    `record, and nothing else of it. |
 | \`warned\` | Advice (\`RECOMMENDED\`). |
-| \`refused\` | Everything else that stands in the way (\`REQUIRED\`). |
+| \`refused\` | All other reasons to refuse the upload (\`REQUIRED\`). |
 | \`changes\` | With \`update=true\`, the records that would be \`created\`, \`changed\` ` +
-    `(another revision), left \`unchanged\`, \`removed\` (deleted: the crate does not describe ` +
-    `them any more) and \`revived\` (deleted before, described again), each with its number in ` +
-    `\`counts\`. Those in \`conflicting\` are in none of them. Null without \`update\`, and ` +
-    `where not every entity could be read to its end. |
+    "(another revision), left `unchanged`, `removed` (deleted: the crate does not " +
+    "describe them any more) and `revived` (deleted before, described again), each with " +
+    "its number in `counts`. Those in `conflicting` are in none of them. Null without " +
+    `\`update\`, and where not every entity could be read to its end. |
 
-A finding has \`file\`, \`pointer\` (JSON pointer), \`line\` and \`column\` of a JSON error, ` +
-    `\`severity\`, \`code\`, \`message\` and \`fix\`. Of one code 200 are listed; ` +
+A finding has \`file\`, \`pointer\` (JSON pointer), \`line\` and \`column\` of a JSON ` +
+    "error, `severity`, `code`, `message` and `fix`. Of one code 200 are listed; " +
     `\`MORE_FINDINGS\` says how many more there are.
 
-A submission that failed lists the same codes in \`error\`, one that went in lists advice in ` +
-    `\`warnings\`.
+A submission that failed lists the same codes in \`error\`, one that was ingested ` +
+    `lists advice in \`warnings\`.
 
 ## What is refused
 
-\`REQUIRED\`: what cannot be stored faithfully, what is not safe to unpack, what goes beyond a ` +
-    `limit, and identifiers that are taken. The status is that of \`POST /rocrate/upload\` and ` +
-    `\`POST /rocrate/metadata\`; their answer has the code as \`code\`, and of a 422 as ` +
-    `\`type\` of each item.
+\`REQUIRED\`: what cannot be stored faithfully, what is not safe to unpack, what goes ` +
+    "beyond a limit, and identifiers that are taken. The status is that of `POST " +
+    "/rocrate/upload` and `POST /rocrate/metadata`; their answer has the code as `code`, " +
+    `and of a 422 as \`type\` of each item.
 
 | Code | Status | Meaning | Fix |
 |---|---|---|---|
@@ -264,8 +271,8 @@ ${findingTable("REQUIRED")}
 
 ## What is advised
 
-\`RECOMMENDED\`: what RO-Crate asks for, or a record of its kind should have. The crate goes in ` +
-    `all the same.
+\`RECOMMENDED\`: what RO-Crate asks for, or a record of its kind should have. The ` +
+    `crate is accepted nevertheless.
 
 | Code | Meaning | Fix |
 |---|---|---|
@@ -279,15 +286,15 @@ export function errorsPage(): string {
   return (
     `# Errors
 
-Every refusal carries a stable code: in \`code\` of a REST answer (\`{"detail", "code"}\`), in ` +
-    `\`extensions.code\` of a GraphQL error.
-A 422 of the REST door has no code: its \`detail\` lists every broken rule with its place ` +
+Every refusal has a stable code: in \`code\` of a REST answer (\`{"detail", "code"}\`), ` +
+    `in \`extensions.code\` of a GraphQL error.
+A 422 of REST has no code: its \`detail\` lists every broken rule with its place ` +
     `(\`loc\`), wording (\`msg\`) and type, in the vocabulary of pydantic 2.
 A crate that is refused with 409 or 413 has the code of what is wrong with it, see ` +
     `[crates](crates.md).
 A 500 shows an id, and the log has the cause under that id.
 
-This page is printed from the code by \`npm run generate\`.
+This page is generated from the code by \`npm run generate\`.
 
 | Code | Status | Meaning |
 |---|---|---|
@@ -311,11 +318,11 @@ export function scoringPage(): string {
     `# AI-readiness of crates
 
 How ready a crate is for AI, by 28 criteria in seven categories after the Bridge2AI ` +
-    `recommendations (PMC11526931). Each is tested on the crate as it is now; nothing is given ` +
-    `for being there. This page is printed from the code by \`npm run generate\`.
+    "recommendations (PMC11526931). Each is tested on the current version of the crate; " +
+    `none is met by default. This page is generated from the code by \`npm run generate\`.
 
-Anyone may read a score: \`GET /rocrate/ai-ready-score/ark:…\`, GraphQL \`aiReadyScore(id:)\`, ` +
-    `\`arkgraph score\`; the page of a crate shows one that is known.
+Anyone may read a score: \`GET /rocrate/ai-ready-score/ark:…\`, GraphQL ` +
+    `\`aiReadyScore(id:)\`, \`arkgraph score\`; the page of a crate shows one that is known.
 
 ## The answer
 
@@ -326,41 +333,46 @@ By category and criterion:
 | \`has_content\` | The status is \`met\` or \`partly\`. |
 | \`details\` | What was found. |
 | \`status\` | \`met\`, \`partly\`, \`not_met\` or \`not_applicable\`. |
-| \`evidence\` | The places that decided, at most ten: a record's identifier, \`#\`, and a JSON ` +
-    `pointer into its document (\`ark:…#/license\`; \`ark:…#\` is the whole record). What ` +
-    `lacks something comes first. |
+| \`evidence\` | The places that decided, at most ten: a record's identifier, \`#\`, ` +
+    "and a JSON pointer into its document (`ark:…#/license`; `ark:…#` is the whole " +
+    `record). What lacks something comes first. |
 | \`fix\` | What to add, and where; null where nothing is missing. |
-| \`legacy\` | What the rule of older registries gives. They take several criteria as always ` +
-    `met. |
+| \`legacy\` | The result by the rule of older registries, which count several ` +
+    `criteria as always met. |
 
-\`score\` counts \`met\`, \`partly\` and \`total\`, the criteria that apply: \`not_applicable\` ` +
-    `counts nowhere. \`revision\` is that of the crate, \`computedAt\` the time at which it ` +
-    `was looked at.
+\`score\` counts \`met\`, \`partly\` and \`total\`, the criteria that apply: ` +
+    "`not_applicable` counts nowhere. `revision` is that of the crate, `computedAt` the " +
+    `time of the evaluation.
 
 ## What is looked at
 
-- **The root** is the crate's own record. A field counts under its name with or without a ` +
-    `prefix or IRI (\`rai:dataBiases\`, \`dataBiases\`), or as \`additionalProperty\` with ` +
-    `that name and a \`value\`; people, licences and properties that are entities of their own ` +
-    `are followed. Blanks and placeholders ("TBD", "N/A") say nothing.
-- **The graph** is the crate with its sub-crates: those that came with it, and those with an ` +
-    `upload of their own that \`hasPart\` names. What has more records and references than ` +
-    `SCORE_MAX_RECORDS is not scored (413 \`TOO_LARGE\`).
-- **Files** are data downloads, and datasets and software that have content, an address, a ` +
-    `checksum, a size or a format. A dataset that only lists parts is a folder.
-- **References** by identifier or by the URL of an entity are followed, from either end.
+- **The root** is the crate's own record. A field counts under its name with or ` +
+    "without a prefix or IRI (`rai:dataBiases`, `dataBiases`), or as " +
+    "`additionalProperty` with that name and a `value`; people, licences and properties " +
+    'that are entities of their own are followed. Blanks and placeholders ("TBD", "N/A") ' +
+    `say nothing.
+- **The graph** is the crate with its sub-crates: those that came with it, and ` +
+    "those with an upload of their own that `hasPart` names. What has more records and " +
+    `references than SCORE_MAX_RECORDS is not scored (413 \`TOO_LARGE\`).
+- **Files** are data downloads, and datasets and software that have content, an ` +
+    "address, a checksum, a size or a format. A dataset that only lists parts is a " +
+    `folder.
+- **References** by identifier or by the URL of an entity are followed, from either ` +
+    `end.
 
 ## When it is worked out
 
-A score is kept, for all nodes, with the state of everything that it rests on: the crates, and ` +
-    `the records beside them that they refer to. Whatever of it changes, the next reader gets ` +
-    `a new one; so does everyone after a new version of the rules.
+A score is cached, for all nodes, with the state of everything that it is derived ` +
+    "from: the crates, and the records beside them that they refer to. Whatever of it " +
+    "changes, the next reader gets a new one; so does everyone after a new version of " +
+    `the rules.
 
-\`POST /rocrate/ai-ready-score/ark:…/rescore\` works it out anew in the background, for whoever ` +
-    `may change the crate. It also checks tables whose content is stored here against the ` +
-    `schemas that they name, up to SCORE_MAX_TABLES and SCORE_TABLE_BYTES, and tells of them ` +
-    `how many conform. Poll \`GET /rocrate/ai-ready-score/status/{submissionUUID}\` until ` +
-    `\`completed\`. After a change of the crate the tables count as not checked.
+\`POST /rocrate/ai-ready-score/ark:…/rescore\` computes it again in the background, ` +
+    "for anyone who may change the crate. It also checks tables whose content is stored " +
+    "here against the schemas that they name, up to SCORE_MAX_TABLES and " +
+    "SCORE_TABLE_BYTES, and reports how many of them conform. Poll `GET " +
+    "/rocrate/ai-ready-score/status/{submissionUUID}` until `completed`. After a change " +
+    `of the crate the tables count as not checked.
 
 ## The criteria
 ${CATEGORY_NAMES.map(
@@ -391,12 +403,12 @@ export function settingsPage(): string {
   return (
     `# Settings
 
-Settings are read from the environment. An empty value means the default; a value that is not ` +
-    `valid stops the start with one line that names it.
-Sizes read \`1048576\`, \`512K\` or \`5GiB\` (1K is 1024 bytes); durations \`500ms\`, \`30s\`, ` +
-    `\`10m\`, \`24h\` or \`7d\`.
+Settings are read from the environment. An empty value means the default; a value ` +
+    `that is not valid stops the start with one line that names it.
+Sizes read \`1048576\`, \`512K\` or \`5GiB\` (1K is 1024 bytes); durations \`500ms\`, ` +
+    `\`30s\`, \`10m\`, \`24h\` or \`7d\`.
 
-This page is printed from the code by \`npm run generate\`.
+This page is generated from the code by \`npm run generate\`.
 
 | Name | Default | Meaning |
 |---|---|---|

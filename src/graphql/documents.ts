@@ -211,8 +211,8 @@ export class Documents {
     const most = this.config.GRAPHQL_MAX_COST;
     if (cost <= most) return undefined;
     return new GraphQLError(
-      `The operation asks for up to ${cost} records; at most ${most} are answered ` +
-        "(GRAPHQL_MAX_COST): page sizes multiply, so ask for smaller ones with first.",
+      `The operation requests up to ${cost} records; the limit is ${most} ` +
+        "(GRAPHQL_MAX_COST). Page sizes multiply: request smaller pages with first.",
       { extensions: { code: "QUERY_TOO_COSTLY" } },
     );
   }

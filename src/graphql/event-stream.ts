@@ -59,14 +59,14 @@ export function prepared(
   const refused = (message: string) => [new GraphQLError(message)];
   if (typeof query !== "string") return refused("The operation has no query.");
   if (operationName != null && typeof operationName !== "string")
-    return refused("operationName is a string.");
+    return refused("operationName must be a string.");
   if (variables != null && (typeof variables !== "object" || Array.isArray(variables)))
-    return refused("variables is an object.");
+    return refused("variables must be an object.");
   const checked = documents.check(query, operationName, variables as Record<string, unknown>);
   if ("errors" in checked) return checked.errors;
   const operation = getOperationAST(checked.document, operationName);
   if (!operation)
-    return refused("Say with operationName which operation of the document is meant.");
+    return refused("The document has several operations: name one with operationName.");
   if (operation.operation === OperationTypeNode.MUTATION)
     return refused(
       "Send mutations to /graphql over HTTP POST; this transport answers subscriptions and " +
@@ -153,12 +153,13 @@ export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
       if (!/text\/event-stream|\*\/\*/.test(req.headers.accept ?? "*/*"))
         throw new ServiceError(
           "NOT_ACCEPTABLE",
-          "This address answers with text/event-stream; ask /graphql for one answer as JSON.",
+          "This address answers only with text/event-stream; send the operation to " +
+            "/graphql for one answer as JSON.",
         );
       if (open.size >= MOST_STREAMS)
         throw new ServiceError(
           "TOO_MANY_REQUESTS",
-          `${MOST_STREAMS} streams are open; come back later.`,
+          `Too many streams are open (${MOST_STREAMS}). Retry later.`,
         );
       const [answer, { status, headers }] = await handler({
         method: req.method ?? "GET",

@@ -55,10 +55,10 @@ export function formatError(
   const fault = randomUUID();
   log.error(
     { err: cause, fault, ...(request === undefined ? {} : { request }) },
-    "a GraphQL request ended in a fault",
+    "a GraphQL request failed with an internal error",
   );
   return {
-    message: `A fault of the service; its log tells more under ${fault}.`,
+    message: `Internal error of the service; its log has the details under ${fault}.`,
     ...place,
     extensions: { code: "INTERNAL" },
   };

@@ -136,8 +136,8 @@ export function overLimit(document: DocumentNode, maxDepth: number): GraphQLErro
   );
   if (aliases > MAX_ALIASES)
     return refused(
-      `The document has ${aliases} aliases, those of its fragments counted at each place; ` +
-        `at most ${MAX_ALIASES} are answered.`,
+      `The document has ${aliases} aliases, those of its fragments counted at each ` +
+        `place; the limit is ${MAX_ALIASES}.`,
     );
   return repeatsItself(document)
     ? refused(

@@ -105,7 +105,7 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
         if (!METHODS.includes(req.method ?? ""))
           throw new ServiceError(
             "METHOD_NOT_ALLOWED",
-            `${req.method} is not a method of GraphQL; it has ${METHODS.join(", ")}.`,
+            `GraphQL does not support the method ${req.method}; use ${METHODS.join(", ")}.`,
             {},
             { Allow: METHODS.join(", ") },
           );

@@ -41,7 +41,7 @@ function watchParts(req: IncomingMessage): FormEnd {
   req.once("close", () => {
     if (!req.readableEnded)
       end.fail(
-        new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."),
+        new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again."),
       );
   });
   req.pipe(parser);

@@ -54,11 +54,11 @@ export class FormEnd {
 export const secondFile = (field: string): ValidationError =>
   invalid(
     ["body", field],
-    "Value error, A second file came, and one is taken: send each file in a request of its own",
+    "Value error, A request may contain only one file: send each file in a request of its own",
   );
 /** The error for a part that came twice and may come only once. */
 export const twice = (field: string): ValidationError =>
-  invalid(["body", field], "Value error, The field came twice: send it once");
+  invalid(["body", field], "Value error, The field occurs twice: send it once");
 
 /** Dependencies of reading a body: its limits, and the thread for large bodies. */
 type BodyReader = Pick<Deps, "config" | "documents">;
@@ -106,8 +106,8 @@ function checkEncoding(req: IncomingMessage): void {
   if (encoding === undefined || !hasBody(req) || /^[\s,]*(?:identity[\s,]*)*$/i.test(encoding))
     return;
   const message =
-    `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not read here: send ` +
-    "it uncompressed, without Content-Encoding.";
+    `The body has the Content-Encoding ${encoding.slice(0, 40)}, which is not supported: ` +
+    "send it uncompressed, without Content-Encoding.";
   throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", message, {}, { "Accept-Encoding": "identity" });
 }
 
@@ -157,7 +157,7 @@ export function bodyStream(req: IncomingMessage): Readable {
   const stream = new PassThrough();
   const broken = () =>
     void stream.destroy(
-      new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again."),
+      new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again."),
     );
   // Without a listener an error on an abandoned stream would crash the process.
   stream.on("error", () => undefined).once("close", () => req.unpipe(stream));

@@ -29,11 +29,14 @@ export function errorAnswer(
   const id = randomUUID();
   log.error(
     { err: error, fault: id, ...(request === undefined ? {} : { request }) },
-    "a request ended in a fault",
+    "a request failed with an internal error",
   );
   return {
     status: 500,
-    body: { detail: `A fault of the service; its log tells more under ${id}.`, code: "INTERNAL" },
+    body: {
+      detail: `Internal error of the service; its log has the details under ${id}.`,
+      code: "INTERNAL",
+    },
     headers: {},
   };
 }

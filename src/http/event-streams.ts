@@ -41,7 +41,8 @@ export class EventStreams {
       await events.return?.();
       throw new ServiceError(
         "TOO_MANY_REQUESTS",
-        `${most} streams are open (MAX_EVENT_STREAMS); poll instead, or come back later.`,
+        `Too many event streams are open (${most}, MAX_EVENT_STREAMS). Poll instead, or ` +
+          "retry later.",
         {},
         { "Retry-After": "10" },
       );

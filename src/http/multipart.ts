@@ -122,7 +122,7 @@ export async function readMultipart<T>(
   const broken = () => {
     const error = new ServiceError(
       "BAD_REQUEST",
-      "The upload broke off before its end: send it again.",
+      "The upload ended before it was complete: send it again.",
     );
     parser.destroy(error);
     gaveUp(error);
@@ -133,8 +133,8 @@ export async function readMultipart<T>(
       gaveUp(
         new ServiceError(
           "BAD_REQUEST",
-          `The multipart form has too many parts: send the field ${name} and what goes with ` +
-            "it alone.",
+          `The multipart form has too many parts: send only the field ${name} and the ` +
+            "other fields of this operation.",
         ),
       ),
     );

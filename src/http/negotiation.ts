@@ -167,7 +167,8 @@ export function preferred<F extends string>(
   if (!best)
     throw new ServiceError(
       "NOT_ACCEPTABLE",
-      `None of ${accept.slice(0, 200)} can be answered; ask for one of ${formats.join(", ")}.`,
+      `None of the requested media types (${accept.slice(0, 200)}) is supported; request ` +
+        `one of ${formats.join(", ")}.`,
       {},
       { Vary: "Accept" },
     );

@@ -90,7 +90,7 @@ export const EXAMPLES: Readonly<Record<KindName, JsonObject>> = {
   evidencegraph: {
     "@id": "ark:99999/evidence-graph-cells",
     name: "Evidence for the cell counts",
-    description: "What the table of cell counts rests on.",
+    description: "What supports the table of cell counts.",
     owner: ADA,
   },
   rocrate: {

@@ -102,8 +102,8 @@ const user: Kind = {
     }),
     password: text(
       "evi:password",
-      "Password; kept as an argon2id hash only. A new one has at least PASSWORD_MIN_LENGTH " +
-        "characters (8) and is not among the 10,000 most used.",
+      "Password; stored only as an argon2id hash. A new one has at least " +
+        "PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used.",
       { required: true, minLength: 1, maxLength: 1024, secret: true },
     ),
     adminToken: text(

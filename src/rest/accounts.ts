@@ -129,14 +129,14 @@ export const GROUPS: readonly ContractRow[] = [
     "userID",
     "add_group_user",
     "Make a user a member of a group",
-    "Who is a member already, the owner included, leaves the group unchanged.",
+    "Adding an existing member, the owner included, leaves the group unchanged.",
   ),
   membership(
     "rmUser",
     "userId",
     "remove_group_user",
     "End a user's membership of a group",
-    "Who is no member leaves the group unchanged; the owner cannot be removed.",
+    "Removing a user who is not a member leaves the group unchanged; the owner cannot be removed.",
   ),
 ];
 

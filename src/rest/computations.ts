@@ -37,11 +37,12 @@ export const COMPUTATIONS: readonly ContractRow[] = [
     tag: "records",
     summary: "Run the container of a computation",
     description:
-      "For those who may change the computation and read what it used. The run is " +
-      "background work: poll `GET /computation/execute/status/{submissionUUID}` until " +
-      "`completed`. What it leaves in `/outputs` becomes a dataset and its files, and the " +
-      "computation's next revision names them in `generated`. While a run of yours waits or " +
-      "runs, that is answered. A registry without a container engine refuses with " +
+      "Anyone with write access to the computation and read access to its inputs may run " +
+      "it. The run is a background job: poll `GET " +
+      "/computation/execute/status/{submissionUUID}` until `completed`. The files that " +
+      "it writes to `/outputs` become a dataset and its files, and the computation's " +
+      "next revision names them in `generated`. While a run of yours is queued or " +
+      "running, that run is returned. A registry without a container engine refuses with " +
       "`NO_CONTAINER_ENGINE` and changes nothing.",
     parameters: arkPath(COMPUTATION),
     answer: {
@@ -58,12 +59,12 @@ export const COMPUTATIONS: readonly ContractRow[] = [
     tag: "records",
     summary: "Status of a run",
     description:
-      "For whoever asked for it and administrators. A failed one tells the exit status and " +
+      "For its submitter and administrators. A failed run reports the exit status and " +
       "the end of what the command printed.",
     parameters: [
       path(
         "submissionUUID",
-        "As the execution answered.",
+        "The submissionUUID that the execution returned.",
         { type: "string" },
         QUEUED["submissionUUID"] as string,
       ),

@@ -96,20 +96,20 @@ export const CRATE_PLANS: readonly ContractRow[] = [
     path: "/rocrate/validate",
     operationId: "validate_crate",
     tag: "crates",
-    summary: "See what an upload would come to",
+    summary: "Do a dry run of an upload",
     description: [
       "Runs the checks of an upload on an archive or on a metadata document alone, and " +
         "stores nothing: no submission, no file, no record. A document may have " +
         "MAX_METADATA_BYTES.",
-      "Findings are in the answer, whose status is 200; every code is in docs/crates.md. It " +
-        "needs a token because conflicts depend on who uploads, and because the bytes lie on " +
-        "disk while they are looked at.",
+      "Findings are in the answer, whose status is 200; every code is in docs/crates.md. " +
+        "It needs a token because conflicts depend on who uploads, and because the bytes " +
+        "are on disk during the validation.",
     ].join(" "),
     parameters: [
       query(
         "update",
-        "What an update would come to: an upload with `update=true`. `changes` then tells " +
-          "what would become of each record.",
+        "Does a dry run of an update: an upload with `update=true`. `changes` then " +
+          "reports what would happen to each record.",
         { type: "boolean", default: false },
       ),
       NAMED_CRATE,
@@ -140,19 +140,17 @@ export const CRATE_PLANS: readonly ContractRow[] = [
     path: "/rocrate/metadata",
     operationId: "create_crate_metadata",
     tag: "crates",
-    summary: "Make a crate without files",
+    summary: "Create a crate without files",
     description:
-      "Takes the metadata document alone, as an upload takes an archive, and waits for the " +
-      "result. Files that it describes are not asked for. It may have MAX_METADATA_BYTES. " +
-      "What is wrong with the document is a 422 with items at `body` and the place in it; " +
-      "after UPLOAD_WAIT the running submission is answered.",
+      "Accepts the metadata document alone, as an upload accepts an archive, and waits " +
+      "for the result. The files that it describes are not required. It may have " +
+      "MAX_METADATA_BYTES. What is wrong with the document is a 422 with items at `body` " +
+      "and the place in it; after UPLOAD_WAIT the running submission is returned.",
     parameters: [
-      query(
-        "update",
-        "Brings a crate of yours that is here already up to date, as an upload does; the " +
-          "files that it has stay.",
-        { type: "boolean", default: false },
-      ),
+      query("update", "Updates a crate of yours, as an upload does; its files are preserved.", {
+        type: "boolean",
+        default: false,
+      }),
       NAMED_CRATE,
     ],
     body: documents("CrateMetadata"),

@@ -85,23 +85,28 @@ const UPLOAD: Record<string, MediaTypeObject> = {
 };
 const UPDATE = query(
   "update",
-  "Brings a crate of yours that is here already (its root's `@id` is that crate's ARK, or " +
-    "`crate` names it) up to date, in one step: what says something else becomes the next " +
-    "revision, what is not there any more is deleted, what you deleted and is there again is " +
-    "revived. Without it such an upload fails with CRATE_EXISTS.",
+  "Updates a crate of yours (its root's `@id` is that crate's ARK, or `crate` names it) " +
+    "atomically: changed records get a new revision, missing records are deleted, and " +
+    "records that you deleted and that are described again are restored. Without it such " +
+    "an upload fails with CRATE_EXISTS.",
   { type: "boolean", default: false },
 );
 /** The crate that an upload updates. */
 export const NAMED_CRATE = query(
   "crate",
-  "The crate of yours that is brought up to date, in any spelling of its ARK: for a crate " +
-    "whose root `@id` does not name it. Means `update=true`. A root `@id` that is the ARK of " +
-    "another crate is refused (CRATE_MISMATCH).",
+  "Your crate that is updated, in any spelling of its ARK: for a crate whose root `@id` " +
+    "does not name it. Implies `update=true`. A root `@id` that is the ARK of another " +
+    "crate is refused (CRATE_MISMATCH).",
   { type: "string" },
 );
 const ARCHIVE: Record<string, MediaTypeObject> = { "application/zip": { schema: {} } };
-const SUBMISSION = path("submissionUUID", "As the upload answered.", { type: "string" }, ID);
-const CRATE_FORMAT = query("format", "Form of the answer, before what `Accept` says.", {
+const SUBMISSION = path(
+  "submissionUUID",
+  "The submissionUUID that the upload returned.",
+  { type: "string" },
+  ID,
+);
+const CRATE_FORMAT = query("format", "Format of the answer; takes precedence over `Accept`.", {
   type: "string",
   enum: ["jsonld", "json", "zip", "html", "turtle", "nquads", "linkset"],
 });
@@ -112,7 +117,7 @@ const PAGE_PARAMETERS = [
     maximum: 1000,
     default: 100,
   }),
-  query("cursor", "Where the page begins: as the `Link` header of the page before says.", {
+  query("cursor", "Cursor of the page: take it from the `Link` header of the previous page.", {
     type: "string",
   }),
 ];
@@ -190,13 +195,13 @@ export const CRATES: readonly ContractRow[] = [
     tag: "crates",
     summary: "One crate",
     description:
-      "As JSON-LD the RO-Crate metadata of the whole crate, from its records as they are " +
-      "now, in the version and with the context and descriptor that the crate was given. " +
-      "`format=zip` (or `Accept: application/zip`) makes an archive of it with the stored " +
-      "contents that the caller may read, which can be uploaded again; `X-Not-Included` " +
-      "says how many files the caller may not read, which its NOT-INCLUDED.txt names. Other " +
-      "forms, and `revision`, are those of the root entity, which the resolver answers as a " +
-      "record.",
+      "As JSON-LD the RO-Crate metadata of the whole crate, from the current version of " +
+      "its records, in the version and with the context and descriptor that the crate " +
+      "was given. `format=zip` (or `Accept: application/zip`) makes an archive of it " +
+      "with the stored contents that the caller may read, which can be uploaded again; " +
+      "`X-Not-Included` says how many files the caller may not read, which its " +
+      "NOT-INCLUDED.txt names. Other forms, and `revision`, are those of the root " +
+      "entity, which the resolver answers as a record.",
     parameters: [...arkPath(ARK), IF_NONE_MATCH, CRATE_FORMAT, REVISION],
     answer: {
       description: "The crate.",
@@ -247,8 +252,8 @@ export const CRATES: readonly ContractRow[] = [
     summary: "Upload a crate and poll for its result",
     description:
       "Answers as soon as the archive is stored. Poll `GET " +
-      "/rocrate/upload/status/{submissionUUID}` until `completed`. The same archive again " +
-      "answers the same submission.",
+      "/rocrate/upload/status/{submissionUUID}` until `completed`. Sending the same " +
+      "archive again returns the same submission.",
     parameters: [UPDATE, NAMED_CRATE],
     body: UPLOAD,
     answer: { description: "The submission.", content: json(schemaRef("Submission"), QUEUED) },
@@ -264,7 +269,7 @@ export const CRATES: readonly ContractRow[] = [
     description:
       "The same work as the asynchronous upload. What is wrong with the content is a 422 " +
       "with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running " +
-      "submission is answered.",
+      "submission is returned.",
     parameters: [UPDATE, NAMED_CRATE],
     body: UPLOAD,
     answer: {
@@ -281,14 +286,14 @@ export const CRATES: readonly ContractRow[] = [
     tag: "crates",
     summary: "Status of an upload",
     description:
-      "For its uploader and administrators. With `Accept: text/event-stream` its progress: " +
-      "an event `submission` now and after each change, until it has completed; a comment " +
-      "in between is a sign of life.",
+      "For its uploader and administrators. With `Accept: text/event-stream` its " +
+      "progress: an event `submission` now and after each change, until it has " +
+      "completed; a comment in between is a heartbeat.",
     parameters: [
       SUBMISSION,
       header(
         "Last-Event-ID",
-        "Sent by a client that was cut off. After the last event (`completed`) the answer is 204.",
+        "Sent by a client that reconnects. After the last event (`completed`) the answer is 204.",
         { type: "string" },
       ),
     ],
@@ -303,7 +308,7 @@ export const CRATES: readonly ContractRow[] = [
       },
     },
     also: {
-      "204": { description: "The last event was seen already: there is nothing to come back for." },
+      "204": { description: "The client has already received the last event." },
     },
     token: "required",
     refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "TOO_MANY_REQUESTS"],
@@ -361,8 +366,8 @@ export const CRATES: readonly ContractRow[] = [
     summary: "The archive of a crate, byte for byte as it was uploaded",
     description:
       "For those who may read every member that came in it; others get a 403 that names " +
-      "`/rocrate/ark:…?format=zip`, which leaves out what they may not read. Once something " +
-      "in it was deleted it is gone for everybody (410).",
+      "`/rocrate/ark:…?format=zip`, which leaves out what they may not read. Once " +
+      "something in it was deleted, nobody can read it (410).",
     parameters: [...arkPath(ARK), RANGE, IF_NONE_MATCH],
     answer: { description: "A zip file.", content: ARCHIVE, headers: CONTENT_HEADERS },
     also: { ...PARTIAL(ARCHIVE), ...NOT_MODIFIED, ...ELSEWHERE },

@@ -69,8 +69,8 @@ export const DOWNLOADS: readonly ContractRow[] = [
     tag: "files",
     summary: "Create the metadata record of a file",
     description:
-      `${KIND.description} The content is uploaded afterwards; what the record says of its ` +
-      `\`sha256\` and \`contentSize\` must then agree with it.`,
+      `${KIND.description} The content is uploaded afterwards; its \`sha256\` and ` +
+      "`contentSize` in the record must then match the content.",
     body: bodies,
     answer: {
       description: "The created record.",
@@ -88,8 +88,8 @@ export const DOWNLOADS: readonly ContractRow[] = [
     summary: "Create the record of a file together with its content",
     description:
       "A form with the record as JSON, as text or as an `application/json` part, and the " +
-      "file, in any order. A `sha256` or `contentSize` that does not agree with the bytes " +
-      "is refused, and nothing is kept.",
+      "file, in any order. A `sha256` or `contentSize` that does not agree with the " +
+      "bytes is refused, and nothing is stored.",
     body: {
       "multipart/form-data": {
         schema: schemaRef("Registration"),
@@ -111,7 +111,7 @@ export const DOWNLOADS: readonly ContractRow[] = [
     tag: "files",
     summary: "Upload the content of a file",
     description:
-      "Replaces the content so far; earlier revisions keep theirs. The same bytes again " +
+      "Replaces the current content; earlier revisions keep theirs. The same bytes again " +
       "change nothing.",
     parameters: [...arkPath(ARK, "download_id"), IF_MATCH],
     body: { "multipart/form-data": { schema: schemaRef("FileUpload"), example: { file: BYTES } } },
@@ -131,7 +131,7 @@ export const DOWNLOADS: readonly ContractRow[] = [
     summary: "Replace the metadata of a file",
     description:
       "`@id` may be left out; another one than the path's is refused. While content is " +
-      "stored the record goes on to say of it what is so.",
+      "stored, the record keeps the measured values of the content.",
     parameters: [...arkPath(ARK, "download_id"), IF_MATCH],
     body: bodies,
     answer: {
@@ -149,8 +149,9 @@ export const DOWNLOADS: readonly ContractRow[] = [
     tag: "files",
     summary: "Delete the stored content of a file",
     description:
-      "The metadata is kept, with `contentUrl` null; downloads answer 410 `CONTENT_DELETED` " +
-      "until content is uploaded again. Where nothing is stored nothing changes.",
+      "The metadata is preserved, with `contentUrl` null; downloads return 410 " +
+      "`CONTENT_DELETED` until content is uploaded again. Where nothing is stored " +
+      "nothing changes.",
     parameters: [...arkPath(ARK, "download_id"), IF_MATCH],
     answer: {
       description: "The record without its content.",

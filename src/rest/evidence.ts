@@ -122,9 +122,9 @@ export const EVIDENCE: readonly ContractRow[] = [
     summary: "What supports a record, or what it supports",
     description:
       "Built for the request and never older than it; nothing is stored. Every stated " +
-      "relation counts, through nested crates and over cycles. As JSON-LD, or with `format` " +
-      "as PROV-JSON, PROV-O in Turtle, a drawing for Graphviz or for Mermaid; where these " +
-      "are cut, `X-Truncated` and a `Link` to the rest say so.",
+      "relation counts, through nested crates and over cycles. As JSON-LD, or with " +
+      "`format` as PROV-JSON, PROV-O in Turtle, a diagram for Graphviz or for Mermaid; " +
+      "these formats signal truncation with `X-Truncated` and a `Link` to the next page.",
     parameters: [
       ...arkPath(CELLS),
       DIRECTION,
@@ -136,7 +136,7 @@ export const EVIDENCE: readonly ContractRow[] = [
         maximum: 100_000,
         default: SETTINGS.EVIDENCE_LIMIT.default,
       }),
-      query("cursor", "Where the rest begins: as the answer before said.", { type: "string" }),
+      query("cursor", "Cursor of the next page, from the previous answer.", { type: "string" }),
       query(
         "kind",
         "Only nodes of these kinds, with commas between them, and what is not stored here; " +
@@ -146,9 +146,9 @@ export const EVIDENCE: readonly ContractRow[] = [
       ),
       query(
         "collapse",
-        "So many like siblings or more (the same kind, the same relations to the same " +
-          "nodes, or to nodes that are alike) become one node that says how many; `true` for " +
-          "5.",
+        "Minimum number of like siblings (the same kind, the same relations to the same " +
+          "nodes, or to nodes that are alike) that become one node with their count; " +
+          "`true` for 5.",
         {
           anyOf: [
             { type: "integer", minimum: 2, maximum: 100_000 },
@@ -158,16 +158,16 @@ export const EVIDENCE: readonly ContractRow[] = [
       ),
       query(
         "expand",
-        "Groups to leave open, with commas between them: the `group` of the nodes that " +
-          "stand for them.",
+        "Groups to expand, with commas between them: the `group` of the nodes that stand " +
+          "for them.",
         { type: "string" },
       ),
       query(
         "statements",
-        "Says of each edge which field of the record states it, in `statements` of the node.",
+        "Adds to each edge the field of the record that states it, in `statements` of the node.",
         { type: "boolean", default: false },
       ),
-      query("format", "Form of the answer, before what `Accept` says.", {
+      query("format", "Format of the answer; takes precedence over `Accept`.", {
         type: "string",
         enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid"],
       }),
@@ -189,10 +189,8 @@ export const EVIDENCE: readonly ContractRow[] = [
     path: "/evidencegraph/impact/ark:{NAAN}/{postfix}",
     operationId: "evidence_impact",
     tag: "evidence",
-    summary: "What rests on a record, by kind and by owner",
-    description:
-      "Counts the records that would fall with this one: all that it supports, directly or " +
-      "through others.",
+    summary: "What a record supports, by kind and by owner",
+    description: "Counts all records that this record supports, directly or through others.",
     parameters: [...arkPath(IMAGES), ASSERTED_BY],
     answer: {
       description: "The counts.",
@@ -298,12 +296,12 @@ export const EVIDENCE: readonly ContractRow[] = [
     tag: "evidence",
     summary: "Status of a build",
     description:
-      "For whoever asked for it and administrators. A finished one names the stored graph " +
-      "in `evidenceGraphIdentifier`.",
+      "For its submitter and administrators. A finished one names the stored graph in " +
+      "`evidenceGraphIdentifier`.",
     parameters: [
       path(
         "submissionUUID",
-        "As the build answered.",
+        "The submissionUUID that the build returned.",
         { type: "string" },
         QUEUED["submissionUUID"] as string,
       ),

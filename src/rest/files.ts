@@ -58,8 +58,8 @@ export const PARTIAL = (
 export const ELSEWHERE: Record<string, JsonObject> = {
   "307": {
     description:
-      "The bytes are at the address in `Location`, for a while and without a token; a " +
-      "`Range` is to be sent there too.",
+      "The bytes are at the address in `Location`, which is valid for a limited time and " +
+      "needs no token; send a `Range` there too.",
     headers: { ...headerRefs(["ETag"]), Location: { schema: { type: "string", format: "uri" } } },
   },
 };
@@ -122,13 +122,13 @@ export const FILES: readonly ContractRow[] = [
   contentOperation(
     "/download/ark:{NAAN}/{postfix}",
     "download_content",
-    "The content of any record, to be saved",
+    "The content of any record, as an attachment",
     arkPath(ARK),
   ),
   contentOperation(
     "/view/ark:{NAAN}/{postfix}",
     "view_content",
-    "The content of any record, to be looked at",
+    "The content of any record, for display",
     arkPath(ARK),
   ),
 ];

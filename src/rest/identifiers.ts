@@ -65,7 +65,7 @@ export const IDENTIFIERS: readonly ContractRow[] = [
       },
     ],
     answer: {
-      description: "The record in the form that `Accept` asks for; JSON-LD when it does not say.",
+      description: "The record in the form that `Accept` asks for; JSON-LD when it names none.",
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
       content: {
         ...representationsOf(ANY, EXAMPLE, KINDS.dataset),
@@ -85,7 +85,8 @@ export const IDENTIFIERS: readonly ContractRow[] = [
       ...ELSEWHERE,
       "302": {
         description:
-          "An identifier of another authority that is not stored here: to the global resolver.",
+          "An identifier of another authority that is not stored here: a redirect to the " +
+          "global resolver.",
         headers: {
           Location: { description: "Address at the global resolver.", schema: { type: "string" } },
         },
@@ -136,8 +137,8 @@ export const IDENTIFIERS: readonly ContractRow[] = [
     tag: "identifiers",
     summary: "Delete a record of any kind",
     description:
-      "The same as the delete operation of the record's kind: of a file record the stored " +
-      "content is deleted, and its metadata kept.",
+      "The same as the delete operation of the record's kind: of a file record the " +
+      "stored content is deleted, and its metadata preserved.",
     parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted record.", content: json(ANY, EXAMPLE, "DatasetRecord") },
     token: "required",

@@ -30,14 +30,15 @@ export const PUBLICATION: readonly ContractRow[] = [
     tag: "publication",
     summary: "Set whether the content of a record is open",
     description:
-      "Any status may follow any. The content of a PUBLISHED record is readable by anyone, " +
-      "of others by those who may change the record; EMBARGOED content opens at " +
-      "`embargoedUntil`, of a crate's member when the crate is published too. Publishing a " +
-      "crate publishes its members that are DRAFT, and leaves all others alone.",
+      "Every change of status is allowed. The content of a PUBLISHED record is readable " +
+      "by anyone, of others by those who may change the record; EMBARGOED content opens " +
+      "at `embargoedUntil`, of a crate's member when the crate is published too. " +
+      "Publishing a crate publishes its members that are DRAFT, and leaves all others " +
+      "alone.",
     parameters: [IF_MATCH],
     body: json(schemaRef("PublicationRequest"), { "@id": ARK, publicationStatus: "PUBLISHED" }),
     answer: {
-      description: "The status as it is now.",
+      description: "The current status.",
       content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
       headers: ["ETag", "X-Publication-Status"],
     },

@@ -141,7 +141,9 @@ export function presence({ res }: Pick<RestRequest, "res">): AbortSignal {
   const leaving = new AbortController();
   res.once("close", () => {
     if (!res.writableFinished)
-      leaving.abort(new ServiceError("BAD_REQUEST", "The client left before the answer."));
+      leaving.abort(
+        new ServiceError("BAD_REQUEST", "The client closed the connection before the answer."),
+      );
   });
   return leaving.signal;
 }

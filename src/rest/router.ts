@@ -339,7 +339,9 @@ export function restHandler(
       const match = meanings.find((meaning) => meaning.operationId !== undefined);
       if (!match) {
         const allow = allowed(meanings).join(", ");
-        const sentence = `${req.method} is not a method of ${target.path.slice(0, 200)}; it has ${allow}.`;
+        const sentence =
+          `${target.path.slice(0, 200)} does not support the method ${req.method}; use ` +
+          `${allow}.`;
         throw new ServiceError("METHOD_NOT_ALLOWED", sentence, {}, { Allow: allow });
       }
       const operationId = match.operationId!;

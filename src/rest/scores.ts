@@ -57,8 +57,9 @@ export const SCORES: readonly ContractRow[] = [
     tag: "crates",
     summary: "How ready a crate is for AI",
     description:
-      "28 criteria in seven categories, tested on the crate as it is now, its sub-crates " +
-      "included. A score is kept until something changes that it rests on.",
+      "28 criteria in seven categories, tested on the current version of the crate, its " +
+      "sub-crates included. A score is cached until something changes that it is derived " +
+      "from.",
     parameters: arkPath(ARK),
     answer: { description: "The score.", content: json(schemaRef("AiReadyScore"), EXAMPLE) },
     token: "optional",
@@ -69,11 +70,11 @@ export const SCORES: readonly ContractRow[] = [
     path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}/rescore",
     operationId: "rescore",
     tag: "crates",
-    summary: "Work the score out anew",
+    summary: "Compute the score again",
     description:
-      "In the background, and with the tables of the crate checked against their schemas. " +
-      "Poll `GET /rocrate/ai-ready-score/status/{submissionUUID}` until `completed`; the " +
-      "score is then answered by every node.",
+      "Runs in the background, and checks the tables of the crate against their schemas. " +
+      "Poll `GET /rocrate/ai-ready-score/status/{submissionUUID}` until `completed`; " +
+      "every node then returns the score.",
     parameters: arkPath(ARK),
     answer: { description: "The submission.", content: json(schemaRef("Submission"), ASKED) },
     token: "required",
@@ -84,12 +85,12 @@ export const SCORES: readonly ContractRow[] = [
     path: "/rocrate/ai-ready-score/status/{submissionUUID}",
     operationId: "rescore_status",
     tag: "crates",
-    summary: "Status of a score that is worked out anew",
-    description: "For whoever asked for it and administrators.",
+    summary: "Status of the computation of a score",
+    description: "For its submitter and administrators.",
     parameters: [
       path(
         "submissionUUID",
-        "As `rescore` answered.",
+        "The submissionUUID that `rescore` returned.",
         { type: "string" },
         QUEUED["submissionUUID"] as string,
       ),

@@ -38,7 +38,7 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
     {
       ...query(
         "query",
-        "What to look for; at most SEARCH_MAX_QUERY_BYTES.",
+        "Words to search for; at most SEARCH_MAX_QUERY_BYTES.",
         { type: "string", minLength: 1 },
         "cell counts",
       ),
@@ -47,7 +47,7 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
     query(
       "type",
       `Only records of this kind: ${KIND_NAMES.join(", ")}; a type such as \`Dataset\` or ` +
-        `\`evi:Dataset\` will do.`,
+        "`evi:Dataset` is accepted too.",
       { type: "string" },
     ),
     query("limit", "Results in one answer.", {
@@ -56,7 +56,7 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
       maximum: 100,
       default: 10,
     }),
-    query("offset", "Results that are passed over.", {
+    query("offset", "Number of results to skip.", {
       type: "integer",
       minimum: 0,
       maximum: 10_000,
@@ -64,7 +64,7 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
     }),
   ],
   answer: {
-    description: "What was found, the best first.",
+    description: "The results, the best first.",
     content: json(schemaRef("SearchAnswer"), EXAMPLE, "SearchAnswer"),
   },
   refusals: ["QUERY_TIMEOUT"],
@@ -73,18 +73,18 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
 export const SEARCH: readonly ContractRow[] = [
   searching(
     "basic",
-    "Records that hold all the words",
-    "Words are compared by their stems, without case and accents. When no record holds all " +
-      "of them, words spelt nearly like those that none holds count as well.",
+    "Records that contain all the words",
+    "Words are compared by their stems, without case and accents. When no record " +
+      "contains all of them, similarly spelt words count for words that no record contains.",
   ),
   searching(
     "semantic",
     "Records about the words",
-    "Records that hold any of the words are found, and records that share words with the " +
-      "best of those: what is about the same may be named otherwise. Where the registry has " +
-      "an embeddings server, records are found as well that are near the query in meaning, " +
-      "and `score` adds both; without one no model is asked, and what goes together is " +
-      "learned from the records themselves.",
+    "Finds records that contain any of the words, and records that share words with the " +
+      "best of those, because similar records may use other words. Where the registry has " +
+      "an embeddings server, it also finds records that are near the query in meaning, and " +
+      "`score` adds both. Without one no model is used, and related words are derived from " +
+      "the records themselves.",
   ),
 ];
 

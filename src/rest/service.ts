@@ -23,7 +23,7 @@ export const SERVICE: readonly ContractRow[] = [
     tag: "service",
     summary: "Root page",
     answer: {
-      description: "An HTML page that leads to everything else.",
+      description: "An HTML page with links to everything else.",
       content: { "text/html": html("<!doctype html><title>Arkgraph</title>") },
     },
   },
@@ -50,7 +50,7 @@ export const SERVICE: readonly ContractRow[] = [
     },
     also: {
       "404": {
-        description: "No page has this name; an HTML page that lists those there are.",
+        description: "No page has this name; an HTML page that lists all pages.",
         content: {
           "text/html": {
             schema: { type: "string" },
@@ -74,7 +74,7 @@ export const SERVICE: readonly ContractRow[] = [
     },
     also: {
       "503": {
-        description: "A part does not work.",
+        description: "A part is unavailable or damaged.",
         content: {
           "application/json": {
             schema: schemaRef("Health"),
@@ -89,10 +89,10 @@ export const SERVICE: readonly ContractRow[] = [
     path: "/readyz",
     operationId: "readiness",
     tag: "service",
-    summary: "Whether this node should be sent requests",
+    summary: "Whether this node is ready for requests",
     description:
-      "A node is ready while it reaches the records. Other parts that are away are named; " +
-      "what needs them answers 503 by itself.",
+      "A node is ready while it reaches the record store. Other unavailable parts are " +
+      "named; requests that need them return 503.",
     answer: {
       description: "The node answers requests.",
       content: json(schemaRef("Readiness"), {
@@ -103,7 +103,7 @@ export const SERVICE: readonly ContractRow[] = [
     },
     also: {
       "503": {
-        description: "The node does not reach the records.",
+        description: "The node does not reach the record store.",
         content: {
           "application/json": {
             schema: schemaRef("Readiness"),

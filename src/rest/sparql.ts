@@ -93,9 +93,9 @@ const DATASET_PARAMETERS: readonly JsonObject[] = [
 const DESCRIPTION = [
   "SPARQL 1.1 Protocol, queries only, open to everyone. The default graph is the union of " +
     "all records' graphs; the graph of a record is named by its ARK.",
-  "A statement that several graphs hold may come several times: say DISTINCT where that " +
-    "matters. SERVICE and updates are refused. Limits are settings, and an answer that was " +
-    "cut carries `X-Truncated`.",
+  "A statement that several graphs contain may occur several times: use DISTINCT where " +
+    "that matters. SERVICE and updates are refused. Limits are settings, and a truncated " +
+    "answer has the header `X-Truncated`.",
 ].join("\n\n");
 const REFUSALS = [
   "QUERY_SYNTAX",

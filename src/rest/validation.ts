@@ -48,13 +48,13 @@ export const VALIDATION: readonly ContractRow[] = [
     tag: "evidence",
     summary: "Check a record by the SHACL shape of its kind",
     description:
-      "The body is a record as it would be created, the metadata document of a crate (each of " +
-      `its entities is checked as the record it would be), or \`{"@id": …}\` alone: what is ` +
-      "stored under it, of a crate also its members. Nothing is stored. At most " +
-      `${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS); ` +
-      `\`/rocrate/validate\` tells what an upload would come to.`,
+      "The body is a record as it would be created, the metadata document of a crate " +
+      '(each of its entities is checked as the record it would be), or `{"@id": …}` ' +
+      "alone: what is stored under it, of a crate also its members. Nothing is stored. " +
+      `At most ${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS); ` +
+      "`/rocrate/validate` does a dry run of an upload.",
     parameters: [
-      query("kind", "Kind to check the record as; else its `@type` tells it.", {
+      query("kind", "Kind to check the record as; otherwise its `@type` decides.", {
         type: "string",
         enum: [...KIND_NAMES],
       }),
@@ -180,11 +180,12 @@ export const TABLES: readonly ContractRow[] = [
     tag: "records",
     summary: "Check a table against a schema",
     description:
-      "Separated text in UTF-8, gzip or not; separator and header are those of the schema. " +
-      "It is checked while it arrives, and nothing of it is kept. Patterns run in linear " +
-      "time: look-around and back-references are not available. After TABLE_MAX_ERRORS " +
-      "errors the check ends. Other limits are MAX_TABLE_BYTES, TABLE_MAX_TEXT, " +
-      "TABLE_MAX_ROW, TABLE_MAX_CELL, TABLE_MAX_COLUMNS and TABLE_TIMEOUT.",
+      "Separated text in UTF-8, gzip or not; separator and header are those of the " +
+      "schema. It is checked while it arrives, and nothing of it is stored. Patterns run " +
+      "in linear time: look-around and back-references are not available. After " +
+      "TABLE_MAX_ERRORS errors the check ends. Other limits are MAX_TABLE_BYTES, " +
+      "TABLE_MAX_TEXT, TABLE_MAX_ROW, TABLE_MAX_CELL, TABLE_MAX_COLUMNS and " +
+      "TABLE_TIMEOUT.",
     parameters: arkPath(EXAMPLES.schema["@id"] as string),
     body: {
       "multipart/form-data": {
@@ -193,7 +194,7 @@ export const TABLES: readonly ContractRow[] = [
       },
     },
     answer: {
-      description: "What it came to.",
+      description: "The result of the check.",
       content: json(schemaRef("TableCheck"), { conforms: true, errors: [], truncated: false }),
     },
     refusals: [

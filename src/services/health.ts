@@ -40,14 +40,14 @@ async function check(deps: Deps, name: string, ask: () => Promise<unknown>): Pro
   if (!known) failing.set(deps, (known = new Set()));
   try {
     await within(deps.config.HEALTH_TIMEOUT, ask());
-    if (known.delete(name)) deps.log.info({ check: name }, "a store works again");
+    if (known.delete(name)) deps.log.info({ check: name }, "a store is available again");
     return "ok";
   } catch (err) {
     if (err instanceof ServiceError && err.code === "STORE_DAMAGED") {
       reportDamage(deps.log, err);
       return "damaged";
     }
-    if (!known.has(name)) deps.log.error({ err, check: name }, "a store does not work");
+    if (!known.has(name)) deps.log.error({ err, check: name }, "a store is unavailable");
     known.add(name);
     return "failed";
   }

@@ -39,9 +39,9 @@ export function reportDamage(log: Log, error: unknown): void {
     damage.records = true;
     log.error(
       { err: error },
-      'the records are damaged: stop the registry, run "arkgraph check" to see what is, and ' +
-        "restore records.db (or the database) from the backup as docs/deployment.md says " +
-        "under Damage",
+      'the records are damaged: stop the registry, run "arkgraph check" to list the ' +
+        "damage, and restore records.db (or the database) from the backup as " +
+        "docs/deployment.md says under Damage",
     );
   }
   const sha256 = error.code === "CONTENT_DAMAGED" ? error.extra["sha256"] : undefined;

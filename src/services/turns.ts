@@ -30,8 +30,8 @@ export class Turns {
       if (this.waiting.length >= this.line)
         throw new ServiceError(
           "BUSY",
-          `${this.running} of these run and ${this.waiting.length} wait, which is all that ` +
-            "may; try again in a moment.",
+          `Too many concurrent requests (${this.running} running, ${this.waiting.length} ` +
+            "queued). Retry later.",
           {},
           { "Retry-After": "2" },
         );
@@ -54,9 +54,7 @@ export class Turns {
 
   /** Ends the running and the waiting jobs. */
   close(): void {
-    this.closing.abort(
-      new ServiceError("SHUTTING_DOWN", "The service is stopping: ask again in a moment."),
-    );
+    this.closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later."));
   }
 
   private turn(signal: AbortSignal): Promise<void> {

@@ -51,7 +51,7 @@ const TITLES: Readonly<Record<number, string>> = {
   404: "Not found",
   405: "Not a page",
   406: "Not available in this form",
-  409: "Not possible as it is",
+  409: "Not possible in the current state",
   410: "Deleted",
   412: "Changed since",
   413: "Too large",
@@ -137,7 +137,7 @@ export function sendError(
   if (res.headersSent || res.destroyed) {
     reportDamage(log, error);
     if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed)
-      log.error({ err: error }, "an answer broke off");
+      log.error({ err: error }, "an answer ended early");
     res.destroy();
     return;
   }

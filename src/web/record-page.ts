@@ -71,7 +71,8 @@ export async function recordPage(deps: Deps, view: RecordView, place: Place): Pr
   const title = landmarks.name ?? record.ark;
   const body =
     `<main>
-<p class="crumb"><a href="/">Arkgraph</a> › ${escapeHtml(KINDS[record.kind].typeName)}</p>
+<p class="crumb"><a href="/">Arkgraph</a> › ` +
+    `${escapeHtml(KINDS[record.kind].typeName)}</p>
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
 ${facts(base, landmarks, await authorsOf(deps, landmarks))}
@@ -90,14 +91,14 @@ ${linkSection(
   names,
   to.next !== undefined,
 )}
-<section><h2>Provenance</h2><p><a href="/evidencegraph/query/${encodeURI(record.ark)}">What it ` +
-    `rests on</a> · <a ` +
-    `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what rests on ` +
-    `it</a>, as JSON-LD.</p></section>
-<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
+<section><h2>Provenance</h2><p><a ` +
+    `href="/evidencegraph/query/${encodeURI(record.ark)}">What supports it</a> · <a ` +
+    `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what it ` +
+    `supports</a>, as JSON-LD.</p></section>
+` +
+    `<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
 <details><summary>The whole ` +
-    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre>` +
-    `</details></section>
+    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
 </main>`;
   return htmlPage(title, body, head(place, landmarks, view));
 }
@@ -184,7 +185,8 @@ function wholeCrate(ark: string): string {
   return (
     `<section><h2>The whole crate</h2><p><a href="/rocrate/${address}?format=jsonld">Its ` +
     `metadata</a> · <a href="/rocrate/summary/${address}">what it consists of</a> · <a ` +
-    `href="/rocrate/${address}?format=zip">an archive as it is now</a>.</p></section>`
+    `href="/rocrate/${address}?format=zip">an archive of the current ` +
+    "version</a>.</p></section>"
   );
 }
 

@@ -51,7 +51,7 @@ export class SiteFiles {
     if (req.method !== "GET" && req.method !== "HEAD")
       throw new ServiceError(
         "METHOD_NOT_ALLOWED",
-        `${path.slice(0, 200)} takes GET and HEAD only.`,
+        `${path.slice(0, 200)} supports only GET and HEAD.`,
         {},
         { Allow: "GET, HEAD" },
       );
@@ -69,7 +69,7 @@ export class SiteFiles {
     if (!found)
       throw new ServiceError(
         "NOT_FOUND",
-        `There is no file ${path.slice(0, 200)} here; the pages name those there are.`,
+        `There is no file ${path.slice(0, 200)}; the pages link to all files.`,
       );
     const { bytes, type, hash } = found.asset;
     const encoding =

@@ -105,23 +105,24 @@ describe("the archive of a folder", () => {
     async () => {
       await mkdir(join(folder, "plain"));
       await expect(archiveFolder(join(folder, "plain"))).rejects.toThrow(
-        "there is no ro-crate-metadata.json in it, so it is no RO-Crate",
+        "the folder has no ro-crate-metadata.json, so it is not an RO-Crate",
       );
       const link = await makeCrate("link");
       await symlink("a.txt", join(link, "b", "l.txt"));
       await expect(archiveFolder(link)).rejects.toThrow(
-        `${join(link, "b", "l.txt")} is a symbolic link: put in its place what it points to`,
+        `${join(link, "b", "l.txt")} is a symbolic link: replace it with the file that ` +
+          "it points to",
       );
       const pipe = await makeCrate("pipe");
       execFileSync("mkfifo", [join(pipe, "p")]);
       await expect(archiveFolder(pipe)).rejects.toThrow(
-        "p is a pipe; a crate holds files and folders",
+        "p is a pipe; a crate contains only files and folders",
       );
       const socket = await makeCrate("socket");
       const server = createServer().listen(join(socket, "s"));
       await new Promise((resolve) => server.once("listening", resolve));
       await expect(archiveFolder(socket)).rejects.toThrow(
-        "s is a socket; a crate holds files and folders",
+        "s is a socket; a crate contains only files and folders",
       );
       server.close();
       const name = await makeCrate("name");

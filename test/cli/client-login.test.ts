@@ -38,11 +38,11 @@ describe("arkgraph login", () => {
   it("refuses a wrong password with one line, and keeps nothing of it", async () => {
     const before = await readFile(credentials(), "utf8");
     const ended = await tool("login ada@example.org --password-stdin", "wrong horse\n");
-    expect(ended).toEqual(failure("User name and password do not belong together: check both."));
+    expect(ended).toEqual(failure("The user name or the password is wrong: check both."));
     expect(await readFile(credentials(), "utf8")).toBe(before);
     expect(await tool("login ada@example.org", "x\n")).toEqual(
       failure(
-        "there is no terminal to ask on: give the user name, and the password with " +
+        "there is no terminal for a prompt: give the user name, and the password with " +
           "--password-stdin",
       ),
     );
@@ -55,7 +55,7 @@ describe("arkgraph login", () => {
     const text = await readFile(credentials(), "utf8");
     await chmod(credentials(), 0o644);
     expect(await tool("whoami")).toEqual(
-      failure(/.*credentials\.json holds tokens and others can read it: run chmod 600 on it/),
+      failure(/.*credentials\.json contains tokens and others can read it: run chmod 600 on it/),
     );
     await chmod(credentials(), 0o600);
     await writeFile(credentials(), "{");
@@ -146,9 +146,7 @@ describe("a registry that is not there", () => {
       failure(/http:\/\/127\.0\.0\.1:\d+ does not speak HTTP: .*/),
     );
     expect(await ask(`http://127.0.0.1:${port}`, "ark:99999/hangs-up")).toEqual(
-      failure(
-        /http:\/\/127\.0\.0\.1:\d+ ended the connection before it had answered \(ECONNRESET\)/,
-      ),
+      failure(/http:\/\/127\.0\.0\.1:\d+ closed the connection before it answered \(ECONNRESET\)/),
     );
   });
 

@@ -163,7 +163,7 @@ describe("arkgraph search", () => {
       "Cell counts [evi:Dataset]\n  ark:99999/counts\n  Cells of each image.\n\n1 record\n",
     );
     expect((await tool("search cells --limit 1")).stdout).toMatch(
-      /\n3 records; the next with --offset 1\n$/,
+      /\n3 records; next page: --offset 1\n$/,
     );
     expect(JSON.parse((await tool("search cells --json --type Dataset")).stdout)).toMatchObject({
       total_results: 3,
@@ -201,7 +201,7 @@ describe("arkgraph publish", () => {
     });
     expect((await tool("publish ark:99999/raw")).stdout).toBe("ark:99999/raw PUBLISHED\n");
     expect(await tool("publish ark:99999/raw --until 2099-01-01")).toEqual(
-      failure("--until is the end of an embargo: give --status EMBARGOED with it"),
+      failure("--until sets the end of an embargo: use it with --status EMBARGOED"),
     );
     expect((await tool("publish ark:99999/raw --status OPEN")).status).toBe(2);
     expect(await tool("publish ark:99999/raw", undefined, { XDG_CONFIG_HOME: "/nowhere" })).toEqual(
@@ -255,7 +255,8 @@ describe("arkgraph download", () => {
     expect(await readFile(join(folder.path(), "counts.csv"), "utf8")).toBe(CONTENT);
     expect(await tool("download ark:99999/counts -o counts.csv")).toEqual(
       failure(
-        "counts.csv exists already: give another name with --output, or --force to overwrite it",
+        "counts.csv exists already: choose another name with --output, or add --force to " +
+          "overwrite it",
       ),
     );
     expect((await tool("download ark:99999/counts -o counts.csv --force")).status).toBe(0);
@@ -266,7 +267,7 @@ describe("arkgraph download", () => {
     );
     expect(await tool("download ark:99999/counts -o no/such/file.csv")).toEqual(
       failure(
-        "no/such: there is no such folder; make it first (mkdir -p), or write to another path",
+        "no/such: there is no such folder; create it first (mkdir -p), or write to another path",
       ),
     );
     expect(
@@ -307,7 +308,7 @@ describe("arkgraph download", () => {
     );
     expect(await tool("download ark:99999/counts -o bad.csv")).toEqual(
       failure(
-        /what came has the SHA-256 [0-9a-f]{64}, the registry says [0-9a-f]{64}: it was thrown away, try again/,
+        /the downloaded content has the SHA-256 [0-9a-f]{64} instead of [0-9a-f]{64}: it was discarded, try again/,
       ),
     );
     expect((await readdir(folder.path())).filter((name) => name.includes("bad.csv"))).toEqual([]);
@@ -355,7 +356,7 @@ describe("arkgraph schema push and pull", () => {
     });
     expect(await tool("schema push genes.json")).toEqual(
       failure(
-        /genes\.json: ark:99999\/schema-genes is taken by a schema.* Give --update to replace it\./,
+        /genes\.json: ark:99999\/schema-genes is taken by a schema.* Use --update to replace it\./,
       ),
     );
     await tool([
@@ -386,7 +387,7 @@ describe("arkgraph schema push and pull", () => {
       "Validation Success\n",
     );
     expect(await tool("schema pull ark:99999/schema-genes --output pulled.json")).toEqual(
-      failure("pulled.json exists already: give another name, or --force to overwrite it"),
+      failure("pulled.json exists already: choose another name, or add --force to overwrite it"),
     );
     expect(await tool("schema pull ark:99999/none")).toEqual(
       failure("Nothing is stored under ark:99999/none."),

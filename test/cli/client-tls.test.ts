@@ -81,7 +81,7 @@ describe.skipIf(!hasOpenssl)("a registry behind TLS", () => {
     expect(JSON.parse((await get("ark:99999/here")).stdout)).toEqual({ "@id": "ark:99999/here" });
     expect(await get("ark:99999/here", "localhost", false)).toEqual(
       failure(
-        /the certificate of https:\/\/localhost:\d+ is not trusted \(\w+\): name the authority that signed it in NODE_EXTRA_CA_CERTS/,
+        /the certificate of https:\/\/localhost:\d+ is not trusted \(\w+\): set NODE_EXTRA_CA_CERTS to the certificate of the authority that signed it/,
       ),
     );
     expect(await get("ark:99999/here", "127.0.0.1")).toEqual(

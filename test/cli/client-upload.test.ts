@@ -121,7 +121,7 @@ describe("arkgraph upload", () => {
     expect({ status, stderr }).toEqual({
       status: 0,
       stderr: expect.stringMatching(
-        /^arkgraph: see how it goes with arkgraph status \S+ --wait\n$/,
+        /^arkgraph: see its progress with arkgraph status \S+ --wait\n$/,
       ),
     });
     expect(stdout).toMatch(new RegExp(`^${UUID.source}\\n$`));
@@ -193,7 +193,7 @@ describe("arkgraph upload", () => {
     const ended = await tool("upload broken.zip");
     expect(ended).toEqual(
       failure(
-        /the crate was not taken in: ro-crate-metadata\.json#\/@graph\/2: .+ \(FILE_MISSING\), and 1 more: arkgraph status \S+/,
+        /the crate was not ingested: ro-crate-metadata\.json#\/@graph\/2: .+ \(FILE_MISSING\), and 1 more: arkgraph status \S+/,
       ),
     );
     const id = UUID.exec(ended.stderr)![0];
@@ -261,7 +261,7 @@ describe("arkgraph upload", () => {
     );
     expect(await tool("upload large.zip", { ARKGRAPH_SERVER: `http://127.0.0.1:${port}` })).toEqual(
       failure(
-        /http:\/\/127\.0\.0\.1:\d+ ended the connection before it had answered \(E\w+\); run the same command again: an archive is taken in once only/,
+        /http:\/\/127\.0\.0\.1:\d+ closed the connection before it answered \(E\w+\); run the same command again: the same archive is ingested only once/,
       ),
     );
     server.close();
@@ -275,10 +275,10 @@ describe.skipIf(!hasTerminals)("arkgraph upload on a terminal", () => {
     expect(shown).toMatch(/Sending .*█/);
     expect(shown).toMatch(/Processing/);
     expect(shown).toMatch(
-      /arkgraph: no longer waiting; the registry goes on with it: see how it goes with arkgraph status \S+ --wait\n/,
+      /arkgraph: stopped waiting; the registry continues with the upload: see its progress with arkgraph status \S+ --wait\n/,
     );
     expect(status).toBe(130);
-    const id = UUID.exec(shown.slice(shown.indexOf("no longer waiting")))![0];
+    const id = UUID.exec(shown.slice(shown.indexOf("stopped waiting")))![0];
     const resumed = await terminal(`status ${id} --wait`);
     expect(resumed.status).toBe(0);
     expect(resumed.shown).toMatch(/status {7}finished/);
@@ -299,7 +299,8 @@ describe.skipIf(!hasTerminals)("arkgraph upload on a terminal", () => {
     });
     expect(status).toBe(130);
     expect(shown).toContain(
-      "arkgraph: stopped before all was sent: nothing was taken in; run the same command again\n",
+      "arkgraph: stopped before the upload was complete: nothing was ingested; run the " +
+        "same command again\n",
     );
     for (const socket of sockets) socket.destroy();
     server.close();

@@ -202,7 +202,7 @@ describe("arkgraph migrate", () => {
         expect(await hashesOf(source)).toEqual(hashes);
         expect(await migrate(["--from", source, "--to", "cluster"], cluster)).toMatchObject({
           status: 1,
-          stderr: expect.stringContaining("an empty place only") as string,
+          stderr: expect.stringContaining("only to an empty target") as string,
         });
 
         const secret = await migrate(
@@ -235,7 +235,7 @@ describe("arkgraph migrate", () => {
         });
         expect([back.status, back.stderr]).toEqual([
           0,
-          expect.stringContaining("nodes of the source must be stopped"),
+          expect.stringContaining("stop all nodes of the source first"),
         ]);
         const again = await started(data, { JWT_SECRET: key });
         await check(again);
@@ -265,7 +265,7 @@ describe("arkgraph migrate", () => {
       60_000,
     );
 
-    test("tells when the source was written to meanwhile", async () => {
+    test("tells when the source changed during the move", async () => {
       expect((await migrate(["--from", source, "--to", "cluster"], cluster)).status).toBe(0);
       const node = await started(join(folder, "writing"), cluster);
       const token = await node.login(ada.email, ada.password);
@@ -288,7 +288,7 @@ describe("arkgraph migrate", () => {
       expect([ended.status, ended.signal, ended.stderr]).toEqual([
         1,
         null,
-        expect.stringContaining("was written to meanwhile"),
+        expect.stringContaining("changed during the move"),
       ]);
       expect(ended.stdout).toContain("Result: the source changed meanwhile");
     }, 60_000);

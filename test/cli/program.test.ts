@@ -83,7 +83,7 @@ describe("arkgraph", () => {
   test.each([
     [
       ["demo-crate", "/no/such/folder/crate.zip"],
-      / \/no\/such\/folder: there is no such folder; make it first/,
+      / \/no\/such\/folder: there is no such folder; create it first/,
     ],
     [["check", "--data", "/no/such/folder"], /\/no\/such\/folder holds no registry/],
   ])("fails with status 1 and one line: %j", async (args, expected) => {

@@ -89,7 +89,8 @@ describe("schema create-tabular", () => {
       status: 1,
       stdout: "",
       stderr:
-        "arkgraph: there.json exists already: give another name, or --force to overwrite it\n",
+        "arkgraph: there.json exists already: choose another name, or add --force to " +
+        "overwrite it\n",
     });
     expect(await read("there.json")).toBe("mine");
     expect((await create("there.json", "--force")).status).toBe(0);
@@ -121,7 +122,7 @@ describe("schema create-tabular", () => {
     for (const [file, told] of [
       [
         "no/such/file.json",
-        "no/such: there is no such folder; make it first (mkdir -p), or write to another path",
+        "no/such: there is no such folder; create it first (mkdir -p), or write to another path",
       ],
       [
         "plain.txt/deeper/file.json",

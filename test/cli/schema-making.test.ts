@@ -35,7 +35,7 @@ describe("schema infer", () => {
       "Validation Success\n",
     );
     expect((await run("schema infer genes.tsv --output genes.json")).stderr).toBe(
-      "arkgraph: genes.json exists already: give another name, or --force to overwrite it\n",
+      "arkgraph: genes.json exists already: choose another name, or add --force to overwrite it\n",
     );
   });
 
@@ -65,12 +65,12 @@ describe("schema check", () => {
     await write("sound.json", schemaOf({ a: { description: "d", index: 0, type: "string" } }));
     expect(await run("schema check sound.json")).toEqual({
       status: 0,
-      stdout: "Schema is sound\n",
+      stdout: "Schema is valid\n",
       stderr: "",
     });
     expect(
       (await run("schema check ark:59852/schema-cm4ai-imageloader-samplescopy")).stdout,
-    ).toContain("Schema is sound\n");
+    ).toContain("Schema is valid\n");
   });
 
   it("names everything that is wrong at once", async () => {
@@ -93,11 +93,11 @@ describe("schema check", () => {
     expect(stdout.trimEnd().split("\n")).toEqual([
       expect.stringMatching(/^error: property a: its pattern \[ is not a regular expression: /),
       "error: property c: its minimum 3 is above its maximum 2",
-      "warning: property d: minLength judges nothing in a column of type integer",
-      "warning: property d: mimimum is not a keyword: it judges nothing",
-      "warning: property e: the format colour is not known: it judges nothing",
+      "warning: property d: minLength has no effect in a column of type integer",
+      "warning: property d: mimimum is not a keyword: it has no effect",
+      "warning: property e: the format colour is not known: it has no effect",
       "warning: property e: its description is empty",
-      "error: required names z, which is no property: no row can conform",
+      "error: required names z, which is not a property: no row can conform",
       "error: properties b and d both describe column 2",
       "error: property e: column 9 is out of range: the first row of the data has 3 " +
         "columns, 0 to 2",
@@ -196,13 +196,13 @@ describe("schema export and schema import", () => {
       stdout: "",
       stderr:
         "arkgraph: own.json: property vector runs to the end of the row, which has no " +
-        "counterpart: say with --columns how many columns the data have\n",
+        "counterpart: give the number of columns of the data with --columns\n",
     });
   });
 
   it.each([
-    ["csvw", "it is no CSVW metadata: it has no tableSchema with columns"],
-    ["frictionless", "it is no Frictionless Table Schema: it has no fields"],
+    ["csvw", "it is not CSVW metadata: it has no tableSchema with columns"],
+    ["frictionless", "it is not a Frictionless Table Schema: it has no fields"],
   ])("refuse what is no %s", async (format, message) => {
     await write("other.json", {});
     expect(await run(`schema import other.json --from ${format}`)).toEqual({

@@ -36,8 +36,8 @@ describe("the packaged schemas", () => {
       status: 1,
       stdout: "",
       stderr:
-        "arkgraph: ark:59852/none: no schema with this identifier is packaged; arkgraph " +
-        "schema list shows those that are\n",
+        "arkgraph: ark:59852/none: no packaged schema has this identifier; arkgraph " +
+        "schema list shows all packaged schemas\n",
     });
   });
 

@@ -89,7 +89,7 @@ describe("bad input to the other schema commands", () => {
       "add-property string --name a --index 0 --description d broken.json",
       /broken\.json: the schema is not JSON: .+/,
     ],
-    ["show ark:59852/none", /ark:59852\/none: no schema with this identifier is packaged.*/],
+    ["show ark:59852/none", /ark:59852\/none: no packaged schema has this identifier.*/],
   ])("schema %s: one line, status 1, nothing written", async (command, message) => {
     await folder.write("empty.csv", "");
     await folder.write("binary.csv", new Uint8Array([0x89, 0, 1, 2]));

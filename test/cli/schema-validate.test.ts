@@ -244,8 +244,8 @@ describe("what schema validate cannot use", () => {
     [
       "an unknown ARK",
       ["fine.csv", "ark:59852/schema-no-such"],
-      "ark:59852/schema-no-such: no schema with this identifier is packaged; arkgraph " +
-        "schema list shows those that are",
+      "ark:59852/schema-no-such: no packaged schema has this identifier; arkgraph schema " +
+        "list shows all packaged schemas",
     ],
     [
       "a packaged schema without separator",

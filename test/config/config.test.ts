@@ -24,7 +24,7 @@ describe("every setting", () => {
       const wrong = "\u0001 wrong";
       expect(() => readConfig({ [name]: wrong })).toThrow(ConfigError);
       expect(() => readConfig({ [name]: wrong })).toThrow(
-        new RegExp(`^${name}[^\\n]* is not valid: it takes [^\\n]+$`),
+        new RegExp(`^${name}[^\\n]* is not valid: expected [^\\n]+$`),
       );
     },
   );

@@ -38,7 +38,7 @@ const places = [OXIGRAPH, FUSEKI].map(sparqlServer).map(
     ] as const,
 );
 
-describe.each([["the index in the process", inProcess, true], ...places] as const)(
+describe.each([["the built-in index", inProcess, true], ...places] as const)(
   "the cookbook, on %s,",
   (_place, settings, installed) => {
     if (!installed) return it.skip("is not installed");

@@ -88,7 +88,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     const waiting = await world.asked("echo x > y");
     expect(
       running
-        .map((id) => told(registry.running(WORKER).log, "work on a submission begins", id))
+        .map((id) => told(registry.running(WORKER).log, "a job of a submission begins", id))
         .filter((count) => count === 1),
     ).toHaveLength(TURNS);
     expect(await at.take(await crate([]), ada.token)).toMatchObject({ status: "finished" });

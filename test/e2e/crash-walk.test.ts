@@ -39,7 +39,7 @@ const WALK: readonly Death[] = [
   { moment: "archive announced", accepted: false },
   { moment: "archive stored", accepted: false },
   { moment: "submission accepted", accepted: true },
-  { moment: "attempt begun", accepted: true },
+  { moment: "attempt started", accepted: true },
   { moment: "reading archive", accepted: true },
   { moment: "reading metadata", accepted: true },
   { moment: "storing files", accepted: true },

@@ -286,7 +286,7 @@ describe("damaged objects", () => {
       expect(check("--objects")).toMatchObject({
         status: 0,
         stdout: expect.stringMatching(
-          /every object is whole \(4 objects, 203003 bytes\)/,
+          /every object is intact \(4 objects, 203003 bytes\)/,
         ) as string,
       });
       const bytes = readFileSync(flipped.file);

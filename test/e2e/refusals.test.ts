@@ -35,7 +35,7 @@ describe("a body that must not be stored", () => {
       "number_precision",
     ],
     [
-      "more digits than a double keeps",
+      "more digits than a double can represent",
       () => JSON.stringify(dataset).replace("{", '{"size":12345678901234567890,'),
       "number_precision",
     ],

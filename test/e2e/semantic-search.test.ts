@@ -137,8 +137,8 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
         timeout: 20_000,
       })
       .toBe("ok");
-    expect(registry.log).toContain("searches go by words alone");
-    expect(registry.log).toContain("by the nearness of vectors again");
+    expect(registry.log).toContain("searches use words only");
+    expect(registry.log).toContain("searches use vectors again");
   }, 60_000);
 
   test("loses no vector when the process dies that makes them", async () => {

@@ -78,7 +78,7 @@ describe("the SHACL shapes", () => {
       { description: "four" },
       "description MinLengthConstraintComponent",
     ],
-    ["an owner that is no reference", { owner: "ada" }, "owner NodeKindConstraintComponent"],
+    ["an owner that is not a reference", { owner: "ada" }, "owner NodeKindConstraintComponent"],
     ["a date in words", { dateCreated: "in May" }, "dateCreated PatternConstraintComponent"],
   ])("reject %s", async (_what, changes, expected) => {
     expect(broken(await judge("dataset", changes))).toEqual([expected]);

@@ -197,8 +197,8 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
 });
 
 const SECOND =
-  "Value error, A second file came, and one is taken: send each file in a request of its own";
-const TWICE = "Value error, The field came twice: send it once";
+  "Value error, A request may contain only one file: send each file in a request of its own";
+const TWICE = "Value error, The field occurs twice: send it once";
 /** Enough that the first file is stored, or waits to be, before the second one comes. */
 const LONG = "x".repeat(100_000);
 

@@ -77,8 +77,8 @@ describe("a request's name", () => {
           .map(({ message, request, type, attempt }) => [message, request, type, attempt]),
       )
       .toEqual([
-        ["work on a submission begins", "upload-17", "crate", 1],
-        ["work on a submission ended", "upload-17", "crate", 1],
+        ["a job of a submission begins", "upload-17", "crate", 1],
+        ["a job of a submission ended", "upload-17", "crate", 1],
       ]);
   });
 
@@ -93,7 +93,7 @@ describe("a request's name", () => {
     expect(answer.status).toBe(500);
     expect(lines.find((line) => line["request"] === "fault-1")).toMatchObject({
       level: "error",
-      message: "a request ended in a fault",
+      message: "a request failed with an internal error",
     });
   });
 
@@ -114,7 +114,7 @@ describe("a request's name", () => {
             (request instanceof RegExp && request.test(String(line["request"]))),
         )
         .map(({ level, message }) => ({ level, message }));
-    const FAULT = [{ level: "error", message: "a GraphQL request ended in a fault" }];
+    const FAULT = [{ level: "error", message: "a GraphQL request failed with an internal error" }];
     const QUERY = "{ datasets { nodes { id } } }";
 
     it("stands beside a fault, over HTTP and in a stream of events", async () => {

@@ -99,7 +99,7 @@ describe("GET /readyz", () => {
           checks: { objects: "failed" },
         });
       expect(
-        hurried.faults.filter(({ message }) => message === "a store does not work"),
+        hurried.faults.filter(({ message }) => message === "a store is unavailable"),
       ).toHaveLength(1);
     } finally {
       await hurried.stop();

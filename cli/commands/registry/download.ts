@@ -38,7 +38,8 @@ async function describeContent(registry: Registry, ark: string): Promise<Content
   const size = Number(headers["content-length"]);
   if (sha256 === undefined || !Number.isSafeInteger(size))
     throw new Failure(
-      `${registry.address} does not say what it stores for ${ark}: no hash, no size`,
+      `${registry.address} sent no hash and no size for ${ark}, so the download cannot ` +
+        "be verified",
     );
   return { path, sha256, size, name: fileName(headers["content-disposition"] ?? "") };
 }
@@ -103,7 +104,7 @@ export async function transfer(
         at += part.length;
       }
       if (at < content.size)
-        throw new ConnectionError(`${registry.address} sent ${at} bytes of ${content.size}`);
+        throw new ConnectionError(`${registry.address} sent only ${at} of ${content.size} bytes`);
     } catch (error) {
       signal.throwIfAborted();
       const { code } = error as NodeJS.ErrnoException;
@@ -132,7 +133,7 @@ export async function downloadCommand(
   { output, force, ...options }: DownloadOptions,
 ): Promise<void> {
   const ark = givenArk(id);
-  const interruptible = new Interruptible("stopped; the same command goes on where it stopped");
+  const interruptible = new Interruptible("stopped; run the same command again to resume");
   await interruptible.run(async () => {
     const registry = await openRegistry(options, { signal: interruptible.signal });
     const content = await describeContent(registry, ark);
@@ -140,7 +141,8 @@ export async function downloadCommand(
     const target = await targetOf(output, content.name);
     if (force !== true && (await stat(target).catch(() => undefined)))
       throw new Failure(
-        `${target} exists already: give another name with --output, or --force to overwrite it`,
+        `${target} exists already: choose another name with --output, or add --force to ` +
+          "overwrite it",
       );
     await toFile(registry, content, target, interruptible.signal);
     process.stdout.write(`Wrote ${visible(target)} (${content.size} bytes, SHA-256 as recorded)\n`);
@@ -156,8 +158,8 @@ async function targetOf(output: string | undefined, name: string): Promise<strin
 
 const mismatch = (sha256: string, { sha256: expected }: Content): Failure =>
   new Failure(
-    `what came has the SHA-256 ${sha256}, the registry says ${expected}: it was thrown ` +
-      "away, try again",
+    `the downloaded content has the SHA-256 ${sha256} instead of ${expected}: it was ` +
+      "discarded, try again",
   );
 
 /**
@@ -204,7 +206,7 @@ async function toFile(
     await file.sync();
   } catch (error) {
     if (error instanceof ConnectionError)
-      throw new Failure(`${error.message}; the same command goes on where it stopped`, {
+      throw new Failure(`${error.message}; run the same command again to resume`, {
         cause: error,
       });
     throw error;

@@ -10,8 +10,8 @@ import { countValue, positiveValue } from "../schema/edit.js";
 export const serverOption = (): Option =>
   new Option(
     "--server <url>",
-    "address of the registry; default ARKGRAPH_SERVER, that of the last login, or " +
-      "http://127.0.0.1:8080",
+    "address of the registry; default: ARKGRAPH_SERVER, else the registry of the last " +
+      "login, else http://127.0.0.1:8080",
   );
 const ARK = "identifier of the record, in any spelling";
 
@@ -25,7 +25,7 @@ export function addRegistryCommands(program: ToolCommand): void {
 function addAccount(program: ToolCommand): void {
   program
     .command("login")
-    .description("get a token and keep it for later commands")
+    .description("get a token and store it for later commands")
     .argument("[user]", "e-mail address or ARK of the account; asked for when absent")
     .addOption(serverOption())
     .option(
@@ -36,13 +36,13 @@ function addAccount(program: ToolCommand): void {
     .action(async (user, options) => (await import("./session.js")).loginCommand(user, options));
   program
     .command("whoami")
-    .description("show the account that commands act as")
+    .description("show the account that commands use")
     .addOption(serverOption())
     .example("arkgraph whoami")
     .action(async (options) => (await import("./session.js")).whoamiCommand(options));
   program
     .command("logout")
-    .description("forget the token")
+    .description("delete the stored token")
     .addOption(serverOption())
     .example("arkgraph logout")
     .action(async (options) => (await import("./session.js")).logoutCommand(options));
@@ -52,15 +52,15 @@ function addCrates(program: ToolCommand): void {
   program
     .command("upload")
     .description(
-      "send an RO-Crate and wait until it is taken in; prints the identifier of the crate",
+      "upload an RO-Crate and wait until it is ingested; prints the identifier of the crate",
     )
     .argument("<crate>", "folder of the crate, or a zip archive of it")
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")
     .option(
       "--update [ark]",
-      "the crate exists: what changed becomes a new revision. The identifier names the " +
-        "crate; without it, the root's @id does",
+      "update an existing crate: changed records get a new revision, missing records are " +
+        "deleted. [ark] names the crate; without it, the root's @id does",
     )
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
@@ -69,13 +69,14 @@ function addCrates(program: ToolCommand): void {
   program
     .command("status")
     .description(
-      "show how an upload goes, or the latest uploads; status 1 when the upload has failed",
+      "show the status of an upload, or the latest uploads; exit status 1 when the " +
+        "upload has failed",
     )
     .argument("[upload]", "identifier of the upload")
     .addOption(serverOption())
-    .option("--wait", "wait for its end")
+    .option("--wait", "wait until it has ended")
     .addOption(
-      new Option("--limit <count>", "how many of the latest are shown")
+      new Option("--limit <count>", "number of uploads to show")
         .argParser(positiveValue)
         .default(20),
     )
@@ -91,7 +92,7 @@ function addRecords(program: ToolCommand): void {
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .addOption(
-      new Option("--format <format>", "form of the record")
+      new Option("--format <format>", "format of the record")
         .choices(["json", "turtle", "nquads"])
         .default("json"),
     )
@@ -99,13 +100,13 @@ function addRecords(program: ToolCommand): void {
     .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));
   program
     .command("evidence")
-    .description("show what a record rests on, or what rests on it")
+    .description("show what supports a record, or what it supports")
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .addOption(
       new Option(
         "--direction <direction>",
-        "upstream: what it rests on; downstream: what rests on it",
+        "upstream: what supports it; downstream: what it supports",
       )
         .choices(["upstream", "downstream", "both"])
         .default("upstream"),
@@ -113,7 +114,8 @@ function addRecords(program: ToolCommand): void {
     .addOption(
       new Option(
         "--asserted-by <whom>",
-        "anyone; owner: without edges of third parties, and what only they lead to",
+        "anyone, or owner: leave out edges that third parties state, and nodes that only " +
+          "they reach",
       )
         .choices(["anyone", "owner"])
         .default("anyone"),
@@ -124,11 +126,12 @@ function addRecords(program: ToolCommand): void {
     .addOption(
       new Option(
         "--limit <count>",
-        "nodes in one answer; default all in a tree, else what the registry gives",
+        "number of nodes in one answer; default: all for the format tree, otherwise the " +
+          "default of the registry",
       ).argParser(positiveValue),
     )
     .addOption(
-      new Option("--format <format>", "form of the answer")
+      new Option("--format <format>", "format of the answer")
         .choices(["tree", "json", "prov-json", "turtle", "dot", "mermaid"])
         .default("tree"),
     )
@@ -139,37 +142,40 @@ function addRecords(program: ToolCommand): void {
     .description("show how ready a crate is for AI, criterion by criterion")
     .argument("<ark>", "identifier of the crate, in any spelling")
     .addOption(serverOption())
-    .option("--fixes", "only what is missing: what to add, and where")
+    .option("--fixes", "show only what is missing: what to add, and where")
     .option("--json", "print JSON")
     .example("arkgraph score ark:99999/rocrate-cells --fixes")
     .action(async (ark, options) => (await import("./records.js")).scoreCommand(ark, options));
   program
     .command("search")
-    .description("find records by their words")
-    .argument("<words...>", "what to look for; a record must hold all of it")
+    .description("search records by words")
+    .argument("<words...>", "words to search for; a record must contain all of them")
     .addOption(serverOption())
-    .option("--semantic", "also what holds some of the words, or is related in meaning")
+    .option(
+      "--semantic",
+      "also find records that contain some of the words or are related in meaning",
+    )
     .option("--type <type>", "only records of this kind, e.g. Dataset")
     .addOption(
-      new Option("--limit <count>", "how many are shown, at most 100")
+      new Option("--limit <count>", "number of results to show, at most 100")
         .argParser(positiveValue)
         .default(10),
     )
     .addOption(
-      new Option("--offset <count>", "how many are passed over").argParser(countValue).default(0),
+      new Option("--offset <count>", "number of results to skip").argParser(countValue).default(0),
     )
     .option("--json", "print JSON")
     .example("arkgraph search cell counts --type Dataset")
     .action(async (words, options) => (await import("./records.js")).searchCommand(words, options));
   program
     .command("publish")
-    .description("set who may read the content of a record; of a crate with its members")
+    .description("set who may read the content of a record; for a crate, also of its members")
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .addOption(
       new Option(
         "--status <status>",
-        "PUBLISHED: everyone; otherwise those who may change the record",
+        "PUBLISHED: everyone; otherwise only those who may change the record",
       )
         .choices(["PUBLISHED", "DRAFT", "EMBARGOED", "ARCHIVED"])
         .default("PUBLISHED"),
@@ -180,14 +186,13 @@ function addRecords(program: ToolCommand): void {
   program
     .command("download")
     .description(
-      "save the stored content of a record, or the archive of a crate, and compare it with " +
-        "its hash",
+      "download the stored content of a record, or the archive of a crate, and verify its hash",
     )
     .argument("<ark>", ARK)
     .addOption(serverOption())
     .option(
       "-o, --output <file>",
-      "where to write it, - for standard output; default the name it is stored under",
+      "output file, - for standard output; default: the name it is stored under",
     )
     .option("--force", "overwrite a file that exists")
     .example("arkgraph download ark:99999/dataset-cells --output cells.csv")
@@ -198,9 +203,7 @@ function addRecords(program: ToolCommand): void {
 export function addCompletion(program: ToolCommand): void {
   program
     .command("completion")
-    .description(
-      "print a script that completes commands and options; bash and zsh read it at their start",
-    )
+    .description("print a script for bash or zsh that completes commands and options")
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh"]))
     .example("arkgraph completion bash > arkgraph-completion.bash")
     .action(async (shell: "bash" | "zsh", _options: unknown, _command: Command) => {

@@ -63,7 +63,7 @@ export async function searchCommand(
   if (json === true) return void process.stdout.write(`${JSON.stringify(answer, null, 2)}\n`);
   const { total_results: total, results } = answer;
   const more =
-    offset + results.length < total ? `; the next with --offset ${offset + results.length}` : "";
+    offset + results.length < total ? `; next page: --offset ${offset + results.length}` : "";
   process.stdout.write(
     results.map(resultText).join("") + `${total === 1 ? "1 record" : `${total} records`}${more}\n`,
   );
@@ -211,12 +211,12 @@ export async function evidenceCommand(
     if ((answer.headers["content-type"] ?? "").startsWith("application/ld+json")) {
       answer.destroy();
       throw new Failure(
-        `${registry.address} does not give evidence as ${format}: ask for the format tree or json`,
+        `${registry.address} does not support the evidence format ${format}: use tree or json`,
       );
     }
     await pipeline(answer, process.stdout, { end: false });
     if (answer.headers["x-truncated"] !== undefined)
-      note("this is not all of it: ask for more nodes with --limit");
+      note("the graph is truncated: request more nodes with --limit");
   }
 }
 
@@ -250,7 +250,7 @@ export async function publishCommand(
   { status, until, ...options }: PublishOptions,
 ): Promise<void> {
   if (until !== undefined && status !== "EMBARGOED")
-    throw new Failure("--until is the end of an embargo: give --status EMBARGOED with it");
+    throw new Failure("--until sets the end of an embargo: use it with --status EMBARGOED");
   const ark = givenArk(id);
   const registry = await openRegistry(options, { token: true });
   const answer = await registry.send<Publication>("PUT", "/publish", {

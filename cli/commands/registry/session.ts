@@ -18,9 +18,11 @@ export async function loginCommand(
 ): Promise<void> {
   const { address } = await resolveServer(server);
   if (!isPrivate(address))
-    note(`${address} is not encrypted: others on the way can read the password`);
+    note(`${address} is not encrypted: others on the network can read the password`);
   if (passwordStdin === true && username === undefined)
-    throw new Failure("give the user name when the password comes from standard input");
+    throw new Failure(
+      "give the user name as an argument when the password comes from standard input",
+    );
   const user = username ?? (await ask(`E-mail address or ARK at ${address}: `));
   const password = passwordStdin === true ? await readLine() : await askSecret("Password: ");
   const answer = await new Registry(address, undefined).json<{
@@ -32,7 +34,7 @@ export async function loginCommand(
     body: new URLSearchParams({ grant_type: "password", username: user, password }).toString(),
   });
   const { me } = await whoIs(new Registry(address, answer.access_token));
-  if (!me) throw new Failure(`${address} gave a token that it does not take`);
+  if (!me) throw new Failure(`${address} rejected the token that it had just issued`);
   const expires = Date.now() + answer.expires_in * 1000;
   const credentials = await readCredentials();
   await writeCredentials({
@@ -74,7 +76,7 @@ export async function logoutCommand({ server }: ServerOption): Promise<void> {
 export async function whoamiCommand(options: ServerOption): Promise<void> {
   const registry = await openRegistry(options, { token: true });
   const { me } = await whoIs(registry);
-  if (!me) throw new Failure(`${registry.address} does not take the token: run arkgraph login`);
+  if (!me) throw new Failure(`${registry.address} rejected the token: run arkgraph login`);
   process.stdout.write(
     visible(`${me.id}${me.name === null ? "" : ` ${me.name}`} at ${registry.address}`) + "\n",
   );

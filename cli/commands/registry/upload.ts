@@ -27,7 +27,7 @@ async function follow(
   id: string,
   interruptible: Interruptible,
 ): Promise<Submission> {
-  interruptible.hint = `no longer waiting; the registry goes on with it: ${resumeHint(id)}`;
+  interruptible.hint = `stopped waiting; the registry continues with the upload: ${resumeHint(id)}`;
   const progress = await terminalProgress("Processing");
   try {
     return await followSubmission(
@@ -66,7 +66,7 @@ export async function uploadCommand(
         "ark:99999/rocrate-cells",
     );
   const interruptible = new Interruptible(
-    "stopped before all was sent: nothing was taken in; run the same command again",
+    "stopped before the upload was complete: nothing was ingested; run the same command again",
   );
   await interruptible.run(async () => {
     const registry = await openRegistry(server === undefined ? {} : { server }, {
@@ -100,7 +100,7 @@ async function send(
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
     throw new Failure(
-      `${error.message}; run the same command again: an archive is taken in once only`,
+      `${error.message}; run the same command again: the same archive is ingested only once`,
       { cause: error },
     );
   } finally {

@@ -39,7 +39,9 @@ export async function createTabular(
       `--guid ${guid} is not an ARK: write ark:<NAAN>/<name>, e.g. ark:59853/schema-example`,
     );
   if (force !== true && (await exists(path)))
-    throw new Failure(`${path} exists already: give another name, or --force to overwrite it`);
+    throw new Failure(
+      `${path} exists already: choose another name, or add --force to overwrite it`,
+    );
   await writeDocument(
     path,
     newSchemaDocument({
@@ -91,7 +93,7 @@ export async function addProperty(
   if (name.trim() === "") throw new Failure("--name is empty: give the property a name");
   const schema = await readSchemaFile(path);
   if (schema.properties.some((property) => property.name === name))
-    throw new Failure(`${path}: property ${name} is in the schema already: names are unique`);
+    throw new Failure(`${path}: the schema already has a property ${name}: choose another name`);
   await inFile(path, async () => {
     const property = propertyObject(datatype, options);
     readProperty(name, property);

@@ -120,7 +120,7 @@ export async function pushSchema(
   let { owner } = document;
   if (typeof owner !== "string") owner = (await whoIs(registry)).me?.id;
   if (typeof owner !== "string")
-    throw new Failure(`${registry.address} does not take the token: run arkgraph login`);
+    throw new Failure(`${registry.address} rejected the token: run arkgraph login`);
   try {
     const made = await registry.send<{ "@id": string }>(
       update === true ? "PUT" : "POST",
@@ -130,7 +130,7 @@ export async function pushSchema(
     process.stdout.write(`Pushed Schema: ${made["@id"]}\n`);
   } catch (error) {
     if (error instanceof Refusal && error.code === "DUPLICATE")
-      throw new Failure(`${path}: ${error.message} Give --update to replace it.`, { cause: error });
+      throw new Failure(`${path}: ${error.message} Use --update to replace it.`, { cause: error });
     throw error instanceof Refusal && error.status === 422
       ? new Failure(`${path}: ${error.message}`, { cause: error })
       : error;

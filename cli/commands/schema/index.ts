@@ -37,11 +37,8 @@ function addCreate(schema: ToolCommand): void {
     .argument("<schema-file>", "where to write it")
     .requiredOption("--name <text>", "name of the schema")
     .requiredOption("--description <text>", "what the table holds")
-    .option("--guid <ark>", "identifier of the schema; made when absent")
-    .requiredOption(
-      "--separator <text>",
-      "what stands between columns, one or more characters; \\t is a tab",
-    )
+    .option("--guid <ark>", "identifier of the schema; generated when absent")
+    .requiredOption("--separator <text>", "column separator, one or more characters; \\t is a tab")
     .addOption(
       new Option("--header <boolean>", "whether the first row holds the names of the columns")
         .argParser(booleanValue)
@@ -78,12 +75,12 @@ function addProperties(schema: ToolCommand): void {
       );
   const column = "the column, counted from 0";
   property("string", column, "symbol --index 0 --description 'Gene symbol' --pattern '^[A-Z0-9]+$'")
-    .option("--pattern <regex>", "regular expression that is found in every value")
+    .option("--pattern <regex>", "regular expression that must match somewhere in every value")
     .addOption(
-      new Option("--min-length <count>", "least number of characters").argParser(countValue),
+      new Option("--min-length <count>", "minimum number of characters").argParser(countValue),
     )
     .addOption(
-      new Option("--max-length <count>", "largest number of characters").argParser(countValue),
+      new Option("--max-length <count>", "maximum number of characters").argParser(countValue),
     );
   for (const [datatype, sample] of [
     ["number", "score --index 1 --description 'Score' --minimum 0 --maximum 1"],
@@ -103,9 +100,11 @@ function addProperties(schema: ToolCommand): void {
         .choices(["string", "number", "integer", "boolean"])
         .makeOptionMandatory(),
     )
-    .addOption(new Option("--min-items <count>", "least number of elements").argParser(countValue))
     .addOption(
-      new Option("--max-items <count>", "largest number of elements").argParser(countValue),
+      new Option("--min-items <count>", "minimum number of elements").argParser(countValue),
+    )
+    .addOption(
+      new Option("--max-items <count>", "maximum number of elements").argParser(countValue),
     )
     .addOption(
       new Option("--unique-items <boolean>", "whether the elements must differ").argParser(
@@ -138,9 +137,9 @@ function addValidate(schema: ToolCommand): void {
       ),
     )
     .option("--summary", "count the errors by property and keyword")
-    .option("--strict-columns", "report rows with another number of columns than the first")
+    .option("--strict-columns", "report rows whose number of columns differs from the first row")
     .addOption(encodingOption())
-    .option("--quiet", "no output: the status says whether the data conform")
+    .option("--quiet", "no output: the exit status says whether the data conform")
     .addOption(new Option("--max-cell <size>", "longest cell; default 16M").argParser(sizeValue))
     .addOption(new Option("--max-row <size>", "longest row; default 32M").argParser(sizeValue))
     .addOption(
@@ -151,7 +150,7 @@ function addValidate(schema: ToolCommand): void {
     .addOption(
       new Option(
         "--pattern-seconds <seconds>",
-        "time for the patterns of one file, besides a second for every MiB; default 10",
+        "time limit for the patterns of one file, in addition to one second per MiB; default 10",
       ).argParser(positiveValue),
     )
     .example("arkgraph schema validate --data genes.csv --schema genes.json");
@@ -179,22 +178,20 @@ function addPackaged(schema: ToolCommand): void {
 function addMaking(schema: ToolCommand): void {
   schema
     .command("infer")
-    .description(
-      "write a schema that a data file conforms to: separator, header and datatypes are found out",
-    )
+    .description("infer a schema from a data file: separator, header and datatypes are detected")
     .argument("<data>", "data file, - for standard input; plain or .gz text")
     .option("--name <text>", "name of the schema; default the file's name")
     .option(
       "--description <text>",
-      "what the table holds, in five characters or more; made of the name when absent",
+      "what the table holds, in five characters or more; derived from the name when absent",
     )
-    .option("--guid <ark>", "identifier of the schema; made when absent")
-    .option("--separator <text>", "what stands between columns; found out when absent")
+    .option("--guid <ark>", "identifier of the schema; generated when absent")
+    .option("--separator <text>", "column separator; detected when absent")
     .addOption(encodingOption())
     .addOption(
       new Option(
         "--header <boolean>",
-        "whether the first row holds the names of the columns; found out when absent",
+        "whether the first row holds the names of the columns; detected when absent",
       ).argParser(booleanValue),
     )
     .option("--output <file>", "write to a file instead of standard output")
@@ -203,7 +200,7 @@ function addMaking(schema: ToolCommand): void {
     .action(async (data, options) => (await import("./inspect.js")).inferSchema(data, options));
   schema
     .command("check")
-    .description("check a schema itself: indexes, patterns, bounds, keywords that judge nothing")
+    .description("check a schema itself: indexes, patterns, bounds, keywords without effect")
     .argument("<schema>", "schema file, or the ARK of a packaged schema")
     .option("--data <file>", "also check that the indexes are within the columns of this file")
     .example("arkgraph schema check genes.json --data genes.csv")
@@ -220,7 +217,7 @@ function addMaking(schema: ToolCommand): void {
     .addOption(
       new Option(
         "--columns <count>",
-        "columns of the data, needed for an array that runs to the end of the row",
+        "number of columns of the data, required for an array that extends to the end of the row",
       ).argParser(positiveValue),
     )
     .option("--url <url>", "address of the data in CSVW metadata", "data.csv")
@@ -239,16 +236,14 @@ function addMaking(schema: ToolCommand): void {
         .choices(["csvw", "frictionless"])
         .makeOptionMandatory(),
     )
-    .option("--strict", "refuse a file that says what has no counterpart here")
-    .option("--name <text>", "name of the schema; default what the file says")
-    .option(
-      "--separator <text>",
-      "what stands between columns; default what the file says, or a comma",
-    )
+    .option("--strict", "refuse a file with elements that have no counterpart here")
+    .option("--name <text>", "name of the schema; default: what the file states")
+    .option("--separator <text>", "column separator; default: what the file states, or a comma")
     .addOption(
       new Option(
         "--header <boolean>",
-        "whether the first row holds the names of the columns; default what the file says, or true",
+        "whether the first row holds the names of the columns; default: what the file " +
+          "states, or true",
       ).argParser(booleanValue),
     )
     .option("--output <file>", "write to a file instead of standard output")

@@ -27,7 +27,7 @@ export async function checkSchema(path: string, { data }: { data?: string }): Pr
   const remarks = inspectSchema(document, columns, new Set(Object.keys(fullFormats)));
   for (const { level, message } of remarks) process.stdout.write(`${level}: ${message}\n`);
   if (remarks.some(({ level }) => level === "error")) process.exitCode = 1;
-  else process.stdout.write("Schema is sound\n");
+  else process.stdout.write("Schema is valid\n");
 }
 
 async function readDocument(path: string): Promise<unknown> {
@@ -120,8 +120,8 @@ export function showSchema(ark: string): void {
   const schema = findPackagedSchema(ark);
   if (!schema)
     throw new Failure(
-      `${ark}: no schema with this identifier is packaged; arkgraph schema list shows those ` +
-        "that are",
+      `${ark}: no packaged schema has this identifier; arkgraph schema list shows all ` +
+        "packaged schemas",
     );
   process.stdout.write(`${JSON.stringify(schema, null, 2)}\n`);
 }

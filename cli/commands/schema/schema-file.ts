@@ -15,8 +15,8 @@ export async function loadSchema(given: string): Promise<TableSchema> {
     const packaged = findPackagedSchema(given);
     if (!packaged)
       throw new Failure(
-        `${given}: no schema with this identifier is packaged; arkgraph schema list shows ` +
-          "those that are",
+        `${given}: no packaged schema has this identifier; arkgraph schema list shows ` +
+          "all packaged schemas",
       );
     return parseSchemaText(JSON.stringify(packaged));
   }
@@ -112,7 +112,9 @@ export async function writeResult(
     return;
   }
   if (force !== true && (await exists(output)))
-    throw new Failure(`${output} exists already: give another name, or --force to overwrite it`);
+    throw new Failure(
+      `${output} exists already: choose another name, or add --force to overwrite it`,
+    );
   await writeDocument(output, document);
   process.stdout.write(`Wrote ${what}: ${output}\n`);
 }

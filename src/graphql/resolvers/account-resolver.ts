@@ -107,8 +107,7 @@ export class GroupResolver {
   }
 
   @Mutation(() => NODE_TYPES.group, {
-    description:
-      "Makes a user a member of a group; one who is a member already leaves it unchanged.",
+    description: "Makes a user a member of a group; adding an existing member leaves it unchanged.",
   })
   async addGroupMember(
     @Args(() => MembershipArguments) change: MembershipArguments,
@@ -120,7 +119,8 @@ export class GroupResolver {
   }
 
   @Mutation(() => NODE_TYPES.group, {
-    description: "Ends a membership; who never was a member leaves the group unchanged.",
+    description:
+      "Ends a membership; removing a user who is not a member leaves the group unchanged.",
   })
   async removeGroupMember(
     @Args(() => MembershipArguments) change: MembershipArguments,

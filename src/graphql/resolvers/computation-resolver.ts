@@ -20,9 +20,9 @@ export class ComputationResolver {
 
   @Mutation(() => SubmissionType, {
     description:
-      "Runs the computation's container in the background; what it leaves in /outputs " +
-      "becomes a dataset and its files. While a run of yours waits or runs, that is " +
-      "answered.",
+      "Runs the computation's container in the background; the files that it writes to " +
+      "/outputs become a dataset and its files. While a run of yours is queued or " +
+      "running, that run is returned.",
   })
   executeComputation(
     @Arg("id", () => ID) id: string,

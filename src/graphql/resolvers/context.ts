@@ -113,7 +113,10 @@ class Loaders {
       .then(() => (isFirst ? undefined : nextTurn()))
       .then(() => {
         if (this.signal?.aborted)
-          throw new ServiceError("BAD_REQUEST", "The request was given up before its end.");
+          throw new ServiceError(
+            "BAD_REQUEST",
+            "The request was abandoned before it was answered.",
+          );
         if (this.held > this.deps.config.GRAPHQL_MAX_BYTES) throw this.tooMuch();
         return read();
       });

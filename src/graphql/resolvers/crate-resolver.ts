@@ -49,8 +49,7 @@ import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 
 /** Describes the argument `crate` of an upload in the schema. */
 const NAMED_CRATE =
-  "The crate of yours that is brought up to date, where the root's @id does not name it. " +
-  "Means an update.";
+  "Your crate that is updated, where the root's @id does not name it. Implies an update.";
 
 const uploadOptions = (update: boolean, crate: string | null | undefined): UploadOptions => ({
   update,
@@ -172,8 +171,7 @@ export class CrateResolver {
     @Arg("update", () => Boolean, {
       defaultValue: false,
       description:
-        "Brings a crate of yours that is here already up to date: its root's @id is the ARK " +
-        "of that crate, or crate names it.",
+        "Updates a crate of yours: its root's @id is the ARK of that crate, or crate names it.",
     })
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
@@ -275,11 +273,11 @@ class CrateChangesType {
   revived!: PlannedIdentifierType[];
 }
 @ObjectType("CratePlan", {
-  description: "What an upload of a crate would come to.",
+  description: "What an upload of a crate would do.",
   simpleResolvers: true,
 })
 class CratePlanType {
-  @Field({ description: "The upload would be taken in." }) conforms!: boolean;
+  @Field({ description: "The upload would be accepted." }) conforms!: boolean;
   @Field(() => ID, {
     nullable: true,
     description: "Identifier of the crate; one that is minted is another at the upload.",
@@ -293,7 +291,7 @@ class CratePlanType {
   @Field(() => [PlannedIdentifierType], { description: "Identifiers that would be made." })
   minted!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType], {
-    description: "ARKs of the crate that would be taken as they are.",
+    description: "ARKs of the crate that would be used unchanged.",
   })
   kept!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType], {
@@ -302,11 +300,11 @@ class CratePlanType {
   known!: PlannedIdentifierType[];
   @Field(() => [IdentifierConflictType]) conflicting!: IdentifierConflictType[];
   @Field(() => [PlanFindingType], {
-    description: "Advice: the upload would be taken in all the same.",
+    description: "Advice: the upload would be accepted nevertheless.",
   })
   warned!: PlanFindingType[];
   @Field(() => [PlanFindingType], {
-    description: "What the upload would be refused for, besides conflicts.",
+    description: "Reasons to refuse the upload, besides conflicts.",
   })
   refused!: PlanFindingType[];
   @Field(() => CrateChangesType, {
@@ -354,7 +352,7 @@ export class CratePlanResolver {
 
   @Mutation(() => CratePlanType, {
     description:
-      "What an upload of this archive or metadata document would come to. Nothing of it is stored.",
+      "Does a dry run: validates the archive or metadata document without storing anything.",
   })
   planCrate(
     @Arg("file", () => GraphQLUpload, {
@@ -372,7 +370,7 @@ export class CratePlanResolver {
     @Ctx() context: Context,
     @Arg("update", () => Boolean, {
       defaultValue: false,
-      description: "What an update would come to: the upload with update: true.",
+      description: "Does a dry run of an update: the upload with update: true.",
     })
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
@@ -399,14 +397,14 @@ export class CratePlanResolver {
   }
 
   @Mutation(() => SubmissionType, {
-    description: "Makes a crate without files from its metadata document.",
+    description: "Creates a crate without files from its metadata document.",
   })
   uploadCrateMetadata(
     @Arg("metadata", () => String, { description: "The document as text." }) metadata: string,
     @Ctx() context: Context,
     @Arg("update", () => Boolean, {
       defaultValue: false,
-      description: "Brings a crate of yours that is here already up to date; its files stay.",
+      description: "Updates a crate of yours; its files are preserved.",
     })
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,

@@ -63,8 +63,8 @@ export class DownloadResolver {
 
   @Mutation(() => NODE_TYPES.datadownload, {
     description:
-      "Makes a file record together with its content (GraphQL multipart request; send the " +
-      "header apollo-require-preflight).",
+      "Creates a file record together with its content (GraphQL multipart request; send " +
+      "the header apollo-require-preflight).",
   })
   async registerDownload(
     @Arg("input", () => INPUT) input: RecordInput,

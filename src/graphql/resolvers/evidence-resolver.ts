@@ -45,7 +45,7 @@ enum DirectionEnum {
 }
 registerEnumType(DirectionEnum, {
   name: "Direction",
-  description: "UPSTREAM: what the record rests on; DOWNSTREAM: what rests on it.",
+  description: "UPSTREAM: what supports the record; DOWNSTREAM: what the record supports.",
 });
 
 enum AssertedByEnum {
@@ -83,8 +83,7 @@ class EvidenceStatement {
   @Field(() => ID, { description: "The record whose document says it." }) record!: string;
   @Field(() => String, {
     nullable: true,
-    description:
-      "The field that says it; null where the document says it no longer in so many words.",
+    description: "The field that says it; null where the document no longer states it literally.",
   })
   field!: string | null;
   @Field(() => ID, { nullable: true, description: "Owner of that record." }) owner!: string | null;
@@ -107,7 +106,7 @@ class EvidenceEdge {
   /** Read only on request. */
   @Field(() => RecordNode) sourceNode!: () => Promise<RecordNode>;
   @Field(() => RecordNode) targetNode!: () => Promise<RecordNode>;
-  @Field({ description: "Nobody states it but third parties." }) thirdParty!: boolean;
+  @Field({ description: "Only third parties state it." }) thirdParty!: boolean;
   @Field(() => [ID], { description: "Owners of the records that state it." })
   assertedByOwners!: string[];
   @Field(() => [EvidenceStatement], { description: "Fields of records that state it." }) statedBy!:
@@ -122,11 +121,11 @@ class EvidenceGroup {
   @Field(() => ID, { description: "Stands in edges for each of them." }) id!: string;
   @Field(() => [String]) types!: string[];
   @Field(() => Int) count!: number;
-  @Field({ description: "Pass in expand to have them one by one." }) group!: string;
+  @Field({ description: "Pass it in expand to get them one by one." }) group!: string;
 }
 
 @ObjectType("EvidenceGraphAnswer", {
-  description: "What supports a record, or rests on it.",
+  description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
 class EvidenceAnswerType {
@@ -143,7 +142,7 @@ class EvidenceAnswerType {
   @Field() truncated!: boolean;
   @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." })
   endCursor!: string | null;
-  @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
+  @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
   @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." })
   document!: EvidenceGraph;
 }
@@ -161,27 +160,27 @@ class OwnerCountType {
   @Field(() => [KindCountType]) kinds!: KindCountType[];
 }
 @ObjectType("Impact", {
-  description: "What rests on a record: what falls with it.",
+  description: "What a record supports: what loses support when the record is wrong.",
   simpleResolvers: true,
 })
 class ImpactType {
   @Field(() => ID) id!: string;
-  @Field(() => Int, { description: "Records that rest on it, directly or through others." })
+  @Field(() => Int, { description: "Records that it supports, directly or through others." })
   total!: number;
-  @Field(() => Int, { description: "Those that rest on it directly." }) direct!: number;
+  @Field(() => Int, { description: "Records that it supports directly." }) direct!: number;
   @Field(() => Int, { description: "Steps to the furthest of them." }) furthest!: number;
   @Field(() => [KindCountType]) byKind!: KindCountType[];
   @Field(() => [OwnerCountType]) byOwner!: OwnerCountType[];
   @Field(() => Int, {
-    description: "Identifiers that rest on it and that no record here describes.",
+    description: "Identifiers that it supports and that no record here describes.",
   })
   unresolved!: number;
   @Field(() => GraphQLJSON, { description: "Edges that are left out, by reason." }) hidden!: object;
-  @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
+  @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
 @ObjectType("SupportPath", {
-  description: "A shortest way from one record to another along what supports what.",
+  description: "A shortest support path from one record to another.",
   simpleResolvers: true,
 })
 class SupportPathType {
@@ -194,7 +193,7 @@ class SupportPathType {
   @Field(() => Int, { description: "Steps." }) length!: number;
   @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
-  @Field(() => Int, { description: "Commit that the answer is as of." }) asOf!: number;
+  @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
 type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
@@ -218,7 +217,7 @@ class EvidenceArguments {
   kinds?: KindName[] | null;
   @Field(() => Int, {
     nullable: true,
-    description: "So many like siblings or more become one group.",
+    description: "Minimum number of like siblings that become one group.",
   })
   collapse?: number | null;
   @Field(() => AssertedByEnum, {
@@ -226,7 +225,7 @@ class EvidenceArguments {
     description: "OWNER leaves out edges that third parties state, and what only they lead to.",
   })
   assertedBy!: AssertedByEnum;
-  @Field(() => [String], { nullable: true, description: "Groups to leave open, by their group." })
+  @Field(() => [String], { nullable: true, description: "Groups to expand, by their group." })
   expand?: string[] | null;
 }
 
@@ -335,7 +334,7 @@ export class EvidenceResolver {
     return this.exported(answer.document, format);
   }
 
-  @Query(() => ImpactType, { description: "What rests on a record, counted by kind and by owner." })
+  @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })
   async impact(
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,

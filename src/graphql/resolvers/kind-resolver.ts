@@ -40,7 +40,7 @@ import {
   type RecordNode,
 } from "./types/records.js";
 
-@InputType({ description: "Narrows and orders a list." })
+@InputType({ description: "Filters and orders a list." })
 class RecordFilter {
   @Field(() => String, { nullable: true, description: "Part of the name." }) name?: string | null;
   @Field(() => ID, {
@@ -55,12 +55,12 @@ class RecordFilter {
   keyword?: string | null;
   @Field(() => String, {
     nullable: true,
-    description: "created (the usual one), -created or name.",
+    description: "created (the default), -created or name.",
   })
   order?: string | null;
 }
 
-@InputType({ description: "Narrows and orders a list of what crates bring." })
+@InputType({ description: "Filters and orders a list of what crates contain." })
 class CrateRecordFilter extends RecordFilter {
   @Field(() => ID, {
     nullable: true,

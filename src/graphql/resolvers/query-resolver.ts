@@ -51,8 +51,8 @@ enum SearchModeEnum {
 registerEnumType(SearchModeEnum, {
   name: "SearchMode",
   description:
-    "BASIC: every word must be there, by its stem. SEMANTIC: any word, words that mark the " +
-    "best of what holds them, and what is near in meaning where the registry has an " +
+    "BASIC: every word must occur, by its stem. SEMANTIC: any word, words that are " +
+    "typical of the best results, and records near in meaning where the registry has an " +
     "embeddings server.",
 });
 
@@ -62,12 +62,12 @@ class SearchHit {
   @Field(() => Float, { description: "Above 0; comparable within one answer only." })
   score!: number;
   @Field(() => GraphQLJSON, {
-    description: "By field, HTML: what was found stands in em, everything else is escaped.",
+    description: "By field, as HTML: matches are in em, everything else is escaped.",
   })
   highlight!: object;
 }
 @ObjectType("SearchAnswer", {
-  description: "What a search found, the best first.",
+  description: "The results of a search, the best first.",
   simpleResolvers: true,
 })
 class SearchAnswerType {

@@ -59,8 +59,7 @@ async function revisionsOf(
   if (after !== undefined && !/^[1-9]\d{0,8}$/.test(after))
     throw new ServiceError(
       "BAD_REQUEST",
-      "The cursor in after is none that a history gave: pass pageInfo.endCursor of the page " +
-        "before.",
+      "The cursor in after is not from a history: pass pageInfo.endCursor of the page before.",
     );
   if (!node.stored) return { ...pageOf([], [], false, after), totalCount: 0 };
   const found = await historyOf(
@@ -144,8 +143,7 @@ async function followLinks(
 function badCursor(): never {
   throw new ServiceError(
     "BAD_REQUEST",
-    "The cursor in after is none that a page of links gave: pass pageInfo.endCursor of the " +
-      "page before.",
+    "The cursor in after is not from a page of links: pass pageInfo.endCursor of the page before.",
   );
 }
 
@@ -269,7 +267,7 @@ export class RecordResolver {
   }
 
   @Mutation(() => RecordNode, {
-    description: "Deletes a record of any kind; answers it as it was. A tombstone stays.",
+    description: "Deletes a record of any kind and returns its last state. A tombstone remains.",
   })
   async deleteRecord(
     @Arg("id", () => ID) id: string,
@@ -340,8 +338,8 @@ export class PublicationResolver {
   @Mutation(() => RecordNode, {
     name: "publish",
     description:
-      "Sets the publication status of a record; any may follow any. Publishing a crate " +
-      "publishes its members that are DRAFT.",
+      "Sets the publication status of a record; every change of status is allowed. " +
+      "Publishing a crate publishes its members that are DRAFT.",
   })
   async publishRecord(
     @Arg("id", () => ID) id: string,

@@ -44,7 +44,7 @@ class CriterionType {
     description: "What to add, and where; null where nothing is missing.",
   })
   fix!: string | null;
-  @Field({ description: "What the rule of older registries gives." }) legacy!: boolean;
+  @Field({ description: "The result by the rule of older registries." }) legacy!: boolean;
 }
 @ObjectType("AiReadyCategory", { simpleResolvers: true })
 class CategoryType {
@@ -69,7 +69,7 @@ class AiReadyScoreType {
   @Field(() => ID) rocrateIdentifier!: string;
   @Field(() => [CategoryType]) categories!: CategoryType[];
   @Field(() => TotalsType) score!: TotalsType;
-  @Field(() => Int, { description: "Revision of the crate when it was looked at." })
+  @Field(() => Int, { description: "Revision of the crate that was evaluated." })
   revision!: number;
   @Field({ description: "RFC 3339, UTC." }) computedAt!: string;
   @Field(() => GraphQLJSON, { description: "The same as REST answers it." })
@@ -113,7 +113,9 @@ export class ScoreResolver {
     );
   }
 
-  @Query(() => AiReadyScoreType, { description: "How ready a crate is for AI, as it is now." })
+  @Query(() => AiReadyScoreType, {
+    description: "How ready the current version of a crate is for AI.",
+  })
   async aiReadyScore(
     @Arg("id", () => ID) id: string,
     @Ctx() context: Context,
@@ -123,7 +125,7 @@ export class ScoreResolver {
 
   @Mutation(() => SubmissionType, {
     description:
-      "Works the score of a crate out anew, in the background, and checks its tables " +
+      "Computes the score of a crate again, in the background, and checks its tables " +
       "against their schemas.",
   })
   rescoreCrate(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {

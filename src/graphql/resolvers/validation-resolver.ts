@@ -73,7 +73,7 @@ export class ValidationResolver {
     @Ctx() context: Context,
     @Arg("kind", () => String, {
       nullable: true,
-      description: "Kind to check the document as, e.g. dataset; else its @type tells it.",
+      description: "Kind to check the document as, e.g. dataset; otherwise its @type decides.",
     })
     kind?: string,
   ): Promise<ShapeReport> {
@@ -94,7 +94,7 @@ class TableError {
   @Field() message!: string;
 }
 @ObjectType("TableCheck", {
-  description: "What a check of a table came to.",
+  description: "Result of the check of a table.",
   simpleResolvers: true,
 })
 class TableCheckType {
@@ -117,8 +117,8 @@ export class SchemaResolver {
 
   @Mutation(() => TableCheckType, {
     description:
-      "Checks a table against a stored schema; nothing is kept (GraphQL multipart request; " +
-      "send the header apollo-require-preflight).",
+      "Checks a table against a stored schema; nothing of it is stored (GraphQL " +
+      "multipart request; send the header apollo-require-preflight).",
   })
   async validateTable(
     @Arg("schema", () => ID) schema: string,

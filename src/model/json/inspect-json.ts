@@ -164,7 +164,7 @@ class Inspection {
     if (!isKeepable(key))
       this.tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
     if (frame.keys!.has(key))
-      this.tell("duplicate_key", "the key stands twice in this object", start);
+      this.tell("duplicate_key", "the key occurs twice in this object", start);
     frame.keys!.add(key);
     this.space();
     if (this.text[this.at] !== ":") throw new Broken(this.at, "Expecting ':' delimiter");
@@ -185,7 +185,8 @@ class Inspection {
     if (word === undefined && !isExactNumber(number))
       this.tell(
         "number_precision",
-        "the number has more digits or a larger exponent than a double keeps; send it as a string",
+        "the number has more digits or a larger exponent than a double can represent; " +
+          "send it as a string",
         start,
       );
   }

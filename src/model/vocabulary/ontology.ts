@@ -57,7 +57,7 @@ const CLASSES: Readonly<Record<string, VocabularyClass>> = {
   Package: a("Objects that are kept together.", "evi:DigitalObject"),
   ROCrate: a("A package with RO-Crate metadata.", "evi:Package"),
   Container: a("A container image that software runs in.", "evi:DigitalObject"),
-  EvidenceGraph: a("The support of one object, as a graph that is kept.", "evi:DigitalObject"),
+  EvidenceGraph: a("The support of one object, as a stored graph.", "evi:DigitalObject"),
   Computation: a("A run of software.", "prov:Activity", ["schema:CreateAction"]),
   Experiment: a("Work at the bench or in the field.", "prov:Activity"),
   Instrument: a("A device used in an experiment.", "prov:Entity"),
@@ -88,7 +88,7 @@ const SUPPORT: Readonly<Record<string, VocabularyProperty>> = {
     transitive: true,
   },
   supportedBy: {
-    comment: "The subject rests on the object, directly or through others.",
+    comment: "The subject is supported by the object, directly or through others.",
     inverseOf: "evi:supports",
     transitive: true,
   },
@@ -98,8 +98,8 @@ const SUPPORT: Readonly<Record<string, VocabularyProperty>> = {
   },
   directlySupportedBy: {
     comment:
-      "The subject rests on the object, with nothing between them. The one predicate that " +
-      "this service infers; its statements stand in graphs of their own.",
+      "The subject is supported by the object, with nothing between them. The one " +
+      "predicate that this service infers; its statements stand in graphs of their own.",
     subPropertyOf: ["evi:supportedBy"],
     inverseOf: "evi:directlySupports",
   },
@@ -119,11 +119,11 @@ const SUPPORT: Readonly<Record<string, VocabularyProperty>> = {
     inverseOf: "evi:directlyChallenges",
   },
   indirectlyChallenges: {
-    comment: "The subject speaks against something that the object rests on.",
+    comment: "The subject speaks against something that supports the object.",
     subPropertyOf: ["evi:challenges"],
   },
   indirectlyChallengedBy: {
-    comment: "The object speaks against something that the subject rests on.",
+    comment: "The object speaks against something that supports the subject.",
     subPropertyOf: ["evi:challengedBy"],
     inverseOf: "evi:indirectlyChallenges",
   },
@@ -203,7 +203,7 @@ const MEANING: Readonly<
   },
   createdBy: { comment: "Who made the object.", from: "prov:Entity", to: "prov:Agent" },
   generated: {
-    comment: "The activity brought this object forth.",
+    comment: "The activity produced this object.",
     inverseOf: "evi:generatedBy",
     from: "prov:Activity",
     to: "prov:Entity",
@@ -289,8 +289,12 @@ const OTHERS: Readonly<Record<string, VocabularyProperty>> = {
     to: "evi:DigitalObject",
   },
   containedBy: { comment: "The subject is a part of the object.", inverseOf: "evi:contains" },
-  hasSchema: { comment: "The data keeps to this schema.", from: "evi:Dataset", to: "evi:Schema" },
-  schemaFor: { comment: "This data keeps to the schema.", inverseOf: "evi:hasSchema" },
+  hasSchema: {
+    comment: "The data conforms to this schema.",
+    from: "evi:Dataset",
+    to: "evi:Schema",
+  },
+  schemaFor: { comment: "This data conforms to the schema.", inverseOf: "evi:hasSchema" },
   annotates: {
     comment: "The annotation is about this object.",
     from: "evi:Annotation",
@@ -309,12 +313,12 @@ const OTHERS: Readonly<Record<string, VocabularyProperty>> = {
   },
   packagedBy: { comment: "The software is held by this container.", inverseOf: "evi:packages" },
   represents: {
-    comment: "The digital object stands for this thing.",
+    comment: "The digital object represents this thing.",
     from: "evi:DigitalObject",
     to: "prov:Entity",
   },
   representedBy: {
-    comment: "The thing is stood for by this digital object.",
+    comment: "The thing is represented by this digital object.",
     inverseOf: "evi:represents",
   },
 };
@@ -352,13 +356,14 @@ const label = (name: string): string =>
 
 /** The ontology itself: the source of its facts, and its differences. */
 const ABOUT =
-  `The vocabulary in which this service states what rests on what. Its terms are those of the ` +
-  `evidence graph ontology EVI 1.5; it differs from that in what follows.
-Its properties are tied to PROV-O, in the namespace that PROV-O has. Support has neither domain ` +
-  `nor range, because activities and agents take part in it and are no digital objects. An ` +
-  `agent is not a kind of entity. Classes of schema.org are close matches, not equivalents, so ` +
-  `that nothing is typed by accident. Where a property is meant to stand is told by ` +
-  `schema:domainIncludes and schema:rangeIncludes, from which nothing follows.`;
+  "The vocabulary in which this service states which object supports which. Its terms " +
+  `are those of the evidence graph ontology EVI 1.5, with these differences.
+Its properties are aligned with PROV-O, in the namespace of PROV-O. Support has ` +
+  "neither domain nor range, because activities and agents take part in it and are not " +
+  "digital objects. An agent is not a kind of entity. Classes of schema.org are close " +
+  "matches, not equivalents, so that nothing is typed by accident. schema:domainIncludes " +
+  "and schema:rangeIncludes state where a property is intended to be used, without " +
+  "entailment.";
 
 /**
  * The evidence vocabulary in Turtle, printed from the tables of this folder and the fields of the

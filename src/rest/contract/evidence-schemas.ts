@@ -24,7 +24,7 @@ const SAID: JsonObject = {
     type: "boolean",
     const: true,
     description:
-      "There when that owner has no right over the end of the edge that the walk comes from.",
+      "Present when that owner has no right over the end of the edge that the walk comes from.",
   },
 };
 
@@ -43,10 +43,10 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
         type: "integer",
         description: "How many like siblings the node stands for; absent when it is itself.",
       },
-      group: { type: "string", description: "Asks for them one by one, in `expand`." },
+      group: { type: "string", description: "Pass it in `expand` to get them one by one." },
       statements: {
         type: "array",
-        description: "Whose word the node's edges are.",
+        description: "Who states the node's edges.",
         items: {
           type: "object",
           required: ["property", "object", "record", "owner", "ownsSource", "ownsTarget"],
@@ -58,14 +58,14 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
               "The record whose document says it; null where the members of a group have " +
                 "each their own.",
             ),
-            field: nullable("string", "The field that says it; there with `statements=true`."),
+            field: nullable("string", "The field that says it; present with `statements=true`."),
             ...SAID,
             derived: {
               type: "boolean",
               const: true,
               description:
-                "There when the record states the inverse: `generatedBy` of a result that " +
-                "only its computation names.",
+                "Present when the record states the inverse: `generatedBy` of a result " +
+                "that only its computation names.",
             },
           },
         },
@@ -89,9 +89,9 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
       "@id": { type: "string", description: "The record that was asked for." },
       total: {
         type: "integer",
-        description: "Records that rest on it, directly or through others.",
+        description: "Records that it supports, directly or through others.",
       },
-      direct: { type: "integer", description: "Those that rest on it directly." },
+      direct: { type: "integer", description: "Records that it supports directly." },
       furthest: { type: "integer", description: "Steps to the furthest of them." },
       byKind: schemaRef("KindCounts"),
       byOwner: {
@@ -110,14 +110,14 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
       },
       unresolved: {
         type: "integer",
-        description: "Identifiers that rest on it and that no record here describes.",
+        description: "Identifiers that it supports and that no record here describes.",
       },
       hidden: {
         type: "object",
         additionalProperties: { type: "integer" },
         description: "Edges that are left out, with `assertedBy=owner`.",
       },
-      asOf: { type: "integer", description: "Sequence of the commit that the answer is as of." },
+      asOf: { type: "integer", description: "Sequence of the commit that the answer reflects." },
     },
   },
   SupportPath: {
@@ -150,7 +150,7 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
             thirdParty: {
               type: "boolean",
               const: true,
-              description: "There when nobody states it but third parties.",
+              description: "Present when only third parties state it.",
             },
             statedBy: {
               type: "array",
@@ -167,7 +167,7 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
           },
         },
       },
-      asOf: { type: "integer", description: "Sequence of the commit that the answer is as of." },
+      asOf: { type: "integer", description: "Sequence of the commit that the answer reflects." },
     },
   },
   EvidenceGraphAnswer: {
@@ -196,8 +196,7 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
       outputs: {
         type: "array",
         items: schemaRef("Reference"),
-        description:
-          "Nodes of this answer that support no other: the results that the rest leads to.",
+        description: "Nodes of this answer that support no other: the final results.",
       },
       dangling: {
         type: "array",
@@ -221,11 +220,11 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
       truncated: { type: "boolean", description: "True when `limit` cut the answer." },
       cursor: {
         type: "string",
-        description: "Where the rest begins; there when the answer is truncated.",
+        description: "Cursor of the next page; present when the answer is truncated.",
       },
       asOf: {
         type: "integer",
-        description: "Sequence of the newest commit that the answer knows.",
+        description: "Sequence of the newest commit that the answer reflects.",
       },
     },
   },
@@ -264,7 +263,7 @@ export const SCORE_SCHEMAS: Readonly<Record<string, JsonObject>> = {
           total: { type: "integer", description: "Criteria that apply." },
         },
       },
-      revision: { type: "integer", description: "Of the crate when it was looked at." },
+      revision: { type: "integer", description: "Revision of the crate that was evaluated." },
       computedAt: { type: "string", format: "date-time", description: "RFC 3339, UTC." },
     },
   },
@@ -285,7 +284,7 @@ export const SCORE_SCHEMAS: Readonly<Record<string, JsonObject>> = {
           "identifiers: `ark:…#/license`.",
       },
       fix: nullable("string", "What to add, and where; null where nothing is missing."),
-      legacy: { type: "boolean", description: "What the rule of older registries gives." },
+      legacy: { type: "boolean", description: "The result by the rule of older registries." },
     },
   },
 };

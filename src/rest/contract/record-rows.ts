@@ -76,8 +76,8 @@ function createOperation(kind: Kind): ContractRow {
       `${kind.description} Without \`@id\` an identifier is ` +
       `minted.${
         kind.fields["owner"]
-          ? " `owner` may also be given in compact form, as an object with `@id`; its `@id` is " +
-            "kept."
+          ? " `owner` may also be given in compact form, as an object with `@id`; its " +
+            "`@id` is stored."
           : ""
       }`,
     body: bodiesOf(kind),
@@ -103,8 +103,8 @@ function updateOperation(kind: Kind): ContractRow {
     tag: "records",
     summary: `Replace ${article(kind)}`,
     description:
-      "Replaces the whole record that the body's `@id` names: absent fields fall back to " +
-      "their default or vanish. A body that changes nothing makes no revision.",
+      "Replaces the whole record that the body's `@id` names: absent fields get their " +
+      "default or are removed. A body that changes nothing creates no revision.",
     parameters: [IF_MATCH],
     body: bodiesOf(kind),
     answer: {
@@ -156,7 +156,7 @@ function deleteOperation(kind: Kind): ContractRow {
     tag: "records",
     summary: `Delete ${article(kind)}`,
     description:
-      "Leaves a tombstone: the identifier is not used again, and reading it answers 410.",
+      "Leaves a tombstone: the identifier is not used again, and reading it returns 410.",
     parameters: [...arkPath(example["@id"] as string), IF_MATCH, ...TOMBSTONE],
     answer: {
       description: "The deleted record.",

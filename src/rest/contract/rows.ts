@@ -101,12 +101,15 @@ export const HEADERS = {
   },
   "Content-Range": { description: "Which bytes the answer holds.", schema: { type: "string" } },
   "X-Truncated": {
-    description: "There only when the answer was cut: the setting that cut it, with its value.",
+    description:
+      "Present only when the answer was truncated: the setting that limited it, with its " +
+      "value.",
     schema: { type: "string" },
   },
   "X-As-Of": {
     description:
-      "Commit that the answer is as of; no write that was answered before the request is missing.",
+      "Commit that the answer reflects; it includes every write that was confirmed " +
+      "before the request.",
     schema: { type: "integer" },
   },
   "Accept-Ranges": { description: "`bytes`.", schema: { type: "string" } },
@@ -126,7 +129,7 @@ export const json = (
 export const html = (example: string): MediaTypeObject => ({ schema: { type: "string" }, example });
 
 export const NOT_MODIFIED: Readonly<Record<string, JsonObject>> = {
-  "304": { description: "The record is still as `If-None-Match` names it." },
+  "304": { description: "The record still has the `ETag` in `If-None-Match`." },
 };
 
 const declare = (
@@ -190,7 +193,7 @@ const IF_MATCH_HEADER = header(
 );
 const IF_NONE_MATCH_HEADER = header(
   "If-None-Match",
-  "`ETag` that the caller has; when it still holds: 304.",
+  "`ETag` that the caller has; 304 when it is still current.",
   { type: "string" },
 );
 const RANGE_HEADER = header(
@@ -201,23 +204,23 @@ const RANGE_HEADER = header(
 );
 const BACKLINKS_QUERY = query(
   "backlinks",
-  "Goes on with derived lists that were cut at BACKLINK_LIMIT: as the `Link` header of the " +
-    "answer before says.",
+  "Continues derived lists that were truncated at BACKLINK_LIMIT: take it from the " +
+    "`Link` header of the previous answer.",
   { type: "string" },
 );
-const FORMAT_QUERY = query("format", "Form of the answer, before what `Accept` says.", {
+const FORMAT_QUERY = query("format", "Format of the answer; takes precedence over `Accept`.", {
   type: "string",
   enum: ["jsonld", "json", "html", "turtle", "nquads", "linkset"],
 });
 const REVISION_QUERY = query(
   "revision",
-  "The state that the record had as this revision, not the present one.",
+  "Returns this revision of the record instead of the current one.",
   { type: "integer", minimum: 1 },
 );
-const REASON_QUERY = query("reason", "Why the record is deleted: reading it tells that.", {
+const REASON_QUERY = query("reason", "Why the record is deleted: the tombstone states it.", {
   type: "string",
 });
-const SUCCESSOR_QUERY = query("successor", "Identifier of what takes the record's place.", {
+const SUCCESSOR_QUERY = query("successor", "Identifier of the record's successor.", {
   type: "string",
 });
 const BEFORE_QUERY = query("before", "Only revisions older than this one.", {
@@ -236,13 +239,13 @@ const LIST_QUERIES: readonly JsonObject[] = [
     minimum: 1,
     maximum: 1000,
   }),
-  query("cursor", "Where the page begins: as the `Link` header of the page before says.", {
+  query("cursor", "Cursor of the page: take it from the `Link` header of the previous page.", {
     type: "string",
   }),
   query("name", "Only records of this name.", { type: "string" }),
   query("owner", "Only records of this owner: an ARK in any spelling.", { type: "string" }),
   query("keyword", "Only records with this keyword.", { type: "string" }),
-  query("order", "Order of the list; records of one moment follow by identifier.", {
+  query("order", "Order of the list; records with the same time are ordered by identifier.", {
     type: "string",
     enum: ["created", "-created", "name"],
     default: "created",

@@ -80,20 +80,20 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
       },
       created: list("PlannedIdentifier", "Records that would be new."),
       changed: list("PlannedIdentifier", "Records that would get another revision."),
-      unchanged: list("PlannedIdentifier", "Records that say the same already."),
+      unchanged: list("PlannedIdentifier", "Records that would stay unchanged."),
       removed: list(
         "RemovedRecord",
         "Records of the stored crate that are not described any more: they would be " +
           "deleted, and their identifiers stay tombstones.",
       ),
-      revived: list("PlannedIdentifier", "Deleted records that would come back."),
+      revived: list("PlannedIdentifier", "Deleted records that would be restored."),
     },
   },
   CratePlan: {
     type: "object",
     description:
-      "What an upload of a crate would come to. Lists of identifiers end at " +
-      "PLAN_LIST_LIMIT; `counts` are whole.",
+      "What an upload of a crate would do. Lists of identifiers end at PLAN_LIST_LIMIT; " +
+      "`counts` are whole.",
     required: [
       "conforms",
       "rocrateIdentifier",
@@ -134,15 +134,14 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
         ),
       },
       minted: list("PlannedIdentifier", "Identifiers that would be made."),
-      kept: list("PlannedIdentifier", "ARKs of the crate that would be taken as they are."),
+      kept: list("PlannedIdentifier", "ARKs of the crate that would be used unchanged."),
       known: list(
         "PlannedIdentifier",
-        "Records that the uploader has already: they say the same, or an update brings them " +
-          "up to date.",
+        "Records that the uploader has already: they are equal, or an update would change them.",
       ),
       conflicting: list("IdentifierConflict", "Identifiers that are taken."),
-      warned: list("PlanFinding", "Advice: the crate would be taken in all the same."),
-      refused: list("PlanFinding", "What the upload would be refused for, besides conflicts."),
+      warned: list("PlanFinding", "Advice: the crate would be accepted nevertheless."),
+      refused: list("PlanFinding", "Reasons to refuse the upload, besides conflicts."),
       changes: {
         anyOf: [schemaRef("CrateChanges"), { type: "null" }],
         description:

@@ -18,17 +18,19 @@ const stateSchema = (...statuses: string[]): JsonObject => ({
       type: "object",
       description:
         "By part of the service: `ok`, `failed`, or `loading` for an index that is being " +
-        "filled, which is healthy. `containers` is there where this node runs computations, " +
-        "`embeddings` where searches go by vectors; either failing leaves the node healthy. " +
-        "`damaged`: records were found that are not what was written, which is unhealthy " +
-        "though others are served; or stored objects were, which leaves the node healthy.",
+        "filled, which is healthy. `containers` is present where this node runs " +
+        "computations, `embeddings` where searches use vectors; a failure of either " +
+        "leaves the node healthy. `damaged`: some records are damaged, which is " +
+        "unhealthy although other records are served; or some stored objects are " +
+        "damaged, which leaves the node healthy.",
       required: ["records", "index", "objects", "jobs"],
       additionalProperties: { type: "string", enum: ["ok", "failed", "loading", "damaged"] },
     },
     lag: {
       type: ["integer", "null"],
       description:
-        "Commits that the graph index has yet to apply; null when the records cannot be asked.",
+        "Commits that the graph index has yet to apply; null when the record store is " +
+        "unavailable.",
     },
   },
 });
@@ -79,7 +81,7 @@ export const SERVICE_SCHEMAS: JsonObject = {
   Submission: {
     type: "object",
     description:
-      "Work in the background: a crate on its way in, an evidence graph being built, a " +
+      "A background job: a crate being ingested, an evidence graph being built, a " +
       "computation being run. Every submission ends.",
     required: ["submissionUUID", "status", "completed", "success", "error", "warnings"],
     properties: {
@@ -87,8 +89,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
       guid: { type: "string", description: "The same as `submissionUUID`." },
       transactionFolder: { type: "string", description: "The same as `submissionUUID`." },
       status: { type: "string", enum: ["queued", "running", "finished", "failed"] },
-      stage: nullable("string", "What is being done."),
-      progress: nullable("object", "How far it is.", {
+      stage: nullable("string", "The current stage."),
+      progress: nullable("object", "The progress within the stage.", {
         required: ["done", "total", "unit"],
         properties: {
           done: { type: "integer" },
@@ -106,19 +108,19 @@ export const SERVICE_SCHEMAS: JsonObject = {
       rocrateIdentifier: nullable("string", "ARK of the crate, once it is known."),
       evidenceGraphIdentifier: nullable(
         "string",
-        "ARK of the evidence graph that was built; only where one is.",
+        "ARK of the evidence graph that was built; only for such a submission.",
       ),
       scoredCrateIdentifier: nullable(
         "string",
-        "ARK of the crate whose AI-readiness is worked out; only where it is.",
+        "ARK of the crate whose AI-readiness is computed; only for such a submission.",
       ),
       computationIdentifier: nullable(
         "string",
-        "ARK of the computation that is run; only where one is.",
+        "ARK of the computation that is run; only for such a submission.",
       ),
       embeddingsModel: nullable(
         "string",
-        "Model by which the registry itself makes vectors for search; only where it does.",
+        "Model with which the registry computes vectors for search; only for such a submission.",
       ),
       sha256: nullable("string", "Of the archive, lower-case hex."),
     },
@@ -347,13 +349,13 @@ export const SERVICE_SCHEMAS: JsonObject = {
               type: "object",
               additionalProperties: { type: "string" },
               description:
-                "By field (`name`, `keywords`, `description`), HTML: what was found stands " +
-                "in `<em>`, everything else is escaped.",
+                "By field (`name`, `keywords`, `description`), as HTML: matches are in " +
+                "`<em>`, everything else is escaped.",
             },
           },
         },
       },
-      time_taken_ms: { type: "number", description: "What the search took." },
+      time_taken_ms: { type: "number", description: "Duration of the search." },
     },
   },
   Reference: {

@@ -64,9 +64,9 @@ export async function assertMayChange(
   if (await mayChange(records, caller, record)) return;
   const rule =
     record.kind === "user"
-      ? "a user is changed by itself or an administrator only"
-      : `it is changed by its owner ${record.owner ?? "(none)"}, members of the owning group, ` +
-        "organization or project, and administrators only";
+      ? "only the user itself or an administrator may change a user"
+      : `only its owner ${record.owner ?? "(none)"}, members of the owning group, ` +
+        "organization or project, and administrators may change it";
   throw new ServiceError("FORBIDDEN", `You may not change ${record.ark}: ${rule}.`);
 }
 
@@ -75,7 +75,7 @@ export function assertMayChangeMembers(caller: Caller, record: StoredRecord): vo
   if (caller.admin || (record.owner !== null && sameArk(record.owner, caller.user))) return;
   throw new ServiceError(
     "FORBIDDEN",
-    `The members of ${record.ark} are changed by its owner or an administrator only.`,
+    `Only the owner of ${record.ark} or an administrator may change its members.`,
   );
 }
 
@@ -155,9 +155,9 @@ export async function assertMayReadArchive(
     if (await mayReadContent(records, caller, member, now)) continue;
     throw new ServiceError(
       "FORBIDDEN",
-      `The archive of ${crate.ark} as it was uploaded holds the content of ${member.ark}, ` +
-        `which is ${member.publicationStatus} and which you may not read. GET ` +
-        `${withoutHidden(crate.ark)} answers the crate without what you may not read.`,
+      `The archive of ${crate.ark} as it was uploaded holds the content of ` +
+        `${member.ark}, which is ${member.publicationStatus} and which you may not read. ` +
+        `GET ${withoutHidden(crate.ark)} returns the crate without what you may not read.`,
     );
   }
 }
@@ -261,8 +261,8 @@ export class Claims {
     const [above] = await this.refusals([key]);
     if (!above) return;
     const sentence =
-      `${stored} lies below ${above.ark}: those who may change that may register it. Choose ` +
-      "another @id, or leave it out to have one made.";
+      `${stored} lies below ${above.ark}: only those who may change that record may ` +
+      "register it. Choose another @id, or leave it out to have one minted.";
     throw this.caller
       ? new ServiceError("FORBIDDEN", sentence)
       : new ServiceError("NOT_AUTHENTICATED", sentence);

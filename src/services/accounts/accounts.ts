@@ -299,7 +299,7 @@ export async function login(
   if (!matches || !now || now.deleted || now.passwordHash !== account.passwordHash) {
     throw new ServiceError(
       "BAD_CREDENTIALS",
-      "User name and password do not belong together: check both.",
+      "The user name or the password is wrong: check both.",
     );
   }
   const [record] = await deps.records.findMany([now.user]);

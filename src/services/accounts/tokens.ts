@@ -76,7 +76,7 @@ export class Authenticator {
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.deps.records.accountOf(claims.sub);
     if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom)
-      throw refused("was ended");
+      throw refused("was revoked");
     return { user: account.user, admin: account.admin };
   }
 

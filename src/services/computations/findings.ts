@@ -8,29 +8,32 @@ export const RUN_CODES = {
   NO_IMAGE: "The computation names no container image.",
   IMAGE_NOT_ALLOWED: "The image is not among CONTAINER_IMAGES.",
   IMAGE_ABSENT: "The engine does not have the image, and fetches none.",
-  COMMAND_INVALID: "The command is neither text nor a list of texts.",
+  COMMAND_INVALID: "The command is neither a string nor a list of strings.",
   INPUT_NOT_STORED:
-    "Of something that the computation used no content is stored here; the run goes on " +
-    "without (a warning).",
+    "The registry stores no content of an input of the computation; the run continues " +
+    "without it (a warning).",
   INPUTS_TOO_LARGE:
-    "What the computation uses is more than EXECUTION_INPUT_FILES or EXECUTION_INPUT_BYTES.",
+    "The inputs of the computation exceed EXECUTION_INPUT_FILES or EXECUTION_INPUT_BYTES.",
   INPUT_REFUSED:
-    "Who asked for the run may not read something that the computation used, or it is gone.",
+    "The submitter of the run may not read an input of the computation, or the input no " +
+    "longer exists.",
   NOT_STARTED: "The engine refused to run the command in that image.",
-  COMMAND_FAILED: "The command ended with another status than 0.",
+  COMMAND_FAILED: "The command ended with a status other than 0.",
   OUT_OF_MEMORY: "The run needed more than EXECUTION_MEMORY.",
   RUN_TIMEOUT: "The run took longer than EXECUTION_TIMEOUT.",
-  NO_OUTPUTS: "The command ended well and left no file in /outputs.",
-  OUTPUTS_TOO_LARGE: "The files in /outputs are more than EXECUTION_OUTPUT_BYTES.",
-  TOO_MANY_OUTPUTS: "The files in /outputs are more than EXECUTION_OUTPUT_FILES.",
-  COMMIT_TOO_LONG: "Making the results visible in one step took longer than COMMIT_LIMIT.",
+  NO_OUTPUTS: "The command ended with status 0 and wrote no file to /outputs.",
+  OUTPUTS_TOO_LARGE: "The files in /outputs have more bytes than EXECUTION_OUTPUT_BYTES.",
+  TOO_MANY_OUTPUTS: "There are more files in /outputs than EXECUTION_OUTPUT_FILES.",
+  COMMIT_TOO_LONG: "Committing the results took longer than COMMIT_LIMIT.",
   OUTPUT_NOT_TAKEN:
-    "Something in /outputs is no plain file, or has a name that is no text (a warning).",
-  CHANGED_MEANWHILE: "The computation was deleted, or describes another run, since this one began.",
+    "An entry of /outputs is not a regular file, or its name is not valid text (a warning).",
+  CHANGED_MEANWHILE:
+    "The computation was deleted, or changed to describe another run, after this run began.",
   ENGINE_REFUSED:
-    "The container engine refused something else than the command, as often as MAX_ATTEMPTS says.",
+    "In each of MAX_ATTEMPTS attempts, the container engine refused a request other than " +
+    "the command.",
   ENGINE_AWAY:
-    "The container engine could not be reached until OUTAGE_PATIENCE after the run was asked for.",
+    "The container engine was unavailable during the whole retry window, OUTAGE_PATIENCE.",
 } as const;
 export type RunCode = keyof typeof RUN_CODES;
 

@@ -37,7 +37,7 @@ async function removeEarlier(
     await containers.remove(owner);
     log.info(
       { submission: id, attempt: owner.attempt },
-      "removed what an earlier run left on the container engine",
+      "removed containers and files of an earlier run from the container engine",
     );
   }
 }
@@ -63,7 +63,8 @@ export async function sweepRuns(
     await containers.remove(owner);
     removed++;
   }
-  if (removed > 0) log.info({ removed }, "removed what runs left on the container engine");
+  if (removed > 0)
+    log.info({ removed }, "removed containers and files of earlier runs from the container engine");
   return removed;
 }
 
@@ -124,13 +125,13 @@ function findingOf(error: unknown, job: Job): Finding | undefined {
     return error instanceof EngineAway
       ? runFinding(
           "ENGINE_AWAY",
-          "The container engine could not be reached, for as long as the registry waits for " +
-            "it (OUTAGE_PATIENCE): ask for the run again once it is back.",
+          "The container engine was unavailable during the whole retry window " +
+            "(OUTAGE_PATIENCE): submit the run again once it is available.",
         )
       : runFinding(
           "ENGINE_REFUSED",
-          `The container engine refused, however often that was tried: ${error.message}; ` +
-            "the operator can tell why.",
+          `The container engine refused every attempt: ${error.message}; ask the ` +
+            "operator for the reason.",
         );
   }
   if (!(error instanceof ServiceError)) return undefined;
@@ -231,7 +232,7 @@ async function commit(
     if (!isDeepStrictEqual(await askedOf(deps, record), asked))
       throw new RunError(
         "CHANGED_MEANWHILE",
-        `${ark} was changed while it ran, and describes another run now: ask for that one.`,
+        `${ark} was changed during the run, and now describes another run: submit that one.`,
       );
     const { writes, dataset, generated } = await resultRecords(
       deps,
@@ -264,9 +265,9 @@ async function commit(
       if (error instanceof ServiceError && error.code === "TOO_LARGE")
         throw new RunError(
           "COMMIT_TOO_LONG",
-          `Making the ${outputs.length} files that the run left visible in one step would ` +
-            `keep other writes waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ` +
-            "ms: pack them into fewer, or ask for the setting to be raised.",
+          `Committing the ${outputs.length} output files of the run at once would delay ` +
+            `other writes for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms: pack ` +
+            "them into fewer files, or ask the operator to raise the setting.",
         );
       const again =
         error instanceof ServiceError &&

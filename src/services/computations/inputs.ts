@@ -148,7 +148,7 @@ export async function gatherInputs(
       warnings.push(
         runFinding(
           "INPUT_NOT_STORED",
-          `No content of ${target.slice(0, 200)} is stored here: the run does not get it.`,
+          `No content of ${target.slice(0, 200)} is stored here: the run continues without it.`,
         ),
       );
   }
@@ -158,7 +158,8 @@ export async function gatherInputs(
 const tooLarge = (what: string): RunError =>
   new RunError(
     "INPUTS_TOO_LARGE",
-    `What the computation uses is ${what}: use less, or ask for the setting to be raised.`,
+    `The inputs of the computation are ${what}: use fewer or smaller inputs, or ask the ` +
+      "operator to raise the setting.",
   );
 
 async function* contentBelow(

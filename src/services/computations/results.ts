@@ -58,7 +58,7 @@ export async function resultRecords(
     await created(deps, "dataset", dataset, {
       "@type": "evi:Dataset",
       name: title,
-      description: `What a run of ${computation.ark} left.`,
+      description: `The output files of a run of ${computation.ark}.`,
       owner,
       distribution: files.map(({ ark }) => ark),
       dateCreated: ended,
@@ -69,7 +69,7 @@ export async function resultRecords(
     const said = {
       "@type": "evi:DataDownload",
       name: shortened(path),
-      description: `A file that a run of ${computation.ark} left.`,
+      description: `An output file of a run of ${computation.ark}.`,
       owner,
       encodingFormat: type,
       contentSize: null,
@@ -188,23 +188,24 @@ export async function receiveOutputs(
   let refused = 0;
   const pass = (what: string) => {
     if (++refused <= MOST_WARNINGS)
-      warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${what}: it is not among the results.`));
+      warnings.push(runFinding("OUTPUT_NOT_TAKEN", `${what}: it is not part of the results.`));
   };
   for await (const entry of run.outputs()) {
     signal.throwIfAborted();
     if (entry.type === "folder") continue;
     const { path } = entry;
-    if (path === null || path === "" || UNFIT.test(path)) pass("A name in /outputs is no text");
-    else if (entry.type === "link") pass(`${quoted(path)} is a link; leave the file itself`);
-    else if (entry.type === "other") pass(`${quoted(path)} is no plain file`);
+    if (path === null || path === "" || UNFIT.test(path))
+      pass("A name in /outputs is not valid text");
+    else if (entry.type === "link") pass(`${quoted(path)} is a link; write the file itself`);
+    else if (entry.type === "other") pass(`${quoted(path)} is not a regular file`);
     else if (path.split("/").includes("..") || seen.has(path))
-      pass(`${quoted(path)} is a path that no file in /outputs has`);
+      pass(`${quoted(path)} is not a path of a file in /outputs`);
     else {
       if (seen.size === most)
         throw new RunError(
           "TOO_MANY_OUTPUTS",
-          `The run left more than EXECUTION_OUTPUT_FILES=${most} files in /outputs: pack ` +
-            "them into one, or ask for the setting to be raised.",
+          `The run wrote more than EXECUTION_OUTPUT_FILES=${most} files to /outputs: ` +
+            "pack them into one, or ask the operator to raise the setting.",
         );
       if (bytes + entry.size > room) throw outputsTooLarge(limits);
       seen.add(path);
@@ -227,14 +228,14 @@ export async function receiveOutputs(
     warnings.push(
       runFinding(
         "OUTPUT_NOT_TAKEN",
-        `${refused - MOST_WARNINGS} more entries of /outputs are not among the results.`,
+        `${refused - MOST_WARNINGS} more entries of /outputs are not part of the results.`,
       ),
     );
   if (seen.size === 0)
     throw new RunError(
       "NO_OUTPUTS",
-      "The command ended with status 0 and left no file in /outputs, which is its working " +
-        "folder: write the results there.",
+      "The command ended with status 0 and wrote no file to /outputs, which is its " +
+        "working folder: write the results there.",
     );
   return warnings;
 }
@@ -242,6 +243,6 @@ export async function receiveOutputs(
 export const outputsTooLarge = ({ EXECUTION_OUTPUT_BYTES: room }: Limits): RunError =>
   new RunError(
     "OUTPUTS_TOO_LARGE",
-    `The run left more than EXECUTION_OUTPUT_BYTES=${room} bytes in /outputs: leave less, ` +
-      "or ask for the setting to be raised.",
+    `The run wrote more than EXECUTION_OUTPUT_BYTES=${room} bytes to /outputs: write ` +
+      "less, or ask the operator to raise the setting.",
   );

@@ -214,7 +214,7 @@ export function describeRun(document: JsonObject, allowed: string): RunDescripti
   if (!REFERENCE.test(image))
     throw new RunError(
       "NO_IMAGE",
-      `${quoted(said)} is no name of an image: give one as container, such as ` +
+      `${quoted(said)} is not the name of an image: give one as container, such as ` +
         "localhost/lab/count:1.",
       "/container",
     );
@@ -257,7 +257,7 @@ function commandOf(command: JsonValue | undefined): Omit<RunDescription, "image"
   if (!Array.isArray(words) || !words.every((word) => typeof word === "string"))
     throw new RunError(
       "COMMAND_INVALID",
-      "The command is neither one text nor a list of texts.",
+      "The command is neither a string nor a list of strings.",
       "/command",
     );
   if (words.reduce((sum, word) => sum + Buffer.byteLength(word), 0) > LONGEST_COMMAND)

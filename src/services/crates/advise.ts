@@ -140,8 +140,8 @@ class ReferenceRules {
     if (this.#nested)
       this.findings.warn(
         "NESTED_WITHOUT_ID",
-        `An object without an @id stands inside an entity${also(this.#nested)}; list it in ` +
-          "@graph with an @id, and refer to it.",
+        `An object without an @id is nested in an entity${also(this.#nested)}; list it ` +
+          "in @graph with an @id, and refer to it.",
         { file, pointer: this.#nested.pointer },
       );
     for (const [name, places] of this.#texts)
@@ -187,7 +187,9 @@ class ReferenceRules {
     for (const item of listOf(stated)) {
       const [iri] = referencesIn(item);
       const problem =
-        iri === undefined || iri === "" ? "is no reference" : this.#conformsToProblem(iri, isRoot);
+        iri === undefined || iri === ""
+          ? "is not a reference"
+          : this.#conformsToProblem(iri, isRoot);
       if (problem !== undefined)
         this.findings.warn(
           "CONFORMS_TO_INVALID",
@@ -201,11 +203,11 @@ class ReferenceRules {
     const version = SPECIFICATION.exec(iri);
     if (version && !version[1])
       return isRoot
-        ? "names no version of RO-Crate, and the crate itself conforms to profiles; the " +
-            "descriptor says the version"
+        ? "does not name a version of RO-Crate, and the crate itself conforms to profiles; " +
+            "the descriptor says the version"
         : undefined;
     if (version && !iri.includes("/context") && !RO_CRATE_VERSION.test(version[1]!))
-      return "is no version of RO-Crate";
+      return "is not a version of RO-Crate";
     return ABSOLUTE.test(iri) || this.#isDescribed(iri)
       ? undefined
       : "is neither a URI nor an entity of the crate";
@@ -256,8 +258,8 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
   if (context === undefined || context === null)
     findings.warn(
       "CONTEXT_MISSING",
-      "The metadata has no @context; its terms are kept under a vocabulary of the " +
-        "registry's own. Add the context of RO-Crate.",
+      "The metadata has no @context; its terms are stored under a vocabulary of the " +
+        "registry. Add the context of RO-Crate.",
       { file, pointer: "" },
     );
   if (descriptor) {
@@ -279,18 +281,18 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
     if (NOT_IN_URI.test(id))
       findings.warn(
         "ID_NOT_URI",
-        `The @id ${JSON.stringify(id.slice(0, 200))} is no URI; percent-encode it (a blank ` +
-          "as %20).",
+        `The @id ${JSON.stringify(id.slice(0, 200))} is not a URI; percent-encode it (a ` +
+          "blank as %20).",
         { file, pointer },
       );
     if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"]))
-      findings.warn("TYPE_MISSING", "The entity has no @type; say what it is.", { file, pointer });
+      findings.warn("TYPE_MISSING", "The entity has no @type; state its type.", { file, pointer });
   }
   const held = entities.filter(({ embedded }) => embedded);
   if (held.length > 0)
     findings.warn(
       "NOT_FLATTENED",
-      `${held.length === 1 ? "An entity stands" : `${held.length} entities stand`} inside ` +
+      `${held.length === 1 ? "An entity is" : `${held.length} entities are`} nested in ` +
         "another one; list entities in @graph, and refer to them by @id.",
       { file, pointer: held[0]!.pointer },
     );
@@ -349,8 +351,8 @@ function adviseOnRoot(
     if (typeof date !== "object" && !isDate(date))
       findings.warn(
         "DATE_INVALID",
-        `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is no date of ISO ` +
-          "8601; write it like 2024-05-03.",
+        `The datePublished ${JSON.stringify(String(date).slice(0, 100))} is not an ISO ` +
+          "8601 date; write it like 2024-05-03.",
         { file, pointer: `${pointer}/datePublished` },
       );
   }

@@ -195,8 +195,8 @@ class RecordBytes {
       throw crateError(
         "RECORDS_TOO_LARGE",
         "The records of the crate have more than " +
-          `MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten what many entities ` +
-          "repeat, such as a long @context.",
+          `MAX_CRATE_RECORD_BYTES=${MAX_CRATE_RECORD_BYTES} bytes. Shorten parts that many ` +
+          "entities repeat, such as a long @context.",
         placeOf(entity),
       );
     return record;
@@ -371,8 +371,8 @@ class LostTerms {
       const also = count === 1 ? "" : ` (and in ${count - 1} more)`;
       findings.warn(
         "LOST_TERM",
-        `No context explains the term ${JSON.stringify(term.slice(0, 200))}${also}; it is ` +
-          "kept under a vocabulary of the registry's own.",
+        `No context explains the term ${JSON.stringify(term.slice(0, 200))}${also}; it ` +
+          "is stored under a vocabulary of the registry.",
         placeOf(entity),
       );
     }

@@ -40,7 +40,7 @@ const advice = (meaning: string, fix: string): CodeEntry<"RECOMMENDED"> => ({
 export const FINDING_CODES = {
   // The archive
   NOT_A_ZIP: content(
-    "The upload is no zip archive, or its end is missing.",
+    "The upload is not a zip archive, or its end is missing.",
     "Pack the crate as a zip archive and send it whole.",
   ),
   CORRUPT_ARCHIVE: content(
@@ -70,7 +70,7 @@ export const FINDING_CODES = {
   ),
   BAD_MEMBER_NAME: content(
     "A member's name is empty, absolute, or holds `..`, a drive letter, a backslash, a " +
-      "control or bidirectional character, or bytes that are no text.",
+      "control or bidirectional character, or bytes that are not text.",
     "Rename the member to a relative path with `/` between its parts, without invisible " +
       "characters.",
   ),
@@ -84,7 +84,7 @@ export const FINDING_CODES = {
   ),
   TOO_MANY_ENTRIES: limit(
     "The archive has more members than MAX_CRATE_ENTRIES.",
-    "Send fewer files, pack small ones together, or ask for the setting to be raised.",
+    "Send fewer files, pack small ones together, or ask the operator to raise the setting.",
   ),
   MEMBER_NAME_TOO_LONG: limit(
     "A member's name is longer than MAX_MEMBER_NAME_BYTES.",
@@ -92,12 +92,12 @@ export const FINDING_CODES = {
   ),
   INFLATED_TOO_LARGE: limit(
     "The members together are larger than MAX_CRATE_INFLATED_BYTES.",
-    "Send a smaller crate, or ask for the setting to be raised.",
+    "Send a smaller crate, or ask the operator to raise the setting.",
   ),
   RATIO_TOO_HIGH: limit(
     "A member inflates to more than MAX_CRATE_RATIO times its compressed size.",
-    "Compress the file inside the crate, so that the archive need not, or ask for the " +
-      "setting to be raised.",
+    "Compress the file inside the crate, so that the archive need not, or ask the " +
+      "operator to raise the setting.",
   ),
   // The metadata
   NO_METADATA: content(
@@ -110,58 +110,61 @@ export const FINDING_CODES = {
   ),
   METADATA_TOO_LARGE: limit(
     "A metadata file is larger than MAX_METADATA_BYTES.",
-    "Describe less in one crate, or ask for the setting to be raised.",
+    "Describe less in one crate, or ask the operator to raise the setting.",
   ),
   ENTITY_TOO_LARGE: limit(
     "An entity of the metadata is larger than MAX_ENTITY_BYTES.",
-    "Put what it holds into a file of the crate, or ask for the setting to be raised.",
+    "Put what it holds into a file of the crate, or ask the operator to raise the setting.",
   ),
   TOO_MANY_ENTITIES: limit(
     "The crate has more entities than MAX_CRATE_ENTITIES.",
-    "Split the crate, or ask for the setting to be raised.",
+    "Split the crate, or ask the operator to raise the setting.",
   ),
   TOO_MANY_CONTEXTS: limit(
     "The metadata applies more contexts than MAX_CRATE_CONTEXTS.",
-    "Write the terms into one `@context` at the top of the metadata, or ask for the setting " +
-      "to be raised.",
+    "Write the terms into one `@context` at the top of the metadata, or ask the operator " +
+      "to raise the setting.",
   ),
   TOO_MANY_TERMS: limit(
     "The contexts define more terms than MAX_CRATE_TERMS.",
-    "Define the terms that are used, or ask for the setting to be raised.",
+    "Define the terms that are used, or ask the operator to raise the setting.",
   ),
   TOO_MANY_REFERENCES: limit(
     "A property of an entity has more values than MAX_CRATE_REFERENCES.",
-    "Name fewer, by way of folders (Dataset) that have parts of their own, or ask for the " +
-      "setting to be raised.",
+    "Name fewer, by way of folders (Dataset) that have parts of their own, or ask the " +
+      "operator to raise the setting.",
   ),
   NESTED_ENTITIES: limit(
-    "Entities stand inside one another deeper than MAX_CRATE_NESTING.",
+    "Entities are nested deeper than MAX_CRATE_NESTING.",
     "List the entities in `@graph`, and refer to them by `@id`.",
   ),
   RECORDS_TOO_LARGE: limit(
     "The records of the crate have more bytes than MAX_CRATE_RECORD_BYTES.",
-    "Shorten what many entities repeat, such as a long inline `@context`, or ask for the " +
-      "setting to be raised.",
+    "Shorten parts that many entities repeat, such as a long inline `@context`, or ask " +
+      "the operator to raise the setting.",
   ),
   json_invalid: content(
     "The metadata is not JSON.",
-    "Mend the text at the line and column; tools write valid JSON of themselves.",
+    "Fix the text at the line and column, or write the file with a JSON library.",
   ),
-  number_precision: content("A number cannot be kept exactly.", "Write the number as a string."),
+  number_precision: content(
+    "A number cannot be represented exactly.",
+    "Write the number as a string.",
+  ),
   duplicate_key: content(
-    "A key stands twice in one object.",
-    "Keep one of the two, or make their values a list.",
+    "A key occurs twice in one object.",
+    "Remove one of the two, or combine their values in a list.",
   ),
   string_unicode: content(
     "A string holds NUL or half of a surrogate pair.",
-    "Take the character out.",
+    "Remove the character.",
   ),
   too_deep: limit(
     "The metadata nests deeper than MAX_JSON_DEPTH.",
-    "Nest less: give inner objects an `@id` and list them in `@graph`.",
+    "Reduce the nesting: give inner objects an `@id` and list them in `@graph`.",
   ),
   METADATA_SHAPE: content(
-    "The metadata is no RO-Crate: no object, or no graph of objects.",
+    "The metadata is not an RO-Crate: it is not an object, or has no graph of objects.",
     "Write an object with `@context` and a list of objects as `@graph`.",
   ),
   NO_ROOT: content(
@@ -174,7 +177,7 @@ export const FINDING_CODES = {
     "Let `about` name the crate, a Dataset.",
   ),
   CONTEXT_INVALID: content(
-    "A `@context` breaks the rules of JSON-LD, so that nothing tells what the terms mean.",
+    "A `@context` breaks the rules of JSON-LD, so that the meaning of the terms is unknown.",
     "Write a context of RO-Crate, and terms with an IRI each.",
   ),
   INVALID_ID: content(
@@ -188,14 +191,14 @@ export const FINDING_CODES = {
   ),
   DUPLICATE_ENTITY: advice(
     "Two entities have one identifier and were merged.",
-    "Say all of an entity in one place.",
+    "Describe each entity in one place.",
   ),
   ID_MISSING: advice(
-    "An entity has no `@id`; one was made for it.",
+    "An entity has no `@id`; one was minted for it.",
     "Give the entity an `@id`, such as `#name`.",
   ),
   ARK_MALFORMED: advice(
-    "An `@id` begins like an ARK and is none; an identifier was made for the entity.",
+    "An `@id` begins like an ARK and is not one; an identifier was minted for the entity.",
     "Write `ark:NAAN/name` with a NAAN of five digits.",
   ),
   LOST_TERM: advice(
@@ -213,22 +216,22 @@ export const FINDING_CODES = {
     "Define the term by an IRI, or leave the definition out.",
   ),
   FIELD_LENGTH: advice(
-    "A text is shorter or longer than its kind allows over the API; it is kept whole.",
-    "Keep to the length.",
+    "A text is shorter or longer than its kind allows over the API; it is stored in full.",
+    "Change the text to a length within the limits.",
   ),
   FIELD_RESERVED: advice(
     "An entity has a `containerDigest`, which only a run in this registry states; it is " +
-      "kept in the document, not in the graph.",
-    "Leave it out, or nothing where it says what ran elsewhere.",
+      "stored in the document, not in the graph.",
+    "Leave it out. Do nothing where it describes a run elsewhere.",
   ),
   CRATE_LINKED: advice(
-    "A crate within the crate is registered already and is linked. Its own metadata says " +
-      "what it is; what the crate around it says otherwise of it is not stored.",
+    "A crate within the crate is registered already and is linked. Its own metadata " +
+      "describes it; different statements of the outer crate are not stored.",
     "Nothing. To change the nested crate, upload it with `?update=true`, by itself or " +
       "within this one.",
   ),
   NESTED_ELSEWHERE: advice(
-    "A metadata file outside the crate's folder is kept as a plain file.",
+    "A metadata file outside the crate's folder is stored as a plain file.",
     "Move the nested crate into the crate's folder.",
   ),
   // Requirements of RO-Crate
@@ -243,12 +246,12 @@ export const FINDING_CODES = {
     "Write a flat `@graph` with a descriptor.",
   ),
   DESCRIPTOR_INCOMPLETE: advice(
-    "The descriptor is no CreativeWork, or does not say which RO-Crate it conforms to.",
+    "The descriptor is not a CreativeWork, or does not say which RO-Crate it conforms to.",
     "Give it `@type` CreativeWork and a `conformsTo` of https://w3id.org/ro/crate/ and the " +
       "version.",
   ),
   CONTEXT_MISSING: advice(
-    "The metadata has no `@context`; its terms are kept under a vocabulary of the registry's own.",
+    "The metadata has no `@context`; its terms are stored under a vocabulary of the registry.",
     "Add the context of RO-Crate, https://w3id.org/ro/crate/1.1/context.",
   ),
   CONTEXT_VERSION: advice(
@@ -262,17 +265,17 @@ export const FINDING_CODES = {
     "Add what is missing.",
   ),
   DATE_INVALID: advice(
-    "A datePublished is no date of ISO 8601.",
+    "A datePublished is not an ISO 8601 date.",
     "Write it like 2024-05-03 or 2024-05-03T08:00:00Z.",
   ),
-  TYPE_MISSING: advice("An entity has no `@type`.", "Say what it is, with a type of schema.org."),
+  TYPE_MISSING: advice("An entity has no `@type`.", "State its type, with a type of schema.org."),
   NOT_FLATTENED: advice(
-    "An entity stands inside another one instead of in `@graph`; each becomes a record.",
+    "An entity is nested in another one instead of listed in `@graph`; each becomes a record.",
     "List it in `@graph`, and refer to it by its `@id`.",
   ),
   NESTED_WITHOUT_ID: advice(
-    "An object without an `@id` stands inside an entity; it is kept there, and no record " +
-      "refers to it.",
+    "An object without an `@id` is nested in an entity; it is stored there, and no " +
+      "record refers to it.",
     "List it in `@graph` with an `@id` such as `#name`, and refer to it.",
   ),
   TEXT_AS_REFERENCE: advice(
@@ -281,7 +284,7 @@ export const FINDING_CODES = {
     'Write references as `{"@id": "…"}`.',
   ),
   CONFORMS_TO_INVALID: advice(
-    "A `conformsTo` names neither a profile nor a version of RO-Crate that there is.",
+    "A `conformsTo` names neither a profile nor an existing version of RO-Crate.",
     "Refer to the profile by its URI, and to RO-Crate by one such as " +
       "https://w3id.org/ro/crate/1.1.",
   ),
@@ -290,7 +293,7 @@ export const FINDING_CODES = {
     "Describe what it names in `@graph`, or correct the `@id`.",
   ),
   ID_NOT_URI: advice(
-    "An `@id` holds what a URI does not, such as a blank; it is kept with that percent-encoded.",
+    "An `@id` holds what a URI does not, such as a blank; it is stored with that percent-encoded.",
     "Percent-encode it, a blank as %20.",
   ),
   NOT_PART: advice(
@@ -298,13 +301,13 @@ export const FINDING_CODES = {
     "Name it in the `hasPart` of the crate or of one of its parts.",
   ),
   FOLDER_AS_FILE: advice(
-    "An entity is called a File, and a folder has its name.",
+    "An entity has the type File, and a folder has its name.",
     "Give a folder the type Dataset and a `/` at the end of its `@id`.",
   ),
   JSONLD_INVALID: advice(
-    "A member of an entity breaks the rules of JSON-LD; it is kept in the document, and in " +
-      "the graph as a JSON literal.",
-    "Write the member as JSON-LD has it.",
+    "A member of an entity breaks the rules of JSON-LD; it is stored in the document, " +
+      "and in the graph as a JSON literal.",
+    "Write the member as valid JSON-LD.",
   ),
   // The files
   FILE_MISSING: content(
@@ -339,11 +342,11 @@ export const FINDING_CODES = {
   ),
   CRATE_MISMATCH: content(
     "The upload names a crate, and the crate's `@id` is the ARK of another one.",
-    "Name the crate that it is, or leave the name out.",
+    "Name the same crate, or leave the name out.",
   ),
   CHANGED_MEANWHILE: conflict(
-    "A record of the crate was changed by somebody else while the update was taken in.",
-    "Read it again, and upload the crate with what it says now.",
+    "Somebody else changed a record of the crate while the update was ingested.",
+    "Read the record again, and upload the crate with its current version.",
   ),
   ROOT_WITHOUT_ARK: advice(
     "The crate was sent as an update, and neither the upload nor its root names the crate " +
@@ -351,40 +354,40 @@ export const FINDING_CODES = {
     "Upload it with `crate=` and the ARK of the crate, or give the root that ARK as its `@id`.",
   ),
   CRATE_ALIKE: advice(
-    "The crate gets an identifier of its own, and the uploader has a crate of the same name.",
-    "Where it is that crate: upload it with `update=true` and `crate=` with the ARK of that " +
+    "The crate gets a new identifier, and the uploader has a crate of the same name.",
+    "If it is that crate: upload it with `update=true` and `crate=` with the ARK of that " +
       "crate, and delete this one.",
   ),
   ALREADY_REGISTERED: advice(
-    "The same archive was uploaded before; the answer is what came of it then.",
-    "Nothing. With `update=true` the crate becomes again what the archive says.",
+    "The same archive was uploaded before; the answer is the result of that upload.",
+    "Nothing. `update=true` restores the crate to the content of the archive.",
   ),
   INTAKE_TIMEOUT: limit(
-    "The intake took longer than INTAKE_TIMEOUT.",
-    "Send a smaller crate, or ask for the setting to be raised.",
+    "Ingesting the crate took longer than INTAKE_TIMEOUT.",
+    "Send a smaller crate, or ask the operator to raise the setting.",
   ),
   OUT_OF_MEMORY: limit(
-    "The intake needed more memory than INTAKE_MEMORY.",
-    "Send a smaller crate, or ask for the setting to be raised.",
+    "Ingesting the crate needed more memory than INTAKE_MEMORY.",
+    "Send a smaller crate, or ask the operator to raise the setting.",
   ),
   COMMIT_TOO_LONG: limit(
-    "Making the crate visible in one step took longer than COMMIT_LIMIT.",
-    "Send a smaller crate, or ask for the setting to be raised.",
+    "Committing the crate took longer than COMMIT_LIMIT.",
+    "Send a smaller crate, or ask the operator to raise the setting.",
   ),
   ARCHIVE_GONE: content("The uploaded archive is no longer stored.", "Send the archive again."),
-  CANCELLED: conflict(
-    "The submission was cancelled.",
-    "Send the archive again when it is wanted after all.",
-  ),
+  CANCELLED: conflict("The submission was cancelled.", "Send the archive again to ingest it."),
   CRASHED_REPEATEDLY: content(
-    "The work was begun MAX_ATTEMPTS times and never came to an end.",
-    "Tell the operator; the log says more.",
+    "The job was started MAX_ATTEMPTS times and never finished.",
+    "Report it to the operator; the log has the details.",
   ),
   QUEUE_AWAY: advice(
-    "The queue of background work cannot be reached; the submission is stored.",
-    "Nothing: it begins by itself once the queue can be reached.",
+    "The job queue is unavailable; the submission is stored.",
+    "Nothing: the job starts when the queue is available again.",
   ),
-  MORE_FINDINGS: advice("More was found than is listed.", "Mend what is listed, then look again."),
+  MORE_FINDINGS: advice(
+    "There are more findings than are listed.",
+    "Fix what is listed, then validate again.",
+  ),
 } as const satisfies Record<string, CodeEntry<Severity>>;
 
 export type FindingCode = keyof typeof FINDING_CODES;

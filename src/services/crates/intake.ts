@@ -222,9 +222,9 @@ async function commit(
     if (error instanceof ServiceError && error.code === "TOO_LARGE")
       return finding(
         "COMMIT_TOO_LONG",
-        `Making its ${writes.length} records visible in one step would keep other writes ` +
-          `waiting for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller ` +
-          "crate, or ask for the setting to be raised.",
+        `Committing its ${writes.length} records at once would delay other writes for ` +
+          `longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms; send a smaller crate, or ` +
+          "ask the operator to raise the setting.",
       );
     if (error instanceof ServiceError && error.code === "DUPLICATE")
       return takenAtCommit(error, root);

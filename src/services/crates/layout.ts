@@ -282,13 +282,13 @@ function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findin
   for (const [index, value] of (Array.isArray(graph) ? graph : [graph]).entries()) {
     const pointer = Array.isArray(graph) ? `/@graph${step(index)}` : "/@graph";
     if (!isObject(value)) {
-      findings.error("METADATA_SHAPE", "An item of @graph is no object.", { file, pointer });
+      findings.error("METADATA_SHAPE", "An item of @graph is not an object.", { file, pointer });
       continue;
     }
     const id = value["@id"];
     if (typeof id === "string") entities.push({ id, pointer, value });
     else if (id === undefined || id === null) {
-      findings.warn("ID_MISSING", "The entity has no `@id`; one is made for it.", {
+      findings.warn("ID_MISSING", "The entity has no `@id`; one is minted for it.", {
         file,
         pointer,
       });

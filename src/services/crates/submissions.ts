@@ -240,8 +240,8 @@ export async function queued(
       ...submission.warnings,
       finding(
         "QUEUE_AWAY",
-        "The queue cannot be reached at the moment: the submission is stored, and begins by " +
-          "itself once it can be.",
+        "The job queue is unavailable: the submission is stored, and its job starts when " +
+          "the queue is available again.",
       ),
     ],
   };
@@ -300,7 +300,7 @@ export async function cancelSubmission(
     throw new ServiceError(
       "NOT_CANCELLABLE",
       `The submission ${before.submissionUUID} has ${before.status} ` +
-        `already${before.rocrateIdentifier === null ? "" : `: delete ${before.rocrateIdentifier} to take it back`}.`,
+        `already${before.rocrateIdentifier === null ? "" : `: delete ${before.rocrateIdentifier} to undo it`}.`,
     );
   await deps.jobs.cancel(before.submissionUUID);
   return readSubmission(deps, before.submissionUUID, caller);

@@ -75,8 +75,8 @@ export class DocumentThread {
         return reject(
           new ServiceError(
             "BUSY",
-            `${most} large documents wait to be read (DOCUMENT_QUEUE). Retry later, or send ` +
-              "smaller ones.",
+            `Too many large documents are queued (${most}, DOCUMENT_QUEUE). Retry later, ` +
+              "or send smaller ones.",
             {},
             { "Retry-After": "2" },
           ),

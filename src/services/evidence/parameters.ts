@@ -129,7 +129,7 @@ function readCursor(cursor: string): Position {
   }
   throw invalid(
     ["query", "cursor"],
-    "Value error, this is no cursor of an evidence graph; take it from the answer before",
+    "Value error, this is not a cursor of an evidence graph; take it from the previous answer",
   );
 }
 

@@ -77,7 +77,7 @@ export function supportTree(evidence: EvidenceGraph, root?: string): string[] {
     lines.push(step.top ? text : `${step.indent}${step.last ? "└─ " : "├─ "}${text}`);
     if (again || children.length === 0) continue;
     if (step.depth === DEEPEST) {
-      lines.push(`${step.indent}   … goes on; ask for ${step.id}`);
+      lines.push(`${step.indent}   … continues; ask for ${step.id}`);
       continue;
     }
     const indent = step.top ? "" : `${step.indent}${step.last ? "   " : "│  "}`;

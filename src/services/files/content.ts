@@ -53,14 +53,14 @@ export async function contentOf(
       throw new ServiceError(
         "CONTENT_DELETED",
         `The archive of ${record.ark} as it was uploaded is no longer stored, because ` +
-          `something in it was deleted. GET ${withoutHidden(record.ark)} answers the crate as ` +
-          "it is now.",
+          `something in it was deleted. GET ${withoutHidden(record.ark)} returns the ` +
+          "current version of the crate.",
       );
     }
     if (await deps.records.contentWasDeleted(record.ark))
       throw new ServiceError(
         "CONTENT_DELETED",
-        `The stored content of ${record.ark} was deleted; its metadata is kept.`,
+        `The stored content of ${record.ark} was deleted; its metadata is preserved.`,
       );
     throw new ServiceError(
       "NOT_FOUND",

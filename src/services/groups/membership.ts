@@ -64,8 +64,8 @@ export async function removeGroupMember(
       if (isOwner(group.owner, ark.stored)) {
         throw new ServiceError(
           "OWNER_STAYS",
-          `${group.owner} owns ${group.ark} and is a member by that: give the group to ` +
-            "another owner first (PUT /group).",
+          `${group.owner} owns ${group.ark} and is therefore a member: transfer the ` +
+            "group to another owner first (PUT /group).",
         );
       }
       const members = membersOf(document);

@@ -274,8 +274,8 @@ export async function moveRegistry({
 }: Move): Promise<Moved> {
   if (!verifyOnly && !(await to.truth.isEmpty())) {
     throw new TransferRefused(
-      "The target holds records, accounts or submissions already: a registry is moved into " +
-        "an empty place only (--verify compares the two)",
+      "The target holds records, accounts or submissions already: a registry can be " +
+        "moved only to an empty target (--verify compares the two)",
     );
   }
   const total = verifyOnly ? null : await countNeeded(from.truth);

@@ -259,7 +259,7 @@ export async function announce(
     if (Date.now() - begun > PATIENCE)
       throw new ServiceError(
         "STORE_UNAVAILABLE",
-        "Stored content is being removed and does not come free: try again.",
+        "The same content is being removed at the moment: try again.",
       );
   }
 }

@@ -244,7 +244,7 @@ export function mismatch(record: StoredRecord, expected: number): ServiceError {
     "REVISION_MISMATCH",
     `${record.ark} is at revision ${record.revision}, not ` +
       `${expected === 0 ? "at the one asked for" : expected}: read it again and repeat the ` +
-      "change on what it says now.",
+      "change on its current version.",
     { revision: record.revision },
   );
 }

@@ -51,7 +51,8 @@ export function readBacklinkCursor(text: string): BacklinkPositions {
   }
   throw invalid(
     ["query", "backlinks"],
-    "Value error, not a cursor of this service: take it from the Link header of the answer before",
+    "Value error, not a cursor of this service: take it from the Link header of the " +
+      "previous answer",
   );
 }
 

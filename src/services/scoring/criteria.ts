@@ -103,13 +103,15 @@ const characterization = {
   },
   data_quality: {
     tests:
-      "The root states `rai:dataCollectionMissingData`, or the tables stored here conform " +
-      "to their schemas; they are checked when a score is asked for anew (`POST …/rescore`).",
+      "The root states `rai:dataCollectionMissingData`, or the tables stored here " +
+      "conform to their schemas; they are checked when the score is computed again " +
+      "(`POST …/rescore`).",
     old: "root `rai:dataCollectionMissingData`",
     legacy: hasField(...MISSING),
     fix:
-      "Add rai:dataCollectionMissingData to the root, or ask for the score anew (POST " +
-      "/rocrate/ai-ready-score/ark:…/rescore) to have tables checked against their schemas.",
+      "Add rai:dataCollectionMissingData to the root, or have the score computed again " +
+      "(POST /rocrate/ai-ready-score/ark:…/rescore) to have tables checked against their " +
+      "schemas.",
     judge(facts) {
       const stated = byField(...MISSING)(facts);
       const { checked } = facts;
@@ -201,7 +203,7 @@ const computability = {
       const invalid = [
         ...gaps,
         ...(dates.length > 0 && !dates.every(isDate)
-          ? ["a datePublished that is a date of ISO 8601"]
+          ? ["a datePublished that is an ISO 8601 date"]
           : []),
         ...(hasContext ? [] : ["an @context"]),
       ];
@@ -391,9 +393,9 @@ const fairness = {
   },
   accessible: {
     tests:
-      "Every file, and every dataset that is no folder, has content stored here or an " +
-      "address (`contentUrl`, `url`, `distribution`); none is ARCHIVED; what is EMBARGOED " +
-      "states `conditionsOfAccess` or the end of the embargo.",
+      "Every file, and every dataset that is not a folder, has content stored here or an " +
+      "address (`contentUrl`, `url`, `distribution`); none is ARCHIVED; what is " +
+      "EMBARGOED states `conditionsOfAccess` or the end of the embargo.",
     old: "always",
     legacy: always,
     fix:
@@ -406,13 +408,13 @@ const fairness = {
           status: "not_met",
           details: "The crate is ARCHIVED.",
           evidence: [whole(facts)],
-          fix: "Publish the crate (PUT /publish) if it is to be had again.",
+          fix: "Publish the crate (PUT /publish) to make it available again.",
         };
       const notes = [told(parts, "files and datasets", "have content here or an address")];
       if (unarchived.good < unarchived.total)
         notes.push(`${unarchived.total - unarchived.good} are archived`);
       if (embargoed.total > 0)
-        notes.push(told(embargoed, "embargoed records", "state how access is had"));
+        notes.push(told(embargoed, "embargoed records", "state how to get access"));
       const had = statusOf(parts, "not_met");
       const whether =
         statusOf(unarchived) === "not_met"
@@ -504,9 +506,10 @@ const FIT = ["rai:dataUseCases", "rai:dataLimitations"];
 const preModelExplainability = {
   data_documentation_template: {
     tests:
-      "The root tells its intended use (`rai:dataUseCases`), how the data were collected " +
-      "(`rai:dataCollection`) and their limits (`rai:dataLimitations`), by these names or " +
-      "those of a datasheet (D4D); partly when it tells some of the three.",
+      "The root states its intended use (`rai:dataUseCases`), how the data were " +
+      "collected (`rai:dataCollection`) and their limits (`rai:dataLimitations`), by " +
+      "these names or those of a datasheet (D4D); partly when it states some of the " +
+      "three.",
     old: "always",
     legacy: always,
     fix: "Add rai:dataUseCases, rai:dataCollection and rai:dataLimitations to the root.",
@@ -522,8 +525,8 @@ const preModelExplainability = {
         status: missing.length === 0 ? "met" : missing.length < parts.length ? "partly" : "not_met",
         details:
           missing.length === 0
-            ? "Intended use, collection and limits are told."
-            : `Not told: ${missing.map(({ part }) => part).join(", ")}.`,
+            ? "Intended use, collection and limits are stated."
+            : `Not stated: ${missing.map(({ part }) => part).join(", ")}.`,
         evidence:
           missing.length === parts.length
             ? [whole(facts)]
@@ -657,8 +660,8 @@ const sustainability = {
   persistent: {
     tests:
       "The root's `identifier` is a DOI, or its ARK is of this registry's own authority " +
-      "(ARK_NAAN): `?info` of it answers a statement of persistence. An ARK that another " +
-      "authority gave, or one for tests (99999, 99152, 12345), makes it partly.",
+      "(ARK_NAAN): `?info` of it returns a statement of persistence. An ARK that another " +
+      "authority assigned, or one for tests (99999, 99152, 12345), makes it partly.",
     old: "root `identifier`, else root `@id`",
     legacy: always,
     fix:
@@ -677,16 +680,16 @@ const sustainability = {
       if (FOR_TESTS.test(fields.ark))
         return {
           status: "partly",
-          details: `${fields.ark} is kept here, and its number is one for tests.`,
+          details: `${fields.ark} is stored here, and its NAAN is for tests only.`,
           evidence,
         };
       return facts.root.isOwn
-        ? { status: "met", details: `${fields.ark}?info states how it is kept.`, evidence }
+        ? { status: "met", details: `${fields.ark}?info states its persistence.`, evidence }
         : {
             status: "partly",
             details:
-              `${fields.ark} is kept here; where it resolves to elsewhere is up to the ` +
-              "authority that gave it.",
+              `${fields.ark} is stored here; the authority that assigned it decides ` +
+              "where it resolves to elsewhere.",
             evidence,
           };
     },
@@ -695,7 +698,7 @@ const sustainability = {
     tests: "The root states `rai:dataReleaseMaintenancePlan`.",
     old: "the same",
     legacy: hasField(...PLAN),
-    fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are kept up.",
+    fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are maintained.",
     judge: byField(...PLAN),
   },
   well_governed: {

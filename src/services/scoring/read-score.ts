@@ -177,7 +177,7 @@ async function workOut(
   if (kept)
     await deps.records.keepScore(kept).catch((err: unknown) => {
       if (whole) throw err;
-      deps.log.warn({ err, crate: root.ark }, "a score could not be kept");
+      deps.log.warn({ err, crate: root.ark }, "a score could not be stored");
     });
   return answer;
 }
@@ -203,8 +203,8 @@ export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
       ended.abort(
         new ServiceError(
           "QUERY_TIMEOUT",
-          `The score took longer than ${most} ms (SCORE_TIMEOUT): have it worked out in the ` +
-            "background, with POST …/rescore.",
+          `The score took longer than ${most} ms (SCORE_TIMEOUT): have it computed in ` +
+            "the background, with POST …/rescore.",
         ),
       ),
     most,

@@ -45,7 +45,7 @@ function graphName(iri: string, baseUrl: string): string {
   if (!isIri(iri))
     throw new ServiceError(
       "QUERY_REFUSED",
-      `A graph of the dataset is no IRI: ${iri.slice(0, 300)}; write the ARK of a record.`,
+      `A graph of the dataset is not an IRI: ${iri.slice(0, 300)}; write the ARK of a record.`,
     );
   const local = iri.startsWith(`${baseUrl}/`) ? iri.slice(baseUrl.length + 1) : iri;
   if (!/^ark:/i.test(local)) return iri;
@@ -163,7 +163,7 @@ export class Penalties {
     const seconds = Math.ceil((until - now) / 1000);
     throw new ServiceError(
       "TOO_MANY_REQUESTS",
-      "Your queries ran into a limit more than once (SPARQL_PENALTY): try again in " +
+      "Your queries exceeded a limit more than once (SPARQL_PENALTY): try again in " +
         `${seconds} s, and ask for less at a time.`,
       {},
       { "Retry-After": String(seconds) },

@@ -179,7 +179,8 @@ function kindOf(document: JsonObject, asked: string | undefined): KindName {
   if (kind === "entity")
     throw invalid(
       ["query", "kind"],
-      "Value error, the record's @type tells no kind: name one, for example ?kind=dataset",
+      "Value error, the record's @type does not determine its kind: name one, for " +
+        "example ?kind=dataset",
       "value_error",
     );
   return kind;

@@ -64,7 +64,7 @@ async function runJudge(
       ),
     );
     worker.on("exit", (code) =>
-      reject(new Error(`the thread that judges records ended with code ${code}`)),
+      reject(new Error(`the thread that validates records ended with code ${code}`)),
     );
   });
   // It may end while nobody waits for it.

@@ -13,8 +13,8 @@ import type { Deps } from "../deps.js";
 export const VECTOR_CODES = {
   NO_EMBEDDINGS_SERVER: "The registry has no embeddings server any more.",
   EMBEDDINGS_REFUSED:
-    "The embeddings server refuses whatever it is asked, or answers no vectors: its " +
-    "address, its model or its key may be wrong.",
+    "The embeddings server refuses every request, or returns no vectors: its address, " +
+    "its model or its key may be wrong.",
   NOT_EMBEDDED:
     "The embeddings server refuses the text of one record, which is found by its words only " +
     "(a warning).",
@@ -217,7 +217,7 @@ export function vectorsHandler({ records, embedder, log }: Deps): JobHandler {
       return fail(
         vectorFinding(
           "NO_EMBEDDINGS_SERVER",
-          "EMBEDDINGS_URL is not set any more: no vectors are made.",
+          "EMBEDDINGS_URL is not set any more: no vectors are computed.",
         ),
       );
     let kept: KeptUp;

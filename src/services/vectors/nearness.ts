@@ -52,7 +52,7 @@ export class Nearness {
       // One refused query must not disable vectors for all others; if a server refuses everything,
       // the job that computes vectors fails and reports it.
       if (isOutage(error)) this.#fails(error);
-      else this.log.debug({ err: error }, "a search goes by words alone");
+      else this.log.debug({ err: error }, "a search uses words only");
       return undefined;
     }
   }
@@ -60,13 +60,12 @@ export class Nearness {
   /** Logs once that searches use words only, and why. */
   #fails(err: unknown): void {
     this.#restsUntil = Date.now() + REST;
-    if (!this.#failing)
-      this.log.warn({ err }, "searches go by words alone: no nearness of vectors");
+    if (!this.#failing) this.log.warn({ err }, "searches use words only: no vectors are available");
     this.#failing = true;
   }
 
   #works(): void {
-    if (this.#failing) this.log.info({}, "searches go by the nearness of vectors again");
+    if (this.#failing) this.log.info({}, "searches use vectors again");
     this.#failing = false;
   }
 }

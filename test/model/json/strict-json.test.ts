@@ -107,7 +107,7 @@ describe("strict JSON", () => {
       {
         pointer: "/a/x~1y",
         code: "duplicate_key",
-        message: "the key stands twice in this object",
+        message: "the key occurs twice in this object",
         line: 3,
         column: 3,
         offset: 21,

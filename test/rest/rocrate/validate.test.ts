@@ -232,7 +232,7 @@ describe("POST /rocrate/validate", () => {
           identifier: "ark:59852/rocrate-plan-sub",
           kind: "ROCrate",
           message: expect.stringMatching(
-            /ark:59852\/rocrate-plan-sub is a crate of yours already and says something else.*update=true/,
+            /ark:59852\/rocrate-plan-sub is a crate of yours already and its content differs.*update=true/,
           ),
         },
       ]);

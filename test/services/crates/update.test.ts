@@ -139,7 +139,7 @@ describe("a crate that is uploaded again", () => {
         records: [{ op: "delete", ark, ifRevision: 1, dropObjects: true }],
       });
     expect((await rig.upload(archive)).error).toMatchObject([
-      { code: "CRATE_EXISTS", message: expect.stringContaining("?update=true to revive") },
+      { code: "CRATE_EXISTS", message: expect.stringContaining("?update=true to restore") },
       { code: "IDENTIFIER_TAKEN" },
       { code: "IDENTIFIER_TAKEN" },
     ]);

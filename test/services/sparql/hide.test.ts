@@ -104,7 +104,7 @@ describe("What an endpoint keeps for itself", () => {
       if (service || /CONSTRUCT|DESCRIBE/.test(text.split("WHERE")[0]!)) continue;
       const guarded = await guard.check(text, BASE).catch(({ message }: Error) => message);
       if (typeof guarded === "string") {
-        expect(guarded).toContain("too intricate");
+        expect(guarded).toContain("too complex");
         intricate++;
         continue;
       }

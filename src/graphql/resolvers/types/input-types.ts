@@ -170,5 +170,5 @@ function uploadRefusal(error: unknown, limit: number): unknown {
       "TOO_LARGE",
       `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`,
     );
-  return new ServiceError("BAD_REQUEST", "The upload broke off before its end: send it again.");
+  return new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again.");
 }

@@ -25,8 +25,8 @@ export class ProgressType {
 }
 @ObjectType("Submission", {
   description:
-    "Work in the background: an upload on its way to becoming records, an evidence graph " +
-    "being built, a score being worked out, a computation being run.",
+    "A background job: a crate being ingested, an evidence graph being built, a score " +
+    "being computed, a computation being run.",
   simpleResolvers: true,
 })
 export class SubmissionType {
@@ -49,14 +49,14 @@ export class SubmissionType {
   evidenceGraphIdentifier?: string | null;
   @Field(() => ID, {
     nullable: true,
-    description: "For a submission that works out the AI-readiness score of a crate.",
+    description: "For a submission that computes the AI-readiness score of a crate.",
   })
   scoredCrateIdentifier?: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." })
   computationIdentifier?: string | null;
   @Field(() => String, {
     nullable: true,
-    description: "For a submission of the registry itself that makes vectors for search.",
+    description: "For a submission of the registry itself that computes vectors for search.",
   })
   embeddingsModel?: string | null;
   @Field(() => String, { nullable: true }) sha256!: string | null;

@@ -472,10 +472,10 @@ async function* asItWas(
   if ((await stateOf(deps, root)) !== state)
     throw new ServiceError(
       "STORE_UNAVAILABLE",
-      `${root.ark} changed while its archive was made; ask again.`,
+      `${root.ark} changed while its archive was created; send the request again.`,
     );
 }
 
 const noteOf = (left: CrateArchive["left"]): string =>
-  "Described in ro-crate-metadata.json and not included, because whoever asked may not read " +
-  `them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`;
+  "Described in ro-crate-metadata.json and not included, because the requester may not " +
+  `read them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`;

@@ -98,7 +98,7 @@ export async function crateSummary(
   if (first === "" || section >= sections.length)
     throw new ServiceError(
       "BAD_REQUEST",
-      "The cursor is not one that this list gave; begin again without it.",
+      "The cursor is not from this list; start again without it.",
     );
   let at = position === "" ? undefined : position;
   let next: string | undefined;
@@ -179,7 +179,7 @@ function sectionOf<T>(all: readonly T[], into: T[]): Section {
       if (!Number.isSafeInteger(begin))
         throw new ServiceError(
           "BAD_REQUEST",
-          "The cursor is not one that this list gave; begin again without it.",
+          "The cursor is not from this list; start again without it.",
         );
       for (const item of all.slice(begin, begin + limit)) into.push(item);
       return begin + limit < all.length ? { next: String(begin + limit) } : {};

@@ -93,8 +93,8 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
   )
     findings.warn(
       "FOLDER_AS_FILE",
-      `${quoted(entity.id)} is a folder of the archive and is called a File; give it the ` +
-        "type Dataset.",
+      `${quoted(entity.id)} is a folder of the archive and has the type File; give it ` +
+        "the type Dataset.",
       place,
     );
   const elsewhere = [...urls, ...referencesIn(entity.value["url"])].some(
@@ -110,7 +110,7 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
     if (withoutFiles)
       findings.warn(
         "FILE_NOT_IN_ARCHIVE",
-        `The file ${quoted(entity.id)} was not sent; the record has no content.`,
+        `The file ${quoted(entity.id)} was not uploaded; the record has no content.`,
         place,
       );
     else
@@ -129,7 +129,7 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
     return false;
   findings.warn(
     "FILE_NOT_IN_ARCHIVE",
-    `The file ${quoted(local)} is not in the archive; the record is kept without content.`,
+    `The file ${quoted(local)} is not in the archive; the record is stored without content.`,
     place,
   );
   return true;

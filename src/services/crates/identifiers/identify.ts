@@ -265,7 +265,7 @@ export function identify(
     findings.error(
       "CRATE_MISMATCH",
       `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; ` +
-        "name the crate that it is, or leave the name out.",
+        "name the same crate, or leave the name out.",
       { file: crate.file, pointer: crate.root.pointer },
     );
   const ids = new EntityIds(rootId.ark);
@@ -318,7 +318,7 @@ export function identify(
       if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
         findings.warn(
           "ARK_MALFORMED",
-          `The \`@id\` is no valid ARK (ark:NAAN/name); the record's identifier is ` +
+          "The `@id` is not a valid ARK (ark:NAAN/name); the record's identifier is " +
             `${quoted(id.ark)}.`,
           place,
         );

@@ -286,8 +286,8 @@ export function withOwnStatement(
     const more = differing.length > MOST_NAMED ? ` and ${differing.length - MOST_NAMED} more` : "";
     findings.warn(
       "CRATE_LINKED",
-      `${quoted(entity.ark)} is described by a crate that is registered already; what this ` +
-        `crate says otherwise of it (${names}${more}) is not stored.`,
+      `${quoted(entity.ark)} is described by a crate that is registered already; ` +
+        `different statements of this crate about it (${names}${more}) are not stored.`,
       placeOf(entity),
     );
   }
@@ -297,8 +297,8 @@ export function withOwnStatement(
 function named(entity: IdentifiedEntity, findings: Findings): LinkedEntity {
   findings.warn(
     "CRATE_LINKED",
-    `The crate ${quoted(entity.ark)} is registered already and is linked; what this crate ` +
-      "says of it is not stored.",
+    `The crate ${quoted(entity.ark)} is registered already and is linked; statements of ` +
+      "this crate about it are not stored.",
     placeOf(entity),
   );
   return { ...entity, linked: "named" };

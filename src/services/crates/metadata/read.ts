@@ -117,7 +117,7 @@ export function readMetadata(
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     findings.error(
       "METADATA_SHAPE",
-      "The metadata is no JSON object; an RO-Crate has one with @context and @graph.",
+      "The metadata is not a JSON object; an RO-Crate has one with @context and @graph.",
       { file, pointer: "" },
     );
     return undefined;
@@ -196,7 +196,7 @@ export function locateMetadata(files: readonly string[], findings: Findings): Lo
     if (!folder.startsWith(folderOf(root)))
       findings.warn(
         "NESTED_ELSEWHERE",
-        "The metadata file lies outside the crate's folder and is kept as a plain file.",
+        "The metadata file lies outside the crate's folder and is stored as a plain file.",
         { file },
       );
     else if (nested.some((other) => other.folder === folder))
@@ -264,9 +264,8 @@ export function checkBounds(
       if (within > limits.MAX_CRATE_NESTING)
         return report(
           "NESTED_ENTITIES",
-          "Entities stand inside one another more than " +
-            `MAX_CRATE_NESTING=${limits.MAX_CRATE_NESTING} levels deep; list them in @graph, ` +
-            "and refer to them by @id.",
+          `Entities are nested more than MAX_CRATE_NESTING=${limits.MAX_CRATE_NESTING} ` +
+            "levels deep; list them in @graph, and refer to them by @id.",
           pointer,
         );
       for (const key in value)

@@ -92,8 +92,8 @@ async function mendedGraph(
   for (const [key, message] of wrong)
     findings.warn(
       "JSONLD_INVALID",
-      `${message} The member ${JSON.stringify(key.slice(0, 100))} is kept as it is, in the ` +
-        "graph as a JSON literal; write it as JSON-LD has it.",
+      `${message} The member ${JSON.stringify(key.slice(0, 100))} is stored unchanged, ` +
+        "in the graph as a JSON literal; write it as valid JSON-LD.",
       { ...place, pointer: (place.pointer ?? "") + step(key) },
     );
   return { ...graph, lostTerms: graph.lostTerms.filter((term) => !wrong.has(term)) };

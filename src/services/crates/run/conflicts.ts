@@ -170,8 +170,8 @@ export function changedAtCommit(error: ServiceError): Finding {
   const { ark = "A record of the crate" } = error.extra as { ark?: string };
   return finding(
     "CHANGED_MEANWHILE",
-    `${ark} was changed while the crate was taken in; read it again, and upload the crate ` +
-      "with what it says now.",
+    `${ark} was changed while the crate was ingested; read it again, and upload the ` +
+      "crate with its current version.",
   );
 }
 
@@ -217,10 +217,10 @@ export function taken(
   const why = deleted
     ? " that was deleted, and identifiers are not used again"
     : kind === "rocrate"
-      ? " that is here already"
+      ? " that exists already"
       : owner
         ? ""
-        : " that says something else";
+        : " whose content differs";
   const fix = root
     ? "give the crate another @id"
     : kind === "rocrate" && !deleted
@@ -254,16 +254,16 @@ export class OwnerKinds {
 const nestedDiffers = ({ ark }: StoredRecord): { code: "IDENTIFIER_TAKEN"; message: string } => ({
   code: "IDENTIFIER_TAKEN",
   message:
-    `The nested crate ${quoted(ark)} is a crate of yours already and says something else; ` +
-    "upload with ?update=true to make this its next revision, or give the nested crate " +
-    "another @id.",
+    `The nested crate ${quoted(ark)} is a crate of yours already and its content ` +
+    "differs; upload with ?update=true to make this its next revision, or give the " +
+    "nested crate another @id.",
 });
 
 function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; message: string } {
   return tombstone
     ? {
         code: "CRATE_EXISTS",
-        message: `You deleted the crate ${ark}; upload with ?update=true to revive it.`,
+        message: `You deleted the crate ${ark}; upload with ?update=true to restore it.`,
       }
     : {
         code: "CRATE_EXISTS",

@@ -12,8 +12,8 @@ export const OUT_OF_MEMORY = "ERR_WORKER_OUT_OF_MEMORY";
 const outOfMemory = ({ memory }: ThreadLimits) =>
   crateError(
     "OUT_OF_MEMORY",
-    `The intake needed more than INTAKE_MEMORY=${memory} bytes of memory; send a smaller ` +
-      "crate, or ask for the setting to be raised.",
+    `Ingesting the crate needed more than INTAKE_MEMORY=${memory} bytes of memory; send ` +
+      "a smaller crate, or ask the operator to raise the setting.",
   );
 
 /** How long (ms) a thread may take to stop. */
@@ -104,8 +104,8 @@ export async function runThread(
           reject(
             crateError(
               "INTAKE_TIMEOUT",
-              `The intake took longer than INTAKE_TIMEOUT=${limits.timeout} ms; send a ` +
-                "smaller crate, or ask for the setting to be raised.",
+              `Ingesting the crate took longer than INTAKE_TIMEOUT=${limits.timeout} ms; ` +
+                "send a smaller crate, or ask the operator to raise the setting.",
             ),
           ),
         limits.timeout,
@@ -173,6 +173,6 @@ function handle(
   // The error itself ends the job here; the thread is only asked to stop waiting.
   done.catch((error: Error) => {
     reject(error);
-    answer({ id, fault: error instanceof CrateError ? "refused" : "the store is away" });
+    answer({ id, fault: error instanceof CrateError ? "refused" : "the store is unavailable" });
   });
 }

@@ -180,7 +180,8 @@ export class CrateUpdate {
             message:
               `${record.ark} is a record of yours that ` +
               `${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} ` +
-              "and says something else; change it there first, or give the entity another @id.",
+              "and its content differs; change it there first, or give the entity " +
+              "another @id.",
           });
       }
       await setImmediate();
@@ -344,8 +345,8 @@ const changedMeanwhile = (ark: string): UpdateConflict => ({
   ark,
   code: "CHANGED_MEANWHILE",
   message:
-    `${ark} was changed while the crate was taken in; read it again, and upload the crate ` +
-    "with what it says now.",
+    `${ark} was changed while the crate was ingested; read it again, and upload the ` +
+    "crate with its current version.",
 });
 
 /**

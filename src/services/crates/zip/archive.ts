@@ -87,7 +87,7 @@ function checkEntry(entry: DirectoryEntry, place: Place, findings: Findings): vo
   else if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8)
     findings.error(
       "UNSUPPORTED_COMPRESSION",
-      `Compression method ${entry.compressionMethod} is not read; use deflate or store.`,
+      `Compression method ${entry.compressionMethod} is not supported; use deflate or store.`,
       place,
     );
   if (
@@ -106,7 +106,7 @@ function checkEntry(entry: DirectoryEntry, place: Place, findings: Findings): vo
       "SPECIAL_MEMBER",
       type === LINK
         ? "The member is a symbolic link; pack the file it points to."
-        : "The member is no regular file.",
+        : "The member is not a regular file.",
       place,
     );
 }
@@ -298,7 +298,7 @@ async function noArchive(access: ObjectAccess): Promise<Error> {
     "NOT_A_ZIP",
     begins
       ? "The archive is truncated: it begins like a zip and its end is missing; send it again."
-      : "The upload is no zip archive.",
+      : "The upload is not a zip archive.",
   );
 }
 

@@ -141,7 +141,7 @@ async function writeOf(
   if (before.kind !== "evidencegraph" || before.owner !== owner)
     throw new ServiceError(
       "DUPLICATE",
-      `${ark} is taken by another's record: this graph cannot be stored under it.`,
+      `${ark} belongs to a record of another user: this graph cannot be stored under it.`,
     );
   const changed = changedPointers(
     { ...parseDocument(before.document), asOf: document["asOf"]! },

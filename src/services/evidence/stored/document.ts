@@ -21,8 +21,8 @@ const CONTEXT: JsonObject = {
 
 const SAYS = {
   upstream: "What supports",
-  downstream: "What rests on",
-  both: "What supports, and what rests on,",
+  downstream: "What is supported by",
+  both: "What supports, and what is supported by,",
 } as const;
 
 /** The members of a stored graph's document that depend on its inputs. */
@@ -72,7 +72,7 @@ export function documentAround(
     name: [...`Evidence graph of ${question.ark}`].slice(0, 200).join(""),
     description:
       `${SAYS[question.direction]} ` +
-      `${question.ark}${within}${question.assertedBy === "owner" ? ", by the word of owners" : ""}.`,
+      `${question.ark}${within}${question.assertedBy === "owner" ? ", as stated by owners" : ""}.`,
     owner,
     ...members,
   };

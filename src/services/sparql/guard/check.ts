@@ -246,8 +246,8 @@ function measure(query: Query, limits: CheckLimits): void {
     if (type === "service")
       throw new ServiceError(
         "QUERY_REFUSED",
-        "The query asks another service (SERVICE), which is not done here; ask that service " +
-          "yourself.",
+        "The query calls another service (SERVICE), which is not supported; query that " +
+          "service directly.",
       );
     if (pathType === "*" || pathType === "+")
       counts.SPARQL_MAX_CLOSURES = Math.max(counts.SPARQL_MAX_CLOSURES, ++closures);

@@ -83,7 +83,7 @@ export class QueryGuard {
     if (this.#closed)
       throw new ServiceError(
         "SHUTTING_DOWN",
-        "The service is stopping; ask again when it is back.",
+        "The service is stopping. Retry when it has started again.",
       );
     const key = `${base} ${scanned.text}`;
     const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
@@ -99,7 +99,7 @@ export class QueryGuard {
     this.#closed = true;
     const stopping = new ServiceError(
       "SHUTTING_DOWN",
-      "The service is stopping; ask again when it is back.",
+      "The service is stopping. Retry when it has started again.",
       {},
       { "Retry-After": "5" },
     );
@@ -167,7 +167,7 @@ export class QueryGuard {
       if (worker === this.#worker) act();
     };
     worker.on("message", (reply: GuardReply) => current(() => this.#answered(reply)));
-    worker.on("error", () => current(() => this.#lost("is more than its parser can hold")));
+    worker.on("error", () => current(() => this.#lost("is too large for the parser")));
     worker.on("exit", () => current(() => this.#lost("ended its parser")));
     return (this.#worker = worker);
   }

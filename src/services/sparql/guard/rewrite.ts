@@ -40,8 +40,8 @@ export function hide(
   return generated(
     query,
     parse,
-    "The query is too intricate for a pattern that matches any predicate; name the predicates, " +
-      "or write it in parts.",
+    "The query is too complex for a pattern that matches any predicate; name the " +
+      "predicates, or write it in parts.",
   );
 }
 
@@ -80,8 +80,8 @@ export function withoutUnknownFunctions(
   return generated(
     query,
     parse,
-    "The query is too intricate for a function that is not known here; leave the call out, or " +
-      "write the query in parts.",
+    "The query is too complex for an unknown function; leave the call out, or write the " +
+      "query in parts.",
   );
 }
 

@@ -101,18 +101,18 @@ export function scan(query: string, limits: ScanLimits): Scanned {
         throw new ServiceError(
           "QUERY_REFUSED",
           `The query nests deeper than ${limits.SPARQL_MAX_DEPTH} brackets ` +
-            "(SPARQL_MAX_DEPTH); write it flatter.",
+            "(SPARQL_MAX_DEPTH); reduce the nesting.",
           placeOf(text, at),
         );
     } else if (CLOSING.has(character) && open.pop() !== character) {
-      throw syntaxError(`a ${character} that closes nothing`, placeOf(text, at));
+      throw syntaxError(`a ${character} without its opening counterpart`, placeOf(text, at));
     }
     const word = kind === "word" ? text.slice(at, to).toUpperCase() : undefined;
     if (word === "SERVICE")
       throw new ServiceError(
         "QUERY_REFUSED",
-        "The query asks another service (SERVICE), which is not done here; ask that service " +
-          "yourself.",
+        "The query calls another service (SERVICE), which is not supported; query that " +
+          "service directly.",
         placeOf(text, at),
       );
     if (!begun && word !== undefined && UPDATES.has(word))
@@ -162,7 +162,7 @@ function stringEnd(text: string, from: number): number {
     else if (text.startsWith(closing, at)) return at + closing.length;
     else if (!long && (character === "\n" || character === "\r")) break;
   }
-  throw syntaxError("a string without its end", placeOf(text, from));
+  throw syntaxError("an unterminated string", placeOf(text, from));
 }
 
 /** Characters that an escape may stand for: none that begins, ends or separates tokens. */
@@ -276,7 +276,7 @@ function read(escape: string, allowed: RegExp, query: string, at: number): strin
     code <= 0x10ffff && (code < 0xd800 || code > 0xdfff) ? String.fromCodePoint(code) : "";
   if (!allowed.test(character))
     throw syntaxError(
-      `the escape ${escape} stands for a character that may not be there`,
+      `the escape ${escape} stands for a character that is not allowed there`,
       placeOf(query, at),
     );
   return character;
