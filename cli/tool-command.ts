@@ -5,7 +5,7 @@ import { Command } from "commander";
  */
 export class ToolCommand extends Command {
   readonly examples: string[] = [];
-  private readonly optional: { flag: string; isValue: (text: string) => boolean }[] = [];
+  readonly #optional: { flag: string; isValue: (text: string) => boolean }[] = [];
 
   override createCommand(name?: string): ToolCommand {
     return new ToolCommand(name);
@@ -16,13 +16,13 @@ export class ToolCommand extends Command {
    * crate.zip` updates the crate that `crate.zip` names itself.
    */
   valueOnlyIf(flag: string, isValue: (text: string) => boolean): this {
-    this.optional.push({ flag, isValue });
+    this.#optional.push({ flag, isValue });
     return this;
   }
 
   override parseOptions(args: string[]): ReturnType<Command["parseOptions"]> {
     const ordered = [...args];
-    for (const { flag, isValue } of this.optional) {
+    for (const { flag, isValue } of this.#optional) {
       const at = ordered.indexOf(flag);
       const next = ordered[at + 1];
       if (at < 0 || next === undefined || isValue(next)) continue;

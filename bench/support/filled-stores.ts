@@ -14,26 +14,29 @@ const COMMIT = 5_000;
 export class FilledStores {
   readonly #folders = new Map<number, string>();
 
-  constructor(
-    private readonly folder: () => Promise<string>,
-    private readonly say: (line: string) => void,
-  ) {}
+  readonly #folder: () => Promise<string>;
+  readonly #say: (line: string) => void;
+
+  constructor(folder: () => Promise<string>, say: (line: string) => void) {
+    this.#folder = folder;
+    this.#say = say;
+  }
 
   /** A folder to read from; a bench that writes takes a {@link copy}. */
   async of(records: number): Promise<string> {
     const known = this.#folders.get(records);
     if (known !== undefined) return known;
     const smaller = Math.max(0, ...[...this.#folders.keys()].filter((count) => count < records));
-    const folder = smaller > 0 ? await this.copy(smaller) : await this.folder();
+    const folder = smaller > 0 ? await this.copy(smaller) : await this.#folder();
     const ms = await timed(() => fill(folder, smaller, records));
-    this.say(`  filled a store with ${records} records in ${(ms / 1000).toFixed(1)} s`);
+    this.#say(`  filled a store with ${records} records in ${(ms / 1000).toFixed(1)} s`);
     this.#folders.set(records, folder);
     return folder;
   }
 
   async copy(records: number): Promise<string> {
     const from = await this.of(records);
-    const folder = await this.folder();
+    const folder = await this.#folder();
     // Closed stores have all data in their file; SQLite may remove its other files at any time.
     await cp(from, folder, { recursive: true, filter: (source) => !/-(?:shm|wal)$/.test(source) });
     return folder;

@@ -62,10 +62,13 @@ const READ = (records: number): string =>
 export class Pgbench {
   #base = 0;
 
-  constructor(
-    private readonly url: string,
-    private readonly folder: string,
-  ) {}
+  readonly #url: string;
+  readonly #folder: string;
+
+  constructor(url: string, folder: string) {
+    this.#url = url;
+    this.#folder = folder;
+  }
 
   /** Creates a second. The record's text is always the same, its identifier is not. */
   create({ write, quads, vector }: Rows, clients: number, seconds: number): Promise<number> {
@@ -112,7 +115,7 @@ export class Pgbench {
     seconds: number,
     variables: Readonly<Record<string, string | number>>,
   ): Promise<number> {
-    const file = join(this.folder, "script.sql");
+    const file = join(this.#folder, "script.sql");
     await writeFile(file, script);
     const define = Object.entries(variables).flatMap(([name, value]) => ["-D", `${name}=${value}`]);
     for (let length = Math.max(1, Math.round(seconds)); ; length *= 2) {
@@ -129,7 +132,7 @@ export class Pgbench {
         "-T",
         String(length),
         ...define,
-        this.url,
+        this.#url,
       ]);
       const rate = Number(/^tps = ([\d.]+)/m.exec(stdout)?.[1]);
       if (rate > 0 && /^number of failed transactions: 0 /m.test(stdout)) return rate;

@@ -209,12 +209,18 @@ const REDIRECTS = 5;
 
 /** A registry that commands access over HTTP, like any client. */
 export class Registry {
+  readonly #token: string | undefined;
+  readonly #signal: AbortSignal | undefined;
+
   /** @param address without a slash at the end; @param token never shown */
   constructor(
     readonly address: string,
-    private readonly token: string | undefined,
-    private readonly signal?: AbortSignal,
-  ) {}
+    token: string | undefined,
+    signal?: AbortSignal,
+  ) {
+    this.#token = token;
+    this.#signal = signal;
+  }
 
   /** The response to a request, with any status. @param path below the address, or a whole URL */
   async ask(path: string, sending: Sending = {}): Promise<IncomingMessage> {
@@ -225,14 +231,14 @@ export class Registry {
       const headers = {
         "User-Agent": "arkgraph",
         ...sending.headers,
-        ...(this.token !== undefined && url.origin === own.origin
-          ? { Authorization: `Bearer ${this.token}` }
+        ...(this.#token !== undefined && url.origin === own.origin
+          ? { Authorization: `Bearer ${this.#token}` }
           : {}),
       };
       const answer = await exchange(url, {
         ...sending,
         headers,
-        ...(this.signal ? { signal: this.signal } : {}),
+        ...(this.#signal ? { signal: this.#signal } : {}),
       });
       const {
         statusCode = 0,

@@ -43,7 +43,11 @@ export function centred(text: string, width: number, textWidth = displayWidth(te
 export class TextTable {
   readonly widths: number[];
 
-  constructor(private readonly head: readonly string[]) {
+  readonly #head: readonly string[];
+
+  constructor(head: readonly string[]) {
+    this.#head = head;
+
     this.widths = head.map((cell) => displayWidth(cell));
   }
 
@@ -52,13 +56,13 @@ export class TextTable {
     if (width > this.widths[column]!) this.widths[column] = width;
   }
 
-  private rule(): string {
+  #rule(): string {
     return `+${this.widths.map((width) => "-".repeat(width + 2)).join("+")}+\n`;
   }
 
   /** The lines above the rows. */
   top(): string {
-    return `${this.rule()}${this.line(this.head)}${this.rule()}`;
+    return `${this.#rule()}${this.line(this.#head)}${this.#rule()}`;
   }
 
   line(cells: readonly string[]): string {
@@ -66,7 +70,7 @@ export class TextTable {
   }
 
   bottom(): string {
-    return this.rule();
+    return this.#rule();
   }
 }
 

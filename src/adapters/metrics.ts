@@ -30,8 +30,21 @@ class Metrics implements RequestObserver {
   readonly #durations: Histogram<"operation">;
   #pools: PoolLoads = {};
 
+  readonly #deps: Pick<
+    Deps,
+    | "config"
+    | "damage"
+    | "embedder"
+    | "records"
+    | "queries"
+    | "openQueries"
+    | "planTurns"
+    | "shapeTurns"
+    | "tableTurns"
+  >;
+
   constructor(
-    private readonly deps: Pick<
+    deps: Pick<
       Deps,
       | "config"
       | "damage"
@@ -44,6 +57,8 @@ class Metrics implements RequestObserver {
       | "tableTurns"
     >,
   ) {
+    this.#deps = deps;
+
     const registers = [this.#registry];
     collectDefaultMetrics({ register: this.#registry });
     this.#requests = new Counter({
@@ -187,7 +202,7 @@ class Metrics implements RequestObserver {
 
   /** In the text format of Prometheus, version 0.0.4. */
   async text(): Promise<{ type: string; text: string }> {
-    const { records, queries, openQueries } = this.deps;
+    const { records, queries, openQueries } = this.#deps;
     // Before other gauges ask the stores: a measurement must not count itself.
     this.#pools = { ...records.pools?.(), ...queries.pools?.(), ...openQueries.pools?.() };
     return { type: this.#registry.contentType, text: await this.#registry.metrics() };

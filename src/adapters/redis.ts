@@ -92,7 +92,11 @@ export class RedisLink {
   #closed = false;
   #refusedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: LinkOptions) {
+  readonly #options: LinkOptions;
+
+  constructor(options: LinkOptions) {
+    this.#options = options;
+
     this.commands = this.#open({
       enableOfflineQueue: false,
       maxRetriesPerRequest: 0,
@@ -117,7 +121,7 @@ export class RedisLink {
 
   /** All keys lie in one slot of a Redis cluster: hence the braces. */
   key(...parts: string[]): string {
-    return [`{${this.options.prefix}}`, ...parts].join(":");
+    return [`{${this.#options.prefix}}`, ...parts].join(":");
   }
 
   /**
@@ -127,7 +131,7 @@ export class RedisLink {
     if (this.ready || this.#away) return this.ready;
     const { commands } = this;
     await new Promise<void>((resolve) => {
-      const clock = setTimeout(done, this.options.timeout);
+      const clock = setTimeout(done, this.#options.timeout);
       function done(): void {
         clearTimeout(clock);
         commands.off("ready", done).off("close", done);
@@ -160,11 +164,11 @@ export class RedisLink {
     if (name === "ReplyError") {
       if (Date.now() - this.#refusedAt < REMINDER) return;
       this.#refusedAt = Date.now();
-      this.options.log.warn({ reason }, "Redis refused a command");
+      this.#options.log.warn({ reason }, "Redis refused a command");
       return;
     }
     this.#away = true;
-    this.options.log.warn(
+    this.#options.log.warn(
       { reason },
       "Redis is unavailable: submissions are accepted, and start when it is available again",
     );
@@ -187,7 +191,7 @@ export class RedisLink {
       this.commands.ping().then(
         () => {
           this.#away = false;
-          this.options.log.info({}, "Redis is available again");
+          this.#options.log.info({}, "Redis is available again");
           for (const tell of this.#returned) tell();
         },
         () => {
@@ -198,13 +202,13 @@ export class RedisLink {
   }
 
   #open(options: RedisOptions): Redis {
-    const { url, sentinels } = this.options;
+    const { url, sentinels } = this.#options;
     const connection = new Redis(url, {
       ...options,
       ...(sentinels
         ? { ...throughSentinels(url), sentinels: [...sentinels] }
         : { Connector: OneRedis as NonNullable<RedisOptions["Connector"]> }),
-      connectTimeout: this.options.timeout,
+      connectTimeout: this.#options.timeout,
       retryStrategy: (times) =>
         Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
     });

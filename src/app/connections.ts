@@ -94,15 +94,17 @@ export class BodyClock {
   readonly #tick: number;
   #timer: NodeJS.Timeout | undefined;
 
+  readonly #settings: BodySettings;
+  readonly #expired: (req: IncomingMessage, res: ServerResponse, error: ServiceError) => void;
+
   /** @param expired responds with 408 to a request whose body took too long */
   constructor(
-    private readonly settings: BodySettings,
-    private readonly expired: (
-      req: IncomingMessage,
-      res: ServerResponse,
-      error: ServiceError,
-    ) => void,
+    settings: BodySettings,
+    expired: (req: IncomingMessage, res: ServerResponse, error: ServiceError) => void,
   ) {
+    this.#settings = settings;
+    this.#expired = expired;
+
     this.#tick = Math.max(10, Math.min(1000, settings.BODY_TIMEOUT / 10));
   }
 
@@ -115,7 +117,7 @@ export class BodyClock {
   }
 
   #look(): void {
-    const { BODY_TIMEOUT, BODY_MIN_RATE } = this.settings;
+    const { BODY_TIMEOUT, BODY_MIN_RATE } = this.#settings;
     for (const watched of this.#watched) {
       const { req, res } = watched;
       if (req.complete || req.destroyed) {
@@ -132,7 +134,7 @@ export class BodyClock {
         continue;
       }
       this.#watched.delete(watched);
-      this.expired(
+      this.#expired(
         req,
         res,
         new ServiceError(

@@ -20,15 +20,17 @@ export class Sweeper {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(
-    private readonly deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">,
-  ) {}
+  readonly #deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">;
+
+  constructor(deps: Pick<Deps, "config" | "records" | "objects" | "containers" | "log">) {
+    this.#deps = deps;
+  }
 
   start(): void {
-    if (this.deps.containers) this.#begin(() => this.#sweepRuns());
+    if (this.#deps.containers) this.#begin(() => this.#sweepRuns());
     this.#timer = setInterval(
       () => this.#begin(() => this.#sweep()),
-      this.deps.config.SWEEP_INTERVAL,
+      this.#deps.config.SWEEP_INTERVAL,
     ).unref();
   }
 
@@ -42,23 +44,23 @@ export class Sweeper {
   #begin(work: () => Promise<void>): void {
     this.#running ??= work()
       .catch((err: unknown) =>
-        this.deps.log.error({ err }, "the removal of unreferenced objects failed"),
+        this.#deps.log.error({ err }, "the removal of unreferenced objects failed"),
       )
       .finally(() => (this.#running = undefined));
   }
 
   /** No lease: each node may have its own engine. */
   async #sweepRuns(): Promise<void> {
-    const { containers } = this.deps;
+    const { containers } = this.#deps;
     if (containers)
-      await sweepRuns(this.deps, containers).catch((err: unknown) =>
-        this.deps.log.warn({ err }, "containers of earlier runs could not be removed"),
+      await sweepRuns(this.#deps, containers).catch((err: unknown) =>
+        this.#deps.log.warn({ err }, "containers of earlier runs could not be removed"),
       );
   }
 
   async #sweep(): Promise<void> {
     await this.#sweepRuns();
-    const { config, records, objects, log } = this.deps;
+    const { config, records, objects, log } = this.#deps;
     if (!(await records.lease(SWEEP_LEASE, this.#node, config.SWEEP_INTERVAL))) return;
     const { removed, stale } = await sweepObjects({
       objects,
@@ -102,9 +104,11 @@ export class Scrubber {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(
-    private readonly deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">,
-  ) {}
+  readonly #deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">;
+
+  constructor(deps: Pick<Deps, "config" | "records" | "objects" | "damage" | "log">) {
+    this.#deps = deps;
+  }
 
   start(): void {
     this.#timer = setInterval(() => void this.look(), LOOK).unref();
@@ -121,9 +125,9 @@ export class Scrubber {
   }
 
   #failed(err: unknown): void {
-    reportDamage(this.deps.log, err);
+    reportDamage(this.#deps.log, err);
     if (err instanceof ServiceError && err.code === "STORE_DAMAGED") return;
-    this.deps.log.error({ err }, "the scrub of the objects failed");
+    this.#deps.log.error({ err }, "the scrub of the objects failed");
   }
 
   async close(): Promise<void> {
@@ -133,7 +137,7 @@ export class Scrubber {
   }
 
   async #look(): Promise<void> {
-    const { config, records, damage } = this.deps;
+    const { config, records, damage } = this.#deps;
     await damage.refresh();
     if (config.SCRUB_RATE === 0 || config.ROLE === "api") return;
     const last = parsed(await records.setting(SETTING));
@@ -150,7 +154,7 @@ export class Scrubber {
   }
 
   async #round(from: Position): Promise<void> {
-    const { config, records, objects, damage } = this.deps;
+    const { config, records, objects, damage } = this.#deps;
     let position = from;
     let noted = Date.now();
     const note = () => records.setSetting(SETTING, JSON.stringify(position));
@@ -175,7 +179,7 @@ export class Scrubber {
   }
 
   async #leased(): Promise<boolean> {
-    return (await this.deps.records.lease(SCRUB_LEASE, this.#node, HELD)) !== undefined;
+    return (await this.#deps.records.lease(SCRUB_LEASE, this.#node, HELD)) !== undefined;
   }
 }
 
@@ -201,10 +205,13 @@ export class VectorsKeeper {
   #leftOut = 0;
   #failing = false;
 
-  constructor(
-    private readonly deps: Pick<Deps, "config" | "records" | "jobs" | "log">,
-    private readonly embedder: Embedder,
-  ) {}
+  readonly #deps: Pick<Deps, "config" | "records" | "jobs" | "log">;
+  readonly #embedder: Embedder;
+
+  constructor(deps: Pick<Deps, "config" | "records" | "jobs" | "log">, embedder: Embedder) {
+    this.#deps = deps;
+    this.#embedder = embedder;
+  }
 
   start(): void {
     const look = () => {
@@ -215,14 +222,14 @@ export class VectorsKeeper {
           },
           (err: unknown) => {
             if (!this.#failing)
-              this.deps.log.error({ err }, "the check for records without vectors failed");
+              this.#deps.log.error({ err }, "the check for records without vectors failed");
             this.#failing = true;
           },
         )
         .finally(() => (this.#looking = undefined));
     };
     look();
-    this.#timer = setInterval(look, this.deps.config.VECTORS_INTERVAL).unref();
+    this.#timer = setInterval(look, this.#deps.config.VECTORS_INTERVAL).unref();
   }
 
   async close(): Promise<void> {
@@ -236,11 +243,11 @@ export class VectorsKeeper {
       return;
     }
     const last =
-      this.#asked === undefined ? undefined : await this.deps.records.submission(this.#asked);
+      this.#asked === undefined ? undefined : await this.#deps.records.submission(this.#asked);
     if (last?.status === "queued" || last?.status === "running") return;
     this.#asked = undefined;
     if (last?.status === "failed") this.#leftOut = LEFT_OUT;
-    else if (await vectorsAreBehind(this.deps, this.embedder))
-      this.#asked = (await requestVectors(this.deps, this.embedder)).id;
+    else if (await vectorsAreBehind(this.#deps, this.#embedder))
+      this.#asked = (await requestVectors(this.#deps, this.#embedder)).id;
   }
 }

@@ -88,11 +88,21 @@ const hashOf = (query: string): string => createHash("sha256").update(query).dig
  * Each document is parsed once and then cached.
  */
 export class Documents {
-  private readonly known = new Map<string, Known>();
-  private readonly byHash = new Map<string, DocumentNode>();
+  readonly #known = new Map<string, Known>();
+  readonly #byHash = new Map<string, DocumentNode>();
+  readonly #schema: GraphQLSchema;
+  readonly #config: Pick<
+    Config,
+    | "GRAPHQL_MAX_DEPTH"
+    | "GRAPHQL_MAX_COST"
+    | "GRAPHQL_MAX_TOKENS"
+    | "GRAPHQL_MAX_DOCUMENT_BYTES"
+    | "MAX_JSON_DEPTH"
+  >;
+
   constructor(
-    private readonly schema: GraphQLSchema,
-    private readonly config: Pick<
+    schema: GraphQLSchema,
+    config: Pick<
       Config,
       | "GRAPHQL_MAX_DEPTH"
       | "GRAPHQL_MAX_COST"
@@ -100,7 +110,10 @@ export class Documents {
       | "GRAPHQL_MAX_DOCUMENT_BYTES"
       | "MAX_JSON_DEPTH"
     >,
-  ) {}
+  ) {
+    this.#schema = schema;
+    this.#config = config;
+  }
 
   /** Never throws; the execution reports an operation that does not exist. */
   check(
@@ -108,18 +121,18 @@ export class Documents {
     operationName: string | null | undefined,
     variables: Readonly<Record<string, unknown>> | null | undefined,
   ): Checked {
-    let known = this.known.get(query);
+    let known = this.#known.get(query);
     if (!known) {
-      const read = this.read(query);
+      const read = this.#read(query);
       if ("errors" in read) return read;
       known = {
         document: read.document,
         byVariable: pagesByVariable(read.document),
         costs: new Map(),
       };
-      if (query.length <= LONGEST_KEPT) this.keep(query, known);
+      if (query.length <= LONGEST_KEPT) this.#keep(query, known);
     }
-    const tooCostly = this.overCost(known, operationName ?? null, variables ?? {});
+    const tooCostly = this.#overCost(known, operationName ?? null, variables ?? {});
     return tooCostly ? { errors: [tooCostly] } : { document: known.document };
   }
 
@@ -136,7 +149,7 @@ export class Documents {
     const operation = getOperationAST(document, operationName);
     return (
       operation?.variableDefinitions &&
-      getVariableValues(this.schema, operation.variableDefinitions, variables, { maxErrors: 1 })
+      getVariableValues(this.#schema, operation.variableDefinitions, variables, { maxErrors: 1 })
         .errors?.[0]
     );
   }
@@ -146,13 +159,13 @@ export class Documents {
    * of the query in hex.
    */
   readonly store = {
-    get: async (key: string): Promise<DocumentNode | undefined> => this.byHash.get(key.slice(-64)),
+    get: async (key: string): Promise<DocumentNode | undefined> => this.#byHash.get(key.slice(-64)),
     set: async (): Promise<void> => undefined,
     delete: async (): Promise<void> => undefined,
   };
 
-  private read(query: string): Checked {
-    const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.config;
+  #read(query: string): Checked {
+    const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.#config;
     // Comments and commas are not tokens: a text that has nothing else is bounded by its length.
     if (query.length > longest || Buffer.byteLength(query) > longest) {
       return {
@@ -188,15 +201,15 @@ export class Documents {
         ],
       };
     }
-    const over = overLimit(document, this.config.GRAPHQL_MAX_DEPTH);
+    const over = overLimit(document, this.#config.GRAPHQL_MAX_DEPTH);
     if (over) return { errors: [over] };
-    const bad = badLiteral(document, this.config.MAX_JSON_DEPTH);
+    const bad = badLiteral(document, this.#config.MAX_JSON_DEPTH);
     if (bad) return { errors: [bad] };
-    const errors = validate(this.schema, document, specifiedRules, { maxErrors: MOST_ERRORS });
+    const errors = validate(this.#schema, document, specifiedRules, { maxErrors: MOST_ERRORS });
     return errors.length > 0 ? { errors } : { document };
   }
 
-  private overCost(
+  #overCost(
     { document, byVariable, costs }: Known,
     operationName: string | null,
     variables: Readonly<Record<string, unknown>>,
@@ -205,10 +218,10 @@ export class Documents {
     if (cost === undefined) {
       const operation = getOperationAST(document, operationName);
       if (!operation) return undefined;
-      cost = costOf(this.schema, document, operation, variables);
+      cost = costOf(this.#schema, document, operation, variables);
       costs.set(operationName, cost);
     }
-    const most = this.config.GRAPHQL_MAX_COST;
+    const most = this.#config.GRAPHQL_MAX_COST;
     if (cost <= most) return undefined;
     return new GraphQLError(
       `The operation requests up to ${cost} records; the limit is ${most} ` +
@@ -217,13 +230,13 @@ export class Documents {
     );
   }
 
-  private keep(query: string, known: Known): void {
-    if (this.known.size >= KEPT) {
-      const oldest = this.known.keys().next().value!;
-      this.known.delete(oldest);
-      this.byHash.delete(hashOf(oldest));
+  #keep(query: string, known: Known): void {
+    if (this.#known.size >= KEPT) {
+      const oldest = this.#known.keys().next().value!;
+      this.#known.delete(oldest);
+      this.#byHash.delete(hashOf(oldest));
     }
-    this.known.set(query, known);
-    this.byHash.set(hashOf(query), known.document);
+    this.#known.set(query, known);
+    this.#byHash.set(hashOf(query), known.document);
   }
 }

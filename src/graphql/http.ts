@@ -179,11 +179,15 @@ interface Parameters {
  * sends the answer with the status that GraphQL over HTTP has for its media type.
  */
 export class HttpDoor {
-  constructor(
-    private readonly server: ApolloServer<Context>,
-    private readonly documents: Documents,
-    private readonly log: Log,
-  ) {}
+  readonly #server: ApolloServer<Context>;
+  readonly #documents: Documents;
+  readonly #log: Log;
+
+  constructor(server: ApolloServer<Context>, documents: Documents, log: Log) {
+    this.#server = server;
+    this.#documents = documents;
+    this.#log = log;
+  }
 
   async answer(
     req: IncomingMessage,
@@ -194,7 +198,7 @@ export class HttpDoor {
     const method = req.method === "POST" ? "POST" : "GET";
     const parameters = method === "GET" ? inSearch(search) : inBody(body);
     if (parameters) {
-      const checked = this.documents.check(
+      const checked = this.#documents.check(
         parameters.query,
         parameters.operationName,
         parameters.variables,
@@ -206,7 +210,7 @@ export class HttpDoor {
       )
         return this.refuse(req, res, [subscriptionOverHttp()], 400);
       const misfit = isLarge(req)
-        ? this.documents.misfit(
+        ? this.#documents.misfit(
             checked.document,
             parameters.operationName,
             parameters.variables ?? {},
@@ -217,7 +221,7 @@ export class HttpDoor {
     const headers = new HeaderMap();
     for (const name of ["accept", "content-type"])
       if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
-    const answer = await this.server.executeHTTPGraphQLRequest({
+    const answer = await this.#server.executeHTTPGraphQLRequest({
       httpGraphQLRequest: { method, headers, search, body: body ?? {} },
       context: async () => context,
     });
@@ -234,7 +238,7 @@ export class HttpDoor {
     status: number = legacyStatus(req.headers.accept),
   ): void {
     const body = JSON.stringify({
-      errors: errors.map((error) => formatError(error.toJSON(), error, this.log)),
+      errors: errors.map((error) => formatError(error.toJSON(), error, this.#log)),
     });
     send(req, res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
   }

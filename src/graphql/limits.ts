@@ -50,53 +50,57 @@ function repeatsItself(document: DocumentNode): boolean {
 
 class Walk {
   /** Selections by their place in the answer. */
-  private readonly times = new Map<string, number>();
+  readonly #times = new Map<string, number>();
   /** Aliases of a field without arguments, by its place. */
-  private readonly aliases = new Map<string, Set<string>>();
-  private readonly inside = new Set<string>();
-  private pairs = 0;
-  private selections = 0;
+  readonly #aliases = new Map<string, Set<string>>();
+  readonly #inside = new Set<string>();
+  #pairs = 0;
+  #selections = 0;
 
-  constructor(private readonly fragments: ReadonlyMap<string, SelectionSetNode>) {}
+  readonly #fragments: ReadonlyMap<string, SelectionSetNode>;
+
+  constructor(fragments: ReadonlyMap<string, SelectionSetNode>) {
+    this.#fragments = fragments;
+  }
 
   exceeds(set: SelectionSetNode, place: string): boolean {
     return set.selections.some((selection) => {
-      if (++this.selections > MAX_SELECTIONS) return true;
+      if (++this.#selections > MAX_SELECTIONS) return true;
       if (selection.kind === Kind.INLINE_FRAGMENT)
         return this.exceeds(selection.selectionSet, place);
       if (selection.kind === Kind.FRAGMENT_SPREAD)
-        return this.repeated(`${place} ...`) || this.fragmentExceeds(selection.name.value, place);
+        return this.#repeated(`${place} ...`) || this.#fragmentExceeds(selection.name.value, place);
       const field = `${place} ${(selection.alias ?? selection.name).value}`;
       return (
-        this.repeated(field) ||
-        this.renamed(selection, place) ||
+        this.#repeated(field) ||
+        this.#renamed(selection, place) ||
         (selection.selectionSet !== undefined && this.exceeds(selection.selectionSet, field))
       );
     });
   }
 
-  private fragmentExceeds(name: string, place: string): boolean {
-    const set = this.fragments.get(name);
+  #fragmentExceeds(name: string, place: string): boolean {
+    const set = this.#fragments.get(name);
     // The validation refuses a cycle.
-    if (!set || this.inside.has(name)) return false;
-    this.inside.add(name);
+    if (!set || this.#inside.has(name)) return false;
+    this.#inside.add(name);
     const exceeds = this.exceeds(set, place);
-    this.inside.delete(name);
+    this.#inside.delete(name);
     return exceeds;
   }
 
   /** A field without arguments has the same value under each alias, and may be megabytes. */
-  private renamed({ alias, name, arguments: given }: FieldNode, place: string): boolean {
+  #renamed({ alias, name, arguments: given }: FieldNode, place: string): boolean {
     if (!alias || (given?.length ?? 0) > 0 || name.value.startsWith("__")) return false;
-    const times = (this.aliases.get(`${place} ${name.value}`) ?? new Set()).add(alias.value);
-    this.aliases.set(`${place} ${name.value}`, times);
+    const times = (this.#aliases.get(`${place} ${name.value}`) ?? new Set()).add(alias.value);
+    this.#aliases.set(`${place} ${name.value}`, times);
     return times.size > MAX_NAMES;
   }
 
-  private repeated(place: string): boolean {
-    const before = this.times.get(place) ?? 0;
-    this.times.set(place, before + 1);
-    return (this.pairs += before) > MAX_PAIRS;
+  #repeated(place: string): boolean {
+    const before = this.#times.get(place) ?? 0;
+    this.#times.set(place, before + 1);
+    return (this.#pairs += before) > MAX_PAIRS;
   }
 }
 
@@ -205,32 +209,35 @@ class Depths {
    * The deepest level at which each fragment was entered: only a deeper entry can lead deeper. So a
    * cycle ends.
    */
-  private readonly entered = new Map<string, number>();
-  constructor(
-    private readonly fragments: Fragments,
-    private readonly most: number,
-  ) {}
+  readonly #entered = new Map<string, number>();
+  readonly #fragments: Fragments;
+  readonly #most: number;
+
+  constructor(fragments: Fragments, most: number) {
+    this.#fragments = fragments;
+    this.#most = most;
+  }
 
   exceeds(set: SelectionSetNode, level: number, nesting: number): boolean {
-    if (level > this.most || nesting > MAX_NESTING) return true;
+    if (level > this.#most || nesting > MAX_NESTING) return true;
     return set.selections.some((selection) => {
       if (selection.kind === Kind.INLINE_FRAGMENT)
         return this.exceeds(selection.selectionSet, level, nesting + 1);
-      if (selection.kind === Kind.FIELD) return this.fieldExceeds(selection, level, nesting);
+      if (selection.kind === Kind.FIELD) return this.#fieldExceeds(selection, level, nesting);
       const name = selection.name.value;
-      const body = this.fragments.get(name);
-      if (!body || (this.entered.get(name) ?? -1) >= level) return false;
-      this.entered.set(name, level);
+      const body = this.#fragments.get(name);
+      if (!body || (this.#entered.get(name) ?? -1) >= level) return false;
+      this.#entered.set(name, level);
       return this.exceeds(body, level, nesting + 1);
     });
   }
 
-  private fieldExceeds({ name, selectionSet }: FieldNode, level: number, nesting: number): boolean {
+  #fieldExceeds({ name, selectionSet }: FieldNode, level: number, nesting: number): boolean {
     if (name.value.startsWith("__") && this.introspection)
       return selectionSet !== undefined && this.introspection.exceeds(selectionSet, 0, 0);
     return selectionSet
       ? this.exceeds(selectionSet, level + 1, nesting + 1)
-      : level + 1 > this.most;
+      : level + 1 > this.#most;
   }
 }
 

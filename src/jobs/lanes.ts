@@ -23,31 +23,37 @@ export function storeOfLane(store: JobStore, takes: Lane["takes"]): JobStore {
 
 /** Several queues as one: a job that may take hours never blocks jobs of other types. */
 export class LanedJobQueue implements JobQueue {
+  readonly #store: { submission(id: string): Promise<Submission | undefined> };
+  readonly #lanes: readonly [Lane, ...Lane[]];
+
   /** @param lanes each type of job belongs to exactly one of them */
   constructor(
-    private readonly store: { submission(id: string): Promise<Submission | undefined> },
-    private readonly lanes: readonly [Lane, ...Lane[]],
-  ) {}
+    store: { submission(id: string): Promise<Submission | undefined> },
+    lanes: readonly [Lane, ...Lane[]],
+  ) {
+    this.#store = store;
+    this.#lanes = lanes;
+  }
 
   async start(handler: JobHandler): Promise<void> {
-    for (const { queue } of this.lanes) await queue.start(handler);
+    for (const { queue } of this.#lanes) await queue.start(handler);
   }
 
   async enqueue(id: string): Promise<boolean> {
-    return (await this.laneOf(id)).enqueue(id);
+    return (await this.#laneOf(id)).enqueue(id);
   }
 
   async cancel(id: string): Promise<void> {
-    await (await this.laneOf(id)).cancel(id);
+    await (await this.#laneOf(id)).cancel(id);
   }
 
   async progress(id: string): Promise<Progress | null> {
-    return (await this.laneOf(id)).progress(id);
+    return (await this.#laneOf(id)).progress(id);
   }
 
   /** Not a generator: ending it must not wait for the next change. */
   watch(id: string): AsyncIterable<void> {
-    const changes = this.laneOf(id).then((queue) => queue.watch(id)[Symbol.asyncIterator]());
+    const changes = this.#laneOf(id).then((queue) => queue.watch(id)[Symbol.asyncIterator]());
     changes.catch(() => {});
     const iterator: AsyncIterator<void> = {
       next: async () => (await changes).next(),
@@ -60,16 +66,16 @@ export class LanedJobQueue implements JobQueue {
   }
 
   async close(grace: number): Promise<void> {
-    await Promise.all(this.lanes.map(({ queue }) => queue.close(grace)));
+    await Promise.all(this.#lanes.map(({ queue }) => queue.close(grace)));
   }
 
   async health(): Promise<void> {
-    for (const { queue } of this.lanes) await queue.health();
+    for (const { queue } of this.#lanes) await queue.health();
   }
 
-  private async laneOf(id: string): Promise<JobQueue> {
-    const type = (await this.store.submission(id))?.type;
-    return (this.lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.lanes[0])
+  async #laneOf(id: string): Promise<JobQueue> {
+    const type = (await this.#store.submission(id))?.type;
+    return (this.#lanes.find(({ takes }) => type !== undefined && takes(type)) ?? this.#lanes[0])
       .queue;
   }
 }
@@ -87,31 +93,31 @@ export interface SlowOptions {
  * for others.
  */
 export class SlowLane {
-  private readonly ids = new Set<string>();
+  readonly #ids = new Set<string>();
 
   constructor(readonly options: SlowOptions) {}
 
   has(id: string): boolean {
-    return this.ids.has(id);
+    return this.#ids.has(id);
   }
 
   get size(): number {
-    return this.ids.size;
+    return this.#ids.size;
   }
 
   get isFull(): boolean {
-    return this.ids.size >= this.options.concurrency;
+    return this.#ids.size >= this.options.concurrency;
   }
 
   /** False when there is no place. */
   enter(id: string): boolean {
     if (this.isFull) return false;
-    this.ids.add(id);
+    this.#ids.add(id);
     return true;
   }
 
   leave(id: string): void {
-    this.ids.delete(id);
+    this.#ids.delete(id);
   }
 }
 

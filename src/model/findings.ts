@@ -23,7 +23,11 @@ export const MAX_FINDINGS = MAX_ITEMS;
 export class Findings {
   readonly items: ValidationItem[] = [];
 
-  constructor(private readonly at: readonly (string | number)[]) {}
+  readonly #at: readonly (string | number)[];
+
+  constructor(at: readonly (string | number)[]) {
+    this.#at = at;
+  }
 
   /** True when no more are listed; a caller that walks a long list may stop. */
   get full(): boolean {
@@ -39,13 +43,13 @@ export class Findings {
     if (this.full) return;
     if (this.items.length === MAX_FINDINGS) {
       this.items.push({
-        loc: [...this.at],
+        loc: [...this.#at],
         msg: `The input breaks more rules; the first ${MAX_FINDINGS} are listed`,
         type: "too_many_errors",
         ctx: { max_errors: MAX_FINDINGS },
       });
       return;
     }
-    this.items.push({ loc: [...this.at, ...loc], msg, type, ...(ctx ? { ctx } : {}) });
+    this.items.push({ loc: [...this.#at, ...loc], msg, type, ...(ctx ? { ctx } : {}) });
   }
 }

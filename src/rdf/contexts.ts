@@ -211,8 +211,11 @@ export class BoundedContexts extends ContextResolver {
   #limit: ContextLimit | undefined;
   readonly #known = new WeakSet<object>();
 
-  constructor(private readonly limits: ContextLimits) {
+  readonly #limits: ContextLimits;
+
+  constructor(limits: ContextLimits) {
     super({ sharedCache: new Map() });
+    this.#limits = limits;
   }
 
   /**
@@ -242,13 +245,13 @@ export class BoundedContexts extends ContextResolver {
   }
 
   #count(): void {
-    if (++this.#applied > this.limits.MAX_CRATE_CONTEXTS)
-      throw (this.#limit = tooManyContexts(this.limits));
+    if (++this.#applied > this.#limits.MAX_CRATE_CONTEXTS)
+      throw (this.#limit = tooManyContexts(this.#limits));
   }
 
   #countTerms(context: ActiveContext): void {
-    if (context.mappings.size > this.limits.MAX_CRATE_TERMS)
-      throw (this.#limit = tooManyTerms(this.limits));
+    if (context.mappings.size > this.#limits.MAX_CRATE_TERMS)
+      throw (this.#limit = tooManyTerms(this.#limits));
     // Called for every node inside one whose type has a context; copies all terms too. Copies of
     // this context have it as well.
     const revert = context.revertToPreviousContext;

@@ -61,47 +61,51 @@ interface EmitOptions {
  * the inferred graph.
  */
 export class Emitter {
-  private readonly lines = new Lines();
-  private readonly links = new Map<string, Link>();
-  private readonly blanks = new Map<string, string>();
+  readonly #lines = new Lines();
+  readonly #links = new Map<string, Link>();
+  readonly #blanks = new Map<string, string>();
   /** By IRI: provenance names one target in several statements. */
-  private readonly arks = new Map<string, Ark | undefined>();
-  private genid = 0;
+  readonly #arks = new Map<string, Ark | undefined>();
+  #genid = 0;
   readonly lostTerms = new Set<string>();
   /** The end of a line: the graph. */
-  private readonly end: string;
-  private readonly inferredEnd: string;
+  readonly #end: string;
+  readonly #inferredEnd: string;
 
-  constructor(private readonly options: EmitOptions) {
-    this.end = `${iriTerm(options.ark)} .`;
-    this.inferredEnd = `${iriTerm(inferredGraph(options.ark))} .`;
-    if (options.known) this.arks.set(options.known.stored, options.known);
+  readonly #options: EmitOptions;
+
+  constructor(options: EmitOptions) {
+    this.#options = options;
+
+    this.#end = `${iriTerm(options.ark)} .`;
+    this.#inferredEnd = `${iriTerm(inferredGraph(options.ark))} .`;
+    if (options.known) this.#arks.set(options.known.stored, options.known);
   }
 
   result(): { quads: string; links: Link[]; lostTerms: string[] } {
     return {
-      quads: this.lines.text(),
-      links: [...this.links.values()],
+      quads: this.#lines.text(),
+      links: [...this.#links.values()],
       lostTerms: [...this.lostTerms],
     };
   }
 
   /** States one triple with an IRI object. */
   state(subject: string, predicate: Predicate, object: string): void {
-    this.lines.add(subject, `${predicate.term} ${iriTerm(object)} ${this.end}`);
+    this.#lines.add(subject, `${predicate.term} ${iriTerm(object)} ${this.#end}`);
     if (
       predicate.link !== undefined &&
-      (subject === this.options.subject || subject === this.options.ark)
+      (subject === this.#options.subject || subject === this.#options.ark)
     )
-      this.link(predicate.link, object);
+      this.#link(predicate.link, object);
   }
 
-  private link(predicate: string, object: string): void {
-    if (object === this.options.ark) return;
-    if (!this.arks.has(object)) this.arks.set(object, parseArk(object));
-    const ark = this.arks.get(object);
+  #link(predicate: string, object: string): void {
+    if (object === this.#options.ark) return;
+    if (!this.#arks.has(object)) this.#arks.set(object, parseArk(object));
+    const ark = this.#arks.get(object);
     if (ark)
-      this.links.set(`${predicate} ${object}`, {
+      this.#links.set(`${predicate} ${object}`, {
         predicate,
         target: ark.stored,
         targetKey: ark.key,
@@ -110,71 +114,72 @@ export class Emitter {
 
   /** Emits a node with all its properties and nested nodes; returns its IRI. */
   node(node: Expanded): string {
-    const subject = this.iriOf(node);
+    const subject = this.#iriOf(node);
     // The processor makes null of a type that has the form of a keyword.
     const types = ((node["@type"] as (string | null)[] | undefined) ?? [])
       .filter((type) => type !== null)
-      .map((type) => this.term(type));
+      .map((type) => this.#term(type));
     for (const type of types) this.state(subject, TYPE, type);
     const activity =
       types.some((type) => ACTION.test(type)) ||
-      (this.options.activity && subject === this.options.subject);
+      (this.#options.activity && subject === this.#options.subject);
     for (const [property, values] of Object.entries(node)) {
       if (property === "@graph" || property === "@included")
         for (const inner of values as Expanded[]) this.node(inner);
-      else if (property === "@reverse") this.reverse(subject, values as Record<string, Expanded[]>);
+      else if (property === "@reverse")
+        this.#reverse(subject, values as Record<string, Expanded[]>);
       else if (!property.startsWith("@")) {
-        const iri = this.term(property);
-        const known = this.options.properties.of(iri, activity);
-        for (const value of values as Expanded[]) this.value(subject, iri, known, value);
+        const iri = this.#term(property);
+        const known = this.#options.properties.of(iri, activity);
+        for (const value of values as Expanded[]) this.#value(subject, iri, known, value);
       }
     }
     return subject;
   }
 
-  private reverse(subject: string, reversed: Record<string, Expanded[]>): void {
+  #reverse(subject: string, reversed: Record<string, Expanded[]>): void {
     for (const [property, nodes] of Object.entries(reversed)) {
       for (const node of nodes)
-        this.relate(
+        this.#relate(
           this.node(node),
-          this.options.properties.of(this.term(property), false),
+          this.#options.properties.of(this.#term(property), false),
           subject,
         );
     }
   }
 
-  private value(subject: string, iri: string, property: Property, value: Expanded): void {
+  #value(subject: string, iri: string, property: Property, value: Expanded): void {
     if ("@list" in value) {
       // A list of references is that many relations: which record used which does not depend on the
       // order of the list.
       if (property.refers)
-        for (const item of value["@list"] as Expanded[]) this.value(subject, iri, property, item);
-      else this.relate(subject, property, this.list(value["@list"] as Expanded[]));
+        for (const item of value["@list"] as Expanded[]) this.#value(subject, iri, property, item);
+      else this.#relate(subject, property, this.#list(value["@list"] as Expanded[]));
     } else if ("@value" in value) {
-      const reference = property.refers ? this.reference(property, value["@value"]) : undefined;
-      if (reference !== undefined) this.relate(subject, property, reference);
+      const reference = property.refers ? this.#reference(property, value["@value"]) : undefined;
+      if (reference !== undefined) this.#relate(subject, property, reference);
       else if (value["@value"] !== null || value["@type"] === "@json")
-        this.lines.add(
+        this.#lines.add(
           subject,
-          `${property.predicate.term} ${this.literalOf(iri, value)} ${this.end}`,
+          `${property.predicate.term} ${this.#literalOf(iri, value)} ${this.#end}`,
         );
     } else {
-      this.relate(subject, property, this.node(value));
+      this.#relate(subject, property, this.node(value));
     }
   }
 
   /** IRI that a text value refers to. */
-  private reference({ provenance }: Property, text: unknown): string | undefined {
+  #reference({ provenance }: Property, text: unknown): string | undefined {
     if (typeof text !== "string") return undefined;
-    const ark = this.arks.get(text) ?? referencedArk(text);
+    const ark = this.#arks.get(text) ?? referencedArk(text);
     if (ark) {
-      this.arks.set(ark.stored, ark);
+      this.#arks.set(ark.stored, ark);
       return ark.stored;
     }
     return provenance !== undefined && /^https?:\/\/[^\s]+$/.test(text) ? safeIri(text) : undefined;
   }
 
-  private literalOf(iri: string, value: Expanded): string {
+  #literalOf(iri: string, value: Expanded): string {
     const raw = value["@value"];
     const type = (value["@type"] ?? undefined) as string | string[] | undefined;
     // An invalid typed value (JSON-LD 1.1 API, 5.1.2, step 14), which the processor lets pass.
@@ -192,7 +197,7 @@ export class Emitter {
   }
 
   /** States a relation and the statements that follow from it when it is provenance. */
-  private relate(subject: string, { predicate, provenance }: Property, object: string): void {
+  #relate(subject: string, { predicate, provenance }: Property, object: string): void {
     this.state(subject, predicate, object);
     if (!provenance) return;
     for (const canonical of provenance.canonical)
@@ -200,35 +205,35 @@ export class Emitter {
     const [supported, supporting] =
       provenance.support === "object" ? [subject, object] : [object, subject];
     if (supported !== supporting)
-      this.lines.add(supported, `${SUPPORT.term} ${iriTerm(supporting)} ${this.inferredEnd}`);
+      this.#lines.add(supported, `${SUPPORT.term} ${iriTerm(supporting)} ${this.#inferredEnd}`);
   }
 
-  private list(items: Expanded[]): string {
+  #list(items: Expanded[]): string {
     let rest = `${RDF}nil`;
     for (const item of items.toReversed()) {
-      const cell = this.fresh();
-      this.value(cell, FIRST, this.options.properties.of(FIRST, false), item);
+      const cell = this.#fresh();
+      this.#value(cell, FIRST, this.#options.properties.of(FIRST, false), item);
       this.state(cell, REST, rest);
       rest = cell;
     }
     return rest;
   }
 
-  private iriOf(node: Expanded): string {
+  #iriOf(node: Expanded): string {
     const id = node["@id"];
-    if (typeof id !== "string") return this.fresh();
-    if (id === this.options.ark) return id;
-    if (!id.startsWith("_:")) return nodeIri(id, this.options.ark);
-    let iri = this.blanks.get(id);
-    if (iri === undefined) this.blanks.set(id, (iri = this.fresh()));
+    if (typeof id !== "string") return this.#fresh();
+    if (id === this.#options.ark) return id;
+    if (!id.startsWith("_:")) return nodeIri(id, this.#options.ark);
+    let iri = this.#blanks.get(id);
+    if (iri === undefined) this.#blanks.set(id, (iri = this.#fresh()));
     return iri;
   }
 
-  private fresh(): string {
-    return `${this.options.ark}#genid-${this.genid++}`;
+  #fresh(): string {
+    return `${this.#options.ark}#genid-${this.#genid++}`;
   }
 
-  private term(iri: string): string {
+  #term(iri: string): string {
     if (iri.startsWith(FALLBACK_VOCABULARY)) {
       const name = iri
         .slice(FALLBACK_VOCABULARY.length)

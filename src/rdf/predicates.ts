@@ -20,12 +20,16 @@ const LONGEST = 200;
 class Known<T> {
   readonly #known = new Map<string, T>();
 
-  constructor(private readonly make: (iri: string) => T) {}
+  readonly #make: (iri: string) => T;
+
+  constructor(make: (iri: string) => T) {
+    this.#make = make;
+  }
 
   of(iri: string): T {
     const known = this.#known.get(iri);
     if (known !== undefined) return known;
-    const made = this.make(iri);
+    const made = this.#make(iri);
     if (this.#known.size >= MOST_KNOWN) this.#known.clear();
     if (iri.length <= LONGEST) this.#known.set(iri, made);
     return made;
@@ -158,11 +162,15 @@ export class Properties {
   readonly #anywhere = new Known((iri) => this.#make(iri, false));
   readonly #onActivities = new Known((iri) => this.#make(iri, true));
 
+  readonly #references: ReadonlySet<string>;
+
   /**
    * @param references properties besides those of provenance whose text values are references when
    * they are ARKs
    */
-  constructor(private readonly references: ReadonlySet<string>) {}
+  constructor(references: ReadonlySet<string>) {
+    this.#references = references;
+  }
 
   /**
    * @param activity of an activity, whose `schema:object`, `schema:result` … count as provenance
@@ -174,7 +182,7 @@ export class Properties {
   #make(iri: string, activity: boolean): Property {
     const name = provenanceOf(iri, activity);
     if (name === undefined)
-      return { predicate: predicateOf(iri), refers: this.references.has(iri) };
+      return { predicate: predicateOf(iri), refers: this.#references.has(iri) };
     const { evi, prov, support }: ProvenanceTerm = PROVENANCE[name];
     const isEviTerm =
       (iri.startsWith(SCHEMA) || iri.startsWith(FALLBACK_VOCABULARY)) &&

@@ -5,18 +5,21 @@ import { ServiceError } from "../errors.js";
  * their signal ends the wait. When the queue is full, jobs are refused.
  */
 export class Turns {
-  private running = 0;
-  private readonly waiting: (() => void)[] = [];
-  private readonly closing = new AbortController();
+  #running = 0;
+  readonly #waiting: (() => void)[] = [];
+  readonly #closing = new AbortController();
+
+  readonly #most: number;
+  readonly #line: number;
 
   /**
    * @param most how many jobs run at a time
    * @param line how many jobs may wait
    */
-  constructor(
-    private readonly most: number,
-    private readonly line = Infinity,
-  ) {}
+  constructor(most: number, line = Infinity) {
+    this.#most = most;
+    this.#line = line;
+  }
 
   /**
    * @param signal ends the wait, and is passed on to the job
@@ -24,51 +27,51 @@ export class Turns {
    * it is closed
    */
   async run<T>(signal: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    const either = AbortSignal.any([signal, this.closing.signal]);
+    const either = AbortSignal.any([signal, this.#closing.signal]);
     either.throwIfAborted();
-    if (this.running >= this.most) {
-      if (this.waiting.length >= this.line)
+    if (this.#running >= this.#most) {
+      if (this.#waiting.length >= this.#line)
         throw new ServiceError(
           "BUSY",
-          `Too many concurrent requests (${this.running} running, ${this.waiting.length} ` +
+          `Too many concurrent requests (${this.#running} running, ${this.#waiting.length} ` +
             "queued). Retry later.",
           {},
           { "Retry-After": "2" },
         );
-      await this.turn(either);
-    } else this.running++;
+      await this.#turn(either);
+    } else this.#running++;
     try {
       return await work(either);
     } finally {
-      const next = this.waiting.shift();
+      const next = this.#waiting.shift();
       // The next job in the queue takes over the slot.
       if (next) next();
-      else this.running--;
+      else this.#running--;
     }
   }
 
   /** Number of running and of waiting jobs. */
   load(): { running: number; waiting: number } {
-    return { running: this.running, waiting: this.waiting.length };
+    return { running: this.#running, waiting: this.#waiting.length };
   }
 
   /** Ends the running and the waiting jobs. */
   close(): void {
-    this.closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later."));
+    this.#closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later."));
   }
 
-  private turn(signal: AbortSignal): Promise<void> {
+  #turn(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         signal.removeEventListener("abort", leave);
         resolve();
       };
       const leave = () => {
-        this.waiting.splice(this.waiting.indexOf(begin), 1);
+        this.#waiting.splice(this.#waiting.indexOf(begin), 1);
         reject(signal.reason as Error);
       };
       signal.addEventListener("abort", leave, { once: true });
-      this.waiting.push(begin);
+      this.#waiting.push(begin);
     });
   }
 }

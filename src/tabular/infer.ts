@@ -7,9 +7,9 @@ import type { PropertyObject } from "./schema/table-schema.js";
 
 /** The types that fit all cells of one column so far. */
 class ColumnGuess {
-  private integer = true;
-  private number = true;
-  private boolean = true;
+  #integer = true;
+  #number = true;
+  #boolean = true;
   /** Cells seen, and how many of them were empty. */
   cells = 0;
   empty = 0;
@@ -22,15 +22,21 @@ class ColumnGuess {
       return;
     }
     const quote = (row.flags[column]! & (ESCAPED | RELAXED)) !== 0;
-    if (this.integer) this.integer = !quote && isInteger(row.bytes, start, end);
-    if (this.number) this.number = !quote && (this.integer || isNumber(row.bytes, start, end));
-    if (this.boolean) this.boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
+    if (this.#integer) this.#integer = !quote && isInteger(row.bytes, start, end);
+    if (this.#number) this.#number = !quote && (this.#integer || isNumber(row.bytes, start, end));
+    if (this.#boolean) this.#boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
   }
 
   /** The types of the cells that are not empty. */
   get filled(): "integer" | "number" | "boolean" | "string" {
     if (this.cells === this.empty) return "string";
-    return this.integer ? "integer" : this.number ? "number" : this.boolean ? "boolean" : "string";
+    return this.#integer
+      ? "integer"
+      : this.#number
+        ? "number"
+        : this.#boolean
+          ? "boolean"
+          : "string";
   }
 
   /** The datatype that all cells conform to: an empty cell is text and nothing else. */

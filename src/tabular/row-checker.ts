@@ -23,51 +23,55 @@ interface Converter {
 
 /** Checks one row after another and collects the errors. */
 export class RowChecker implements Report {
-  private readonly kinds: ErrorKind[] = [];
+  readonly #kinds: ErrorKind[] = [];
   /** In the order of the schema: the order of parsing errors. */
-  private readonly converters: Converter[];
+  readonly #converters: Converter[];
   /**
    * Those with rules, and the names that `required` asks for in vain, in the order of validation
    * errors.
    */
-  private readonly judges: { name: string; check?: PropertyCheck; missing?: ErrorKind }[];
-  private readonly raggedKind: ErrorKind;
-  private row: Row | undefined;
-  private found: TableError[] = [];
-  private errors = 0;
-  private rows = 0;
-  private rowsWithErrors = 0;
+  readonly #judges: { name: string; check?: PropertyCheck; missing?: ErrorKind }[];
+  readonly #raggedKind: ErrorKind;
+  #row: Row | undefined;
+  #found: TableError[] = [];
+  #errors = 0;
+  #rows = 0;
+  #rowsWithErrors = 0;
   /** True when no more errors are wanted. */
   full = false;
+
+  readonly #options: { strictColumns: boolean; maxErrors: number };
 
   constructor(
     schema: TableSchema,
     environment: Omit<RuleEnvironment, "kind">,
-    private readonly options: { strictColumns: boolean; maxErrors: number },
+    options: { strictColumns: boolean; maxErrors: number },
   ) {
+    this.#options = options;
+
     const kind = (
       keyword: string | null,
       property: string | null,
       before: string,
       after: string,
     ): ErrorKind => {
-      const made = new ErrorKind(this.kinds.length, keyword, property, before, after);
-      this.kinds.push(made);
+      const made = new ErrorKind(this.#kinds.length, keyword, property, before, after);
+      this.#kinds.push(made);
       return made;
     };
     const checks = schema.properties
       .map((property) => compileProperty(property, { ...environment, kind }))
       .filter((check) => check !== undefined);
-    this.converters = checks.map((check) => {
+    this.#converters = checks.map((check) => {
       const [valueError, indexError] = ["ValueError", "IndexError"].map((error) =>
         kind(null, check.name, `${error}: Failed to Parse Attribute ${check.name} for Row `, ""),
       ) as [ErrorKind, ErrorKind];
       return { check, valueError, indexError };
     });
-    this.raggedKind = kind(null, null, "ValueError: Row ", "");
+    this.#raggedKind = kind(null, null, "ValueError: Row ", "");
     const known = new Set(schema.properties.map(({ name }) => name));
     const missing = [...new Set(schema.required)].filter((name) => !known.has(name));
-    this.judges = [
+    this.#judges = [
       ...checks.filter(({ judges }) => judges).map((check) => ({ name: check.name, check })),
       ...missing.map((name) => ({
         name,
@@ -79,22 +83,22 @@ export class RowChecker implements Report {
   /** @param firstCount columns of the file's first row */
   check(row: Row, firstCount: number): void {
     if (this.full) return;
-    this.rows++;
-    this.row = row;
-    const before = this.errors;
-    if (this.options.strictColumns && row.count !== firstCount) {
+    this.#rows++;
+    this.#row = row;
+    const before = this.#errors;
+    if (this.#options.strictColumns && row.count !== firstCount) {
       this.violation(
-        this.raggedKind,
+        this.#raggedKind,
         `${row.number} has ${row.count} columns, the first row has ${firstCount}`,
         -1,
       );
-    } else if (this.convert(row)) this.judge(row);
-    if (this.errors > before) this.rowsWithErrors++;
+    } else if (this.#convert(row)) this.#judge(row);
+    if (this.#errors > before) this.#rowsWithErrors++;
   }
 
-  private convert(row: Row): boolean {
+  #convert(row: Row): boolean {
     let converted = true;
-    const { converters } = this;
+    const converters = this.#converters;
     for (let index = 0; index < converters.length; index++) {
       const converter = converters[index]!;
       const conversion = converter.check.convert(row);
@@ -106,8 +110,8 @@ export class RowChecker implements Report {
     return converted;
   }
 
-  private judge(row: Row): void {
-    const { judges } = this;
+  #judge(row: Row): void {
+    const judges = this.#judges;
     for (let index = 0; index < judges.length; index++) {
       const { check, missing } = judges[index]!;
       if (check) check.judge(row, this);
@@ -118,29 +122,32 @@ export class RowChecker implements Report {
   violation(kind: ErrorKind, detail: string, column: number): void {
     if (this.full) return;
     kind.count++;
-    this.found.push(new TableError(kind, this.row!.number, this.row!.line, column, detail));
-    if (++this.errors >= this.options.maxErrors) this.full = true;
+    this.#found.push(new TableError(kind, this.#row!.number, this.#row!.line, column, detail));
+    if (++this.#errors >= this.#options.maxErrors) this.full = true;
   }
 
   /** The errors found since the last call. */
   take(): TableError[] {
-    const { found } = this;
-    if (found.length > 0) this.found = [];
+    const found = this.#found;
+    if (found.length > 0) this.#found = [];
     return found;
   }
 
   /** @param columns of the first row */
   summary(columns: number): TableSummary {
-    const { rows, errors, rowsWithErrors, full } = this;
+    const { full } = this;
+    const rows = this.#rows;
+    const errors = this.#errors;
+    const rowsWithErrors = this.#rowsWithErrors;
     const counts = new Map<string, TableSummary["counts"][number]>();
-    for (const { property, keyword, count } of this.kinds) {
+    for (const { property, keyword, count } of this.#kinds) {
       if (count === 0) continue;
       const key = JSON.stringify([property, keyword]);
       const entry = counts.get(key) ?? { property, keyword, count: 0 };
       entry.count += count;
       counts.set(key, entry);
     }
-    const parsingErrors = this.kinds.reduce(
+    const parsingErrors = this.#kinds.reduce(
       (sum, { keyword, count }) => (keyword === null ? sum + count : sum),
       0,
     );

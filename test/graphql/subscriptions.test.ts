@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { WebSocket } from "ws";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import type { JobQueue } from "../../src/jobs/port.js";
+import type { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
@@ -37,12 +37,7 @@ async function queued(user: User): Promise<string> {
   });
   return submission.id;
 }
-const watchers = (): number =>
-  [
-    ...(
-      registry.deps.jobs as JobQueue as unknown as { watchers: { byId: Map<string, Set<unknown>> } }
-    ).watchers.byId.values(),
-  ].reduce((sum, set) => sum + set.size, 0);
+const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
 async function until(holds: () => boolean): Promise<void> {
   for (let tries = 0; !holds(); tries++) {
     if (tries > 200) throw new Error("it never came to that");

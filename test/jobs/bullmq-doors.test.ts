@@ -14,13 +14,20 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
 /** A node that answers requests and does no work, over the truth of another that does. */
 class ApiNode extends RegistryClient {
+  readonly #server: Server;
+  readonly #jobs: BullMqJobQueue;
+  readonly #doors: Awaited<ReturnType<typeof httpDoors>>;
+
   private constructor(
     url: string,
-    private readonly server: Server,
-    private readonly jobs: BullMqJobQueue,
-    private readonly doors: Awaited<ReturnType<typeof httpDoors>>,
+    server: Server,
+    jobs: BullMqJobQueue,
+    doors: Awaited<ReturnType<typeof httpDoors>>,
   ) {
     super(url);
+    this.#server = server;
+    this.#jobs = jobs;
+    this.#doors = doors;
   }
 
   static async start(deps: Deps, redis: RedisServer): Promise<ApiNode> {
@@ -52,10 +59,10 @@ class ApiNode extends RegistryClient {
   }
 
   async stop(): Promise<void> {
-    await this.doors.endStreams();
-    this.server.closeAllConnections();
-    await this.doors.stop();
-    await this.jobs.close(0);
+    await this.#doors.endStreams();
+    this.#server.closeAllConnections();
+    await this.#doors.stop();
+    await this.#jobs.close(0);
   }
 }
 

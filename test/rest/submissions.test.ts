@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import type { JobQueue } from "../../src/jobs/port.js";
+import type { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { sweepObjects } from "../../src/services/objects/damage.js";
 import { crate } from "../support/crates.js";
 import { largeCrate } from "../support/large-crate.js";
@@ -33,12 +33,7 @@ async function queued(user: User): Promise<string> {
   return submission.id;
 }
 const status = (id: string) => `/rocrate/upload/status/${id}`;
-const watchers = (): number =>
-  [
-    ...(
-      registry.deps.jobs as JobQueue as unknown as { watchers: { byId: Map<string, Set<unknown>> } }
-    ).watchers.byId.values(),
-  ].reduce((sum, set) => sum + set.size, 0);
+const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   const end = Date.now() + 20_000;
   // Some stages take a few milliseconds only.

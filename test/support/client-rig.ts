@@ -65,17 +65,21 @@ const oneLine = (line: string | RegExp): unknown =>
 /** For `toEqual`: text, or a pattern of it. */
 class Matching {
   readonly $$typeof = Symbol.for("jest.asymmetricMatcher");
-  constructor(private readonly expected: string | RegExp) {}
+  readonly #expected: string | RegExp;
+
+  constructor(expected: string | RegExp) {
+    this.#expected = expected;
+  }
   asymmetricMatch(actual: unknown): boolean {
     return (
       typeof actual === "string" &&
-      (typeof this.expected === "string" ? actual === this.expected : this.expected.test(actual))
+      (typeof this.#expected === "string" ? actual === this.#expected : this.#expected.test(actual))
     );
   }
   toString(): string {
-    return String(this.expected);
+    return String(this.#expected);
   }
   toAsymmetricMatcher(): string {
-    return `text like ${this.expected}`;
+    return `text like ${this.#expected}`;
   }
 }

@@ -45,11 +45,15 @@ export class FaultProxy {
   readonly seen: Seen[] = [];
   /** Called for each request; returns its fault. */
   fault: (request: Seen) => Fault | undefined = () => undefined;
-  private server: Server | undefined;
-  private port = 0;
-  private readonly agent = new Agent({ keepAlive: true });
+  #server: Server | undefined;
+  #port = 0;
+  readonly #agent = new Agent({ keepAlive: true });
 
-  private constructor(private readonly target: URL) {}
+  readonly #target: URL;
+
+  private constructor(target: URL) {
+    this.#target = target;
+  }
 
   static async start(target: string): Promise<FaultProxy> {
     const proxy = new FaultProxy(new URL(target));
@@ -58,25 +62,25 @@ export class FaultProxy {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   /** Closes the port, and every connection. */
   async goAway(): Promise<void> {
-    const { server } = this;
-    this.server = undefined;
+    const server = this.#server;
+    this.#server = undefined;
     server?.closeAllConnections();
     await new Promise((resolve) => (server ? server.close(resolve) : resolve(undefined)));
   }
 
   /** Listens again where it did before. */
   async comeBack(): Promise<void> {
-    this.server = createServer((request, response) => this.handle(request, response)).listen(
-      this.port,
+    this.#server = createServer((request, response) => this.#handle(request, response)).listen(
+      this.#port,
       "127.0.0.1",
     );
-    await once(this.server, "listening");
-    this.port = (this.server.address() as AddressInfo).port;
+    await once(this.#server, "listening");
+    this.#port = (this.#server.address() as AddressInfo).port;
   }
 
   /** Makes a fault so many times, for requests that fit. */
@@ -85,7 +89,7 @@ export class FaultProxy {
     this.fault = (request) => (fits(request) && left-- > 0 ? fault : undefined);
   }
 
-  private handle(request: IncomingMessage, response: ServerResponse): void {
+  #handle(request: IncomingMessage, response: ServerResponse): void {
     const seen: Seen = {
       method: request.method!,
       path: request.url!,
@@ -117,12 +121,12 @@ export class FaultProxy {
     // With the headers as they came: they are signed.
     const onward = send(
       {
-        host: this.target.hostname,
-        port: this.target.port,
+        host: this.#target.hostname,
+        port: this.#target.port,
         method: request.method,
         path: request.url,
         headers: request.headers,
-        agent: this.agent,
+        agent: this.#agent,
       },
       (answer) => {
         answer.on("error", () => response.destroy());

@@ -36,13 +36,19 @@ export class HeldNodes {
   #since = 0;
   #over = false;
 
+  readonly #cluster: Topology;
+  readonly #user: User;
+
   private constructor(
-    private readonly cluster: Topology,
-    private readonly user: User,
+    cluster: Topology,
+    user: User,
     readonly worker: RegistryProcess,
     readonly api: RegistryProcess,
     readonly submission: string,
-  ) {}
+  ) {
+    this.#cluster = cluster;
+    this.#user = user;
+  }
 
   /** @param entities of a crate @param settings of both nodes */
   static async hold(
@@ -95,7 +101,8 @@ export class HeldNodes {
   }
 
   async #open(entities: number): Promise<void> {
-    const { api, user } = this;
+    const { api } = this;
+    const user = this.#user;
     this.progress = fetch(`${api.url}/rocrate/upload/status/${this.submission}`, {
       headers: { Authorization: `Bearer ${user.token}`, Accept: "text/event-stream" },
     }).then((answer) => answer.text());
@@ -108,7 +115,7 @@ export class HeldNodes {
     // Its own and the worker's; the half one is none yet.
     for (let known = 0; known < 2; await sleep(20))
       known = (
-        (await this.cluster.ask("/rocrate/upload/status", { token: user.token }))
+        (await this.#cluster.ask("/rocrate/upload/status", { token: user.token }))
           .body as unknown as unknown[]
       ).length;
     this.#writers = Array.from({ length: WRITERS }, (_, writer) => this.#write(writer));
@@ -137,13 +144,13 @@ export class HeldNodes {
   /** Creates a software record; the parallel tests create none. */
   create(node: { ask: RegistryProcess["ask"] }, ark: string): ReturnType<RegistryProcess["ask"]> {
     return node.ask("/software", {
-      token: this.user.token,
+      token: this.#user.token,
       body: {
         "@id": ark,
         "@type": "evi:Software",
         name: ark,
         description: "Asked for while a node stood still.",
-        owner: this.user.ark,
+        owner: this.#user.ark,
       },
     });
   }
@@ -158,7 +165,7 @@ export class HeldNodes {
       Buffer.from(`\r\n--${BOUNDARY}--\r\n`),
     ]);
     const headers = {
-      Authorization: `Bearer ${this.user.token}`,
+      Authorization: `Bearer ${this.#user.token}`,
       "Content-Type": `multipart/form-data; boundary=${BOUNDARY}`,
       "Content-Length": body.length,
     };

@@ -33,7 +33,11 @@ export class JobNodes {
   readonly #queues: BullMqJobQueue[] = [];
   readonly #workers: ChildProcess[] = [];
 
-  constructor(private readonly redis: RedisServer) {
+  readonly #redis: RedisServer;
+
+  constructor(redis: RedisServer) {
+    this.#redis = redis;
+
     const close = this.store.closeSubmission.bind(this.store);
     this.store.closeSubmission = async (input, at) => {
       const taken = await close(input, at);
@@ -68,7 +72,7 @@ export class JobNodes {
   /** A way to Redis that logs as the nodes do. */
   link(): RedisLink {
     return new RedisLink({
-      url: this.redis.url,
+      url: this.#redis.url,
       prefix: this.#prefix,
       timeout: 1000,
       log: { info() {}, warn: (_fields, message) => void this.warnings.push(message) },
@@ -87,7 +91,7 @@ export class JobNodes {
         process.execPath,
         join(packageRoot, "test/support/job-worker.mjs"),
         "--url",
-        this.redis.url,
+        this.#redis.url,
         "--prefix",
         this.#prefix,
         "--stalled",

@@ -9,11 +9,14 @@ import { RegistryClient } from "./registry-client.js";
 
 /** A registry in this process, on a port of its own: tests can read its stores while it answers. */
 export class LiveRegistry extends RegistryClient {
+  readonly #folder: string;
+
   private constructor(
     readonly running: Running,
-    private readonly folder: string,
+    folder: string,
   ) {
     super(running.url);
+    this.#folder = folder;
   }
 
   static async start(env: Record<string, string> = {}): Promise<LiveRegistry> {
@@ -35,6 +38,6 @@ export class LiveRegistry extends RegistryClient {
 
   async stop(): Promise<void> {
     await this.running.stop();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }

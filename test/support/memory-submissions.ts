@@ -73,7 +73,7 @@ export class MemorySubmissions implements SubmissionStore {
   }
 
   async yieldAttempt(id: string, attempt: number, counts = false): Promise<boolean> {
-    const row = this.running(id, attempt);
+    const row = this.#running(id, attempt);
     if (!row || row.cancelled) return false;
     row.status = "queued";
     if (!counts) row.interrupted++;
@@ -81,7 +81,7 @@ export class MemorySubmissions implements SubmissionStore {
   }
 
   async setStage(id: string, attempt: number, stage: string): Promise<boolean> {
-    const row = this.running(id, attempt);
+    const row = this.#running(id, attempt);
     if (!row) return false;
     row.stage = stage;
     this.stages.push(stage);
@@ -89,7 +89,7 @@ export class MemorySubmissions implements SubmissionStore {
   }
 
   async closeSubmission(close: SubmissionClose, at: number): Promise<boolean> {
-    const row = this.running(close.id, close.attempt);
+    const row = this.#running(close.id, close.attempt);
     if (!row) return false;
     row.status = close.status;
     row.timeFinished = at;
@@ -112,7 +112,7 @@ export class MemorySubmissions implements SubmissionStore {
     return { ...row };
   }
 
-  private running(id: string, attempt: number): Submission | undefined {
+  #running(id: string, attempt: number): Submission | undefined {
     const row = this.rows.get(id);
     return row?.status === "running" && row.attempt === attempt ? row : undefined;
   }

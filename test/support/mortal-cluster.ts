@@ -16,10 +16,13 @@ export class MortalCluster implements Mortal {
   readonly survivors: RegistryClient;
   readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
 
-  private constructor(
-    private readonly cluster: Topology,
-    private env: Readonly<Record<string, string>>,
-  ) {
+  readonly #cluster: Topology;
+  #env: Readonly<Record<string, string>>;
+
+  private constructor(cluster: Topology, env: Readonly<Record<string, string>>) {
+    this.#cluster = cluster;
+    this.#env = env;
+
     this.stores = cluster.servers.env;
     this.survivors = cluster;
   }
@@ -30,15 +33,17 @@ export class MortalCluster implements Mortal {
   }
 
   besides(role: Role): Readonly<Record<string, string>> {
-    return { ...this.stores, ROLE: role, BASE_URL: this.cluster.url, ...this.env };
+    return { ...this.stores, ROLE: role, BASE_URL: this.#cluster.url, ...this.#env };
   }
 
   stagingOf(): Promise<string[]> {
-    return this.cluster.staging();
+    return this.#cluster.staging();
   }
 
   running(role: Role): RegistryProcess {
-    return (role === "api" ? this.cluster.apis : this.cluster.workers).find(({ alive }) => alive)!;
+    return (role === "api" ? this.#cluster.apis : this.#cluster.workers).find(
+      ({ alive }) => alive,
+    )!;
   }
 
   get announced(): string {
@@ -57,8 +62,8 @@ export class MortalCluster implements Mortal {
     await Promise.all(
       (
         [
-          ["api", this.cluster.apis],
-          ["worker", this.cluster.workers],
+          ["api", this.#cluster.apis],
+          ["worker", this.#cluster.workers],
         ] as const
       ).flatMap(([role, nodes]) =>
         Array.from({ length: NODES_OF_A_ROLE }, async (_, at) => {
@@ -68,11 +73,11 @@ export class MortalCluster implements Mortal {
         }),
       ),
     );
-    return this.cluster;
+    return this.#cluster;
   }
 
   configure(env: Readonly<Record<string, string>>): void {
-    this.env = { ...this.env, ...env };
+    this.#env = { ...this.#env, ...env };
   }
 
   death(): Promise<void> {
@@ -91,10 +96,10 @@ export class MortalCluster implements Mortal {
       nodes[Math.floor(Math.random() * nodes.length)]!;
     const worker =
       at === undefined
-        ? one(this.cluster.workers)
-        : this.cluster.workers.find(({ alive, log }) => alive && log.includes(at));
+        ? one(this.#cluster.workers)
+        : this.#cluster.workers.find(({ alive, log }) => alive && log.includes(at));
     if (!worker) throw new Error(`no worker works on ${at}`);
-    await Promise.all([one(this.cluster.apis).kill(), worker.kill()]);
+    await Promise.all([one(this.#cluster.apis).kill(), worker.kill()]);
   }
 
   terminate(): Promise<(number | null)[]> {
@@ -103,10 +108,10 @@ export class MortalCluster implements Mortal {
 
   async remove(): Promise<void> {
     await Promise.all(this.#alive().map((node) => node.kill()));
-    await this.cluster.stop();
+    await this.#cluster.stop();
   }
 
   #alive(): RegistryProcess[] {
-    return [...this.cluster.apis, ...this.cluster.workers].filter(({ alive }) => alive);
+    return [...this.#cluster.apis, ...this.#cluster.workers].filter(({ alive }) => alive);
   }
 }

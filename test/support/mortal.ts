@@ -66,10 +66,13 @@ class MortalProcess implements Mortal {
   readonly stores: Readonly<Record<string, string>>;
   readonly staging = (): Promise<string[]> => this.#running!.staging();
 
-  private constructor(
-    private readonly dataDir: string,
-    private env: Readonly<Record<string, string>>,
-  ) {
+  readonly #dataDir: string;
+  #env: Readonly<Record<string, string>>;
+
+  private constructor(dataDir: string, env: Readonly<Record<string, string>>) {
+    this.#dataDir = dataDir;
+    this.#env = env;
+
     this.stores = { DATA_DIR: dataDir };
   }
 
@@ -98,14 +101,14 @@ class MortalProcess implements Mortal {
   }
 
   async whole(at?: string): Promise<RegistryClient> {
-    const env = { ...this.env, ...(at !== undefined && { PORT: new URL(at).port }) };
+    const env = { ...this.#env, ...(at !== undefined && { PORT: new URL(at).port }) };
     return (this.#running = this.#running?.alive
       ? this.#running
-      : await RegistryProcess.start({ dataDir: this.dataDir, env }));
+      : await RegistryProcess.start({ dataDir: this.#dataDir, env }));
   }
 
   configure(env: Readonly<Record<string, string>>): void {
-    this.env = { ...this.env, ...env };
+    this.#env = { ...this.#env, ...env };
   }
 
   death(): Promise<void> {
@@ -122,6 +125,6 @@ class MortalProcess implements Mortal {
 
   async remove(): Promise<void> {
     if (this.#running?.alive) await this.#running.kill();
-    await rm(this.dataDir, { recursive: true, force: true });
+    await rm(this.#dataDir, { recursive: true, force: true });
   }
 }

@@ -19,7 +19,11 @@ export class Proxy {
   left = 0;
   passed = 0;
 
-  private constructor(private readonly target: () => string) {
+  readonly #target: () => string;
+
+  private constructor(target: () => string) {
+    this.#target = target;
+
     this.#server = createServer(
       (incoming, outgoing) => void this.#pass(incoming, outgoing).catch(() => outgoing.destroy()),
     );
@@ -50,7 +54,7 @@ export class Proxy {
     const { url = "/", method, headers } = incoming;
     await this.before(url);
     const { host: _, connection: __, ...rest } = headers;
-    const onward = request(this.target() + url, { method, headers: rest });
+    const onward = request(this.#target() + url, { method, headers: rest });
     onward.on("error", () => outgoing.destroy());
     onward.on("response", (answer) => {
       this.passed++;

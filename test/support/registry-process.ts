@@ -29,13 +29,18 @@ export interface StartOptions {
 
 /** The registry as its users run it: a process of its own, spoken to over HTTP only. */
 export class RegistryProcess extends RegistryClient {
+  readonly #child: ChildProcess;
+  readonly #output: { stdout: string; stderr: string };
+
   private constructor(
     url: string,
     readonly dataDir: string,
-    private readonly child: ChildProcess,
-    private readonly output: { stdout: string; stderr: string },
+    child: ChildProcess,
+    output: { stdout: string; stderr: string },
   ) {
     super(url);
+    this.#child = child;
+    this.#output = output;
   }
 
   /** @throws when the process ends before it listens, with its output */
@@ -63,24 +68,24 @@ export class RegistryProcess extends RegistryClient {
   }
 
   get alive(): boolean {
-    return this.child.exitCode === null && this.child.signalCode === null;
+    return this.#child.exitCode === null && this.#child.signalCode === null;
   }
 
   get pid(): number {
-    return this.child.pid!;
+    return this.#child.pid!;
   }
 
   /** Resolves when it has ended, for any reason. */
   async ended(): Promise<void> {
-    await this.gone();
+    await this.#gone();
   }
 
   get log(): string {
-    return this.output.stderr;
+    return this.#output.stderr;
   }
 
   get announced(): string {
-    return this.output.stdout;
+    return this.#output.stdout;
   }
 
   /**
@@ -89,23 +94,23 @@ export class RegistryProcess extends RegistryClient {
    */
   async terminate(): Promise<{ status: number | null; ms: number }> {
     const began = Date.now();
-    const gone = this.gone();
-    this.child.kill("SIGTERM");
-    const last = setTimeout(() => this.child.kill("SIGKILL"), STOP);
+    const gone = this.#gone();
+    this.#child.kill("SIGTERM");
+    const last = setTimeout(() => this.#child.kill("SIGKILL"), STOP);
     await gone;
     clearTimeout(last);
-    return { status: this.child.exitCode, ms: Date.now() - began };
+    return { status: this.#child.exitCode, ms: Date.now() - began };
   }
 
   /** SIGSTOP holds it as it is, SIGCONT lets it go on. */
   signal(signal: NodeJS.Signals): void {
-    this.child.kill(signal);
+    this.#child.kill(signal);
   }
 
   /** Ends it as a power cut would; its data stays. */
   async kill(): Promise<void> {
-    const gone = this.gone();
-    this.child.kill("SIGKILL");
+    const gone = this.#gone();
+    this.#child.kill("SIGKILL");
     await gone;
   }
 
@@ -127,8 +132,8 @@ export class RegistryProcess extends RegistryClient {
     return readdir(join(this.dataDir, "objects", "staging"));
   }
 
-  private async gone(): Promise<void> {
-    if (this.alive) await once(this.child, "exit");
+  async #gone(): Promise<void> {
+    if (this.alive) await once(this.#child, "exit");
   }
 }
 

@@ -23,7 +23,7 @@ export class RunWorld {
     { kind = "dataset" }: { kind?: "dataset" | "software" } = {},
   ): Promise<string> {
     const { "@id": _id, distribution: _files, ...example } = EXAMPLES[kind];
-    const ark = (await this.made(kind, { ...example, owner: this.user.ark, distribution: [] }))[
+    const ark = (await this.#made(kind, { ...example, owner: this.user.ark, distribution: [] }))[
       "@id"
     ] as string;
     for (const [name, text] of Object.entries(files)) await this.file(ark, name, text);
@@ -55,7 +55,7 @@ export class RunWorld {
   async computation(command: Json | string | string[] | null, more: Json = {}): Promise<string> {
     const { "@id": _id, ...example } = EXAMPLES.computation;
     return (
-      await this.made("computation", {
+      await this.#made("computation", {
         ...example,
         owner: this.user.ark,
         container: IMAGE,
@@ -98,7 +98,7 @@ export class RunWorld {
     }
   }
 
-  private async made(kind: string, body: Json): Promise<Json> {
+  async #made(kind: string, body: Json): Promise<Json> {
     const answer = await this.registry.ask(`/${kind}`, { token: this.user.token, body });
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body;

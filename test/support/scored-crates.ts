@@ -133,7 +133,7 @@ export const perfect = (): Sketch => ({
 
 /** Stores crates, and reads them for scoring. */
 export class ScoredCrates {
-  private count = 0;
+  #count = 0;
   readonly config = readConfig({});
 
   constructor(readonly records: RecordStore) {}
@@ -141,7 +141,7 @@ export class ScoredCrates {
   /** Stores the crate under an identifier of its own. */
   async store(
     { root, parts, status = "DRAFT" }: Sketch,
-    ark = `ark:99999/crate${++this.count}x`,
+    ark = `ark:99999/crate${++this.#count}x`,
   ): Promise<StoredRecord> {
     const write = async (
       id: string,

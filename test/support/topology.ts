@@ -99,14 +99,17 @@ export class SharedServers {
 
 /** Several nodes over shared stores, behind one address that distributes requests round-robin. */
 export class Topology extends RegistryClient {
+  readonly #balancer: Server;
+
   private constructor(
     url: string,
     readonly servers: SharedServers,
     readonly apis: RegistryProcess[],
     readonly workers: RegistryProcess[],
-    private readonly balancer: Server,
+    balancer: Server,
   ) {
     super(url);
+    this.#balancer = balancer;
   }
 
   static async start({
@@ -167,8 +170,8 @@ export class Topology extends RegistryClient {
 
   /** Ends the nodes as an operator would, then the servers. @throws when a node did not end well */
   async stop(): Promise<void> {
-    this.balancer.closeAllConnections();
-    this.balancer.close();
+    this.#balancer.closeAllConnections();
+    this.#balancer.close();
     const ends = await Promise.allSettled(
       [...this.apis, ...this.workers].map((node) => node.stop()),
     );

@@ -113,11 +113,13 @@ export class EmbeddingsHttp {
   readonly #connections: KeptConnections;
   readonly #closing = new AbortController();
 
-  constructor(
-    private readonly base: string,
-    private readonly key: string | undefined,
-    pool: number,
-  ) {
+  readonly #base: string;
+  readonly #key: string | undefined;
+
+  constructor(base: string, key: string | undefined, pool: number) {
+    this.#base = base;
+    this.#key = key;
+
     // One for each call that is under way.
     setMaxListeners(0, this.#closing.signal);
     this.#connections = new KeptConnections(pool);
@@ -140,7 +142,7 @@ export class EmbeddingsHttp {
     try {
       const answer = await this.#answer(path, json, ending.signal);
       if (!isWell(answer))
-        throw refusalOf(answer.statusCode!, await this.#reason(answer), this.key);
+        throw refusalOf(answer.statusCode!, await this.#reason(answer), this.#key);
       return await gathered(answer, longest);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
@@ -165,10 +167,10 @@ export class EmbeddingsHttp {
       Accept: "application/json",
       "Accept-Encoding": "identity",
       ...(body && { "Content-Type": "application/json", "Content-Length": String(body.length) }),
-      ...(this.key !== undefined && { Authorization: `Bearer ${this.key}` }),
+      ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
     };
     const options = { method: body ? "POST" : "GET", headers, signal };
-    return this.#connections.send(new URL(this.base + path), options, body);
+    return this.#connections.send(new URL(this.#base + path), options, body);
   }
 
   /**
@@ -185,7 +187,7 @@ export class EmbeddingsHttp {
         return Buffer.concat(parts)
           .subarray(0, REASON)
           .toString("utf8")
-          .slice(0, -2 * (this.key?.length ?? 0) || undefined);
+          .slice(0, -2 * (this.#key?.length ?? 0) || undefined);
     }
     return Buffer.concat(parts).toString("utf8");
   }

@@ -191,13 +191,17 @@ export class EndpointEmbedder implements Embedder {
   #lot = 1;
   #health: { asked: Promise<void>; until: number } | undefined;
 
-  constructor(private readonly options: EmbeddingsOptions) {
+  readonly #options: EmbeddingsOptions;
+
+  constructor(options: EmbeddingsOptions) {
+    this.#options = options;
+
     this.model = nameOf(options.model, options.passagePrefix, options.maxText);
     this.#http = new EmbeddingsHttp(options.url, options.key, options.pool);
   }
 
   async passages(texts: readonly string[], signal?: AbortSignal): Promise<Float32Array[]> {
-    const { model, passagePrefix: prefix, maxText, timeout } = this.options;
+    const { model, passagePrefix: prefix, maxText, timeout } = this.#options;
     const inputs = texts.map((text) => prepared(text, maxText));
     const vectors: Float32Array[] = [];
     while (vectors.length < inputs.length)
@@ -218,7 +222,7 @@ export class EndpointEmbedder implements Embedder {
   }
 
   async query(text: string, signal?: AbortSignal): Promise<Float32Array> {
-    const { queryModel, queryPrefix, maxText, queryTimeout, timeout } = this.options;
+    const { queryModel, queryPrefix, maxText, queryTimeout, timeout } = this.#options;
     const limit = {
       ...(queryTimeout < timeout
         ? { timeout: queryTimeout, setting: "EMBEDDINGS_QUERY_TIMEOUT" }
@@ -305,7 +309,7 @@ export class EndpointEmbedder implements Embedder {
     try {
       const done = await call();
       if (took() < UNHURRIED / 4 && texts >= this.#lot)
-        this.#lot = Math.min(this.options.batch, texts * 2);
+        this.#lot = Math.min(this.#options.batch, texts * 2);
       return done;
     } finally {
       if (took() > UNHURRIED) this.#lot = Math.max(1, Math.floor(Math.min(texts, this.#lot) / 2));
@@ -317,7 +321,7 @@ export class EndpointEmbedder implements Embedder {
    * for a vector.
    */
   async #alive(): Promise<void> {
-    const { healthTimeout: timeout, queryModel, queryPrefix } = this.options;
+    const { healthTimeout: timeout, queryModel, queryPrefix } = this.#options;
     const limit = { timeout, begun: performance.now(), setting: "HEALTH_TIMEOUT" };
     try {
       await this.#http.text("/models", { longest: LONGEST_LIST, ...limit });

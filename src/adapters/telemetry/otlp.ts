@@ -68,11 +68,17 @@ const REMOTE: ReadonlySet<string> = new Set(["postgresql", "sparql", "s3"]);
 class SpanTracing implements Tracing {
   readonly #active = new AsyncLocalStorage<Context>();
 
+  readonly #tracer: Tracer;
+  readonly #queueSystem: string;
+
   constructor(
-    private readonly tracer: Tracer,
-    private readonly queueSystem: string,
+    tracer: Tracer,
+    queueSystem: string,
     readonly close: () => Promise<void>,
-  ) {}
+  ) {
+    this.#tracer = tracer;
+    this.#queueSystem = queueSystem;
+  }
 
   request(
     req: IncomingMessage,
@@ -84,7 +90,7 @@ class SpanTracing implements Tracing {
     const parent = contextOf(req.headers["traceparent"]);
     // Neither url.path nor url.query, nor the caller: only text of the contract becomes an
     // attribute.
-    const span = this.tracer.startSpan(
+    const span = this.#tracer.startSpan(
       method,
       {
         kind: SpanKind.SERVER,
@@ -133,7 +139,7 @@ class SpanTracing implements Tracing {
     return async (job) => {
       const { id, type, attempt, input } = job.submission;
       const parent = contextOf(input["trace"]);
-      const span = this.tracer.startSpan(
+      const span = this.#tracer.startSpan(
         `process ${QUEUE}`,
         {
           kind: SpanKind.CONSUMER,
@@ -171,7 +177,7 @@ class SpanTracing implements Tracing {
 
   #message(operation: "send" | "process", submission: string): Attributes {
     return {
-      [ATTR_MESSAGING_SYSTEM]: this.queueSystem,
+      [ATTR_MESSAGING_SYSTEM]: this.#queueSystem,
       [ATTR_MESSAGING_DESTINATION_NAME]: QUEUE,
       [ATTR_MESSAGING_OPERATION_TYPE]: operation,
       [ATTR_MESSAGING_OPERATION_NAME]: operation,
@@ -184,7 +190,7 @@ class SpanTracing implements Tracing {
     const parent = this.#active.getStore();
     if (!parent || spanOf(parent)?.isRecording() !== true) return work();
     const [name, kind, attributes] = named();
-    const span = this.tracer.startSpan(name, { kind, attributes }, parent);
+    const span = this.#tracer.startSpan(name, { kind, attributes }, parent);
     return this.#active.run(trace.setSpan(parent, span), () => ending(span, work));
   }
 }

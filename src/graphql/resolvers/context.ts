@@ -39,28 +39,32 @@ const nextTurn = (): Promise<void> => (promised = promised.then(() => turn()));
  * Reads of one request, batched so that a page of records costs a bounded number of store reads.
  */
 class Loaders {
-  private readonly links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
-  private nodes: DataLoader<string, RecordNode> | undefined;
-  private views: DataLoader<StoredRecord, RecordView> | undefined;
-  private spent = 0;
-  private held = 0;
-  private pages: Promise<unknown> = Promise.resolve();
-  private begun = 0;
+  readonly #links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
+  #nodes: DataLoader<string, RecordNode> | undefined;
+  #views: DataLoader<StoredRecord, RecordView> | undefined;
+  #spent = 0;
+  #held = 0;
+  #pages: Promise<unknown> = Promise.resolve();
+  #begun = 0;
+
+  readonly #deps: Deps;
+  readonly #caller: Caller | null;
+  readonly #signal: AbortSignal | undefined;
 
   /** @param signal aborted when nobody waits for the answer any more */
-  constructor(
-    private readonly deps: Deps,
-    private readonly caller: Caller | null,
-    private readonly signal?: AbortSignal,
-  ) {}
+  constructor(deps: Deps, caller: Caller | null, signal?: AbortSignal) {
+    this.#deps = deps;
+    this.#caller = caller;
+    this.#signal = signal;
+  }
 
   /** The live record of an ARK as a node; dangling references become {@link unresolved} ones. */
   node(ark: string): Promise<RecordNode> {
     // Nodes, not records: a target of many links is parsed once.
-    this.nodes ??= new DataLoader(
+    this.#nodes ??= new DataLoader(
       (arks) =>
         this.inTurn(async () => {
-          const records = await liveRecords(this.deps, arks);
+          const records = await liveRecords(this.#deps, arks);
           const nodes = arks.map((asked, index) => {
             const record = records[index];
             return record ? nodeOf(record) : unresolved(asked);
@@ -70,33 +74,33 @@ class Loaders {
         }),
       { maxBatchSize: BATCH },
     );
-    return this.nodes.load(ark);
+    return this.#nodes.load(ark);
   }
 
   /** The record as the caller sees it, derived entries included. */
   view(record: StoredRecord): Promise<RecordView> {
-    this.views ??= new DataLoader(
-      (records) => this.inTurn(() => viewsOf(this.deps, records, this.caller)),
+    this.#views ??= new DataLoader(
+      (records) => this.inTurn(() => viewsOf(this.#deps, records, this.#caller)),
       { cache: false, maxBatchSize: BATCH },
     );
-    return this.views.load(record);
+    return this.#views.load(record);
   }
 
   /** A page of the statements of the record, each target once. */
   linksFrom(ark: string, options: LinksFrom): Promise<Page<FoundLink>> {
-    return this.batched(
+    return this.#batched(
       options.predicates,
       `from ${options.limit} ${options.after ?? ""}`,
-      (arks) => linksFrom(this.deps, arks, options),
+      (arks) => linksFrom(this.#deps, arks, options),
     ).load(ark);
   }
 
   /** A page of the statements of others about the record, each source once. */
   linksTo(key: string, options: LinksTo): Promise<Page<FoundLink>> {
-    return this.batched(
+    return this.#batched(
       options.predicates,
       `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`,
-      (keys) => linksTo(this.deps, keys, options),
+      (keys) => linksTo(this.#deps, keys, options),
     ).load(key);
   }
 
@@ -108,26 +112,26 @@ class Loaders {
    * when nobody waits for it
    */
   inTurn<R>(read: () => Promise<R>): Promise<R> {
-    const isFirst = this.begun++ === 0;
-    const result = this.pages
+    const isFirst = this.#begun++ === 0;
+    const result = this.#pages
       .then(() => (isFirst ? undefined : nextTurn()))
       .then(() => {
-        if (this.signal?.aborted)
+        if (this.#signal?.aborted)
           throw new ServiceError(
             "BAD_REQUEST",
             "The request was abandoned before it was answered.",
           );
-        if (this.held > this.deps.config.GRAPHQL_MAX_BYTES) throw this.tooMuch();
+        if (this.#held > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
         return read();
       });
-    this.pages = result.catch(() => undefined);
+    this.#pages = result.catch(() => undefined);
     return result;
   }
 
-  private tooMuch(): ServiceError {
+  #tooMuch(): ServiceError {
     return new ServiceError(
       "QUERY_TOO_COSTLY",
-      `The answer would be made of more than ${this.deps.config.GRAPHQL_MAX_BYTES} bytes of ` +
+      `The answer would be made of more than ${this.#deps.config.GRAPHQL_MAX_BYTES} bytes of ` +
         "documents (GRAPHQL_MAX_BYTES). Ask for smaller pages with first, or for single " +
         "records over REST.",
     );
@@ -135,7 +139,7 @@ class Loaders {
 
   /** After a write the cached reads are discarded. */
   forget(): void {
-    this.nodes = undefined;
+    this.#nodes = undefined;
   }
 
   /**
@@ -143,8 +147,8 @@ class Loaders {
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   spend(records: number): void {
-    const most = this.deps.config.GRAPHQL_MAX_COST;
-    if ((this.spent += records) > most) {
+    const most = this.#deps.config.GRAPHQL_MAX_COST;
+    if ((this.#spent += records) > most) {
       throw new ServiceError(
         "QUERY_TOO_COSTLY",
         `The links lead to more than ${most} records (GRAPHQL_MAX_COST): ask for smaller ` +
@@ -159,12 +163,12 @@ class Loaders {
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   async hold(nodes: readonly RecordNode[]): Promise<void> {
-    const most = this.deps.config.GRAPHQL_MAX_BYTES;
+    const most = this.#deps.config.GRAPHQL_MAX_BYTES;
     let parsed = 0;
     for (const node of nodes) {
       const size = node.stored?.document.length ?? 0;
-      if ((this.held += size) > most) {
-        throw this.tooMuch();
+      if ((this.#held += size) > most) {
+        throw this.#tooMuch();
       }
       if (size <= LARGE) continue;
       void node.shown;
@@ -180,13 +184,13 @@ class Loaders {
   /**
    * Reads of the same predicates (the same list object of a connection) and page share one batch.
    */
-  private batched<R>(
+  #batched<R>(
     predicates: readonly string[],
     page: string,
     read: (ids: readonly string[]) => Promise<R[]>,
   ): DataLoader<string, R> {
-    let pages = this.links.get(predicates);
-    if (!pages) this.links.set(predicates, (pages = new Map()));
+    let pages = this.#links.get(predicates);
+    if (!pages) this.#links.set(predicates, (pages = new Map()));
     let loader = pages.get(page) as DataLoader<string, R> | undefined;
     if (!loader)
       pages.set(

@@ -51,22 +51,26 @@ export interface BullMqQueueOptions {
  * watches submissions that other nodes run.
  */
 export class BullMqJobQueue implements JobQueue {
-  private readonly link: RedisLink;
-  private readonly tickets: Tickets;
-  private worker: TicketWorker | undefined;
-  private closing: Promise<void> | undefined;
-  private looking: NodeJS.Timeout | undefined;
-  private readonly running = new Running();
-  private readonly slow: SlowLane | undefined;
-  private readonly attempts = new Map<string, number>();
-  private readonly withoutLock = new Set<string>();
-  private readonly signals: Signals;
-  private readonly signs: SignsOfLife;
-  private readonly watchers: Watchers;
-  private readonly reconciler: Reconciler;
-  private readonly host: AttemptHost;
+  readonly #link: RedisLink;
+  readonly #tickets: Tickets;
+  #worker: TicketWorker | undefined;
+  #closing: Promise<void> | undefined;
+  #looking: NodeJS.Timeout | undefined;
+  readonly #running = new Running();
+  readonly #slow: SlowLane | undefined;
+  readonly #attempts = new Map<string, number>();
+  readonly #withoutLock = new Set<string>();
+  readonly #signals: Signals;
+  readonly #signs: SignsOfLife;
+  readonly #watchers: Watchers;
+  readonly #reconciler: Reconciler;
+  readonly #host: AttemptHost;
 
-  constructor(private readonly options: BullMqQueueOptions) {
+  readonly #options: BullMqQueueOptions;
+
+  constructor(options: BullMqQueueOptions) {
+    this.#options = options;
+
     const {
       store,
       maxAttempts,
@@ -74,29 +78,29 @@ export class BullMqJobQueue implements JobQueue {
       outagePatience = 0,
       now = Date.now,
       onFault,
-      link,
       stalledInterval,
     } = options;
-    this.link = link;
-    this.slow = options.slow && new SlowLane(options.slow);
-    this.tickets = new Tickets(link);
-    this.signals = new Signals(link, (id, signal) => this.heard(id, signal));
-    this.signs = new SignsOfLife(link, {
+    const { link } = options;
+    this.#link = link;
+    this.#slow = options.slow && new SlowLane(options.slow);
+    this.#tickets = new Tickets(link);
+    this.#signals = new Signals(link, (id, signal) => this.#heard(id, signal));
+    this.#signs = new SignsOfLife(link, {
       interval: stalledInterval,
       lifetime: SIGN * stalledInterval,
-      told: (id) => this.signals.tell(id, "changed"),
+      told: (id) => this.#signals.tell(id, "changed"),
     });
-    this.watchers = new Watchers(this.signals);
-    this.reconciler = new Reconciler({
+    this.#watchers = new Watchers(this.#signals);
+    this.#reconciler = new Reconciler({
       store,
       link,
-      signs: this.signs,
+      signs: this.#signs,
       interval: options.reconcileInterval,
       settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
-      jobKey: (id) => this.tickets.key(id),
-      enqueue: (id) => this.put(id),
+      jobKey: (id) => this.#tickets.key(id),
+      enqueue: (id) => this.#put(id),
     });
-    this.host = {
+    this.#host = {
       store,
       maxAttempts,
       maxRestarts,
@@ -104,102 +108,98 @@ export class BullMqJobQueue implements JobQueue {
       now,
       ...(onFault && { onFault }),
       begun: ({ id, attempt }) => {
-        this.attempts.set(id, attempt);
-        this.signs.begin(id);
+        this.#attempts.set(id, attempt);
+        this.#signs.begin(id);
       },
       progressed: (id, progress) => {
-        this.signs.progressed(id, progress);
-        this.watchers.notify(id);
+        this.#signs.progressed(id, progress);
+        this.#watchers.notify(id);
       },
-      changed: (id, submission) => this.changed(id, submission),
+      changed: (id, submission) => this.#changed(id, submission),
     };
-    this.looking = setInterval(() => void this.look(), options.reconcileInterval).unref();
+    this.#looking = setInterval(() => void this.#look(), options.reconcileInterval).unref();
   }
 
   async start(handler: JobHandler): Promise<void> {
-    if (await this.link.reached()) await this.reconcile({ always: true });
-    else this.link.failed(new Error("no connection"));
+    if (await this.#link.reached()) await this.#reconcile({ always: true });
+    else this.#link.failed(new Error("no connection"));
     // Submissions that were lost with Redis do not wait until the next round.
-    this.link.onReturn(() => void this.reconcile({ always: true }));
-    await this.signals.hearOrders();
-    const { concurrency, stalledInterval, backOff } = this.options;
-    this.worker = new TicketWorker({
-      link: this.link,
+    this.#link.onReturn(() => void this.#reconcile({ always: true }));
+    await this.#signals.hearOrders();
+    const { concurrency, stalledInterval, backOff } = this.#options;
+    this.#worker = new TicketWorker({
+      link: this.#link,
       concurrency,
       stalledInterval,
       backOff,
       // It runs here already when this process was blocked for so long that its ticket was given
       // away, to itself again.
       attempt: async (id, slow) =>
-        this.closing
+        this.#closing
           ? { end: "left" }
-          : (this.running.done<Outcome>(id) ?? this.begin(id, slow, handler)),
-      mayBeginSlow: (id) => !this.running.has(id) && !(this.slow?.isFull ?? false),
+          : (this.#running.done<Outcome>(id) ?? this.#begin(id, slow, handler)),
+      mayBeginSlow: (id) => !this.#running.has(id) && !(this.#slow?.isFull ?? false),
       claimedElsewhere: async (id) =>
-        !this.closing &&
-        !this.running.has(id) &&
-        (await this.options.store.submission(id))?.status === "running",
-      seen: (id) => this.signs.seen(id),
-      unlocked: (id) => void this.unlocked(id),
-      fault: (error) => this.fault(error),
+        !this.#closing &&
+        !this.#running.has(id) &&
+        (await this.#options.store.submission(id))?.status === "running",
+      seen: (id) => this.#signs.seen(id),
+      unlocked: (id) => void this.#unlocked(id),
+      fault: (error) => this.#fault(error),
     });
   }
 
   async enqueue(id: string): Promise<boolean> {
     try {
-      await this.put(id);
+      await this.#put(id);
       return true;
     } catch (error) {
-      this.link.failed(error);
+      this.#link.failed(error);
       return false;
     }
   }
 
   async cancel(id: string): Promise<void> {
-    const submission = await this.options.store.cancelSubmission(id, this.host.now());
-    const here = this.running.abort(id, "cancelled");
-    this.signals.tell(id, "cancel");
+    const submission = await this.#options.store.cancelSubmission(id, this.#host.now());
+    const here = this.#running.abort(id, "cancelled");
+    this.#signals.tell(id, "cancel");
     try {
       // A job that a worker holds is not removed; the worker got the signal, or finds the mark in
       // the record store.
-      const removed = await this.tickets.remove(id);
-      if (removed && !here && submission?.status === "running" && !(await this.signs.seen(id)))
-        await endFailed(this.host, submission, cancelled);
+      const removed = await this.#tickets.remove(id);
+      if (removed && !here && submission?.status === "running" && !(await this.#signs.seen(id)))
+        await endFailed(this.#host, submission, cancelled);
     } catch (error) {
-      this.link.failed(error);
+      this.#link.failed(error);
     }
-    this.changed(id, submission);
+    this.#changed(id, submission);
   }
 
   progress(id: string): Promise<Progress | null> {
-    return this.signs.progress(id);
+    return this.#signs.progress(id);
   }
 
   watch(id: string): AsyncIterable<void> {
-    return this.watchers.watch(id, async () => hasEnded(await this.options.store.submission(id)));
+    return this.#watchers.watch(id, async () => hasEnded(await this.#options.store.submission(id)));
   }
 
   close(grace: number): Promise<void> {
-    return (this.closing ??= this.stop(grace));
+    return (this.#closing ??= this.#stop(grace));
   }
 
   async health(): Promise<void> {
-    if (this.closing)
+    if (this.#closing)
       throw new ServiceError("SHUTTING_DOWN", "The job queue accepts no jobs: it is stopping.");
-    await this.link.health();
+    await this.#link.health();
   }
 
   /**
    * Resolves when the ticket is no longer needed: with the job, or when the job goes on in the slow
    * lane.
    */
-  private begin(
-    id: string,
-    isSlow: boolean,
-    handler: JobHandler,
-  ): Promise<Outcome | { end: "aside" }> {
-    const work = this.running.track(id, (abort) => this.attempt(id, handler, abort));
-    const { slow } = this;
+  #begin(id: string, isSlow: boolean, handler: JobHandler): Promise<Outcome | { end: "aside" }> {
+    const work = this.#running.track(id, (abort) => this.#attempt(id, handler, abort));
+    const slow = this.#slow;
     if (!slow) return work;
     return new Promise((resolve) => {
       const goOnAside = () => {
@@ -210,7 +210,7 @@ export class BullMqJobQueue implements JobQueue {
       const look = async () => {
         if (goOnAside()) return;
         // No other job waits: it may stay where it is.
-        if (await this.tickets.anyWaits().catch(() => false)) this.running.abort(id, "deferred");
+        if (await this.#tickets.anyWaits().catch(() => false)) this.#running.abort(id, "deferred");
         else clock = setTimeout(() => void look(), slow.options.after).unref();
       };
       let clock =
@@ -224,104 +224,104 @@ export class BullMqJobQueue implements JobQueue {
         resolve(outcome);
         // Its ticket was set aside; a job that is to be tried again still has its ticket there.
         if (aside && outcome.end === "over")
-          await this.tickets.remove(id).catch((error: unknown) => this.link.failed(error));
+          await this.#tickets.remove(id).catch((error: unknown) => this.#link.failed(error));
       });
     });
   }
 
-  private async attempt(id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
-    const outcome = await attempt(this.host, id, handler, abort);
-    this.attempts.delete(id);
-    this.withoutLock.delete(id);
-    this.signs.end(id);
+  async #attempt(id: string, handler: JobHandler, abort: AbortController): Promise<Outcome> {
+    const outcome = await attempt(this.#host, id, handler, abort);
+    this.#attempts.delete(id);
+    this.#withoutLock.delete(id);
+    this.#signs.end(id);
     return outcome;
   }
 
-  private async put(id: string): Promise<void> {
-    if (!(await this.link.reached())) throw new Error("no connection");
-    const submission = await this.options.store.submission(id);
+  async #put(id: string): Promise<void> {
+    if (!(await this.#link.reached())) throw new Error("no connection");
+    const submission = await this.#options.store.submission(id);
     if (!submission || hasEnded(submission)) return;
-    await this.tickets.add(submission);
+    await this.#tickets.add(submission);
   }
 
   /**
    * Messages between nodes may be lost: so this checks at intervals everything that depends on
    * them.
    */
-  private async look(): Promise<void> {
-    for (const id of this.running.ids()) void this.verify(id);
-    for (const id of this.watchers.ids()) void this.refresh(id);
-    if (this.worker) await this.reconcile();
+  async #look(): Promise<void> {
+    for (const id of this.#running.ids()) void this.#verify(id);
+    for (const id of this.#watchers.ids()) void this.#refresh(id);
+    if (this.#worker) await this.#reconcile();
   }
 
-  private async reconcile(options?: { always: boolean }): Promise<void> {
-    if (this.closing || !this.link.ready) return;
+  async #reconcile(options?: { always: boolean }): Promise<void> {
+    if (this.#closing || !this.#link.ready) return;
     try {
-      const count = await this.reconciler.run(options);
-      if (count > 0) this.options.log.info({ count }, "submissions without a job were queued");
+      const count = await this.#reconciler.run(options);
+      if (count > 0) this.#options.log.info({ count }, "submissions without a job were queued");
     } catch (error) {
-      this.fault(error);
+      this.#fault(error);
     }
   }
 
-  private async unlocked(id: string): Promise<void> {
-    if (!this.withoutLock.has(id))
-      this.options.log.warn(
+  async #unlocked(id: string): Promise<void> {
+    if (!this.#withoutLock.has(id))
+      this.#options.log.warn(
         { submission: id },
         "a job continues without its lock in Redis; the attempt number in the record " +
           "store decides which node may end it",
       );
-    this.withoutLock.add(id);
-    await this.verify(id);
+    this.#withoutLock.add(id);
+    await this.#verify(id);
   }
 
   /** Stops a submission that runs here when the record store says that it should not. */
-  private async verify(id: string): Promise<void> {
-    const mine = this.attempts.get(id);
-    const submission = await this.options.store.submission(id).catch(() => "away" as const);
-    if (mine === undefined || mine !== this.attempts.get(id) || submission === "away") return;
-    if (submission?.attempt !== mine) this.running.abort(id, "superseded");
+  async #verify(id: string): Promise<void> {
+    const mine = this.#attempts.get(id);
+    const submission = await this.#options.store.submission(id).catch(() => "away" as const);
+    if (mine === undefined || mine !== this.#attempts.get(id) || submission === "away") return;
+    if (submission?.attempt !== mine) this.#running.abort(id, "superseded");
     else if (submission.cancelled && submission.status === "running")
-      this.running.abort(id, "cancelled");
+      this.#running.abort(id, "cancelled");
   }
 
-  private async refresh(id: string): Promise<void> {
-    const submission = await this.options.store.submission(id).catch(() => "away" as const);
+  async #refresh(id: string): Promise<void> {
+    const submission = await this.#options.store.submission(id).catch(() => "away" as const);
     if (submission === "away") return;
-    this.watchers.notify(id);
-    if (hasEnded(submission)) this.watchers.end(id);
+    this.#watchers.notify(id);
+    if (hasEnded(submission)) this.#watchers.end(id);
   }
 
-  private heard(id: string, signal: Signal): void {
-    if (signal === "cancel") return void this.running.abort(id, "cancelled");
-    this.watchers.notify(id);
-    if (signal === "ended") this.watchers.end(id);
+  #heard(id: string, signal: Signal): void {
+    if (signal === "cancel") return void this.#running.abort(id, "cancelled");
+    this.#watchers.notify(id);
+    if (signal === "ended") this.#watchers.end(id);
   }
 
-  private changed(id: string, submission: Submission | undefined): void {
+  #changed(id: string, submission: Submission | undefined): void {
     const signal = hasEnded(submission) ? "ended" : "changed";
-    this.heard(id, signal);
-    this.signals.tell(id, signal);
+    this.#heard(id, signal);
+    this.#signals.tell(id, signal);
   }
 
-  private fault(error: unknown): void {
+  #fault(error: unknown): void {
     // A full Redis refuses the worker's request for a job ten times a second, until there is space.
-    if (!this.link.ready || (error as Error).name === "ReplyError") this.link.failed(error);
-    else if (!this.closing)
-      this.options.log.warn(
+    if (!this.#link.ready || (error as Error).name === "ReplyError") this.#link.failed(error);
+    else if (!this.#closing)
+      this.#options.log.warn(
         { reason: (error as Error).message },
         "the job queue continues after an error",
       );
   }
 
-  private async stop(grace: number): Promise<void> {
-    clearInterval(this.looking);
-    const idle = this.running.end(grace);
-    await (this.worker?.close(idle) ?? idle);
-    this.signs.close();
-    this.watchers.endAll();
-    await this.tickets.close();
-    this.link.close();
+  async #stop(grace: number): Promise<void> {
+    clearInterval(this.#looking);
+    const idle = this.#running.end(grace);
+    await (this.#worker?.close(idle) ?? idle);
+    this.#signs.close();
+    this.#watchers.endAll();
+    await this.#tickets.close();
+    this.#link.close();
   }
 }
 

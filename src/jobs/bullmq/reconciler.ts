@@ -33,15 +33,19 @@ export class Reconciler {
   #era: string | undefined;
   #emptiedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(private readonly options: ReconcilerOptions) {}
+  readonly #options: ReconcilerOptions;
+
+  constructor(options: ReconcilerOptions) {
+    this.#options = options;
+  }
 
   /**
    * One round; on one node per interval unless `always`. Returns how many submissions got a job.
    * @throws when the record store or Redis is unavailable
    */
   async run({ always = false } = {}): Promise<number> {
-    const { link, interval, store, enqueue, signs } = this.options;
-    const settling = await this.#emptiedWithin(this.options.settling);
+    const { link, interval, store, enqueue, signs } = this.#options;
+    const settling = await this.#emptiedWithin(this.#options.settling);
     if (
       !always &&
       (await link.commands.set(
@@ -58,7 +62,7 @@ export class Reconciler {
     for (let from = 0; from < unfinished.length; from += BATCH) {
       const batch = unfinished.slice(from, from + BATCH);
       const known = await Promise.all(
-        batch.map(({ id }) => link.commands.exists(this.options.jobKey(id))),
+        batch.map(({ id }) => link.commands.exists(this.#options.jobKey(id))),
       );
       for (const [n, { id, status }] of batch.entries()) {
         if (known[n] === 1 || (status === "running" && (settling || (await signs.seen(id)))))
@@ -72,8 +76,8 @@ export class Reconciler {
 
   /** Whether this process has seen Redis with its memory, and then without, so short a time ago. */
   async #emptiedWithin(ms: number): Promise<boolean> {
-    const { commands } = this.options.link;
-    const key = this.options.link.key("era");
+    const { commands } = this.#options.link;
+    const key = this.#options.link.key("era");
     await commands.set(key, randomUUID(), "NX");
     const era = (await commands.get(key)) ?? undefined;
     if (this.#era !== undefined && era !== this.#era) this.#emptiedAt = Date.now();
@@ -110,10 +114,13 @@ export class SignsOfLife {
   readonly #mine = new Map<string, Sign>();
   readonly #beat: NodeJS.Timeout;
 
-  constructor(
-    private readonly link: RedisLink,
-    private readonly options: SignOptions,
-  ) {
+  readonly #link: RedisLink;
+  readonly #options: SignOptions;
+
+  constructor(link: RedisLink, options: SignOptions) {
+    this.#link = link;
+    this.#options = options;
+
     this.#beat = setInterval(() => {
       for (const id of this.#mine.keys()) this.#write(id);
     }, options.interval).unref();
@@ -138,22 +145,22 @@ export class SignsOfLife {
     const sign = this.#mine.get(submission);
     clearTimeout(sign?.timer);
     this.#mine.delete(submission);
-    if (sign?.written && this.link.ready)
-      this.link.commands
+    if (sign?.written && this.#link.ready)
+      this.#link.commands
         .del(this.#key(submission))
-        .catch((error: unknown) => this.link.failed(error));
+        .catch((error: unknown) => this.#link.failed(error));
   }
 
   /** How far a submission is, on whichever node; null when that is not known. */
   async progress(submission: string): Promise<Progress | null> {
     const mine = this.#mine.get(submission);
     if (mine) return mine.progress;
-    if (!this.link.ready) return null;
+    if (!this.#link.ready) return null;
     try {
-      const sign = await this.link.commands.get(this.#key(submission));
+      const sign = await this.#link.commands.get(this.#key(submission));
       return sign === null ? null : (JSON.parse(sign) as Progress | null);
     } catch (error) {
-      this.link.failed(error);
+      this.#link.failed(error);
       return null;
     }
   }
@@ -161,7 +168,7 @@ export class SignsOfLife {
   /** Whether a worker runs it. @throws when Redis is unavailable */
   async seen(submission: string): Promise<boolean> {
     return (
-      this.#mine.has(submission) || (await this.link.commands.exists(this.#key(submission))) === 1
+      this.#mine.has(submission) || (await this.#link.commands.exists(this.#key(submission))) === 1
     );
   }
 
@@ -176,20 +183,20 @@ export class SignsOfLife {
     delete sign.timer;
     sign.toldAt = Date.now();
     this.#write(submission);
-    this.options.told(submission);
+    this.#options.told(submission);
   }
 
   #write(submission: string): void {
     const sign = this.#mine.get(submission);
-    if (!sign || !this.link.ready) return;
+    if (!sign || !this.#link.ready) return;
     sign.written = true;
-    this.link.commands
-      .set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.options.lifetime)
-      .catch((error: unknown) => this.link.failed(error));
+    this.#link.commands
+      .set(this.#key(submission), JSON.stringify(sign.progress), "PX", this.#options.lifetime)
+      .catch((error: unknown) => this.#link.failed(error));
   }
 
   #key(submission: string): string {
-    return this.link.key("alive", submission);
+    return this.#link.key("alive", submission);
   }
 }
 
@@ -211,17 +218,22 @@ export class Signals {
   #subscriber: Redis | undefined;
   readonly #joined = new Map<string, Promise<unknown>>();
 
-  constructor(
-    private readonly link: RedisLink,
-    private readonly heard: (submission: string, signal: Signal) => void,
-  ) {}
+  readonly #link: RedisLink;
+  readonly #heard: (submission: string, signal: Signal) => void;
+
+  constructor(link: RedisLink, heard: (submission: string, signal: Signal) => void) {
+    this.#link = link;
+    this.#heard = heard;
+  }
 
   /** To the watchers of a submission; `cancel` goes to every worker. */
   tell(submission: string, signal: Signal): void {
-    if (!this.link.ready) return;
+    if (!this.#link.ready) return;
     const [channel, message] =
       signal === "cancel" ? [this.#orders(), submission] : [this.#news(submission), signal];
-    this.link.commands.publish(channel, message).catch((error: unknown) => this.link.failed(error));
+    this.#link.commands
+      .publish(channel, message)
+      .catch((error: unknown) => this.#link.failed(error));
   }
 
   /** Subscribes to orders to stop submissions. */
@@ -256,20 +268,20 @@ export class Signals {
     if (this.#subscriber) return this.#subscriber;
     const news = this.#news("");
     const orders = this.#orders();
-    this.#subscriber = this.link.patient();
+    this.#subscriber = this.#link.patient();
     this.#subscriber.on("message", (channel: string, message: string) => {
-      if (channel === orders) this.heard(message, "cancel");
+      if (channel === orders) this.#heard(message, "cancel");
       else if (message === "changed" || message === "ended")
-        this.heard(channel.slice(news.length), message);
+        this.#heard(channel.slice(news.length), message);
     });
     return this.#subscriber;
   }
 
   #news(submission: string): string {
-    return this.link.key("news", submission);
+    return this.#link.key("news", submission);
   }
 
   #orders(): string {
-    return this.link.key("orders");
+    return this.#link.key("orders");
   }
 }

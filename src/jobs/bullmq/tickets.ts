@@ -29,19 +29,22 @@ return turn`;
 
 /** Gives each job of a user its round among the jobs of the others. */
 class FairTurns {
+  readonly #link: RedisLink;
+  readonly #waiting: string;
+
   /** @param waiting the key of BullMQ's sorted set of jobs with a priority */
-  constructor(
-    private readonly link: RedisLink,
-    private readonly waiting: string,
-  ) {
+  constructor(link: RedisLink, waiting: string) {
+    this.#link = link;
+    this.#waiting = waiting;
+
     link.commands.defineCommand("arkgraphTurn", { numberOfKeys: 2, lua: SCRIPT });
   }
 
   async next(user: string): Promise<number> {
-    const { commands } = this.link as unknown as {
+    const { commands } = this.#link as unknown as {
       commands: { arkgraphTurn(...input: (string | number)[]): Promise<number> };
     };
-    return commands.arkgraphTurn(this.waiting, this.link.key("turns"), user, LAST_TURN, MEMORY);
+    return commands.arkgraphTurn(this.#waiting, this.#link.key("turns"), user, LAST_TURN, MEMORY);
   }
 }
 
@@ -84,7 +87,11 @@ export class Tickets {
   readonly #queue: Queue<TicketData>;
   readonly #turns: FairTurns;
 
-  constructor(private readonly link: RedisLink) {
+  readonly #link: RedisLink;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+
     // No version check: it would be asked once, and the queue be of no use when that one question
     // is lost.
     this.#queue = new Queue<TicketData>(QUEUE, {
@@ -128,7 +135,7 @@ export class Tickets {
 
   /** False when there was none, when a worker holds it, and when Redis is unavailable. */
   async remove(submission: string): Promise<boolean> {
-    if (!this.link.ready) return false;
+    if (!this.#link.ready) return false;
     return (await this.#queue.remove(ticketOf(submission))) === 1;
   }
 
@@ -188,7 +195,11 @@ class TryAgain extends Error {
 export class TicketWorker {
   readonly #worker: Worker<TicketData>;
 
-  constructor(private readonly options: TicketWorkerOptions) {
+  readonly #options: TicketWorkerOptions;
+
+  constructor(options: TicketWorkerOptions) {
+    this.#options = options;
+
     const { link, concurrency, stalledInterval, backOff, unlocked, fault } = options;
     this.#worker = new Worker<TicketData>(QUEUE, (ticket, token) => this.#work(ticket, token!), {
       connection: link.patient(),
@@ -218,22 +229,22 @@ export class TicketWorker {
    * last ticket was given back.
    */
   async close(idle: Promise<unknown>): Promise<void> {
-    const closed = this.#worker.close().catch((error: unknown) => this.options.link.failed(error));
+    const closed = this.#worker.close().catch((error: unknown) => this.#options.link.failed(error));
     await idle;
     let clock: NodeJS.Timeout | undefined;
     await Promise.race([
       closed,
       new Promise(
-        (resolve) => (clock = setTimeout(resolve, this.options.link.ready ? FAREWELL : 0)),
+        (resolve) => (clock = setTimeout(resolve, this.#options.link.ready ? FAREWELL : 0)),
       ),
     ]);
     clearTimeout(clock);
   }
 
   async #work(ticket: Ticket<TicketData>, token: string): Promise<void> {
-    const { attempt, stalledInterval } = this.options;
+    const { attempt, stalledInterval } = this.#options;
     const { submission: id, slow = false } = ticket.data;
-    if (slow && (!this.options.mayBeginSlow(id) || (await this.#goesOnElsewhere(id))))
+    if (slow && (!this.#options.mayBeginSlow(id) || (await this.#goesOnElsewhere(id))))
       return this.#giveBack(ticket, token, POLL * stalledInterval);
     if (await this.#runsElsewhere(ticket))
       return this.#giveBack(ticket, token, LOCK * stalledInterval);
@@ -241,7 +252,7 @@ export class TicketWorker {
     if (outcome.end === "aside" || outcome.end === "deferred") {
       await ticket
         .updateData({ submission: id, slow: true })
-        .catch((error: unknown) => this.options.fault(error));
+        .catch((error: unknown) => this.#options.fault(error));
       return this.#giveBack(ticket, token, POLL * stalledInterval);
     }
     if (outcome.end === "again") throw new TryAgain(outcome.attempt);
@@ -256,9 +267,9 @@ export class TicketWorker {
     data: { submission },
     stalledCounter,
   }: Ticket<TicketData>): Promise<boolean> {
-    if (stalledCounter === 0 || !(await this.options.claimedElsewhere(submission))) return false;
-    await pause(NEXT_SIGN * this.options.stalledInterval);
-    return this.options.seen(submission);
+    if (stalledCounter === 0 || !(await this.#options.claimedElsewhere(submission))) return false;
+    await pause(NEXT_SIGN * this.#options.stalledInterval);
+    return this.#options.seen(submission);
   }
 
   /**
@@ -266,7 +277,7 @@ export class TicketWorker {
    * for it.
    */
   async #goesOnElsewhere(submission: string): Promise<boolean> {
-    return (await this.options.claimedElsewhere(submission)) && this.options.seen(submission);
+    return (await this.#options.claimedElsewhere(submission)) && this.#options.seen(submission);
   }
 
   /**
@@ -276,7 +287,7 @@ export class TicketWorker {
   async #giveBack(ticket: Ticket<TicketData>, token: string, delay: number): Promise<never> {
     await ticket
       .moveToDelayed(Date.now() + delay, token)
-      .catch((error: unknown) => this.options.fault(error));
+      .catch((error: unknown) => this.#options.fault(error));
     throw new DelayedError();
   }
 }

@@ -79,111 +79,114 @@ export function inspectJson(text: string, maxDepth: number): JsonProblem[] {
 }
 
 class Inspection {
-  private at = 0;
-  private readonly frames: Frame[] = [];
-  private readonly problems: JsonProblem[] = [];
-  private lines = 1;
-  private lineStart = 0;
-  private nextBreak: number | undefined;
+  #at = 0;
+  readonly #frames: Frame[] = [];
+  readonly #problems: JsonProblem[] = [];
+  #lines = 1;
+  #lineStart = 0;
+  #nextBreak: number | undefined;
 
-  constructor(
-    private readonly text: string,
-    private readonly maxDepth: number,
-  ) {}
+  readonly #text: string;
+  readonly #maxDepth: number;
+
+  constructor(text: string, maxDepth: number) {
+    this.#text = text;
+    this.#maxDepth = maxDepth;
+  }
 
   run(): JsonProblem[] {
     try {
-      this.document();
+      this.#document();
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
-      this.tell("json_invalid", error.message, error.at);
+      this.#tell("json_invalid", error.message, error.at);
     }
-    return this.problems;
+    return this.#problems;
   }
 
-  private document(): void {
+  #document(): void {
     // Each iteration reads one value, then closes the arrays and objects that end behind it. The
     // stack is ours, so depth costs no calls.
     for (;;) {
-      this.space();
-      if (this.problems.length >= MAX_PROBLEMS) return;
-      const char = this.text[this.at];
+      this.#space();
+      if (this.#problems.length >= MAX_PROBLEMS) return;
+      const char = this.#text[this.#at];
       if (char === "{" || char === "[") {
-        this.at++;
-        this.frames.push({ keys: char === "{" ? new Set() : null, place: char === "{" ? "" : 0 });
-        if (this.frames.length > this.maxDepth) {
-          this.frames.pop();
-          this.tell(
+        this.#at++;
+        this.#frames.push({ keys: char === "{" ? new Set() : null, place: char === "{" ? "" : 0 });
+        if (this.#frames.length > this.#maxDepth) {
+          this.#frames.pop();
+          this.#tell(
             "too_deep",
-            `nested deeper than MAX_JSON_DEPTH=${this.maxDepth} allows`,
-            this.at - 1,
+            `nested deeper than MAX_JSON_DEPTH=${this.#maxDepth} allows`,
+            this.#at - 1,
           );
           return;
         }
-        this.space();
-        const empty = this.text[this.at] === (char === "{" ? "}" : "]");
+        this.#space();
+        const empty = this.#text[this.#at] === (char === "{" ? "}" : "]");
         if (!empty) {
-          if (char === "{") this.key("Expecting property name enclosed in double quotes");
+          if (char === "{") this.#key("Expecting property name enclosed in double quotes");
           continue;
         }
-      } else this.scalar();
-      if (!this.close()) return;
+      } else this.#scalar();
+      if (!this.#close()) return;
     }
   }
 
   /** After a value or at the end of an empty container; false at the end of the text. */
-  private close(): boolean {
+  #close(): boolean {
     for (;;) {
-      this.space();
-      const frame = this.frames.at(-1);
+      this.#space();
+      const frame = this.#frames.at(-1);
       if (!frame) {
-        if (this.at < this.text.length) throw new Broken(this.at, "Extra data");
+        if (this.#at < this.#text.length) throw new Broken(this.#at, "Extra data");
         return false;
       }
-      const char = this.text[this.at];
+      const char = this.#text[this.#at];
       if (char === (frame.keys ? "}" : "]")) {
-        this.at++;
-        this.frames.pop();
+        this.#at++;
+        this.#frames.pop();
         continue;
       }
-      if (char !== ",") throw new Broken(this.at, "Expecting ',' delimiter");
-      this.at++;
-      if (frame.keys) this.key("Expecting property name enclosed in double quotes");
+      if (char !== ",") throw new Broken(this.#at, "Expecting ',' delimiter");
+      this.#at++;
+      if (frame.keys) this.#key("Expecting property name enclosed in double quotes");
       else (frame.place as number)++;
       return true;
     }
   }
 
-  private key(expected: string): void {
-    this.space();
-    if (this.text[this.at] !== '"') throw new Broken(this.at, expected);
-    const start = this.at;
-    const frame = this.frames.at(-1)!;
-    const key = this.string();
+  #key(expected: string): void {
+    this.#space();
+    if (this.#text[this.#at] !== '"') throw new Broken(this.#at, expected);
+    const start = this.#at;
+    const frame = this.#frames.at(-1)!;
+    const key = this.#string();
     frame.place = key;
     if (!isKeepable(key))
-      this.tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
+      this.#tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
     if (frame.keys!.has(key))
-      this.tell("duplicate_key", "the key occurs twice in this object", start);
+      this.#tell("duplicate_key", "the key occurs twice in this object", start);
     frame.keys!.add(key);
-    this.space();
-    if (this.text[this.at] !== ":") throw new Broken(this.at, "Expecting ':' delimiter");
-    this.at++;
+    this.#space();
+    if (this.#text[this.#at] !== ":") throw new Broken(this.#at, "Expecting ':' delimiter");
+    this.#at++;
   }
 
-  private scalar(): void {
-    const start = this.at;
-    if (this.text[start] === '"') {
-      if (!isKeepable(this.string()))
-        this.tell("string_unicode", "the string holds NUL or half of a surrogate pair", start);
+  #scalar(): void {
+    const start = this.#at;
+    if (this.#text[start] === '"') {
+      if (!isKeepable(this.#string()))
+        this.#tell("string_unicode", "the string holds NUL or half of a surrogate pair", start);
       return;
     }
-    const word = match(/true|false|null/y, this.text, start);
-    const number = word ?? match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, this.text, start);
+    const word = match(/true|false|null/y, this.#text, start);
+    const number = word ?? match(/-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?/y, this.#text, start);
     if (number === undefined) throw new Broken(start, "Expecting value");
-    this.at += number.length;
+    this.#at += number.length;
     if (word === undefined && !isExactNumber(number))
-      this.tell(
+      this.#tell(
         "number_precision",
         "the number has more digits or a larger exponent than a double can represent; " +
           "send it as a string",
@@ -192,59 +195,59 @@ class Inspection {
   }
 
   /** Reads a string at its opening quote. */
-  private string(): string {
-    const start = this.at;
+  #string(): string {
+    const start = this.#at;
     let at = start + 1;
     for (;;) {
-      const char = this.text.charCodeAt(at);
+      const char = this.#text.charCodeAt(at);
       if (Number.isNaN(char)) throw new Broken(start, "Unterminated string starting at");
       if (char === 0x22) break;
       if (char < 0x20) throw new Broken(at, "Invalid control character at");
       if (char !== 0x5c) at++;
-      else if (this.text[at + 1] === "u") {
-        if (match(/[0-9a-fA-F]{4}/y, this.text, at + 2) === undefined)
+      else if (this.#text[at + 1] === "u") {
+        if (match(/[0-9a-fA-F]{4}/y, this.#text, at + 2) === undefined)
           throw new Broken(at, "Invalid \\uXXXX escape");
         at += 6;
-      } else if ('"\\/bfnrt'.includes(this.text[at + 1] ?? " ")) at += 2;
+      } else if ('"\\/bfnrt'.includes(this.#text[at + 1] ?? " ")) at += 2;
       else throw new Broken(at, "Invalid \\escape");
     }
-    this.at = at + 1;
-    return JSON.parse(this.text.slice(start, this.at)) as string;
+    this.#at = at + 1;
+    return JSON.parse(this.#text.slice(start, this.#at)) as string;
   }
 
-  private space(): void {
+  #space(): void {
     for (
-      let char = this.text.charCodeAt(this.at);
+      let char = this.#text.charCodeAt(this.#at);
       char === 0x20 || char === 0x0a || char === 0x0d || char === 0x09;
-      char = this.text.charCodeAt(this.at)
+      char = this.#text.charCodeAt(this.#at)
     )
-      this.at++;
+      this.#at++;
   }
 
-  private tell(code: JsonProblem["code"], message: string, offset: number): void {
+  #tell(code: JsonProblem["code"], message: string, offset: number): void {
     // Problems come in rising order, so lines are counted on from the last one.
-    this.nextBreak ??= this.breakAfter(0);
-    while (this.nextBreak < offset) {
-      this.lines++;
-      this.lineStart = this.nextBreak + 1;
-      this.nextBreak = this.breakAfter(this.lineStart);
+    this.#nextBreak ??= this.#breakAfter(0);
+    while (this.#nextBreak < offset) {
+      this.#lines++;
+      this.#lineStart = this.#nextBreak + 1;
+      this.#nextBreak = this.#breakAfter(this.#lineStart);
     }
-    const pointer = this.frames
+    const pointer = this.#frames
       .map(({ place }) => `/${shown(place).replaceAll("~", "~0").replaceAll("/", "~1")}`)
       .join("");
-    this.problems.push({
+    this.#problems.push({
       pointer,
       code,
       message,
-      line: this.lines,
-      column: offset - this.lineStart + 1,
+      line: this.#lines,
+      column: offset - this.#lineStart + 1,
       offset,
     });
   }
 
-  private breakAfter(from: number): number {
-    const found = this.text.indexOf("\n", from);
-    return found < 0 ? this.text.length : found;
+  #breakAfter(from: number): number {
+    const found = this.#text.indexOf("\n", from);
+    return found < 0 ? this.#text.length : found;
   }
 }
 

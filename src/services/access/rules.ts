@@ -237,10 +237,13 @@ export class Claims {
   readonly #unheld = new Set<string>();
   readonly #owners = new Map<string, Promise<boolean>>();
 
-  constructor(
-    private readonly records: Pick<RecordStore, "holders" | "findMany">,
-    private readonly caller: Caller | null,
-  ) {}
+  readonly #records: Pick<RecordStore, "holders" | "findMany">;
+  readonly #caller: Caller | null;
+
+  constructor(records: Pick<RecordStore, "holders" | "findMany">, caller: Caller | null) {
+    this.#records = records;
+    this.#caller = caller;
+  }
 
   /** Keys above without a record: the commit fails if one of them has a record by then. */
   get unheld(): string[] {
@@ -263,7 +266,7 @@ export class Claims {
     const sentence =
       `${stored} lies below ${above.ark}: only those who may change that record may ` +
       "register it. Choose another @id, or leave it out to have one minted.";
-    throw this.caller
+    throw this.#caller
       ? new ServiceError("FORBIDDEN", sentence)
       : new ServiceError("NOT_AUTHENTICATED", sentence);
   }
@@ -275,7 +278,7 @@ export class Claims {
         this.#known.set(key, undefined);
         this.#unheld.add(key);
       }
-      for (const holder of await this.records.holders(batch)) {
+      for (const holder of await this.#records.holders(batch)) {
         this.#unheld.delete(holder.key);
         if (!(await this.#mayChange(holder))) this.#known.set(holder.key, holder);
       }
@@ -289,7 +292,7 @@ export class Claims {
   #mayChange(holder: Holder): Promise<boolean> {
     const name = holder.kind === "user" ? `user ${holder.ark}` : `owner ${holder.owner}`;
     let may = this.#owners.get(name);
-    if (!may) this.#owners.set(name, (may = mayChange(this.records, this.caller, holder)));
+    if (!may) this.#owners.set(name, (may = mayChange(this.#records, this.#caller, holder)));
     return may;
   }
 }

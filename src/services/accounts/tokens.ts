@@ -60,8 +60,12 @@ const refused = (why: string) =>
 
 /** Derives callers from `Authorization` headers. */
 export class Authenticator {
-  private readonly verified = new Map<string, Claims>();
-  constructor(private readonly deps: Deps) {}
+  readonly #verified = new Map<string, Claims>();
+  readonly #deps: Deps;
+
+  constructor(deps: Deps) {
+    this.#deps = deps;
+  }
 
   /** `null` without a header. @throws ServiceError `INVALID_TOKEN` */
   async caller(header: string | undefined, now = Date.now()): Promise<Caller | null> {
@@ -72,21 +76,21 @@ export class Authenticator {
         "NOT_AUTHENTICATED",
         "The Authorization header is not of the form: Bearer <token>.",
       );
-    const claims = this.verified.get(token) ?? this.verify(token);
+    const claims = this.#verified.get(token) ?? this.#verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
-    const account = await this.deps.records.accountOf(claims.sub);
+    const account = await this.#deps.records.accountOf(claims.sub);
     if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom)
       throw refused("was revoked");
     return { user: account.user, admin: account.admin };
   }
 
-  private verify(token: string): Claims {
+  #verify(token: string): Claims {
     let claims: Claims;
     try {
-      claims = jwt.verify(token, this.deps.jwtSecret, {
+      claims = jwt.verify(token, this.#deps.jwtSecret, {
         algorithms: [ALGORITHM],
-        issuer: this.deps.installation,
-        audience: this.deps.installation,
+        issuer: this.#deps.installation,
+        audience: this.#deps.installation,
       }) as unknown as Claims;
     } catch (error) {
       throw refused((error as Error).name === "TokenExpiredError" ? "has expired" : "is not valid");
@@ -97,9 +101,9 @@ export class Authenticator {
       typeof claims.exp !== "number"
     )
       throw refused("is not valid");
-    if (this.verified.size >= VERIFIED_LIMIT)
-      this.verified.delete(this.verified.keys().next().value!);
-    this.verified.set(token, claims);
+    if (this.#verified.size >= VERIFIED_LIMIT)
+      this.#verified.delete(this.#verified.keys().next().value!);
+    this.#verified.set(token, claims);
     return claims;
   }
 }
@@ -125,22 +129,26 @@ const MINUTE = 60_000;
 
 /** Counts attempts in windows of one minute, per key, over all nodes. */
 export class RateLimit {
+  readonly #perMinute: number;
+  readonly #setting: string;
+  readonly #memory: SharedMemory;
+
   /** @param perMinute 0 switches the limit off; @param setting its name, for the error */
-  constructor(
-    private readonly perMinute: number,
-    private readonly setting: string,
-    private readonly memory: SharedMemory,
-  ) {}
+  constructor(perMinute: number, setting: string, memory: SharedMemory) {
+    this.#perMinute = perMinute;
+    this.#setting = setting;
+    this.#memory = memory;
+  }
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` with Retry-After */
   async take(key: string): Promise<void> {
-    if (this.perMinute === 0) return;
-    const { count, left } = await this.memory.count(`${this.setting} ${key}`, MINUTE);
-    if (count <= this.perMinute) return;
+    if (this.#perMinute === 0) return;
+    const { count, left } = await this.#memory.count(`${this.#setting} ${key}`, MINUTE);
+    if (count <= this.#perMinute) return;
     const seconds = Math.max(1, Math.ceil(left / 1000));
     throw new ServiceError(
       "TOO_MANY_REQUESTS",
-      `More than ${this.perMinute} attempts in a minute (${this.setting}): try again in ` +
+      `More than ${this.#perMinute} attempts in a minute (${this.#setting}): try again in ` +
         `${seconds} s.`,
       {},
       { "Retry-After": String(seconds) },

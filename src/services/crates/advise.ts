@@ -104,10 +104,13 @@ class ReferenceRules {
   readonly #texts = new Map<string, Places>();
   #nested: Places | undefined;
 
-  constructor(
-    private readonly description: CrateDescription,
-    private readonly findings: Findings,
-  ) {
+  readonly #description: CrateDescription;
+  readonly #findings: Findings;
+
+  constructor(description: CrateDescription, findings: Findings) {
+    this.#description = description;
+    this.#findings = findings;
+
     for (const { id } of [
       ...description.entities,
       ...(description.descriptor ? [description.descriptor] : []),
@@ -119,7 +122,7 @@ class ReferenceRules {
   check(entity: CrateEntity): void {
     const { value, pointer } = entity;
     const { fields } =
-      KINDS[kindOfTypes(typeNames(value, this.description.context, value["@context"]))];
+      KINDS[kindOfTypes(typeNames(value, this.#description.context, value["@context"]))];
     for (const [key, stated] of Object.entries(value)) {
       if (key.startsWith("@")) continue;
       const place = pointer + step(key);
@@ -136,16 +139,16 @@ class ReferenceRules {
 
   /** One warning per kind: a tool that writes it once in a crate writes it everywhere. */
   tell(): void {
-    const { file } = this.description;
+    const { file } = this.#description;
     if (this.#nested)
-      this.findings.warn(
+      this.#findings.warn(
         "NESTED_WITHOUT_ID",
         `An object without an @id is nested in an entity${also(this.#nested)}; list it ` +
           "in @graph with an @id, and refer to it.",
         { file, pointer: this.#nested.pointer },
       );
     for (const [name, places] of this.#texts)
-      this.findings.warn(
+      this.#findings.warn(
         "TEXT_AS_REFERENCE",
         `The ${name} is the text ${JSON.stringify(quoted(places.first))}${also(places)}; ` +
           `write a reference, {"@id": …}.`,
@@ -183,7 +186,7 @@ class ReferenceRules {
   }
 
   #checkConformsTo({ value }: CrateEntity, stated: JsonValue, pointer: string): void {
-    const isRoot = value === this.description.root.value;
+    const isRoot = value === this.#description.root.value;
     for (const item of listOf(stated)) {
       const [iri] = referencesIn(item);
       const problem =
@@ -191,10 +194,10 @@ class ReferenceRules {
           ? "is not a reference"
           : this.#conformsToProblem(iri, isRoot);
       if (problem !== undefined)
-        this.findings.warn(
+        this.#findings.warn(
           "CONFORMS_TO_INVALID",
           `The conformsTo ${JSON.stringify(quoted(iri ?? JSON.stringify(item)))} ${problem}.`,
-          { file: this.description.file, pointer },
+          { file: this.#description.file, pointer },
         );
     }
   }
@@ -218,11 +221,11 @@ class ReferenceRules {
       if (!isObject(item) || typeof item["@id"] !== "string") continue;
       const id = item["@id"];
       if (!ABSOLUTE.test(id) && !this.#isDescribed(id))
-        this.findings.warn(
+        this.#findings.warn(
           "ABOUT_NOWHERE",
           `The about ${JSON.stringify(quoted(id))} names nothing that the crate describes; ` +
             "describe it, or correct the @id.",
-          { file: this.description.file, pointer },
+          { file: this.#description.file, pointer },
         );
     }
   }

@@ -183,15 +183,19 @@ export async function* buildRecords(
  * Total size of all records: many records repeat a long context, or an entity inside another one.
  */
 class RecordBytes {
-  private bytes = 0;
+  #bytes = 0;
 
-  constructor(private readonly limits: BuildSettings["limits"]) {}
+  readonly #limits: BuildSettings["limits"];
+
+  constructor(limits: BuildSettings["limits"]) {
+    this.#limits = limits;
+  }
 
   /** @throws CrateError beyond MAX_CRATE_RECORD_BYTES */
   counted(record: CrateRecord, entity: PreparedEntity): CrateRecord {
-    const { MAX_CRATE_RECORD_BYTES } = this.limits;
-    this.bytes += record.document.byteLength + record.quads.length;
-    if (this.bytes > MAX_CRATE_RECORD_BYTES)
+    const { MAX_CRATE_RECORD_BYTES } = this.#limits;
+    this.#bytes += record.document.byteLength + record.quads.length;
+    if (this.#bytes > MAX_CRATE_RECORD_BYTES)
       throw crateError(
         "RECORDS_TOO_LARGE",
         "The records of the crate have more than " +
@@ -356,18 +360,18 @@ export function placeOf({ parts: [part] }: PreparedEntity): { file: string; poin
 
 /** Terms without a meaning, each reported once. */
 class LostTerms {
-  private readonly terms = new Map<string, { count: number; entity: PreparedEntity }>();
+  readonly #terms = new Map<string, { count: number; entity: PreparedEntity }>();
 
   add(terms: readonly string[], entity: PreparedEntity): void {
     for (const term of terms) {
-      const known = this.terms.get(term);
+      const known = this.#terms.get(term);
       if (known) known.count++;
-      else this.terms.set(term, { count: 1, entity });
+      else this.#terms.set(term, { count: 1, entity });
     }
   }
 
   tell(findings: Findings): void {
-    for (const [term, { count, entity }] of this.terms) {
+    for (const [term, { count, entity }] of this.#terms) {
       const also = count === 1 ? "" : ` (and in ${count - 1} more)`;
       findings.warn(
         "LOST_TERM",

@@ -457,65 +457,65 @@ export function crateError(code: RefusalCode, message: string, place?: Place): C
 
 /** Collects errors and warnings, so that a crate's author sees all of them at once. */
 export class Findings {
-  private readonly errors = new FindingList();
-  private readonly warnings = new FindingList();
+  readonly #errors = new FindingList();
+  readonly #warnings = new FindingList();
 
   error(code: RefusalCode, message: string, place?: Place): void {
-    this.errors.add(code, message, place);
+    this.#errors.add(code, message, place);
   }
 
   warn(code: AdviceCode, message: string, place?: Place): void {
-    this.warnings.add(code, message, place);
+    this.#warnings.add(code, message, place);
   }
 
   /** Adds the findings that ended one step, so that the other steps run too. */
   take({ findings, warnings }: CrateError): void {
-    this.errors.append(findings);
-    this.warnings.append(warnings);
+    this.#errors.append(findings);
+    this.#warnings.append(warnings);
   }
 
   /** True when an error of this code was found. */
   refuses(code: RefusalCode): boolean {
-    return this.errors.has(code);
+    return this.#errors.has(code);
   }
 
   /** @throws CrateError with all findings, when an error is among them */
   throwIfErrors(): void {
-    const errors = this.errors.all();
-    if (errors.length > 0) throw new CrateError(errors, this.warnings.all());
+    const errors = this.#errors.all();
+    if (errors.length > 0) throw new CrateError(errors, this.#warnings.all());
   }
 
   allWarnings(): Finding[] {
-    return this.warnings.all();
+    return this.#warnings.all();
   }
 }
 
 class FindingList {
-  private readonly kept: Finding[] = [];
-  private readonly counts = new Map<FindingCode, number>();
+  readonly #kept: Finding[] = [];
+  readonly #counts = new Map<FindingCode, number>();
 
   has(code: FindingCode): boolean {
-    return this.counts.has(code);
+    return this.#counts.has(code);
   }
 
   append(findings: readonly Finding[]): void {
-    for (const each of findings) this.count(each.code as FindingCode, () => each);
+    for (const each of findings) this.#count(each.code as FindingCode, () => each);
   }
 
   add(code: FindingCode, message: string, place?: Place): void {
-    this.count(code, () => finding(code, message, place));
+    this.#count(code, () => finding(code, message, place));
   }
 
-  private count(code: FindingCode, make: () => Finding): void {
-    const count = (this.counts.get(code) ?? 0) + 1;
-    this.counts.set(code, count);
-    if (count <= MOST_OF_ONE) this.kept.push(make());
+  #count(code: FindingCode, make: () => Finding): void {
+    const count = (this.#counts.get(code) ?? 0) + 1;
+    this.#counts.set(code, count);
+    if (count <= MOST_OF_ONE) this.#kept.push(make());
   }
 
   all(): Finding[] {
-    const more = [...this.counts].filter(([, count]) => count > MOST_OF_ONE);
+    const more = [...this.#counts].filter(([, count]) => count > MOST_OF_ONE);
     return [
-      ...this.kept,
+      ...this.#kept,
       ...more.map(([code, count]) =>
         finding("MORE_FINDINGS", `${count - MOST_OF_ONE} more of ${code} are not listed.`),
       ),

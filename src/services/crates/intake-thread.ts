@@ -2,11 +2,10 @@ import { parentPort, workerData } from "node:worker_threads";
 import { ServiceError } from "../../errors.js";
 import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../storage/objects/location.js";
-import type { ObjectStore } from "../../storage/objects/port.js";
 import { packLinks } from "../../storage/records/codecs.js";
 import { type CrateRecord, NO_TEXT } from "./build-records.js";
 import type { GraphsOf } from "./records/repair.js";
-import { takeIn } from "./run/ingest.js";
+import { takeIn, type IngestObjects } from "./run/ingest.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 
 // A separate thread for one crate: inflating, hashing, parsing and expanding would block the event
@@ -115,10 +114,12 @@ const graphsOf: GraphsOf = async (context, inputs) =>
 
 try {
   const objects = await openObjects(input.objects);
-  const stoppable: ObjectStore = Object.assign(Object.create(objects) as ObjectStore, {
-    stage: (source: AsyncIterable<Uint8Array>, options: Parameters<ObjectStore["stage"]>[1]) =>
-      objects.stage(untilStopped(source), options),
-  });
+  const stoppable: IngestObjects = {
+    ...(objects.parallel === undefined ? {} : { parallel: objects.parallel }),
+    stage: (source, options) => objects.stage(untilStopped(source), options),
+    reader: (sha256) => objects.reader(sha256),
+    readStaged: (place) => objects.readStaged(place),
+  };
   send({ type: "result", result: await takeIn(input, stoppable, host, graphsOf) });
 } catch (error) {
   if (error instanceof ServiceError)

@@ -32,22 +32,26 @@ import { namedCrate, type UploadOptions } from "./submissions.js";
 
 /** Collects the messages of a run about a crate, until the plan is built from them. */
 class Gathered {
-  private readonly claims: Claim[] = [];
-  private readonly conflicts = new Map<string, Finding>();
-  private readonly known = new Set<string>();
+  readonly #claims: Claim[] = [];
+  readonly #conflicts = new Map<string, Finding>();
+  readonly #known = new Set<string>();
   readonly own = new Map<string, Place>();
   /**
    * Records whose identifiers the uploader has already; of the other records the plan stores
    * nothing except, for an update, their identifiers.
    */
   readonly compared: CrateRecord[] = [];
-  private builtAll = 0;
-  private changes: ReadonlyMap<string, ChangeName> | undefined;
-  private removed: { identifier: string; kind: string }[] = [];
+  #builtAll = 0;
+  #changes: ReadonlyMap<string, ChangeName> | undefined;
+  #removed: { identifier: string; kind: string }[] = [];
   /** Conflicts of records that the crate does not describe any more. */
-  private readonly elsewhere: Finding[] = [];
+  readonly #elsewhere: Finding[] = [];
 
-  constructor(private readonly update?: Pick<CrateUpdate, "has" | "plan">) {}
+  readonly #update: Pick<CrateUpdate, "has" | "plan"> | undefined;
+
+  constructor(update?: Pick<CrateUpdate, "has" | "plan">) {
+    this.#update = update;
+  }
 
   claimed(
     claims: readonly Claim[],
@@ -55,21 +59,21 @@ class Gathered {
     own: ReadonlyMap<string, Place>,
   ): void {
     for (const claim of claims) {
-      this.claims.push(claim);
+      this.#claims.push(claim);
       if (claim.linked !== "named") continue;
-      this.builtAll++;
-      this.known.add(claim.ark);
+      this.#builtAll++;
+      this.#known.add(claim.ark);
     }
     for (const { index, code, message } of refusals)
-      this.conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
+      this.#conflicts.set(claims[index]!.ark, finding(code, message, claims[index]));
     for (const [ark, place] of own) this.own.set(ark, place);
   }
 
   built(records: readonly CrateRecord[]): void {
-    this.builtAll += records.length;
+    this.#builtAll += records.length;
     for (const record of records) {
-      if (this.own.has(record.ark) || this.update?.has(record.ark)) this.compared.push(record);
-      else if (this.update)
+      if (this.own.has(record.ark) || this.#update?.has(record.ark)) this.compared.push(record);
+      else if (this.#update)
         this.compared.push({
           ...record,
           ...(describedCrate(record.ark) === undefined ? { document: NOTHING } : {}),
@@ -84,13 +88,13 @@ class Gathered {
    * would count as deleted.
    */
   async compareWith(update: Pick<CrateUpdate, "has" | "plan">): Promise<void> {
-    const claimed = new Map(this.claims.map((claim) => [claim.ark, claim]));
-    for (const ark of claimed.keys()) if (update.has(ark)) this.known.add(ark);
-    if (this.claims.length === 0 || this.builtAll < this.claims.length) return;
+    const claimed = new Map(this.#claims.map((claim) => [claim.ark, claim]));
+    for (const ark of claimed.keys()) if (update.has(ark)) this.#known.add(ark);
+    if (this.#claims.length === 0 || this.#builtAll < this.#claims.length) return;
     const { writes, conflicts, removed } = await update.plan(this.compared);
     for (const { ark, code, message } of conflicts) {
-      if (claimed.has(ark)) this.conflicts.set(ark, finding(code, message, claimed.get(ark)));
-      else this.elsewhere.push(finding(code, message));
+      if (claimed.has(ark)) this.#conflicts.set(ark, finding(code, message, claimed.get(ark)));
+      else this.#elsewhere.push(finding(code, message));
     }
     const changes = new Map<string, ChangeName>();
     for (const write of writes) {
@@ -98,8 +102,8 @@ class Gathered {
       else if (!changes.has(write.ark))
         changes.set(write.ark, write.op === "replace" && write.revive ? "revived" : "changed");
     }
-    this.changes = changes;
-    this.removed = removed.map(({ ark, kind }) => ({
+    this.#changes = changes;
+    this.#removed = removed.map(({ ark, kind }) => ({
       identifier: ark,
       kind: KINDS[kind].typeName,
     }));
@@ -110,8 +114,8 @@ class Gathered {
     const at = new Map(errors.map((error) => [`${error.file} ${error.pointer}`, error]));
     for (const { ark } of this.compared) {
       const place = this.own.get(ark)!;
-      if (others.has(ark)) this.conflicts.set(ark, at.get(`${place.file} ${place.pointer}`)!);
-      else this.known.add(ark);
+      if (others.has(ark)) this.#conflicts.set(ark, at.get(`${place.file} ${place.pointer}`)!);
+      else this.#known.add(ark);
     }
   }
 
@@ -123,18 +127,18 @@ class Gathered {
       conflicting: [] as CratePlan["conflicting"],
     };
     const counts = { minted: 0, kept: 0, known: 0, conflicting: 0 };
-    const refused = [...errors, ...this.elsewhere];
-    const conforms = refused.length === 0 && this.conflicts.size === 0;
+    const refused = [...errors, ...this.#elsewhere];
+    const conforms = refused.length === 0 && this.#conflicts.size === 0;
     const records = new Map<string, number>();
-    for (const claim of this.claims) {
+    for (const claim of this.#claims) {
       const identifier = planned(claim);
-      const conflict = this.conflicts.get(claim.ark);
+      const conflict = this.#conflicts.get(claim.ark);
       // A crate always includes its descriptor: the descriptor counts only where it causes a
       // conflict.
       if (!conflict && describedCrate(claim.ark) !== undefined) continue;
       const list = conflict
         ? "conflicting"
-        : this.known.has(claim.ark)
+        : this.#known.has(claim.ark)
           ? "known"
           : claim.kept
             ? "kept"
@@ -148,17 +152,17 @@ class Gathered {
     }
     return {
       conforms,
-      rocrateIdentifier: this.claims.find(({ root }) => root)?.ark ?? null,
+      rocrateIdentifier: this.#claims.find(({ root }) => root)?.ark ?? null,
       records: [...records].map(([kind, count]) => ({ kind, count })),
       counts,
       ...lists,
       warned: warnings.map((each) => planFinding(each, "RECOMMENDED")),
       refused: refused.map((each) => planFinding(each, "REQUIRED")),
-      changes: this.changesOf(this.changes, most),
+      changes: this.#changesOf(this.#changes, most),
     };
   }
 
-  private changesOf(
+  #changesOf(
     changes: ReadonlyMap<string, ChangeName> | undefined,
     most: number,
   ): CrateChanges | null {
@@ -167,7 +171,7 @@ class Gathered {
       created: 0,
       changed: 0,
       unchanged: 0,
-      removed: this.removed.length,
+      removed: this.#removed.length,
       revived: 0,
     };
     const lists = {
@@ -176,14 +180,14 @@ class Gathered {
       unchanged: [] as PlannedIdentifier[],
       revived: [] as PlannedIdentifier[],
     };
-    for (const claim of this.claims) {
-      if (this.conflicts.has(claim.ark)) continue;
+    for (const claim of this.#claims) {
+      if (this.#conflicts.has(claim.ark)) continue;
       const change = (changes.get(claim.ark) ?? "unchanged") as keyof typeof lists;
       if (change !== "changed" && describedCrate(claim.ark) !== undefined) continue;
       counts[change]++;
       if (lists[change].length < most) lists[change].push(planned(claim));
     }
-    return { counts, ...lists, removed: this.removed.slice(0, most) };
+    return { counts, ...lists, removed: this.#removed.slice(0, most) };
   }
 }
 

@@ -56,7 +56,11 @@ export class DocumentThread {
   #closed = false;
   readonly #waiting: Asked[] = [];
 
-  constructor(private readonly limits: DocumentLimits) {}
+  readonly #limits: DocumentLimits;
+
+  constructor(limits: DocumentLimits) {
+    this.#limits = limits;
+  }
 
   /**
    * @param bytes arrays of the question that are transferred; the caller must not use them any more
@@ -69,7 +73,7 @@ export class DocumentThread {
     bytes: readonly Uint8Array[],
   ): Promise<DocumentJobs[Job]["answer"]> {
     return new Promise((resolve, reject) => {
-      const { DOCUMENT_QUEUE: most } = this.limits;
+      const { DOCUMENT_QUEUE: most } = this.#limits;
       if (this.#closed) return reject(stopping());
       if (this.#waiting.length >= most)
         return reject(
@@ -110,7 +114,7 @@ export class DocumentThread {
       this.#clock = setTimeout(() => void this.#end(), IDLE).unref();
       return;
     }
-    const { DOCUMENT_TIMEOUT: limit } = this.limits;
+    const { DOCUMENT_TIMEOUT: limit } = this.#limits;
     this.#clock = setTimeout(
       () =>
         this.#lost(
@@ -134,7 +138,7 @@ export class DocumentThread {
 
   #thread(): Worker {
     if (this.#worker) return this.#worker;
-    const memory = Math.max(64, Math.floor(this.limits.DOCUMENT_MEMORY / 2 ** 20));
+    const memory = Math.max(64, Math.floor(this.#limits.DOCUMENT_MEMORY / 2 ** 20));
     const worker = new Worker(threadModule("src/services/documents/thread"), {
       name: "documents",
       env: {},
@@ -152,7 +156,7 @@ export class DocumentThread {
           error.code === "ERR_WORKER_OUT_OF_MEMORY"
             ? new ServiceError(
                 "TOO_LARGE",
-                `The document needs more than ${this.limits.DOCUMENT_MEMORY} bytes of ` +
+                `The document needs more than ${this.#limits.DOCUMENT_MEMORY} bytes of ` +
                   "memory to be expanded (DOCUMENT_MEMORY). Send fewer values, or a smaller " +
                   "@context.",
               )

@@ -27,11 +27,15 @@ export class Assertions {
   readonly #owners = new Map<string, string | null | undefined>();
   readonly #rights = new Map<string, boolean>();
 
-  constructor(
-    private readonly ask: Asking,
-    private readonly records: EvidenceDeps["records"],
-    private readonly subject: Subject,
-  ) {}
+  readonly #ask: Asking;
+  readonly #records: EvidenceDeps["records"];
+  readonly #subject: Subject;
+
+  constructor(ask: Asking, records: EvidenceDeps["records"], subject: Subject) {
+    this.#ask = ask;
+    this.#records = records;
+    this.#subject = subject;
+  }
 
   /**
    * In the order of the edges.
@@ -87,10 +91,10 @@ export class Assertions {
       if (isNew(object)) urls.add(object);
     }
     for (const url of urls) this.#ofUrls.set(url, []);
-    for (const [url, record] of await recordsOfUrls(this.ask, [...urls]))
+    for (const [url, record] of await recordsOfUrls(this.#ask, [...urls]))
       this.#ofUrls.get(url)!.push(record);
 
-    const records = new Set([this.subject.root]);
+    const records = new Set([this.#subject.root]);
     for (const url of urls) for (const record of this.#ofUrls.get(url)!) records.add(record);
     for (const { subject, object, graph } of edges) {
       records
@@ -101,7 +105,7 @@ export class Assertions {
     const asked = [...records].filter((record) => !this.#owners.has(record));
     for (let start = 0; start < asked.length; start += BATCH) {
       const some = asked.slice(start, start + BATCH);
-      for (const [index, owner] of (await ownersOf(this.records, some)).entries())
+      for (const [index, owner] of (await ownersOf(this.#records, some)).entries())
         this.#owners.set(some[index]!, owner);
     }
     await this.#settle(edges);
@@ -113,7 +117,7 @@ export class Assertions {
    */
   #homeOf(node: string): string | undefined {
     if (node.startsWith("ark:")) return holderOf(node) ?? node;
-    return this.subject.aliases.includes(node) ? this.subject.root : undefined;
+    return this.#subject.aliases.includes(node) ? this.#subject.root : undefined;
   }
 
   /**
@@ -129,7 +133,7 @@ export class Assertions {
       const owner = this.#owners.get(record);
       if (owner !== undefined) owners.add(owner ?? "");
     }
-    const own = this.#owners.get(this.subject.root) ?? "";
+    const own = this.#owners.get(this.#subject.root) ?? "";
     return owners.size > 1 && owners.has(own) ? [own] : [...owners];
   }
 
@@ -144,7 +148,7 @@ export class Assertions {
           if (owner === "" || owner === user || this.#rights.has(`${user} ${owner}`)) continue;
           this.#rights.set(
             `${user} ${owner}`,
-            arkKey(user) === arkKey(owner) || (await actsFor(this.records, { user }, owner)),
+            arkKey(user) === arkKey(owner) || (await actsFor(this.#records, { user }, owner)),
           );
         }
       }

@@ -192,10 +192,14 @@ export class Asking {
   oldest = Number.POSITIVE_INFINITY;
   newest = 0;
 
+  readonly #options: QueryOptions;
+
   constructor(
     readonly engine: QueryEngine,
-    private readonly options: QueryOptions,
-  ) {}
+    options: QueryOptions,
+  ) {
+    this.#options = options;
+  }
 
   /** True when all answers were as of one commit. */
   get consistent(): boolean {
@@ -207,7 +211,7 @@ export class Asking {
   }
 
   async answer(query: string): Promise<{ rows: Row[]; sequence: number }> {
-    const answer = await this.engine.select(query, this.options);
+    const answer = await this.engine.select(query, this.#options);
     this.note(answer.sequence);
     return answer;
   }
@@ -221,7 +225,7 @@ export class Asking {
     } = typeof question === "string" ? { query: question } : question;
     const { tsv, sequence } = await this.engine.table(
       most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query,
-      this.options,
+      this.#options,
     );
     this.note(sequence);
     return tsv.length > most && rowsIn(tsv) > most ? this.table(otherwise) : tsv;

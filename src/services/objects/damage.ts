@@ -22,13 +22,19 @@ export class KnownDamage {
   /** Objects and bytes that the scrub of this node has read since the start. */
   readonly scrubbed = { objects: 0, bytes: 0 };
 
-  constructor(
-    private readonly deps: {
-      records: Pick<RecordStore, "referenced" | "setting" | "setSetting">;
-      objects: Pick<ObjectStore, "version">;
-      log: Log;
-    },
-  ) {}
+  readonly #deps: {
+    records: Pick<RecordStore, "referenced" | "setting" | "setSetting">;
+    objects: Pick<ObjectStore, "version">;
+    log: Log;
+  };
+
+  constructor(deps: {
+    records: Pick<RecordStore, "referenced" | "setting" | "setSetting">;
+    objects: Pick<ObjectStore, "version">;
+    log: Log;
+  }) {
+    this.#deps = deps;
+  }
 
   get count(): number {
     return this.#versions.size;
@@ -51,15 +57,15 @@ export class KnownDamage {
 
   async #isNeeded(sha256: string): Promise<boolean> {
     // The first needed hash after a prefix of this one is this one, if it is needed.
-    const { items } = await this.deps.records.referenced({ after: sha256.slice(0, -1), limit: 1 });
+    const { items } = await this.#deps.records.referenced({ after: sha256.slice(0, -1), limit: 1 });
     return items[0] === sha256;
   }
 
   /** Stores and logs damage that reading an object met; any other error is ignored. */
   async found(sha256: string, error: unknown): Promise<void> {
     if (!(error instanceof ServiceError) || error.code !== "CONTENT_DAMAGED") return;
-    reportDamage(this.deps.log, error);
-    const version = (await this.deps.objects.version(sha256)) ?? MISSING;
+    reportDamage(this.#deps.log, error);
+    const version = (await this.#deps.objects.version(sha256)) ?? MISSING;
     if (this.#versions.get(sha256) !== version)
       await this.#change((all) => all.set(sha256, version));
   }
@@ -72,7 +78,7 @@ export class KnownDamage {
   /** Whether damaged bytes are still the stored ones; costs nothing while no damage is known. */
   async isDamaged(sha256: string): Promise<boolean> {
     const known = this.#versions.get(sha256);
-    return known !== undefined && ((await this.deps.objects.version(sha256)) ?? MISSING) === known;
+    return known !== undefined && ((await this.#deps.objects.version(sha256)) ?? MISSING) === known;
   }
 
   /**
@@ -89,11 +95,11 @@ export class KnownDamage {
     const all = new Map(await this.#stored());
     change(all);
     const text = JSON.stringify([...all].slice(0, MOST));
-    await this.deps.records.setSetting(SETTING, text === "[]" ? null : text);
+    await this.#deps.records.setSetting(SETTING, text === "[]" ? null : text);
   }
 
   async #stored(): Promise<[string, string][]> {
-    const text = await this.deps.records.setting(SETTING);
+    const text = await this.#deps.records.setting(SETTING);
     return text === undefined ? [] : (JSON.parse(text) as [string, string][]);
   }
 }
@@ -175,12 +181,16 @@ async function scrubOne(
 class Pace {
   #free = performance.now();
 
-  constructor(private readonly rate: number) {}
+  readonly #rate: number;
+
+  constructor(rate: number) {
+    this.#rate = rate;
+  }
 
   async spend(bytes: number, signal: AbortSignal): Promise<void> {
     const now = performance.now();
     // Idle time is not made up for.
-    this.#free = Math.max(this.#free, now) + (bytes / this.rate) * 1000;
+    this.#free = Math.max(this.#free, now) + (bytes / this.#rate) * 1000;
     if (this.#free - now > AHEAD)
       await pause(this.#free - now, undefined, { signal, ref: false }).catch(() => {});
   }

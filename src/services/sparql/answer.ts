@@ -142,15 +142,18 @@ interface Record {
 export class Penalties {
   readonly #callers = new Map<string, Record>();
 
+  readonly #penalty: number;
+  readonly #memory: SharedMemory;
+
   /** @param penalty SPARQL_PENALTY, ms */
-  constructor(
-    private readonly penalty: number,
-    private readonly memory: SharedMemory,
-  ) {}
+  constructor(penalty: number, memory: SharedMemory) {
+    this.#penalty = penalty;
+    this.#memory = memory;
+  }
 
   /** Loads the data of other nodes about a caller; {@link check} uses the data of this node. */
   async learn(caller: string): Promise<void> {
-    const note = await this.memory.recall(`penalty ${caller}`);
+    const note = await this.#memory.recall(`penalty ${caller}`);
     const theirs = note === null ? undefined : (JSON.parse(note) as Record);
     if (theirs && theirs.last > (this.#callers.get(caller)?.last ?? Number.NEGATIVE_INFINITY))
       this.#keep(caller, theirs);
@@ -177,16 +180,16 @@ export class Penalties {
   strike(caller: string, weight = 1, now = Date.now()): void {
     const known = this.#callers.get(caller);
     const strikes =
-      known && now - known.last < MEMORY + this.penalty ? known.strikes + weight : weight;
+      known && now - known.last < MEMORY + this.#penalty ? known.strikes + weight : weight;
     const until =
       strikes <= LENIENCE
         ? 0
-        : now + Math.min(this.penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
+        : now + Math.min(this.#penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
     this.#keep(caller, { strikes, last: now, until });
-    void this.memory.remember(
+    void this.#memory.remember(
       `penalty ${caller}`,
       JSON.stringify({ strikes, last: now, until } satisfies Record),
-      Math.max(until - now, 0) + MEMORY + this.penalty,
+      Math.max(until - now, 0) + MEMORY + this.#penalty,
     );
   }
 

@@ -17,10 +17,13 @@ export class Nearness {
   #restsUntil = 0;
   #failing = false;
 
-  constructor(
-    private readonly embedder: Embedder,
-    private readonly log: Log,
-  ) {}
+  readonly #embedder: Embedder;
+  readonly #log: Log;
+
+  constructor(embedder: Embedder, log: Log) {
+    this.#embedder = embedder;
+    this.#log = log;
+  }
 
   /**
    * @param search runs the search: with the nearest records, or without
@@ -46,13 +49,13 @@ export class Nearness {
 
   async #of(text: string, signal: AbortSignal): Promise<SearchQuery["near"]> {
     try {
-      return { model: this.embedder.model, vector: await this.embedder.query(text, signal) };
+      return { model: this.#embedder.model, vector: await this.#embedder.query(text, signal) };
     } catch (error) {
       signal.throwIfAborted();
       // One refused query must not disable vectors for all others; if a server refuses everything,
       // the job that computes vectors fails and reports it.
       if (isOutage(error)) this.#fails(error);
-      else this.log.debug({ err: error }, "a search uses words only");
+      else this.#log.debug({ err: error }, "a search uses words only");
       return undefined;
     }
   }
@@ -60,12 +63,13 @@ export class Nearness {
   /** Logs once that searches use words only, and why. */
   #fails(err: unknown): void {
     this.#restsUntil = Date.now() + REST;
-    if (!this.#failing) this.log.warn({ err }, "searches use words only: no vectors are available");
+    if (!this.#failing)
+      this.#log.warn({ err }, "searches use words only: no vectors are available");
     this.#failing = true;
   }
 
   #works(): void {
-    if (this.#failing) this.log.info({}, "searches use vectors again");
+    if (this.#failing) this.#log.info({}, "searches use vectors again");
     this.#failing = false;
   }
 }

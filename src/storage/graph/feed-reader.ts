@@ -32,13 +32,16 @@ export class FeedReader {
    */
   #reason: string | undefined;
 
+  readonly #port: MessagePort;
+  readonly #onError: (message: string) => void;
+
   /**
    * @param onError called when the store answers with an error, once for as long as it is the same
    */
-  constructor(
-    private readonly port: MessagePort,
-    private readonly onError: (message: string) => void = () => {},
-  ) {
+  constructor(port: MessagePort, onError: (message: string) => void = () => {}) {
+    this.#port = port;
+    this.#onError = onError;
+
     port.on("message", (answer: FeedAnswer) => {
       const question = this.#asked.get(answer.id);
       if (!question) return;
@@ -68,14 +71,14 @@ export class FeedReader {
         this.#reason = undefined;
         return answer;
       }
-      if (answer.error !== this.#reason) this.onError(answer.error);
+      if (answer.error !== this.#reason) this.#onError(answer.error);
       this.#reason = answer.error;
       await pause(wait);
     }
   }
 
   close(): void {
-    this.port.close();
+    this.#port.close();
   }
 
   #once(question: Question): Promise<FeedAnswer> {
@@ -88,7 +91,7 @@ export class FeedReader {
         SILENCE,
       );
       this.#asked.set(id, { resolve, reject, clock });
-      this.port.postMessage({ id, ...question } satisfies FeedRequest);
+      this.#port.postMessage({ id, ...question } satisfies FeedRequest);
     });
   }
 }

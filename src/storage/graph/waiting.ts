@@ -54,17 +54,22 @@ export class FairLine {
   readonly #served = new Map<string, number>();
   #turns = 0;
 
+  readonly #options: FairLineOptions;
+  readonly #what: string;
+  readonly #late: () => ServiceError;
+  readonly #due: () => void;
+
   /**
    * @param what callers wait for, in words of an error: a thread, a connection
    * @param late the error of a query that waited too long
    * @param due called when a query has run for a slice: {@link relieve} then may end it
    */
-  constructor(
-    private readonly options: FairLineOptions,
-    private readonly what: string,
-    private readonly late: () => ServiceError,
-    private readonly due: () => void,
-  ) {}
+  constructor(options: FairLineOptions, what: string, late: () => ServiceError, due: () => void) {
+    this.#options = options;
+    this.#what = what;
+    this.#late = late;
+    this.#due = due;
+  }
 
   get length(): number {
     return this.#waiting.size;
@@ -90,7 +95,7 @@ export class FairLine {
         reject(error);
       };
       const abort = (): void => drop(signal!.reason as Error);
-      const clock = setTimeout(() => drop(this.late()), this.options.queueWait);
+      const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
       const waiting: Waiting = {
         question,
         asker,
@@ -108,7 +113,7 @@ export class FairLine {
       signal?.addEventListener("abort", abort, { once: true });
       this.#waiting.add(waiting);
       joined();
-      this.due();
+      this.#due();
     });
   }
 
@@ -141,16 +146,16 @@ export class FairLine {
    * place.
    */
   relieve(): void {
-    if (this.#running.size < this.options.slots) return;
+    if (this.#running.size < this.#options.slots) return;
     const now = performance.now();
     let longest: Running | undefined;
     for (const running of this.#running)
       if (running.end && (!longest || running.since < longest.since)) longest = running;
-    if (!longest || now - longest.since < this.options.slice) return;
+    if (!longest || now - longest.since < this.#options.slice) return;
     const { asker } = longest;
     if (![...this.#waiting].some((waiting) => isOther(waiting.asker, asker))) return;
     const message =
-      `The query ran longer than ${this.options.slice} ms (SPARQL_SLICE) while others waited, ` +
+      `The query ran longer than ${this.#options.slice} ms (SPARQL_SLICE) while others waited, ` +
       "and was ended; ask for less at a time, or again later.";
     if (longest.end!(new ServiceError("QUERY_TIMEOUT", message, {}, { "Retry-After": "5" })))
       delete longest.end;
@@ -184,7 +189,7 @@ export class FairLine {
 
   #watch(running: Running): void {
     clearTimeout(running.clock);
-    running.clock = setTimeout(this.due, this.options.slice + 1).unref();
+    running.clock = setTimeout(this.#due, this.#options.slice + 1).unref();
   }
 
   /**
@@ -195,12 +200,12 @@ export class FairLine {
     if (isShared(asker)) return true;
     let own = 0;
     for (const running of this.#running) if (nameOf(running.asker) === nameOf(asker)) own++;
-    return own < Math.max(1, this.options.slots - 1);
+    return own < Math.max(1, this.#options.slots - 1);
   }
 
   /** The caller with the most waiting queries gives way to a caller with fewer. */
   #makeRoom(asker: Asker): ServiceError | undefined {
-    const { queue, callerQueue } = this.options;
+    const { queue, callerQueue } = this.#options;
     const byCaller = new Map<string, Waiting[]>();
     for (const waiting of this.#waiting) {
       const name = nameOf(waiting.asker);
@@ -210,7 +215,7 @@ export class FairLine {
     const busy = (most: number, setting: string): ServiceError =>
       new ServiceError(
         "SPARQL_BUSY",
-        `More than ${most} queries wait for a ${this.what} (${setting}); try again shortly.`,
+        `More than ${most} queries wait for a ${this.#what} (${setting}); try again shortly.`,
         {},
         { "Retry-After": "5" },
       );
@@ -241,7 +246,11 @@ interface WaitingForSequence {
 export class Arrivals {
   readonly #waiting = new Set<WaitingForSequence>();
 
-  constructor(private readonly state: () => IndexState) {}
+  readonly #state: () => IndexState;
+
+  constructor(state: () => IndexState) {
+    this.#state = state;
+  }
 
   /**
    * @param wait ms
@@ -252,7 +261,7 @@ export class Arrivals {
     return new Promise((resolve, reject) => {
       const clock = setTimeout(() => {
         this.#waiting.delete(entry);
-        const { state, sequence: reached } = this.state();
+        const { state, sequence: reached } = this.#state();
         reject(
           state !== "ready"
             ? unavailable()

@@ -10,12 +10,16 @@ export class Feed {
   #worker: Worker | undefined;
   #ended: Promise<void> = Promise.resolve();
 
+  readonly #module: string;
+  readonly #workerData: unknown;
+  readonly #log: (message: string) => void;
+
   /** @param module of the thread, for {@link threadModule} */
-  constructor(
-    private readonly module: string,
-    private readonly workerData: unknown,
-    private readonly log: (message: string) => void,
-  ) {}
+  constructor(module: string, workerData: unknown, log: (message: string) => void) {
+    this.#module = module;
+    this.#workerData = workerData;
+    this.#log = log;
+  }
 
   /**
    * A port for the reader; it may be transferred to another thread. It closes when the feed thread
@@ -34,11 +38,11 @@ export class Feed {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule(this.module), {
-      workerData: this.workerData,
+    const worker = new Worker(threadModule(this.#module), {
+      workerData: this.#workerData,
       name: "records-feed",
     });
-    worker.on("error", (error) => this.log(`The feed thread failed: ${error.message}`));
+    worker.on("error", (error) => this.#log(`The feed thread failed: ${error.message}`));
     this.#ended = new Promise((resolve) =>
       worker.once("exit", () => {
         // The next feed gets a new thread; readers of this one see their ports close.
@@ -74,16 +78,21 @@ export class AskedThread<Question, Answer> {
   #current: Asked<Question, Answer> | undefined;
   readonly #waiting: Asked<Question, Answer>[] = [];
 
+  readonly #what: string;
+  readonly #module: string;
+  readonly #workerData: unknown;
+  readonly #log: (message: string) => void;
+
   /**
    * @param what the thread's name, e.g. "search";
    * @param module of the thread, for {@link threadModule}
    */
-  constructor(
-    private readonly what: string,
-    private readonly module: string,
-    private readonly workerData: unknown,
-    private readonly log: (message: string) => void,
-  ) {}
+  constructor(what: string, module: string, workerData: unknown, log: (message: string) => void) {
+    this.#what = what;
+    this.#module = module;
+    this.#workerData = workerData;
+    this.#log = log;
+  }
 
   /** @param signal an abort before the question is sent prevents it; its reason is thrown */
   ask(question: Question, signal?: AbortSignal): Promise<Answer> {
@@ -119,9 +128,9 @@ export class AskedThread<Question, Answer> {
   }
 
   #start(): Worker {
-    const worker = new Worker(threadModule(this.module), {
-      workerData: this.workerData,
-      name: `records-${this.what}`,
+    const worker = new Worker(threadModule(this.#module), {
+      workerData: this.#workerData,
+      name: `records-${this.#what}`,
     });
     worker.on("message", (answer: AskedThreadAnswer<Answer>) => {
       const asked = this.#current;
@@ -130,11 +139,11 @@ export class AskedThread<Question, Answer> {
       else asked?.resolve(answer.answer);
       this.#next();
     });
-    worker.on("error", (error) => this.log(`The ${this.what} thread failed: ${error.message}`));
+    worker.on("error", (error) => this.#log(`The ${this.#what} thread failed: ${error.message}`));
     this.#ended = new Promise((resolve) =>
       worker.once("exit", () => {
         if (this.#worker === worker) this.#worker = undefined;
-        this.#current?.reject(unavailable(`the ${this.what} thread ended`));
+        this.#current?.reject(unavailable(`the ${this.#what} thread ended`));
         this.#current = undefined;
         resolve();
         this.#next();

@@ -10,37 +10,41 @@ export class RedisMemory implements SharedMemory {
   readonly #alone = new LocalMemory();
   readonly #counters = new Map<number, Promise<RedisStore>>();
 
-  constructor(private readonly link: RedisLink) {}
+  readonly #link: RedisLink;
+
+  constructor(link: RedisLink) {
+    this.#link = link;
+  }
 
   async count(key: string, window: number): Promise<Count> {
     // Counted here as well, so that a limit that was reached holds on this node when Redis becomes
     // unavailable.
     const alone = await this.#alone.count(key, window);
-    if (!this.link.ready) return alone;
+    if (!this.#link.ready) return alone;
     try {
       const { totalHits, resetTime } = await (await this.#counter(window)).increment(hidden(key));
       return { count: totalHits, left: Math.max(0, resetTime!.getTime() - Date.now()) };
     } catch (error) {
       // The library treats a script that could not be loaded as failed for ever.
       this.#counters.delete(window);
-      this.link.failed(error);
+      this.#link.failed(error);
       return alone;
     }
   }
 
   async recall(key: string): Promise<string | null> {
-    if (!this.link.ready) return null;
-    return this.link.commands.get(this.#noteKey(key)).catch((error: unknown) => {
-      this.link.failed(error);
+    if (!this.#link.ready) return null;
+    return this.#link.commands.get(this.#noteKey(key)).catch((error: unknown) => {
+      this.#link.failed(error);
       return null;
     });
   }
 
   async remember(key: string, value: string, lifetime: number): Promise<void> {
-    if (!this.link.ready) return;
-    await this.link.commands
+    if (!this.#link.ready) return;
+    await this.#link.commands
       .set(this.#noteKey(key), value, "PX", Math.ceil(lifetime))
-      .catch((error: unknown) => this.link.failed(error));
+      .catch((error: unknown) => this.#link.failed(error));
   }
 
   #counter(window: number): Promise<RedisStore> {
@@ -48,8 +52,8 @@ export class RedisMemory implements SharedMemory {
     if (!counter) {
       const [command, prefix] = [
         (name: string, ...input: string[]) =>
-          this.link.commands.call(name, ...input) as Promise<RedisReply>,
-        this.link.key("count", ""),
+          this.#link.commands.call(name, ...input) as Promise<RedisReply>,
+        this.#link.key("count", ""),
       ];
       const store = new RedisStore({
         prefix,
@@ -62,7 +66,7 @@ export class RedisMemory implements SharedMemory {
   }
 
   #noteKey(key: string): string {
-    return this.link.key("note", hidden(key));
+    return this.#link.key("note", hidden(key));
   }
 }
 

@@ -27,13 +27,13 @@ export class Row {
   number = 0;
   /** Line of the file the row begins in, from 1; 0 where there are no lines. */
   line = 1;
-  private blockText: string | undefined;
+  #blockText: string | undefined;
 
   /** Points at other bytes, or at the same bytes with other content. */
   setBlock(bytes: Buffer, end: number): void {
     this.bytes = bytes;
     this.blockEnd = end;
-    this.blockText = undefined;
+    this.#blockText = undefined;
   }
 
   /** Doubles the number of cells that fit. */
@@ -54,8 +54,8 @@ export class Row {
   text(column: number): string {
     const flag = this.flags[column]!;
     if ((flag & ~QUOTED) !== 0) return this.ownText(column);
-    this.blockText ??= this.bytes.toString("latin1", 0, this.blockEnd);
-    return this.blockText.slice(this.starts[column], this.ends[column]);
+    this.#blockText ??= this.bytes.toString("latin1", 0, this.blockEnd);
+    return this.#blockText.slice(this.starts[column], this.ends[column]);
   }
 
   /** A cell's text for keeping. */
@@ -110,50 +110,53 @@ export const unguarded: Guard = (work) => work();
  * pass only when a row follows them (trailing blank lines are no rows).
  */
 export class RowGate {
-  private headerPending: boolean;
-  private blanks = 0;
-  private blankLine = 0;
+  #headerPending: boolean;
+  #blanks = 0;
+  #blankLine = 0;
   /** Columns of the file's first row, header or not. */
   firstCount = -1;
 
-  constructor(
-    header: boolean,
-    private readonly row: Row,
-    private readonly onRow: (row: Row) => void,
-    private readonly onHeader?: (row: Row) => void,
-  ) {
-    this.headerPending = header;
+  readonly #row: Row;
+  readonly #onRow: (row: Row) => void;
+  readonly #onHeader: ((row: Row) => void) | undefined;
+
+  constructor(header: boolean, row: Row, onRow: (row: Row) => void, onHeader?: (row: Row) => void) {
+    this.#row = row;
+    this.#onRow = onRow;
+    this.#onHeader = onHeader;
+
+    this.#headerPending = header;
   }
 
   /** Takes the row that was just read. */
   pass(): void {
-    const { row } = this;
+    const row = this.#row;
     if (this.firstCount < 0) this.firstCount = row.count;
-    if (this.headerPending) {
-      this.headerPending = false;
-      this.onHeader?.(row);
+    if (this.#headerPending) {
+      this.#headerPending = false;
+      this.#onHeader?.(row);
       return;
     }
     if (row.isBlank) {
-      if (this.blanks++ === 0) this.blankLine = row.line;
+      if (this.#blanks++ === 0) this.#blankLine = row.line;
       return;
     }
-    if (this.blanks > 0) this.passBlanks();
-    this.onRow(row);
+    if (this.#blanks > 0) this.#passBlanks();
+    this.#onRow(row);
     row.number++;
   }
 
-  private passBlanks(): void {
-    const { row } = this;
+  #passBlanks(): void {
+    const row = this.#row;
     const { count, line, flags, starts, ends } = row;
     const [flag, start, end] = [flags[0]!, starts[0]!, ends[0]!];
     row.setBlank();
-    for (let index = 0; index < this.blanks; index++) {
-      row.line = this.blankLine === 0 ? 0 : this.blankLine + index;
-      this.onRow(row);
+    for (let index = 0; index < this.#blanks; index++) {
+      row.line = this.#blankLine === 0 ? 0 : this.#blankLine + index;
+      this.#onRow(row);
       row.number++;
     }
-    this.blanks = 0;
+    this.#blanks = 0;
     row.count = count;
     row.line = line;
     [flags[0], starts[0], ends[0]] = [flag, start, end];

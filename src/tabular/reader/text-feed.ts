@@ -34,19 +34,22 @@ export function isScannable(separator: string): boolean {
  */
 export class RowScanner {
   /** 1 for the bytes that end a cell without quotes. */
-  private readonly stops = new Uint8Array(256);
-  private readonly highest: number;
+  readonly #stops = new Uint8Array(256);
+  readonly #highest: number;
   /** Line breaks inside the cells of the row just scanned. */
   innerLines = 0;
   /** True when the row was incomplete because a quoted cell is open. */
   quoteOpen = false;
 
-  constructor(
-    private readonly separator: number,
-    private readonly limits: TableLimits,
-  ) {
-    for (const byte of [separator, LF, CR]) this.stops[byte] = 1;
-    this.highest = Math.max(separator, LF, CR);
+  readonly #separator: number;
+  readonly #limits: TableLimits;
+
+  constructor(separator: number, limits: TableLimits) {
+    this.#separator = separator;
+    this.#limits = limits;
+
+    for (const byte of [separator, LF, CR]) this.#stops[byte] = 1;
+    this.#highest = Math.max(separator, LF, CR);
   }
 
   /**
@@ -57,7 +60,9 @@ export class RowScanner {
    */
   scan(row: Row, from: number, end: number, final: boolean): number {
     const { bytes } = row;
-    const { stops, separator, highest } = this;
+    const stops = this.#stops;
+    const separator = this.#separator;
+    const highest = this.#highest;
     let { starts, ends, flags } = row;
     let count = 0;
     let at = from;
@@ -65,7 +70,7 @@ export class RowScanner {
     this.quoteOpen = false;
     for (;;) {
       if (count === starts.length) {
-        if (count >= this.limits.maxColumns) throw tooManyColumns(row, this.limits);
+        if (count >= this.#limits.maxColumns) throw tooManyColumns(row, this.#limits);
         row.grow();
         ({ starts, ends, flags } = row);
       }
@@ -139,16 +144,16 @@ export class RowScanner {
       }
       break;
     }
-    if (count > this.limits.maxColumns) throw tooManyColumns(row, this.limits);
+    if (count > this.#limits.maxColumns) throw tooManyColumns(row, this.#limits);
     row.count = count;
-    if (at - from > this.limits.maxCell) this.checkCells(row);
+    if (at - from > this.#limits.maxCell) this.#checkCells(row);
     return at;
   }
 
-  private checkCells(row: Row): void {
+  #checkCells(row: Row): void {
     for (let column = 0; column < row.count; column++) {
-      if (row.ends[column]! - row.starts[column]! > this.limits.maxCell)
-        throw cellTooLong(row, column, this.limits);
+      if (row.ends[column]! - row.starts[column]! > this.#limits.maxCell)
+        throw cellTooLong(row, column, this.#limits);
     }
   }
 }

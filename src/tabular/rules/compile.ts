@@ -42,34 +42,46 @@ const TESTS: Record<Exclude<ElementType, "string">, (...cell: Bytes) => boolean>
 class ArrayCheck implements PropertyCheck {
   readonly judges: boolean;
   /** Rules that only count need no values. */
-  private readonly needsValues: boolean;
+  readonly #needsValues: boolean;
+
+  readonly #to: number | undefined;
+  readonly #type: ElementType;
+  readonly #rules: readonly JudgedRule<readonly Scalar[]>[];
+  readonly #itemRules: readonly JudgedRule<Scalar>[];
+  readonly #bounds: { minItems: number; maxItems: number };
 
   constructor(
     readonly name: string,
     readonly column: number,
-    private readonly to: number | undefined,
-    private readonly type: ElementType,
-    private readonly rules: readonly JudgedRule<readonly Scalar[]>[],
-    private readonly itemRules: readonly JudgedRule<Scalar>[],
-    private readonly bounds: { minItems: number; maxItems: number },
+    to: number | undefined,
+    type: ElementType,
+    rules: readonly JudgedRule<readonly Scalar[]>[],
+    itemRules: readonly JudgedRule<Scalar>[],
+    bounds: { minItems: number; maxItems: number },
   ) {
-    this.needsValues =
+    this.#to = to;
+    this.#type = type;
+    this.#rules = rules;
+    this.#itemRules = itemRules;
+    this.#bounds = bounds;
+
+    this.#needsValues =
       itemRules.length > 0 ||
       rules.some(({ keyword }) => keyword !== "minItems" && keyword !== "maxItems");
     this.judges = rules.length > 0 || itemRules.length > 0;
   }
 
-  private endIn(row: Row): number {
-    return this.to === undefined || this.to > row.count
+  #endIn(row: Row): number {
+    return this.#to === undefined || this.#to > row.count
       ? Math.max(row.count, this.column)
-      : this.to;
+      : this.#to;
   }
 
   convert(row: Row): Conversion {
-    if (this.type === "string") return CONVERTED;
+    if (this.#type === "string") return CONVERTED;
     const { bytes, starts, ends, flags } = row;
-    const end = this.endIn(row);
-    const test = TESTS[this.type];
+    const end = this.#endIn(row);
+    const test = TESTS[this.#type];
     for (let column = this.column; column < end; column++) {
       if ((flags[column]! & HAS_QUOTE) !== 0 || !test(bytes, starts[column]!, ends[column]!))
         return VALUE_ERROR;
@@ -78,13 +90,14 @@ class ArrayCheck implements PropertyCheck {
   }
 
   judge(row: Row, report: Report): void {
-    const count = this.endIn(row) - this.column;
-    if (!this.needsValues && count >= this.bounds.minItems && count <= this.bounds.maxItems) return;
+    const count = this.#endIn(row) - this.column;
+    if (!this.#needsValues && count >= this.#bounds.minItems && count <= this.#bounds.maxItems)
+      return;
     const values = Array.from({ length: count }, (_, element) =>
-      this.element(row, this.column + element),
+      this.#element(row, this.column + element),
     );
-    applyRules(this.rules, values, report, this.column);
-    for (const rule of this.itemRules) {
+    applyRules(this.#rules, values, report, this.column);
+    for (const rule of this.#itemRules) {
       // The first element speaks for the others: a thousand wrong ones in a row are one mistake.
       const element = values.findIndex((value) => !rule.keeps(value));
       if (element >= 0)
@@ -96,9 +109,9 @@ class ArrayCheck implements PropertyCheck {
     }
   }
 
-  private element(row: Row, column: number): Scalar {
+  #element(row: Row, column: number): Scalar {
     const [start, end] = [row.starts[column]!, row.ends[column]!];
-    switch (this.type) {
+    switch (this.#type) {
       case "number":
         return readNumber(row.bytes, start, end);
       case "integer":

@@ -22,11 +22,15 @@ const HAS_QUOTE = ESCAPED | RELAXED;
 /** A column of text: every cell converts. */
 export class StringCheck implements PropertyCheck {
   readonly judges: boolean;
+  readonly #rules: readonly JudgedRule<string>[];
+
   constructor(
     readonly name: string,
     readonly column: number,
-    private readonly rules: readonly JudgedRule<string>[],
+    rules: readonly JudgedRule<string>[],
   ) {
+    this.#rules = rules;
+
     this.judges = rules.length > 0;
   }
 
@@ -36,7 +40,7 @@ export class StringCheck implements PropertyCheck {
 
   judge(row: Row, report: Report): void {
     const text = row.text(this.column);
-    for (const rule of this.rules) {
+    for (const rule of this.#rules) {
       // Text of its own: a slice that shares memory with its block would keep the block alive.
       if (!rule.keeps(text))
         report.violation(rule.kind, rule.text(row.ownText(this.column)), this.column);
@@ -47,12 +51,16 @@ export class StringCheck implements PropertyCheck {
 /** A column of any numbers. */
 export class NumberCheck implements PropertyCheck {
   readonly judges: boolean;
-  private value = 0;
+  #value = 0;
+  readonly #rules: readonly JudgedRule<number>[];
+
   constructor(
     readonly name: string,
     readonly column: number,
-    private readonly rules: readonly JudgedRule<number>[],
+    rules: readonly JudgedRule<number>[],
   ) {
+    this.#rules = rules;
+
     this.judges = rules.length > 0;
   }
 
@@ -62,24 +70,28 @@ export class NumberCheck implements PropertyCheck {
     if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
     if (!this.judges)
       return isNumber(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
-    this.value = readNumber(row.bytes, row.starts[column]!, row.ends[column]!);
-    return Number.isNaN(this.value) ? VALUE_ERROR : CONVERTED;
+    this.#value = readNumber(row.bytes, row.starts[column]!, row.ends[column]!);
+    return Number.isNaN(this.#value) ? VALUE_ERROR : CONVERTED;
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.column);
+    applyRules(this.#rules, this.#value, report, this.column);
   }
 }
 
 /** A column of whole numbers. */
 export class IntegerCheck implements PropertyCheck {
   readonly judges: boolean;
-  private value: number | bigint = 0;
+  #value: number | bigint = 0;
+  readonly #rules: readonly JudgedRule<number | bigint>[];
+
   constructor(
     readonly name: string,
     readonly column: number,
-    private readonly rules: readonly JudgedRule<number | bigint>[],
+    rules: readonly JudgedRule<number | bigint>[],
   ) {
+    this.#rules = rules;
+
     this.judges = rules.length > 0;
   }
 
@@ -91,24 +103,28 @@ export class IntegerCheck implements PropertyCheck {
       return isInteger(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
     const value = readInteger(row.bytes, row.starts[column]!, row.ends[column]!);
     if (value === undefined) return VALUE_ERROR;
-    this.value = value;
+    this.#value = value;
     return CONVERTED;
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.column);
+    applyRules(this.#rules, this.#value, report, this.column);
   }
 }
 
 /** A column of booleans. */
 export class BooleanCheck implements PropertyCheck {
   readonly judges: boolean;
-  private value = false;
+  #value = false;
+  readonly #rules: readonly JudgedRule<boolean>[];
+
   constructor(
     readonly name: string,
     readonly column: number,
-    private readonly rules: readonly JudgedRule<boolean>[],
+    rules: readonly JudgedRule<boolean>[],
   ) {
+    this.#rules = rules;
+
     this.judges = rules.length > 0;
   }
 
@@ -118,12 +134,12 @@ export class BooleanCheck implements PropertyCheck {
     if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
     const value = readBoolean(row.bytes, row.starts[column]!, row.ends[column]!);
     if (value === undefined) return VALUE_ERROR;
-    this.value = value;
+    this.#value = value;
     return CONVERTED;
   }
 
   judge(_row: Row, report: Report): void {
-    applyRules(this.rules, this.value, report, this.column);
+    applyRules(this.#rules, this.#value, report, this.column);
   }
 }
 

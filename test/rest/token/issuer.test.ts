@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { overlay } from "../../support/overlay.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const JWT_SECRET = "one key that two registries were given by mistake";
@@ -59,7 +60,7 @@ describe("the issuer", () => {
   it("is one for two nodes that begin an installation together", async () => {
     const { installation } = await import("../../../src/services/accounts/tokens.js");
     const { records } = here.deps;
-    const fresh = Object.assign(Object.create(records) as typeof records, {
+    const fresh = overlay(records, {
       setting: (name: string) => records.setting(`test ${name}`),
       setSetting: (name: string, value: string, options: { ifAbsent?: boolean }) =>
         records.setSetting(`test ${name}`, value, options),

@@ -5,6 +5,7 @@ import { ServiceError } from "../../../src/errors.js";
 import { hashPassword, login, verifyPassword } from "../../../src/services/accounts/accounts.js";
 import { Authenticator, issueToken, RateLimit } from "../../../src/services/accounts/tokens.js";
 import { LocalMemory } from "../../../src/storage/shared/local.js";
+import { overlay } from "../../support/overlay.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
 
 let server: TestServer;
@@ -69,7 +70,7 @@ describe("a password", () => {
       };
       const deps = {
         ...server.deps,
-        records: Object.assign(Object.create(records) as typeof records, { accountByEmail }),
+        records: overlay(records, { accountByEmail }),
       };
       expect(await codeOf(login(deps, { username: bob.email, password: PASSWORD }))).toBe(
         "BAD_CREDENTIALS",

@@ -14,6 +14,7 @@ import { heldScore, keptScore } from "../../../src/services/scoring/read-score.j
 import { scoreOf } from "../../../src/services/scoring/score.js";
 import type { RecordStore } from "../../../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
+import { overlay } from "../../support/overlay.js";
 import { perfect, ScoredCrates, type Sketch } from "../../support/scored-crates.js";
 
 let folder: string;
@@ -580,24 +581,19 @@ it(
     const stored = await crates.store(perfect());
     // The change comes when the crate's state was read, and before its records are.
     let changed = false;
-    const overtaken: RecordStore = new Proxy(records, {
-      get: (target, name) =>
-        name !== "stateOfCrate"
-          ? (target as never)[name]
-          : async (crate: string) => {
-              const state = await target.stateOfCrate(crate);
-              if (!changed) {
-                changed = true;
-                await target.commit({
-                  by: null,
-                  at: Date.now(),
-                  records: [
-                    { op: "publish", ark: stored.ark, status: "ARCHIVED", embargoedUntil: null },
-                  ],
-                });
-              }
-              return state;
-            },
+    const overtaken = overlay(records, {
+      stateOfCrate: async (crate: string) => {
+        const state = await records.stateOfCrate(crate);
+        if (!changed) {
+          changed = true;
+          await records.commit({
+            by: null,
+            at: Date.now(),
+            records: [{ op: "publish", ark: stored.ark, status: "ARCHIVED", embargoedUntil: null }],
+          });
+        }
+        return state;
+      },
     });
     const deps = { config: crates.config, records: overtaken };
     const { facts, grounds } = await gather(deps, stored, new AbortController().signal);

@@ -81,7 +81,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
 
   test("go over connections that may be told something when they are given up already", async () => {
     const session = await database.session();
-    const client = session["client"];
+    const client = session.client;
     session.release(true);
     // As the last words of a server that is shut down come.
     expect(() => client.emit("error", new Error("terminating connection"))).not.toThrow();

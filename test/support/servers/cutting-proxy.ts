@@ -17,10 +17,13 @@ export class CuttingProxy {
   #last: { after: Buffer; words: Buffer } | undefined;
   readonly #sockets = new Set<Socket>();
 
-  private constructor(
-    private readonly server: Server,
-    private readonly target: number,
-  ) {}
+  readonly #server: Server;
+  readonly #target: number;
+
+  private constructor(server: Server, target: number) {
+    this.#server = server;
+    this.#target = target;
+  }
 
   static async start(target: number): Promise<CuttingProxy> {
     const server = createServer();
@@ -32,7 +35,7 @@ export class CuttingProxy {
   }
 
   get port(): number {
-    return (this.server.address() as AddressInfo).port;
+    return (this.#server.address() as AddressInfo).port;
   }
 
   /** The next connection on which the text is sent is cut, and no other. */
@@ -49,8 +52,8 @@ export class CuttingProxy {
   }
 
   async stop(): Promise<void> {
-    if (!this.server.listening) return;
-    const closed = once(this.server, "close");
+    if (!this.#server.listening) return;
+    const closed = once(this.#server, "close");
     this.#vanish();
     await closed;
   }
@@ -65,11 +68,11 @@ export class CuttingProxy {
 
   #vanish(): void {
     for (const socket of this.#sockets) socket.destroy();
-    this.server.close();
+    this.#server.close();
   }
 
   #serve(client: Socket): void {
-    const server = connect(this.target, "127.0.0.1");
+    const server = connect(this.#target, "127.0.0.1");
     let state: Cut["when"] | undefined;
     for (const [socket, other] of [
       [client, server],

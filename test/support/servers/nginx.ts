@@ -24,11 +24,17 @@ if (!nginxInstalled)
  * puts files.
  */
 export class Nginx {
+  readonly #folder: string;
+  readonly #child: ChildProcess;
+
   private constructor(
     readonly url: string,
-    private readonly folder: string,
-    private readonly child: ChildProcess,
-  ) {}
+    folder: string,
+    child: ChildProcess,
+  ) {
+    this.#folder = folder;
+    this.#child = child;
+  }
 
   /**
    * @param upstream address of a registry, such as http://127.0.0.1:8080
@@ -83,14 +89,14 @@ export class Nginx {
   }
 
   log(): Promise<string> {
-    return readFile(join(this.folder, "log"), "utf8");
+    return readFile(join(this.#folder, "log"), "utf8");
   }
 
   /** Files of requests and answers that it stores on disk. */
   async kept(): Promise<string[]> {
     const folders = await Promise.all(
       ["body", "proxy"].map((name) =>
-        readdir(join(this.folder, name), { recursive: true, withFileTypes: true }),
+        readdir(join(this.#folder, name), { recursive: true, withFileTypes: true }),
       ),
     );
     return folders
@@ -100,12 +106,12 @@ export class Nginx {
   }
 
   async stop(): Promise<void> {
-    if (this.child.exitCode === null) {
-      const gone = once(this.child, "exit");
-      this.child.kill("SIGTERM");
+    if (this.#child.exitCode === null) {
+      const gone = once(this.#child, "exit");
+      this.#child.kill("SIGTERM");
       await gone;
     }
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }
 

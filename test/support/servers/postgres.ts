@@ -90,11 +90,17 @@ export class PostgresServer {
   #process: ChildProcess | undefined;
   #databases = 0;
 
+  readonly #folder: string;
+  readonly #settings: readonly string[];
+
   private constructor(
-    private readonly folder: string,
+    folder: string,
     readonly port: number,
-    private readonly settings: readonly string[],
-  ) {}
+    settings: readonly string[],
+  ) {
+    this.#folder = folder;
+    this.#settings = settings;
+  }
 
   /**
    * @param settings of postgresql.conf, e.g. `fsync=off`
@@ -131,14 +137,14 @@ export class PostgresServer {
       "max_connections=200",
       "shared_buffers=64MB",
       "dynamic_shared_memory_type=mmap",
-      ...this.settings,
+      ...this.#settings,
     ];
     const [program, args] = command("postgres", [
       "-D",
-      join(this.folder, "data"),
+      join(this.#folder, "data"),
       ...all.flatMap((setting) => ["-c", setting]),
     ]);
-    const child = spawn(program, args, { cwd: this.folder, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(program, args, { cwd: this.#folder, stdio: ["ignore", "ignore", "pipe"] });
     let said = "";
     child.stderr!.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4000)));
     this.#process = child;
@@ -189,7 +195,7 @@ export class PostgresServer {
       }
     }
     await ended;
-    await rm(join(this.folder, "data", "postmaster.pid"), { force: true });
+    await rm(join(this.#folder, "data", "postmaster.pid"), { force: true });
   }
 
   /** Stands still without ending, as a machine that hangs. */
@@ -232,6 +238,6 @@ export class PostgresServer {
   async stop(): Promise<void> {
     await this.kill();
     // Processes that were just killed may still be ending.
-    await rm(this.folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   }
 }

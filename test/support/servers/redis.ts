@@ -30,15 +30,21 @@ interface RedisOptions {
 
 /** A Redis of its own on a free port of this machine; it ends with the process that started it. */
 export class RedisServer {
+  readonly #folder: string;
+  readonly #options: RedisOptions;
+
   private constructor(
     readonly port: number,
-    private readonly folder: string,
-    private readonly options: RedisOptions,
-  ) {}
-  private child: ChildProcess | undefined;
+    folder: string,
+    options: RedisOptions,
+  ) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+  #child: ChildProcess | undefined;
 
   get url(): string {
-    const { tls, password } = this.options;
+    const { tls, password } = this.#options;
     return `${tls ? "rediss" : "redis"}://${password === undefined ? "" : `:${encodeURIComponent(password)}@`}127.0.0.1:${this.port}`;
   }
 
@@ -54,7 +60,7 @@ export class RedisServer {
 
   /** Starts it where it was before: empty unless it is persistent. */
   async restart(): Promise<void> {
-    const { persistent, fsync = "always", tls, password, replicaOf } = this.options;
+    const { persistent, fsync = "always", tls, password, replicaOf } = this.#options;
     const keep = persistent
       ? ["--appendonly", "yes", "--appendfsync", fsync]
       : ["--appendonly", "no"];
@@ -84,7 +90,7 @@ export class RedisServer {
       "--bind",
       "127.0.0.1",
       "--dir",
-      this.folder,
+      this.#folder,
       "--save",
       "",
       ...keep,
@@ -92,7 +98,7 @@ export class RedisServer {
       "noeviction",
     ];
     // util-linux: the server gets the signal when this process is gone, however it went.
-    this.child = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...options], {
+    this.#child = spawn("setpriv", ["--pdeathsig", "KILL", "redis-server", ...options], {
       stdio: "ignore",
     });
     const client = new Redis(this.url, {
@@ -109,7 +115,7 @@ export class RedisServer {
 
   /** As a power cut would. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
-    const { child } = this;
+    const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
     const gone = new Promise((resolve) => child.once("exit", resolve));
     child.kill(signal);
@@ -118,15 +124,15 @@ export class RedisServer {
 
   /** Holds it as it is, so that it answers nothing; {@link resume} lets it go on. */
   pause(): void {
-    this.child?.kill("SIGSTOP");
+    this.#child?.kill("SIGSTOP");
   }
 
   resume(): void {
-    this.child?.kill("SIGCONT");
+    this.#child?.kill("SIGCONT");
   }
 
   async stop(): Promise<void> {
     await this.kill();
-    await rm(this.folder, { recursive: true, force: true });
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }

@@ -10,11 +10,17 @@ import { freePort, startProgram, untilReady, type Program } from "./program.js";
  * Basic authentication.
  */
 export class TlsFront {
+  readonly #folder: string;
+  readonly #program: Program;
+
   private constructor(
     readonly url: string,
-    private readonly folder: string,
-    private readonly program: Program,
-  ) {}
+    folder: string,
+    program: Program,
+  ) {
+    this.#folder = folder;
+    this.#program = program;
+  }
 
   /** @param upstream address without a slash at the end */
   static async start(
@@ -57,7 +63,7 @@ http {
   }
 
   async stop(): Promise<void> {
-    await this.program.stop();
-    await rm(this.folder, { recursive: true, force: true });
+    await this.#program.stop();
+    await rm(this.#folder, { recursive: true, force: true });
   }
 }

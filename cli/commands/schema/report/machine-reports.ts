@@ -6,19 +6,25 @@ import { OrderedReport, type Output, type Report } from "./report.js";
  * found.
  */
 export class NdjsonReport implements Report {
-  private file = "";
-  constructor(private readonly output: Output) {}
+  #file = "";
+  readonly #output: Output;
+
+  constructor(output: Output) {
+    this.#output = output;
+  }
 
   async begin(file: string): Promise<void> {
-    this.file = file;
+    this.#file = file;
   }
 
   async add(errors: TableError[]): Promise<void> {
     for (const error of errors) {
-      const full = this.output.write(`${JSON.stringify({ file: this.file, ...error.toJSON() })}\n`);
+      const full = this.#output.write(
+        `${JSON.stringify({ file: this.#file, ...error.toJSON() })}\n`,
+      );
       if (full) await full;
     }
-    await this.output.flush();
+    await this.#output.flush();
   }
 
   async end(): Promise<void> {}
@@ -31,13 +37,13 @@ export class NdjsonReport implements Report {
  * contract's order.
  */
 export class JsonReport extends OrderedReport {
-  private count = 0;
-  private valid = true;
+  #count = 0;
+  #valid = true;
 
   protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
     await output.write(
-      `${this.count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`,
+      `${this.#count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`,
     );
     let first = true;
     for (const error of this.errors()) {
@@ -46,45 +52,47 @@ export class JsonReport extends OrderedReport {
       first = false;
     }
     await output.write(`${first ? "" : "\n"}],"summary":${JSON.stringify(summary)}}`);
-    if (summary.errors > 0) this.valid = false;
+    if (summary.errors > 0) this.#valid = false;
   }
 
   override async abandon(): Promise<void> {
     await super.abandon();
-    this.valid = false;
+    this.#valid = false;
   }
 
   override async finish(): Promise<void> {
-    await this.output.write(`${this.count === 0 ? '{"files":[' : "\n"}],"valid":${this.valid}}\n`);
+    await this.output.write(
+      `${this.#count === 0 ? '{"files":[' : "\n"}],"valid":${this.#valid}}\n`,
+    );
     await this.output.flush();
   }
 }
 
 /** SARIF 2.1.0: one run, one result for each error. */
 export class SarifReport extends OrderedReport {
-  private count = 0;
-  private failed = false;
+  #count = 0;
+  #failed = false;
 
   protected async write(): Promise<void> {
     for (const error of this.errors()) {
-      const full = this.output.write(`${this.head()}${JSON.stringify(this.result(error))}`);
+      const full = this.output.write(`${this.#head()}${JSON.stringify(this.#result(error))}`);
       if (full) await full;
     }
   }
 
   override async abandon(): Promise<void> {
     await super.abandon();
-    this.failed = true;
+    this.#failed = true;
   }
 
   override async finish(): Promise<void> {
-    if (this.count === 0) await this.output.write(this.head().trimEnd());
-    await this.output.write(`],"invocations":[{"executionSuccessful":${!this.failed}}]}]}\n`);
+    if (this.#count === 0) await this.output.write(this.#head().trimEnd());
+    await this.output.write(`],"invocations":[{"executionSuccessful":${!this.#failed}}]}]}\n`);
     await this.output.flush();
   }
 
-  private head(): string {
-    if (this.count++ > 0) return ",\n";
+  #head(): string {
+    if (this.#count++ > 0) return ",\n";
     const driver = {
       name: "arkgraph schema validate",
       rules: [
@@ -101,7 +109,7 @@ export class SarifReport extends OrderedReport {
     );
   }
 
-  private result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
+  #result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
     const uri =
       this.file === "standard input"
         ? "-"

@@ -15,38 +15,38 @@ const PIECE = 64 << 10;
  * printable, so it holds neither tab nor line break.
  */
 class Spool {
-  private readonly kinds: ErrorKind[] = [];
-  private pending = "";
-  private file: { descriptor: number; folder: string } | undefined;
+  readonly #kinds: ErrorKind[] = [];
+  #pending = "";
+  #file: { descriptor: number; folder: string } | undefined;
 
   add({ kind, row, line, column, detail }: TableError): void {
-    this.kinds[kind.id] = kind;
-    this.pending += `${row}\t${line}\t${kind.id}\t${column}\t${detail}\n`;
-    if (this.pending.length > (this.file ? PIECE : IN_MEMORY)) this.spill();
+    this.#kinds[kind.id] = kind;
+    this.#pending += `${row}\t${line}\t${kind.id}\t${column}\t${detail}\n`;
+    if (this.#pending.length > (this.#file ? PIECE : IN_MEMORY)) this.#spill();
   }
 
-  private spill(): void {
-    if (!this.file) {
+  #spill(): void {
+    if (!this.#file) {
       const folder = mkdtempSync(join(tmpdir(), "arkgraph-"));
-      this.file = { descriptor: openSync(join(folder, "errors"), "wx+", 0o600), folder };
+      this.#file = { descriptor: openSync(join(folder, "errors"), "wx+", 0o600), folder };
       // Remove the name, so that the file disappears when the process ends, for whatever reason.
       if (process.platform !== "win32") rmSync(folder, { recursive: true, force: true });
     }
-    const bytes = Buffer.from(this.pending);
-    for (let at = 0; at < bytes.length;) at += writeSync(this.file.descriptor, bytes, at);
-    this.pending = "";
+    const bytes = Buffer.from(this.#pending);
+    for (let at = 0; at < bytes.length;) at += writeSync(this.#file.descriptor, bytes, at);
+    this.#pending = "";
   }
 
   /** The errors in the order in which they were added; can be read only once. */
   *errors(): Generator<TableError> {
-    for (const text of this.pieces()) {
+    for (const text of this.#pieces()) {
       for (let at = 0; at < text.length;) {
         const rowEnd = text.indexOf("\t", at);
         const lineEnd = text.indexOf("\t", rowEnd + 1);
         const kindEnd = text.indexOf("\t", lineEnd + 1);
         const columnEnd = text.indexOf("\t", kindEnd + 1);
         const end = text.indexOf("\n", columnEnd + 1);
-        const kind = this.kinds[+text.slice(lineEnd + 1, kindEnd)]!;
+        const kind = this.#kinds[+text.slice(lineEnd + 1, kindEnd)]!;
         yield new TableError(
           kind,
           +text.slice(at, rowEnd),
@@ -60,17 +60,17 @@ class Spool {
   }
 
   /** Text of whole lines. */
-  private *pieces(): Generator<string> {
-    if (!this.file) {
-      yield this.pending;
+  *#pieces(): Generator<string> {
+    if (!this.#file) {
+      yield this.#pending;
       return;
     }
-    this.spill();
+    this.#spill();
     const piece = Buffer.allocUnsafe(PIECE);
     let rest: Buffer = Buffer.alloc(0);
     for (
       let position = 0, count = 0;
-      (count = readSync(this.file.descriptor, piece, 0, PIECE, position)) > 0;
+      (count = readSync(this.#file.descriptor, piece, 0, PIECE, position)) > 0;
       position += count
     ) {
       const bytes = Buffer.concat([rest, piece.subarray(0, count)]);
@@ -81,10 +81,10 @@ class Spool {
   }
 
   close(): void {
-    if (!this.file) return;
-    closeSync(this.file.descriptor);
-    rmSync(this.file.folder, { recursive: true, force: true });
-    this.file = undefined;
+    if (!this.#file) return;
+    closeSync(this.#file.descriptor);
+    rmSync(this.#file.folder, { recursive: true, force: true });
+    this.#file = undefined;
   }
 }
 
@@ -159,9 +159,13 @@ const BATCH = 64 << 10;
  * head`), the process ends without an error.
  */
 export class Output {
-  private pending = "";
+  #pending = "";
 
-  constructor(private readonly stream: NodeJS.WriteStream = process.stdout) {
+  readonly #stream: NodeJS.WriteStream;
+
+  constructor(stream: NodeJS.WriteStream = process.stdout) {
+    this.#stream = stream;
+
     stream.on("error", (error: NodeJS.ErrnoException) => {
       if (error.code !== "EPIPE") throw error;
       process.exit(process.exitCode ?? 1);
@@ -169,18 +173,18 @@ export class Output {
   }
 
   get isTerminal(): boolean {
-    return this.stream.isTTY === true;
+    return this.#stream.isTTY === true;
   }
 
   /** @returns a promise if the caller must wait */
   write(text: string): Promise<void> | undefined {
-    this.pending += text;
-    return this.pending.length >= BATCH ? this.flush() : undefined;
+    this.#pending += text;
+    return this.#pending.length >= BATCH ? this.flush() : undefined;
   }
 
   async flush(): Promise<void> {
-    const text = this.pending;
-    this.pending = "";
-    if (text !== "" && !this.stream.write(text)) await once(this.stream, "drain");
+    const text = this.#pending;
+    this.#pending = "";
+    if (text !== "" && !this.#stream.write(text)) await once(this.#stream, "drain");
   }
 }

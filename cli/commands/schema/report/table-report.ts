@@ -28,39 +28,40 @@ interface KindCells {
 
 /** The contract's table; `Validation Success` if there are no errors. */
 export class TableReport extends OrderedReport {
-  private table = new TextTable(HEAD);
-  private kinds: (KindCells | undefined)[] = [];
-  private last = 0;
+  #table = new TextTable(HEAD);
+  #kinds: (KindCells | undefined)[] = [];
+  #last = 0;
+
+  readonly #several: boolean;
+  readonly #coloured: boolean;
 
   /** @param several true when more than one file is checked: then the report names each file */
-  constructor(
-    output: Output,
-    private readonly several: boolean,
-    private readonly coloured: boolean,
-  ) {
+  constructor(output: Output, several: boolean, coloured: boolean) {
     super(output);
+    this.#several = several;
+    this.#coloured = coloured;
   }
 
   override async begin(file: string): Promise<void> {
     await super.begin(file);
-    this.table = new TextTable(HEAD);
-    this.kinds = [];
-    this.last = 0;
+    this.#table = new TextTable(HEAD);
+    this.#kinds = [];
+    this.#last = 0;
   }
 
   override async add(errors: TableError[]): Promise<void> {
     for (const { kind, row, detail } of errors) {
-      const cells = (this.kinds[kind.id] ??= this.learn(kind));
-      if (row > this.last) this.last = row;
-      this.table.widen(3, cells.width + displayWidth(detail));
+      const cells = (this.#kinds[kind.id] ??= this.#learn(kind));
+      if (row > this.#last) this.#last = row;
+      this.#table.widen(3, cells.width + displayWidth(detail));
     }
     await super.add(errors);
   }
 
-  private learn(kind: ErrorKind): KindCells {
+  #learn(kind: ErrorKind): KindCells {
     const [before, after] = [visible(kind.before), visible(kind.after)];
-    this.table.widen(1, kind.type.length);
-    this.table.widen(2, (kind.keyword ?? "None").length);
+    this.#table.widen(1, kind.type.length);
+    this.#table.widen(2, (kind.keyword ?? "None").length);
     return { before, after, width: displayWidth(before) + displayWidth(after) };
   }
 
@@ -68,16 +69,18 @@ export class TableReport extends OrderedReport {
     const { output } = this;
     if (summary.errors === 0)
       await output.write(
-        `${this.several ? `${this.file}: ` : ""}${this.paint(GREEN, "Validation Success")}\n`,
+        `${this.#several ? `${this.file}: ` : ""}${this.#paint(GREEN, "Validation Success")}\n`,
       );
-    else await this.writeTable();
+    else await this.#writeTable();
     await output.flush();
   }
 
-  private async writeTable(): Promise<void> {
-    const { output, table, kinds } = this;
-    table.widen(0, String(this.last).length);
-    await output.write((this.several ? `${this.file}:\n` : "") + table.top());
+  async #writeTable(): Promise<void> {
+    const { output } = this;
+    const table = this.#table;
+    const kinds = this.#kinds;
+    table.widen(0, String(this.#last).length);
+    await output.write((this.#several ? `${this.file}:\n` : "") + table.top());
     const [rowWidth, typeWidth, keywordWidth, messageWidth] = table.widths as [
       number,
       number,
@@ -90,7 +93,7 @@ export class TableReport extends OrderedReport {
       if (middle === undefined) {
         middle =
           " | " +
-          `${this.paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} ` +
+          `${this.#paint(kind.keyword === null ? RED : YELLOW, centred(kind.type, typeWidth))} ` +
           `| ${centred(kind.keyword ?? "None", keywordWidth)} | `;
         middles.set(kind, middle);
       }
@@ -103,8 +106,8 @@ export class TableReport extends OrderedReport {
     await output.write(table.bottom());
   }
 
-  private paint(colour: string, text: string): string {
-    return this.coloured ? `${colour}${text}${PLAIN}` : text;
+  #paint(colour: string, text: string): string {
+    return this.#coloured ? `${colour}${text}${PLAIN}` : text;
   }
 }
 

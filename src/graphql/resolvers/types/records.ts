@@ -55,7 +55,7 @@ export abstract class Node {
   resolveType: (value: RecordNode) => value.typeName,
 })
 export abstract class RecordNode extends Node {
-  private parsed: JsonObject | undefined;
+  #parsed: JsonObject | undefined;
   constructor(
     readonly ark: string,
     readonly stored: StoredRecord | null,
@@ -67,7 +67,7 @@ export abstract class RecordNode extends Node {
   }
   /** The public view of the document. */
   get shown(): JsonObject {
-    return (this.parsed ??= this.stored
+    return (this.#parsed ??= this.stored
       ? publicView(
           KINDS[this.stored.kind],
           JSON.parse(Buffer.from(this.stored.document).toString("utf8")) as JsonObject,

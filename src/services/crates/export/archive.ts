@@ -36,21 +36,21 @@ const ELSEWHERE = "files";
  * two names are equal on any file system.
  */
 export class MemberPaths {
-  private readonly files = new Set<string>();
-  private readonly folders = new Set<string>();
+  readonly #files = new Set<string>();
+  readonly #folders = new Set<string>();
 
   constructor() {
-    this.files.add(foldName("ro-crate-metadata.json"));
+    this.#files.add(foldName("ro-crate-metadata.json"));
   }
 
   /** True for the folder of a file that has a place. */
   hasFolder(path: string): boolean {
-    return this.folders.has(foldName(path));
+    return this.#folders.has(foldName(path));
   }
 
   /** Claims a path unchanged; undefined when it is not a valid member name, or is taken. */
   take(path: string): string | undefined {
-    return isName(path) && !METADATA.test(path) && this.isFree(path) ? this.add(path) : undefined;
+    return isName(path) && !METADATA.test(path) && this.#isFree(path) ? this.#add(path) : undefined;
   }
 
   /** A path for metadata of a crate within the crate. */
@@ -58,7 +58,7 @@ export class MemberPaths {
     const bare = isName(folder) ? folder : `crates/${plain(folder)}`;
     for (let count = 0; ; count++) {
       const path = `${bare}${count === 0 ? "" : `-${count}`}/ro-crate-metadata.json`;
-      if (this.isFree(path)) return this.add(path);
+      if (this.#isFree(path)) return this.#add(path);
     }
   }
 
@@ -72,16 +72,16 @@ export class MemberPaths {
     }
   }
 
-  private isFree(path: string): boolean {
+  #isFree(path: string): boolean {
     const folded = foldName(path);
-    if (this.files.has(folded) || this.folders.has(folded)) return false;
-    return !foldersOf(folded).some((folder) => this.files.has(folder));
+    if (this.#files.has(folded) || this.#folders.has(folded)) return false;
+    return !foldersOf(folded).some((folder) => this.#files.has(folder));
   }
 
-  private add(path: string): string {
+  #add(path: string): string {
     const folded = foldName(path);
-    this.files.add(folded);
-    for (const folder of foldersOf(folded)) this.folders.add(folder);
+    this.#files.add(folded);
+    for (const folder of foldersOf(folded)) this.#folders.add(folder);
     return path;
   }
 }
@@ -132,9 +132,13 @@ function decoded(path: string): string {
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
   /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
-  private readonly placed = new Map<string, { url: string | null; object: ObjectReference }>();
+  readonly #placed = new Map<string, { url: string | null; object: ObjectReference }>();
 
-  constructor(private readonly crate: string) {}
+  readonly #crate: string;
+
+  constructor(crate: string) {
+    this.#crate = crate;
+  }
 
   /**
    * Finds a file's place: the path that its identifier was derived from, else the path at which its
@@ -146,12 +150,12 @@ class FileStatements {
     object: ObjectReference,
     paths: MemberPaths,
   ): { path: string; id?: string } {
-    const suffix = suffixOf(record.ark, this.crate);
+    const suffix = suffixOf(record.ark, this.#crate);
     // A name minted for an entity without a path is not a path.
     if (suffix !== undefined && !suffix.startsWith("entity/")) {
       const path = paths.take(decoded(suffix));
       if (path !== undefined) {
-        this.placed.set(record.ark, { url: null, object });
+        this.#placed.set(record.ark, { url: null, object });
         return { path, id: relativeId(suffix) };
       }
     }
@@ -160,11 +164,14 @@ class FileStatements {
         typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
       const path = local === undefined ? undefined : paths.take(decoded(local));
       if (path === undefined) continue;
-      this.placed.set(record.ark, { url: source as string, object });
+      this.#placed.set(record.ark, { url: source as string, object });
       return { path };
     }
     const path = paths.place(object.name);
-    this.placed.set(record.ark, { url: path.split("/").map(encodeURIComponent).join("/"), object });
+    this.#placed.set(record.ark, {
+      url: path.split("/").map(encodeURIComponent).join("/"),
+      object,
+    });
     return { path };
   }
 
@@ -173,7 +180,7 @@ class FileStatements {
    * would describe it.
    */
   of(record: StoredRecord, document: JsonObject): JsonObject {
-    const file = this.placed.get(record.ark);
+    const file = this.#placed.get(record.ark);
     if (!file) return document;
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;

@@ -35,28 +35,28 @@ const prefixOf = (term: string): string | undefined => COMPACT.exec(term)?.[1];
  * difference here.
  */
 export class TermMeanings {
-  private readonly parts: readonly JsonObject[];
-  private readonly known = new Map<string, string>();
+  readonly #parts: readonly JsonObject[];
+  readonly #known = new Map<string, string>();
 
   /** @throws UnknownContext */
   constructor(context: JsonValue | undefined) {
-    this.parts = partsOf(context).toReversed();
+    this.#parts = partsOf(context).toReversed();
   }
 
   of(term: string): string {
-    let meaning = this.known.get(term);
-    if (meaning === undefined) this.known.set(term, (meaning = this.define(term, 0)));
+    let meaning = this.#known.get(term);
+    if (meaning === undefined) this.#known.set(term, (meaning = this.#define(term, 0)));
     return meaning;
   }
 
   /** Whether the context itself defines the term; a vocabulary does not count. */
   defines(term: string): boolean {
-    return this.part(term) !== undefined;
+    return this.#part(term) !== undefined;
   }
 
   /** A keyword that affects all values: `@language`, `@base`. */
   setting(keyword: string): string {
-    const part = this.part(keyword);
+    const part = this.#part(keyword);
     return part ? JSON.stringify(part[keyword]) : "";
   }
 
@@ -64,62 +64,63 @@ export class TermMeanings {
   definition(term: string): JsonValue | undefined {
     // For `prefix:name` the prefix needs the definition.
     if (prefixOf(term) !== undefined) return undefined;
-    const stated = this.part(term)?.[term];
+    const stated = this.#part(term)?.[term];
     if (isObject(stated)) {
       if (
         typeof stated["@id"] !== "string" ||
         Object.keys(stated).some((key) => !PORTABLE.has(key))
       )
         return undefined;
-      return { ...this.resolved(stated), "@id": this.iri(stated["@id"], 0) };
+      return { ...this.#resolved(stated), "@id": this.#iri(stated["@id"], 0) };
     }
     if (stated === null) return null;
-    const iri = this.iriOf(term, 0);
+    const iri = this.#iriOf(term, 0);
     return iri.startsWith(FALLBACK_VOCABULARY) ? undefined : iri;
   }
 
-  private part(term: string): JsonObject | undefined {
-    return this.parts.find((candidate) => Object.hasOwn(candidate, term));
+  #part(term: string): JsonObject | undefined {
+    return this.#parts.find((candidate) => Object.hasOwn(candidate, term));
   }
 
-  private define(term: string, depth: number): string {
-    const stated = this.part(term)?.[term];
-    if (!isObject(stated)) return oneSpelling(stated === null ? "" : this.iriOf(term, depth));
-    const { "@id": id, ...rest } = this.resolved(stated);
-    const iri = oneSpelling(typeof id === "string" ? this.iri(id, depth) : term);
+  #define(term: string, depth: number): string {
+    const stated = this.#part(term)?.[term];
+    if (!isObject(stated)) return oneSpelling(stated === null ? "" : this.#iriOf(term, depth));
+    const { "@id": id, ...rest } = this.#resolved(stated);
+    const iri = oneSpelling(typeof id === "string" ? this.#iri(id, depth) : term);
     return Object.keys(rest).length === 0 ? iri : `${iri} ${JSON.stringify(rest)}`;
   }
 
   /** With the type of values expanded. */
-  private resolved(stated: JsonObject): JsonObject {
+  #resolved(stated: JsonObject): JsonObject {
     const type = stated["@type"];
     return typeof type === "string" && !type.startsWith("@")
-      ? { ...stated, "@type": this.iri(type, 1) }
+      ? { ...stated, "@type": this.#iri(type, 1) }
       : stated;
   }
 
-  private iriOf(term: string, depth: number): string {
-    const part = this.part(term);
+  #iriOf(term: string, depth: number): string {
+    const part = this.#part(term);
     const stated = part?.[term];
     const id = isObject(stated) ? stated["@id"] : stated;
-    if (typeof id === "string" && depth <= DEEPEST) return this.iri(id, depth);
-    return part ? (isObject(stated) ? term : "") : this.undefinedTerm(term, depth);
+    if (typeof id === "string" && depth <= DEEPEST) return this.#iri(id, depth);
+    return part ? (isObject(stated) ? term : "") : this.#undefinedTerm(term, depth);
   }
 
-  private iri(text: string, depth: number): string {
+  #iri(text: string, depth: number): string {
     if (depth > DEEPEST) return text;
-    return text.includes(":") ? this.undefinedTerm(text, depth) : this.iriOf(text, depth + 1);
+    return text.includes(":") ? this.#undefinedTerm(text, depth) : this.#iriOf(text, depth + 1);
   }
 
-  private undefinedTerm(text: string, depth: number): string {
+  #undefinedTerm(text: string, depth: number): string {
     const colon = text.indexOf(":");
     if (colon < 0) {
-      const vocabulary = this.part("@vocab")?.["@vocab"];
+      const vocabulary = this.#part("@vocab")?.["@vocab"];
       return (typeof vocabulary === "string" ? vocabulary : FALLBACK_VOCABULARY) + text;
     }
     const prefix = text.slice(0, colon);
-    const isDefined = !text.startsWith("//", colon + 1) && this.part(prefix) !== undefined;
-    if (isDefined && depth <= DEEPEST) return this.iriOf(prefix, depth + 1) + text.slice(colon + 1);
+    const isDefined = !text.startsWith("//", colon + 1) && this.#part(prefix) !== undefined;
+    if (isDefined && depth <= DEEPEST)
+      return this.#iriOf(prefix, depth + 1) + text.slice(colon + 1);
     return /^evi:/i.test(text) ? `https://w3id.org/EVI#${text.slice(4)}` : text;
   }
 }
@@ -199,17 +200,17 @@ interface Used {
 
 /** The contexts of the records of a crate, each with the terms that are used under it. */
 export class UsedContexts {
-  private readonly all = new Map<string, Used>();
+  readonly #all = new Map<string, Used>();
 
   add({ "@context": context, ...said }: JsonObject): void {
     const key = keyOf(context);
-    let used = this.all.get(key);
-    if (!used) this.all.set(key, (used = { context, terms: new Set() }));
+    let used = this.#all.get(key);
+    if (!used) this.#all.set(key, (used = { context, terms: new Set() }));
     termsIn(said, used.terms);
   }
 
   [Symbol.iterator](): Iterator<Used> {
-    return this.all.values();
+    return this.#all.values();
   }
 }
 
@@ -220,9 +221,9 @@ export class UsedContexts {
  */
 export class CrateContext {
   readonly whole: JsonValue | undefined;
-  private readonly meanings: TermMeanings;
+  readonly #meanings: TermMeanings;
   /** By context: the terms that have another meaning under it than in the crate. */
-  private readonly differing = new Map<string, "all" | ReadonlySet<string>>();
+  readonly #differing = new Map<string, "all" | ReadonlySet<string>>();
 
   constructor(given: JsonValue | undefined, used: Iterable<Used>) {
     const contexts = [...used].map(({ context, terms }) => ({
@@ -233,13 +234,13 @@ export class CrateContext {
     const before = new TermMeanings(given);
     const alike = contexts.filter(({ meanings }) => sameSettings(meanings, before));
     this.whole = extended(given, missingTerms(before, alike));
-    this.meanings = new TermMeanings(this.whole);
+    this.#meanings = new TermMeanings(this.whole);
     for (const { context, terms, meanings } of contexts) {
       if (keyOf(context) === keyOf(given) && this.whole === given) continue;
-      const others = sameSettings(meanings, this.meanings)
-        ? new Set([...terms].filter((term) => meanings.of(term) !== this.meanings.of(term)))
+      const others = sameSettings(meanings, this.#meanings)
+        ? new Set([...terms].filter((term) => meanings.of(term) !== this.#meanings.of(term)))
         : "all";
-      if (others === "all" || others.size > 0) this.differing.set(keyOf(context), others);
+      if (others === "all" || others.size > 0) this.#differing.set(keyOf(context), others);
     }
   }
 
@@ -248,7 +249,7 @@ export class CrateContext {
    * meaning.
    */
   own(context: JsonValue | undefined, entity: JsonObject): JsonValue | undefined {
-    const differing = this.differing.get(keyOf(context));
+    const differing = this.#differing.get(keyOf(context));
     if (differing === undefined) return undefined;
     if (differing !== "all") {
       const terms = termsIn(entity);
@@ -405,17 +406,20 @@ function crateEntity(
 
 /** Replaces the identifiers of entities by their names in the crate. */
 class Writer {
-  constructor(
-    private readonly paths: EntityNames["paths"],
-    private readonly outdated: ReadonlySet<JsonObject> | undefined,
-  ) {}
+  readonly #paths: EntityNames["paths"];
+  readonly #outdated: ReadonlySet<JsonObject> | undefined;
+
+  constructor(paths: EntityNames["paths"], outdated: ReadonlySet<JsonObject> | undefined) {
+    this.#paths = paths;
+    this.#outdated = outdated;
+  }
 
   value(key: string, value: JsonValue): JsonValue {
     if (key === "@type" || key === "@context") return value;
     if (Array.isArray(value)) return value.map((item) => this.value(key, item));
     if (!isObject(value) || Object.hasOwn(value, "@value"))
-      return key === "@id" && typeof value === "string" ? (this.paths.get(value) ?? value) : value;
-    const entries = this.outdated?.has(value)
+      return key === "@id" && typeof value === "string" ? (this.#paths.get(value) ?? value) : value;
+    const entries = this.#outdated?.has(value)
       ? [["@id", value["@id"]!] as const]
       : Object.entries(value);
     return objectFrom(

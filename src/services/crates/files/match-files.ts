@@ -253,12 +253,12 @@ export interface CrateFile {
 
 /** The files of an archive by their paths. */
 export class FileTree {
-  private readonly byMember = new Map<string, CrateFile>();
+  readonly #byMember = new Map<string, CrateFile>();
   /**
    * Sorted names: members of one folder are adjacent. A list of all folders would be as long as all
    * paths of a hostile archive.
    */
-  private readonly sorted: readonly string[];
+  readonly #sorted: readonly string[];
 
   /** @param folder the crate's folder in the archive: empty, or with `/` at the end */
   constructor(
@@ -267,17 +267,17 @@ export class FileTree {
   ) {
     for (const { name, folder: isFolder, size } of members) {
       if (!isFolder)
-        this.byMember.set(name, {
+        this.#byMember.set(name, {
           member: name,
           path: name.startsWith(folder) ? name.slice(folder.length) : name,
           size,
         });
     }
-    this.sorted = sortedNames(members);
+    this.#sorted = sortedNames(members);
   }
 
   get files(): CrateFile[] {
-    return [...this.byMember.values()];
+    return [...this.#byMember.values()];
   }
 
   /**
@@ -287,7 +287,7 @@ export class FileTree {
    */
   find(path: string, base: string): CrateFile | undefined {
     for (const candidate of spellings(path)) {
-      const file = this.byMember.get(base + candidate);
+      const file = this.#byMember.get(base + candidate);
       if (file) return file;
     }
     return undefined;
@@ -295,7 +295,7 @@ export class FileTree {
 
   hasFolder(path: string, base: string): boolean {
     return spellings(path).some(
-      (candidate) => firstBelow(this.sorted, (base + candidate).replace(/\/$/, "")) !== undefined,
+      (candidate) => firstBelow(this.#sorted, (base + candidate).replace(/\/$/, "")) !== undefined,
     );
   }
 }

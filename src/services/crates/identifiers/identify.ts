@@ -41,9 +41,9 @@ const NOT_KEPT = new RegExp(
  * Assigns an identifier in this registry to every `@id` of one crate, its nested crates included.
  */
 export class EntityIds {
-  private readonly made = new Map<string, string>();
-  private readonly madeFor = new Map<string, string>();
-  private readonly others = new Map<string, string>();
+  readonly #made = new Map<string, string>();
+  readonly #madeFor = new Map<string, string>();
+  readonly #others = new Map<string, string>();
 
   /** @param crate ARK of the crate itself */
   constructor(readonly crate: string) {}
@@ -54,9 +54,9 @@ export class EntityIds {
    * end
    */
   of(id: string, folder: string): EntityId {
-    const found = this.byRule(id, folder);
+    const found = this.#byRule(id, folder);
     const other =
-      found.rule === "refused" || found.rule === "ark" ? undefined : this.others.get(found.ark);
+      found.rule === "refused" || found.rule === "ark" ? undefined : this.#others.get(found.ark);
     return other === undefined
       ? found
       : { ...(found as Extract<EntityId, { ark: string }>), ark: other };
@@ -64,24 +64,24 @@ export class EntityIds {
 
   /** Maps `id` to `ark` wherever the crate refers to it. */
   rename(id: string, folder: string, ark: string): void {
-    const found = this.byRule(id, folder);
+    const found = this.#byRule(id, folder);
     if (
       found.rule !== "refused" &&
       found.rule !== "ark" &&
       found.ark !== ark &&
       found.ark !== this.crate
     )
-      this.others.set(found.ark, ark);
+      this.#others.set(found.ark, ark);
   }
 
   /**
    * Identifier of a folder that is described in addition to the crate whose root is that folder.
    */
   ofFolder(folder: string): EntityId {
-    return { rule: "other", ark: this.make(`${folder}./`, "folder"), absolute: false };
+    return { rule: "other", ark: this.#make(`${folder}./`, "folder"), absolute: false };
   }
 
-  private byRule(id: string, folder: string): EntityId {
+  #byRule(id: string, folder: string): EntityId {
     if (looksLikeArk(id)) {
       const ark = parseArk(id);
       if (ark) return { rule: "ark", ark: ark.stored, naan: ark.naan };
@@ -89,16 +89,16 @@ export class EntityIds {
     if (/^https?:\/\//i.test(id))
       return {
         rule: "url",
-        ark: this.make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")),
+        ark: this.#make(id, id.replace(/^https?:\/\/(?:www\.)?/i, "")),
         url: id,
       };
-    if (SCHEME.test(id)) return { rule: "other", ark: this.make(id, id), absolute: true };
+    if (SCHEME.test(id)) return { rule: "other", ark: this.#make(id, id), absolute: true };
     if (id.startsWith("_:") || id.includes("#"))
-      return { rule: "other", ark: this.make(folder + id, id), absolute: false };
-    return this.path(id, folder);
+      return { rule: "other", ark: this.#make(folder + id, id), absolute: false };
+    return this.#path(id, folder);
   }
 
-  private path(id: string, folder: string): EntityId {
+  #path(id: string, folder: string): EntityId {
     const bare = bareId(id.replace(/^\/+/, ""));
     const parts = bare.split("/").filter((part) => part !== "." && part !== "");
     if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
@@ -113,23 +113,23 @@ export class EntityIds {
     if (encoded === "") return { rule: "path", ark: this.crate, path };
     const ark = parseArk(`${this.crate}/${unlikeOperation(encoded)}`)?.stored;
     return ark === undefined
-      ? { rule: "other", ark: this.make(folder + id, id), absolute: false }
+      ? { rule: "other", ark: this.#make(folder + id, id), absolute: false }
       : { rule: "path", ark, path };
   }
 
   /**
    * `<crate>/entity/<slug>-<8 characters of the hash>`; more of the hash where two would be equal.
    */
-  private make(identity: string, words: string): string {
-    const known = this.made.get(identity);
+  #make(identity: string, words: string): string {
+    const known = this.#made.get(identity);
     if (known !== undefined) return known;
     const hash = createHash("sha256").update(identity).digest("hex");
     const start = slug(words);
     let ark = "";
-    for (let length = 8; ark === "" || (this.madeFor.has(ark) && length <= 64); length += 8)
+    for (let length = 8; ark === "" || (this.#madeFor.has(ark) && length <= 64); length += 8)
       ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
-    this.made.set(identity, ark);
-    this.madeFor.set(ark, identity);
+    this.#made.set(identity, ark);
+    this.#madeFor.set(ark, identity);
     return ark;
   }
 }
@@ -147,12 +147,14 @@ function unlikeOperation(path: string): string {
 
 /** The meanings of the `@id`s of one metadata file. */
 export class IdScope {
-  private readonly described = new Set<string>();
+  readonly #described = new Set<string>();
   /**
    * The descriptor names an entity other than its folder as the crate, and the folder is described
    * too.
    */
-  private readonly isFolderApart: boolean;
+  readonly #isFolderApart: boolean;
+
+  readonly #root: EntityId | undefined;
 
   /**
    * @param folder the metadata file's folder below the crate's folder
@@ -164,21 +166,23 @@ export class IdScope {
     readonly ids: EntityIds,
     readonly description: CrateDescription,
     readonly folder: string,
-    private readonly root: EntityId | undefined,
+    root: EntityId | undefined,
     readonly home?: string,
   ) {
-    for (const { id } of description.entities) this.described.add(id).add(bareId(id));
-    this.isFolderApart = bareId(description.root.id) !== "" && this.described.has("");
+    this.#root = root;
+
+    for (const { id } of description.entities) this.#described.add(id).add(bareId(id));
+    this.#isFolderApart = bareId(description.root.id) !== "" && this.#described.has("");
   }
 
   /** Identifier of an entity of this description. */
   of(id: string): EntityId {
     if (
-      this.root &&
+      this.#root &&
       (id === this.description.root.id || bareId(id) === bareId(this.description.root.id))
     )
-      return this.root;
-    if (this.isFolderApart && bareId(id) === "") return this.ids.ofFolder(this.folder);
+      return this.#root;
+    if (this.#isFolderApart && bareId(id) === "") return this.ids.ofFolder(this.folder);
     return this.ids.of(id, this.folder);
   }
 
@@ -190,7 +194,7 @@ export class IdScope {
     const found = this.of(id);
     if (found.rule === "url" && found.ark === this.ids.crate) return found.ark;
     if (found.rule === "refused" || found.rule === "url") return id;
-    if (found.rule === "other" && found.absolute && !this.described.has(id)) return id;
+    if (found.rule === "other" && found.absolute && !this.#described.has(id)) return id;
     return found.ark;
   }
 
@@ -202,8 +206,8 @@ export class IdScope {
     // The root's `./` without its dot and slash is empty, and empty text is not a reference.
     if (text === "") return text;
     if (looksLikeArk(text))
-      return parseArk(text)?.stored ?? (this.described.has(text) ? this.reference(text) : text);
-    return this.described.has(text) || this.described.has(bareId(text))
+      return parseArk(text)?.stored ?? (this.#described.has(text) ? this.reference(text) : text);
+    return this.#described.has(text) || this.#described.has(bareId(text))
       ? this.reference(text)
       : text;
   }

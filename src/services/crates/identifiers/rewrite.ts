@@ -84,37 +84,41 @@ export function coercedTerms(context: JsonValue | undefined): ReadonlySet<string
 
 /** Rewrites the identifiers inside entities of one metadata file; everything else stays as sent. */
 export class Rewriter {
-  private readonly isReference: (key: string) => boolean;
+  readonly #isReference: (key: string) => boolean;
 
-  constructor(private readonly scope: IdScope) {
-    this.isReference = referenceFields(scope.description.context);
+  readonly #scope: IdScope;
+
+  constructor(scope: IdScope) {
+    this.#scope = scope;
+
+    this.#isReference = referenceFields(scope.description.context);
   }
 
   /** The entity with identifier `ark`, and all its links rewritten. */
   entity(value: JsonObject, ark: string): JsonObject {
     const entries = Object.entries(value).map(([key, inner]): [string, JsonValue] => [
       key,
-      key === "@id" ? ark : this.member(key, inner),
+      key === "@id" ? ark : this.#member(key, inner),
     ]);
     return objectFrom(Object.hasOwn(value, "@id") ? entries : [["@id", ark], ...entries]);
   }
 
-  private member(key: string, value: JsonValue): JsonValue {
+  #member(key: string, value: JsonValue): JsonValue {
     if (key === "@context" || key === "@type" || key === "@value" || key === "@language")
       return value;
-    return this.value(value, this.isReference(key));
+    return this.#value(value, this.#isReference(key));
   }
 
-  private value(value: JsonValue, reference: boolean): JsonValue {
-    if (typeof value === "string") return reference ? this.scope.textReference(value) : value;
+  #value(value: JsonValue, reference: boolean): JsonValue {
+    if (typeof value === "string") return reference ? this.#scope.textReference(value) : value;
     if (typeof value !== "object" || value === null) return value;
-    if (Array.isArray(value)) return value.map((item) => this.value(item, reference));
+    if (Array.isArray(value)) return value.map((item) => this.#value(item, reference));
     if (Object.hasOwn(value, "@value")) return value;
     return objectFrom(
       Object.entries(value).map(([key, inner]): [string, JsonValue] => {
-        if (key === "@id" && typeof inner === "string") return [key, this.scope.reference(inner)];
-        if (key === "@list" || key === "@set") return [key, this.value(inner, reference)];
-        return [key, this.member(key, inner)];
+        if (key === "@id" && typeof inner === "string") return [key, this.#scope.reference(inner)];
+        if (key === "@list" || key === "@set") return [key, this.#value(inner, reference)];
+        return [key, this.#member(key, inner)];
       }),
     );
   }
@@ -148,28 +152,32 @@ export function mergeEntities([first, ...rest]: readonly JsonObject[]): JsonObje
 
 /** The values of a property, each once. */
 class United {
-  private readonly values: JsonValue[];
-  private readonly seen: Set<string>;
-  private grew = false;
+  readonly #values: JsonValue[];
+  readonly #seen: Set<string>;
+  #grew = false;
 
-  constructor(private readonly first: JsonValue) {
-    this.values = [...listOf(first)];
-    this.seen = new Set(this.values.map((value) => JSON.stringify(value)));
+  readonly #first: JsonValue;
+
+  constructor(first: JsonValue) {
+    this.#first = first;
+
+    this.#values = [...listOf(first)];
+    this.#seen = new Set(this.#values.map((value) => JSON.stringify(value)));
   }
 
   add(more: JsonValue): void {
     for (const value of listOf(more)) {
       const text = JSON.stringify(value);
-      if (this.seen.has(text)) continue;
-      this.seen.add(text);
-      this.values.push(value);
-      this.grew = true;
+      if (this.#seen.has(text)) continue;
+      this.#seen.add(text);
+      this.#values.push(value);
+      this.#grew = true;
     }
   }
 
   /** Unchanged where no value was added. */
   value(): JsonValue {
-    return this.grew ? this.values : this.first;
+    return this.#grew ? this.#values : this.#first;
   }
 }
 

@@ -142,18 +142,22 @@ export class RepairedContexts {
   readonly #known = new Map<string, JsonValue>();
   #sound: Promise<SoundContexts> | undefined;
 
-  constructor(
-    private readonly limits: ContextBounds,
-    private readonly graphsOf: GraphsOf,
-    private readonly findings: Findings,
-  ) {}
+  readonly #limits: ContextBounds;
+  readonly #graphsOf: GraphsOf;
+  readonly #findings: Findings;
+
+  constructor(limits: ContextBounds, graphsOf: GraphsOf, findings: Findings) {
+    this.#limits = limits;
+    this.#graphsOf = graphsOf;
+    this.#findings = findings;
+  }
 
   /** Repairs the context of a metadata file. @throws ContextLimit */
   async repairDescription(description: CrateDescription): Promise<void> {
     const { context, file } = description;
     if (context === undefined || context === null) return;
     description.context = await this.#repaired(context, [], { file, pointer: "/@context" }, () =>
-      this.graphsOf(context, []),
+      this.#graphsOf(context, []),
     );
   }
 
@@ -170,7 +174,7 @@ export class RepairedContexts {
       const place = { file, pointer: `${pointer}/@context` };
       const before = context === undefined ? [] : [context];
       value["@context"] = await this.#repaired(own, before, place, () =>
-        this.graphsOf(context, [{ ...NOTHING, document: { "@context": own } }]),
+        this.#graphsOf(context, [{ ...NOTHING, document: { "@context": own } }]),
       );
     }
   }
@@ -203,12 +207,12 @@ export class RepairedContexts {
   ): Promise<JsonValue> {
     // Loaded on demand, like all RDF code.
     this.#sound ??= import("../../../rdf/graph.js").then(
-      (module) => new module.SoundContexts(this.limits),
+      (module) => new module.SoundContexts(this.#limits),
     );
     const sound = await (await this.#sound).of(context, before);
     if (!sound) return context;
     for (const { term, pointer, message } of sound.dropped) {
-      this.findings.warn(
+      this.#findings.warn(
         "TERM_INVALID",
         `The definition of ${JSON.stringify(quoted(term))} is left out of @context: ${message}`,
         { ...place, pointer: `${place.pointer ?? ""}${pointer}` },

@@ -234,19 +234,22 @@ export function taken(
 
 /** Kinds of the owners of records that are not the uploader's. */
 export class OwnerKinds {
-  private readonly known = new Map<string, KindName | undefined>();
+  readonly #known = new Map<string, KindName | undefined>();
 
-  constructor(
-    private readonly records: Pick<RecordStore, "findMany">,
-    private readonly user: string,
-  ) {}
+  readonly #records: Pick<RecordStore, "findMany">;
+  readonly #user: string;
+
+  constructor(records: Pick<RecordStore, "findMany">, user: string) {
+    this.#records = records;
+    this.#user = user;
+  }
 
   /** Undefined for the uploader's own records, and for records without an owner. */
   async of({ owner }: StoredRecord): Promise<KindName | undefined> {
-    if (owner === null || owner === this.user) return undefined;
-    if (!this.known.has(owner))
-      this.known.set(owner, (await this.records.findMany([owner]))[0]?.kind);
-    return this.known.get(owner);
+    if (owner === null || owner === this.#user) return undefined;
+    if (!this.#known.has(owner))
+      this.#known.set(owner, (await this.#records.findMany([owner]))[0]?.kind);
+    return this.#known.get(owner);
   }
 }
 
@@ -280,10 +283,13 @@ function crateExists({ ark, tombstone }: StoredRecord): { code: "CRATE_EXISTS"; 
 export class NewIdentifiers {
   #claims: Promise<Claims> | undefined;
 
-  constructor(
-    private readonly records: Pick<RecordStore, "accountOf" | "findMany" | "holders">,
-    private readonly user: string,
-  ) {}
+  readonly #records: Pick<RecordStore, "accountOf" | "findMany" | "holders">;
+  readonly #user: string;
+
+  constructor(records: Pick<RecordStore, "accountOf" | "findMany" | "holders">, user: string) {
+    this.#records = records;
+    this.#user = user;
+  }
 
   /** Keys above the identifiers without a record, for the commit. */
   async unheld(): Promise<string[]> {
@@ -293,10 +299,11 @@ export class NewIdentifiers {
   /** @param claims those of unregistered identifiers, with their places among all claims */
   async refusals(claims: readonly (readonly [index: number, claim: Claim])[]): Promise<Refusal[]> {
     if (claims.length === 0) return [];
-    this.#claims ??= this.records
-      .accountOf(this.user)
+    this.#claims ??= this.#records
+      .accountOf(this.#user)
       .then(
-        (account) => new Claims(this.records, { user: this.user, admin: account?.admin === true }),
+        (account) =>
+          new Claims(this.#records, { user: this.#user, admin: account?.admin === true }),
       );
     const above = await (await this.#claims).refusals(claims.map(([, { ark }]) => arkKey(ark)));
     return claims.flatMap(([index, { ark, id, kept }], at): Refusal[] => {

@@ -42,6 +42,9 @@ const AT_A_TIME = 4;
  */
 const SMALL = 2 ** 14;
 
+/** What ingesting a crate needs of an object store. */
+export type IngestObjects = Pick<ObjectStore, "stage" | "parallel" | "reader" | "readStaged">;
+
 interface StoreFiles {
   archive: Pick<Archive, "read">;
   members: readonly Member[];
@@ -226,7 +229,7 @@ const ALONE = "ro-crate-metadata.json";
  */
 export async function takeIn(
   input: IntakeInput,
-  objects: ObjectStore,
+  objects: IngestObjects,
   host: IntakeHost,
   graphsOf: GraphsOf,
 ): Promise<IntakeResult> {
@@ -252,7 +255,7 @@ export async function takeIn(
 
 async function openArchive(
   { archive: { sha256, staged } }: IntakeInput,
-  objects: ObjectStore,
+  objects: IngestObjects,
 ): Promise<ObjectReader> {
   return (staged === undefined ? objects.reader(sha256) : objects.readStaged(staged)).catch(
     (error: unknown) => {
@@ -266,7 +269,7 @@ async function openArchive(
 async function fromZip(
   input: IntakeInput,
   reader: ObjectReader,
-  objects: ObjectStore,
+  objects: IngestObjects,
   host: IntakeHost,
   graphsOf: GraphsOf,
   findings: Findings,
@@ -280,7 +283,7 @@ async function fromZip(
 async function unpack(
   input: IntakeInput,
   reader: ObjectReader,
-  objects: ObjectStore,
+  objects: IngestObjects,
   host: IntakeHost,
   findings: Findings,
 ): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {

@@ -60,33 +60,46 @@ export class CrateUpdate {
    * Revisions of the uploader's records that the crate may change, at the time when the crate was
    * read.
    */
-  private readonly seen = new Map<string, number>();
-  private root = "";
+  readonly #seen = new Map<string, number>();
+  #root = "";
   /**
    * Crates within the crate that the uploader had uploaded by themselves and that it describes:
    * they are updated too.
    */
-  private readonly nested = new Set<string>();
+  readonly #nested = new Set<string>();
   /** Crates of the uploader's that the crate only names. */
-  private readonly named: string[] = [];
-  private readonly owners: OwnerKinds;
+  readonly #named: string[] = [];
+  readonly #owners: OwnerKinds;
+
+  readonly #records: Pick<
+    RecordStore,
+    "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
+  >;
+  readonly #user: string;
+  readonly #keepsFiles: boolean;
+  readonly #identifiers: NewIdentifiers;
 
   /** @param keepsFiles the crate came as metadata alone: its files remain stored */
   constructor(
-    private readonly records: Pick<
+    records: Pick<
       RecordStore,
       "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
     >,
-    private readonly user: string,
-    private readonly keepsFiles: boolean,
-    private readonly identifiers: NewIdentifiers,
+    user: string,
+    keepsFiles: boolean,
+    identifiers: NewIdentifiers,
   ) {
-    this.owners = new OwnerKinds(records, user);
+    this.#records = records;
+    this.#user = user;
+    this.#keepsFiles = keepsFiles;
+    this.#identifiers = identifiers;
+
+    this.#owners = new OwnerKinds(records, user);
   }
 
   /** The uploader has this record: the crate may change it. */
   has(ark: string): boolean {
-    return this.seen.has(ark);
+    return this.#seen.has(ark);
   }
 
   /**
@@ -96,32 +109,32 @@ export class CrateUpdate {
     const refusals: Refusal[] = [];
     for (let start = 0; start < claims.length; start += BATCH) {
       const batch = claims.slice(start, start + BATCH);
-      const found = await this.records.findMany(batch.map(({ ark }) => ark));
+      const found = await this.#records.findMany(batch.map(({ ark }) => ark));
       const unknown: [number, Claim][] = [];
       for (const [offset, claim] of batch.entries()) {
         const record = found[offset];
-        if (claim.root) this.root = claim.ark;
+        if (claim.root) this.#root = claim.ark;
         // Members of one crate may differ in hyphens only: another member is not a conflict.
-        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.root))
+        if (!record || (!claim.root && record.ark !== claim.ark && record.crate === this.#root))
           unknown.push([start + offset, claim]);
-        else if (!this.isOwn(record, claim))
+        else if (!this.#isOwn(record, claim))
           refusals.push({
             index: start + offset,
             ...taken(claim.ark, record.kind, record.tombstone !== null, {
               root: claim.root,
-              owner: await this.owners.of(record),
+              owner: await this.#owners.of(record),
             }),
           });
         else {
-          this.seen.set(record.ark, record.revision);
-          if (claim.linked === "named") this.named.push(record.ark);
+          this.#seen.set(record.ark, record.revision);
+          if (claim.linked === "named") this.#named.push(record.ark);
           else if (claim.linked === "described" && record.crate === null)
-            this.nested.add(record.ark);
+            this.#nested.add(record.ark);
           if (claim.root)
-            for await (const member of this.members()) this.seen.set(member.ark, member.revision);
+            for await (const member of this.#members()) this.#seen.set(member.ark, member.revision);
         }
       }
-      for (const refusal of await this.identifiers.refusals(unknown)) refusals.push(refusal);
+      for (const refusal of await this.#identifiers.refusals(unknown)) refusals.push(refusal);
       await setImmediate();
     }
     return withoutDescriptors(refusals, claims);
@@ -131,11 +144,11 @@ export class CrateUpdate {
    * The record's kind must not change, except for members of this crate: the crate defines their
    * kinds.
    */
-  private isOwn(record: StoredRecord, claim: Claim): boolean {
+  #isOwn(record: StoredRecord, claim: Claim): boolean {
     return (
-      record.owner === this.user &&
+      record.owner === this.#user &&
       record.ark === claim.ark &&
-      (record.kind === claim.kind || (!claim.root && record.crate === this.root))
+      (record.kind === claim.kind || (!claim.root && record.crate === this.#root))
     );
   }
 
@@ -143,36 +156,36 @@ export class CrateUpdate {
   async plan(built: readonly CrateRecord[]): Promise<PlannedUpdate> {
     const conflicts: UpdateConflict[] = [];
     const writes: RecordWrite[] = [];
-    const uses: CrateUses = { crate: this.root, arks: [...this.named], released: [] };
-    const present = new Set([...built.map(({ ark }) => ark), ...this.named]);
-    const removed = await this.removeAbsent(present, writes, uses, conflicts);
+    const uses: CrateUses = { crate: this.#root, arks: [...this.#named], released: [] };
+    const present = new Set([...built.map(({ ark }) => ark), ...this.#named]);
+    const removed = await this.#removeAbsent(present, writes, uses, conflicts);
     // True when the crate gives up members: the old archive holds them, and reading it would no
     // longer check their state.
     const isSmaller =
       removed.length > 0 ||
       uses.released!.length > 0 ||
-      (this.seen.has(this.root) &&
-        (await this.records.usesOf(this.root)).some((ark) => !present.has(ark)));
+      (this.#seen.has(this.#root) &&
+        (await this.#records.usesOf(this.#root)).some((ark) => !present.has(ark)));
     let root: { record: CrateRecord; before: StoredRecord } | undefined;
     for (let start = 0; start < built.length; start += BATCH) {
       const batch = built.slice(start, start + BATCH);
-      const found = await this.records.findMany(batch.map(({ ark }) => ark));
+      const found = await this.#records.findMany(batch.map(({ ark }) => ark));
       for (const [offset, record] of batch.entries()) {
-        const seen = this.seen.get(record.ark);
+        const seen = this.#seen.get(record.ark);
         const before = found[offset];
-        if (this.isMade(record, before)) continue;
+        if (this.#isMade(record, before)) continue;
         // The commit refuses an identifier that another user registered meanwhile.
         if (seen === undefined || before?.ark !== record.ark) {
           writes.push(record);
-          if (record.crate !== undefined && record.crate !== this.root) uses.arks.push(record.ark);
+          if (record.crate !== undefined && record.crate !== this.#root) uses.arks.push(record.ark);
         } else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
-        else if (before.ark === this.root) root = { record, before };
-        else if (before.tombstone || before.crate === this.root)
-          for (const write of await this.revise(record, before, isSmaller)) writes.push(write);
-        else if (this.isNested(before)) {
+        else if (before.ark === this.#root) root = { record, before };
+        else if (before.tombstone || before.crate === this.#root)
+          for (const write of await this.#revise(record, before, isSmaller)) writes.push(write);
+        else if (this.#isNested(before)) {
           uses.arks.push(record.ark);
-          for (const write of await this.revise(record, before, false)) writes.push(write);
-        } else if (await saysTheSame(this.records, before, record)) uses.arks.push(record.ark);
+          for (const write of await this.#revise(record, before, false)) writes.push(write);
+        } else if (await saysTheSame(this.#records, before, record)) uses.arks.push(record.ark);
         else
           conflicts.push({
             ark: record.ark,
@@ -189,7 +202,7 @@ export class CrateUpdate {
     // The archive is replaced only when its contents differ: packing the same contents again gives
     // other bytes, which are irrelevant.
     if (root)
-      for (const write of await this.revise(
+      for (const write of await this.#revise(
         root.record,
         root.before,
         isSmaller,
@@ -209,18 +222,18 @@ export class CrateUpdate {
   }
 
   /** A descriptor that an export created for a crate without one: the crate still has none. */
-  private isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
+  #isMade({ ark, document }: CrateRecord, before: StoredRecord | undefined): boolean {
     const crate = describedCrate(ark);
     return (
       crate !== undefined &&
-      this.seen.has(crate) &&
+      this.#seen.has(crate) &&
       (before === undefined || before.tombstone !== null) &&
       isMadeDescriptor(parseDocument(document), crate)
     );
   }
 
   /** The record's next state; undefined when it has the same statements and content. */
-  private async revise(
+  async #revise(
     {
       op: _op,
       key: _key,
@@ -234,12 +247,12 @@ export class CrateUpdate {
     isSmaller: boolean,
     withArchive = false,
   ): Promise<RecordWrite[]> {
-    const changed = await differences(this.records, before, await this.withFacts(state, before));
+    const changed = await differences(this.#records, before, await this.#withFacts(state, before));
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
-    const stored = await this.records.objectsOf(before.ark);
-    const objects = this.nested.has(before.ark)
+    const stored = await this.#records.objectsOf(before.ark);
+    const objects = this.#nested.has(before.ark)
       ? [...stored.filter(({ role }) => role !== "metadata"), ...brought]
-      : this.keepsFiles
+      : this.#keepsFiles
         ? [
             ...stored.filter(
               ({ role }) =>
@@ -263,7 +276,7 @@ export class CrateUpdate {
         ifRevision: before.revision,
         changed,
         objects,
-        ...(await this.withFacts(state, before)),
+        ...(await this.#withFacts(state, before)),
         ...(revive ? { revive } : {}),
         ...(revive && crate !== undefined ? { crate } : {}),
       },
@@ -275,11 +288,11 @@ export class CrateUpdate {
    * Statements of a run in this registry remain, as long as the upload repeats these fields of the
    * document unchanged.
    */
-  private async withFacts<T extends RecordState>(state: T, before: StoredRecord): Promise<T> {
+  async #withFacts<T extends RecordState>(state: T, before: StoredRecord): Promise<T> {
     const [now, then] = [parseDocument(state.document), parseDocument(before.document)];
     const names = reservedFields(KINDS[state.kind]).filter((name) => then[name] !== undefined);
     if (names.length === 0 || names.some((name) => now[name] !== then[name])) return state;
-    const facts = reservedIn((await this.records.quads(before.ark)) ?? "");
+    const facts = reservedIn((await this.#records.quads(before.ark)) ?? "");
     return facts.length === 0
       ? state
       : {
@@ -295,29 +308,29 @@ export class CrateUpdate {
    * A registered crate within this one, or a record of one: the statements of this crate are its
    * next state.
    */
-  private isNested({ ark, crate }: StoredRecord): boolean {
-    return this.nested.has(ark) || (crate !== null && this.nested.has(crate));
+  #isNested({ ark, crate }: StoredRecord): boolean {
+    return this.#nested.has(ark) || (crate !== null && this.#nested.has(crate));
   }
 
-  private async removeAbsent(
+  async #removeAbsent(
     present: ReadonlySet<string>,
     writes: RecordWrite[],
     uses: CrateUses,
     conflicts: UpdateConflict[],
   ): Promise<PlannedUpdate["removed"]> {
     const absent: StoredRecord[] = [];
-    if (this.seen.has(this.root))
-      for await (const member of this.members()) if (!present.has(member.ark)) absent.push(member);
+    if (this.#seen.has(this.#root))
+      for await (const member of this.#members()) if (!present.has(member.ark)) absent.push(member);
     const kept = new Set(
-      await this.records.usedElsewhere(
+      await this.#records.usedElsewhere(
         absent.map(({ ark }) => ark),
-        this.root,
+        this.#root,
       ),
     );
     const removed: PlannedUpdate["removed"] = [];
     for (const { ark, kind, revision } of absent) {
       if (kept.has(ark)) uses.released!.push(ark);
-      else if (this.seen.get(ark) !== revision) conflicts.push(changedMeanwhile(ark));
+      else if (this.#seen.get(ark) !== revision) conflicts.push(changedMeanwhile(ark));
       else {
         writes.push({ op: "delete", ark, ifRevision: revision, dropObjects: true });
         removed.push({ ark, kind });
@@ -326,11 +339,11 @@ export class CrateUpdate {
     return removed;
   }
 
-  private async *members(): AsyncGenerator<StoredRecord> {
+  async *#members(): AsyncGenerator<StoredRecord> {
     let after: string | undefined;
     do {
-      const page = await this.records.list({
-        crate: this.root,
+      const page = await this.#records.list({
+        crate: this.#root,
         limit: BATCH,
         ...(after === undefined ? {} : { after }),
       });

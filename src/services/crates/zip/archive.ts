@@ -304,13 +304,23 @@ async function noArchive(access: ObjectAccess): Promise<Error> {
 
 /** A zip archive whose directory has been checked. Closing it closes the reader. */
 export class Archive {
+  readonly #zip: ZipFile;
+  readonly #access: ObjectAccess;
+  readonly #reader: ObjectReader;
+  readonly #limits: CrateLimits;
+
   private constructor(
-    private readonly zip: ZipFile,
-    private readonly access: ObjectAccess,
-    private readonly reader: ObjectReader,
+    zip: ZipFile,
+    access: ObjectAccess,
+    reader: ObjectReader,
     readonly members: readonly Member[],
-    private readonly limits: CrateLimits,
-  ) {}
+    limits: CrateLimits,
+  ) {
+    this.#zip = zip;
+    this.#access = access;
+    this.#reader = reader;
+    this.#limits = limits;
+  }
 
   /**
    * @throws CrateError for a file that is not a zip archive, is damaged, or breaks a rule or limit
@@ -359,11 +369,11 @@ export class Archive {
    * @throws CrateError while being read
    */
   read(member: Member): AsyncGenerator<Buffer> {
-    return inflateMember(this.zip, this.access, member, this.limits);
+    return inflateMember(this.#zip, this.#access, member, this.#limits);
   }
 
   async close(): Promise<void> {
-    await this.reader.close();
+    await this.#reader.close();
   }
 }
 

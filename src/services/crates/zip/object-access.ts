@@ -10,12 +10,15 @@ const JUMP = 8 * 1024;
 
 /** A stored object as yauzl reads it. Small reads are served from one moving window. */
 export class ObjectAccess extends yauzl.RandomAccessReader {
-  private window: Buffer = Buffer.alloc(0);
-  private windowStart = 0;
-  private commentLengthAt = -1;
+  #window: Buffer = Buffer.alloc(0);
+  #windowStart = 0;
+  #commentLengthAt = -1;
 
-  constructor(private readonly reader: ObjectReader) {
+  readonly #reader: ObjectReader;
+
+  constructor(reader: ObjectReader) {
     super();
+    this.#reader = reader;
   }
 
   /**
@@ -24,7 +27,7 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
    * @returns the visible size
    */
   endAt(record: number): number {
-    this.commentLengthAt = record + 20;
+    this.#commentLengthAt = record + 20;
     return record + 22;
   }
 
@@ -38,8 +41,8 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
     this.bytes(position, length).then(
       (bytes) => {
         bytes.copy(buffer, offset);
-        for (const at of [this.commentLengthAt, this.commentLengthAt + 1])
-          if (this.commentLengthAt >= 0 && at >= position && at < position + length)
+        for (const at of [this.#commentLengthAt, this.#commentLengthAt + 1])
+          if (this.#commentLengthAt >= 0 && at >= position && at < position + length)
             buffer[offset + at - position] = 0;
         callback(null, bytes.byteLength);
       },
@@ -49,21 +52,21 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
 
   /** At most `length` bytes from `position`; fewer at the end of the object. */
   async bytes(position: number, length: number): Promise<Buffer> {
-    const inWindow = position - this.windowStart;
-    if (inWindow >= 0 && inWindow + length <= this.window.byteLength)
-      return this.window.subarray(inWindow, inWindow + length);
+    const inWindow = position - this.#windowStart;
+    if (inWindow >= 0 && inWindow + length <= this.#window.byteLength)
+      return this.#window.subarray(inWindow, inWindow + length);
     if (length > WINDOW) {
       const large = Buffer.allocUnsafe(length);
-      return large.subarray(0, await this.reader.read(large, position));
+      return large.subarray(0, await this.#reader.read(large, position));
     }
-    const goesOn = inWindow >= 0 && inWindow <= this.window.byteLength + JUMP;
+    const goesOn = inWindow >= 0 && inWindow <= this.#window.byteLength + JUMP;
     const window = Buffer.allocUnsafe(goesOn ? WINDOW : Math.max(length, JUMP));
-    const read = await this.reader.read(window, position);
-    this.window = window.subarray(0, read);
-    this.windowStart = position;
+    const read = await this.#reader.read(window, position);
+    this.#window = window.subarray(0, read);
+    this.#windowStart = position;
     // The previous window is garbage.
     spendBuffers(window.byteLength);
-    return this.window.subarray(0, Math.min(length, read));
+    return this.#window.subarray(0, Math.min(length, read));
   }
 
   /** Bytes `start` to `end` (exclusive) in chunks. */
@@ -80,7 +83,7 @@ export class ObjectAccess extends yauzl.RandomAccessReader {
       const chunk = within
         ? within.subarray(0, end - at)
         : Buffer.allocUnsafe(Math.min(WINDOW, end - at));
-      const read = await this.reader.read(chunk, at);
+      const read = await this.#reader.read(chunk, at);
       if (read === 0) return;
       yield chunk.subarray(0, read);
       at += read;

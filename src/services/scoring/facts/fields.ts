@@ -56,8 +56,8 @@ function asked(name: string): string {
 
 /** The fields of a record, by their names; those of `additionalProperty` among them. */
 export class Fields {
-  private readonly known = new Map<string, Field>();
-  private readonly named = new Set<string>();
+  readonly #known = new Map<string, Field>();
+  readonly #named = new Set<string>();
 
   /**
    * @param properties the entities that `additionalProperty` refers to, by identifier, where they
@@ -70,14 +70,14 @@ export class Fields {
   ) {
     for (const [key, value] of Object.entries(document)) {
       if (key.startsWith("@")) continue;
-      this.add(local(key), value, `${ark}#${step(key)}`);
+      this.#add(local(key), value, `${ark}#${step(key)}`);
       if (local(key) !== "additionalproperty") continue;
       for (const [index, item] of listOf(value).slice(0, MOST_PROPERTIES).entries()) {
         const [id] = referencesIn(item);
         const elsewhere = id === undefined ? undefined : properties.get(id);
         const property = elsewhere ?? item;
         if (isObject(property) && typeof property["name"] === "string")
-          this.add(
+          this.#add(
             /\s/.test(property["name"]) ? bare(property["name"]) : local(property["name"]),
             property["value"],
             elsewhere
@@ -88,7 +88,7 @@ export class Fields {
     }
   }
 
-  private add(name: string, value: JsonValue | undefined, place: string): void {
+  #add(name: string, value: JsonValue | undefined, place: string): void {
     if (
       value !== undefined &&
       value !== null &&
@@ -96,15 +96,15 @@ export class Fields {
       value !== false &&
       !(Array.isArray(value) && value.length === 0)
     )
-      this.named.add(name);
-    if (name !== "" && isTelling(value) && !this.known.has(name))
-      this.known.set(name, { value: value!, place });
+      this.#named.add(name);
+    if (name !== "" && isTelling(value) && !this.#known.has(name))
+      this.#known.set(name, { value: value!, place });
   }
 
   /** The first of these fields with a meaningful value. */
   first(...names: readonly string[]): Field | undefined {
     for (const name of names) {
-      const field = this.known.get(asked(name));
+      const field = this.#known.get(asked(name));
       if (field) return field;
     }
     return undefined;
@@ -116,7 +116,7 @@ export class Fields {
 
   /** True where one of these fields has any value, even a placeholder. */
   states(...names: readonly string[]): boolean {
-    return names.some((name) => this.named.has(asked(name)));
+    return names.some((name) => this.#named.has(asked(name)));
   }
 
   /** The place of the first of these fields, else the record itself. */
@@ -126,7 +126,7 @@ export class Fields {
 
   /** Texts and identifiers of these fields. */
   references(...names: readonly string[]): string[] {
-    return names.flatMap((name) => referencesIn(this.known.get(asked(name))?.value));
+    return names.flatMap((name) => referencesIn(this.#known.get(asked(name))?.value));
   }
 }
 

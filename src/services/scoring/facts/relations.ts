@@ -57,38 +57,48 @@ interface Dangling {
 
 /** Follows the statements of a crate's records about each other. */
 export class Relations {
-  private readonly runs = new Map<string, Run>();
-  private readonly parts = new Map<string, string[]>();
+  readonly #runs = new Map<string, Run>();
+  readonly #parts = new Map<string, string[]>();
   /** Keys of software, with the place where a computation that used it names its environment. */
-  private readonly environments = new Map<string, string>();
+  readonly #environments = new Map<string, string>();
   /** The first few. */
   readonly dangling: Dangling[] = [];
 
+  readonly #records: Pick<RecordStore, "linksFrom">;
+  readonly #members: ReadonlyMap<string, Member>;
+  readonly #outside: Outside;
+  readonly #breather: Breather;
+
   /** @param members by identity key */
   constructor(
-    private readonly records: Pick<RecordStore, "linksFrom">,
-    private readonly members: ReadonlyMap<string, Member>,
-    private readonly outside: Outside,
-    private readonly breather: Breather,
-  ) {}
+    records: Pick<RecordStore, "linksFrom">,
+    members: ReadonlyMap<string, Member>,
+    outside: Outside,
+    breather: Breather,
+  ) {
+    this.#records = records;
+    this.#members = members;
+    this.#outside = outside;
+    this.#breather = breather;
+  }
 
   /** Reads the links of these members. Returns other crates that hold parts of this one. */
   async follow(facts: CrateFacts, keys: readonly string[]): Promise<string[]> {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
       const lot = keys.slice(start, start + SOURCES);
-      const pages = await this.records.linksFrom(
-        lot.map((key) => this.members.get(key)!.ark),
+      const pages = await this.#records.linksFrom(
+        lot.map((key) => this.#members.get(key)!.ark),
         { limit: FEW },
       );
       for (let [index, { items, next }] of pages.entries()) {
-        await this.add(facts, lot[index]!, items, crates);
+        await this.#add(facts, lot[index]!, items, crates);
         while (next !== undefined) {
-          const [page] = await this.records.linksFrom([this.members.get(lot[index]!)!.ark], {
+          const [page] = await this.#records.linksFrom([this.#members.get(lot[index]!)!.ark], {
             after: next,
             limit: MANY,
           });
-          await this.add(facts, lot[index]!, page!.items, crates);
+          await this.#add(facts, lot[index]!, page!.items, crates);
           next = page!.next;
         }
       }
@@ -104,29 +114,29 @@ export class Relations {
     for (const { key, predicate, url } of links) {
       const target = urls.get(url);
       if (target !== undefined)
-        this.note(
-          this.members.get(key)!,
+        this.#note(
+          this.#members.get(key)!,
           key,
           { predicate, targetKey: target },
-          this.members.get(target)!.kind,
+          this.#members.get(target)!.kind,
         );
-      await this.breather.pause();
+      await this.#breather.pause();
     }
   }
 
-  private async add(
+  async #add(
     facts: CrateFacts,
     key: string,
     links: readonly FoundLink[],
     crates: Set<string>,
   ): Promise<void> {
-    await this.outside.look(
-      links.filter(({ targetKey }) => !this.members.has(targetKey)).map(({ target }) => target),
+    await this.#outside.look(
+      links.filter(({ targetKey }) => !this.#members.has(targetKey)).map(({ target }) => target),
     );
     // One reference may state several links.
     const told = new Set<string>();
     for (const link of links) {
-      const found = this.members.get(link.targetKey) ?? this.outside.of(link.targetKey);
+      const found = this.#members.get(link.targetKey) ?? this.#outside.of(link.targetKey);
       if (!told.has(link.targetKey)) {
         told.add(link.targetKey);
         facts.references.total++;
@@ -137,33 +147,33 @@ export class Relations {
       if (
         link.predicate === "schema:hasPart" &&
         found?.kind === "rocrate" &&
-        !this.members.has(link.targetKey)
+        !this.#members.has(link.targetKey)
       )
         crates.add(found.ark);
-      this.note(this.members.get(key)!, key, link, found?.kind);
+      this.#note(this.#members.get(key)!, key, link, found?.kind);
     }
-    await this.breather.pause();
+    await this.#breather.pause();
   }
 
   /** @param kind that of the target, where it exists */
-  private note(
+  #note(
     source: Member,
     key: string,
     { predicate, targetKey }: Pick<FoundLink, "predicate" | "targetKey">,
     kind: Member["kind"] | undefined,
   ): void {
     if (predicate === "schema:hasPart" && kind !== undefined)
-      this.part(source.key, this.members.get(targetKey)?.key ?? targetKey);
+      this.#part(source.key, this.#members.get(targetKey)?.key ?? targetKey);
     if (predicate === "schema:isPartOf" && kind !== undefined)
-      this.part(this.members.get(targetKey)?.key ?? targetKey, source.key);
+      this.#part(this.#members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
     const exists = kind !== undefined;
     if (source.kind === "computation") {
-      const run = this.runOf(key);
+      const run = this.#runOf(key);
       if (predicate === "evi:generated") {
         if (exists) run.outputs++;
         else run.lost++;
-        const made = this.members.get(targetKey);
+        const made = this.#members.get(targetKey);
         if (made) made.sourced = true;
       } else if (
         predicate === "evi:usedSoftware" ||
@@ -171,7 +181,7 @@ export class Relations {
       ) {
         if (exists) run.programs++;
         else run.lostPrograms++;
-        if (source.environment !== undefined) this.environments.set(targetKey, source.environment);
+        if (source.environment !== undefined) this.#environments.set(targetKey, source.environment);
       } else if (INPUTS.has(predicate)) {
         if (exists) run.inputs++;
         else run.lost++;
@@ -179,51 +189,51 @@ export class Relations {
       return;
     }
     // The same, stated from the other end.
-    if (this.members.get(targetKey)?.kind !== "computation") return;
-    const run = this.runOf(targetKey);
+    if (this.#members.get(targetKey)?.kind !== "computation") return;
+    const run = this.#runOf(targetKey);
     if (predicate === "evi:generatedBy") run.outputs++;
     else if (INPUTS_OF.has(predicate) && source.kind === "software") run.programs++;
     else if (INPUTS_OF.has(predicate)) run.inputs++;
   }
 
-  private runOf(key: string): Run {
-    let run = this.runs.get(key);
+  #runOf(key: string): Run {
+    let run = this.#runs.get(key);
     if (!run)
-      this.runs.set(key, (run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 }));
+      this.#runs.set(key, (run = { inputs: 0, outputs: 0, programs: 0, lost: 0, lostPrograms: 0 }));
     return run;
   }
 
-  private part(whole: string, part: string): void {
-    const parts = this.parts.get(whole);
+  #part(whole: string, part: string): void {
+    const parts = this.#parts.get(whole);
     if (parts) parts.push(part);
-    else this.parts.set(whole, [part]);
+    else this.#parts.set(whole, [part]);
   }
 
   /** Facts that are known only after all records are read. */
   async conclude(facts: CrateFacts, root: string): Promise<void> {
     const reached = new Set([root]);
-    for (const whole of reached) for (const part of this.parts.get(whole) ?? []) reached.add(part);
+    for (const whole of reached) for (const part of this.#parts.get(whole) ?? []) reached.add(part);
     // A step of a workflow is located where the file is that holds it.
     const held = new Set(
-      [...this.parts].flatMap(([whole, parts]) =>
-        typeof this.members.get(whole)?.location === "string" ? parts : [],
+      [...this.#parts].flatMap(([whole, parts]) =>
+        typeof this.#members.get(whole)?.location === "string" ? parts : [],
       ),
     );
     for (const [
       key,
       { ark, kind, sourced, environment, location, table, run, isData, isPart },
-    ] of this.members) {
+    ] of this.#members) {
       const place = `${ark}#`;
       if (run) {
-        const { inputs, outputs, programs, lost, lostPrograms } = this.runOf(key);
+        const { inputs, outputs, programs, lost, lostPrograms } = this.#runOf(key);
         facts.traced.add(inputs > 0 && outputs > 0 && lost === 0, place);
         if (run === "computation") facts.programmed.add(programs > 0 && lostPrograms === 0, place);
       }
       if (kind === "software") {
         facts.located.add(typeof location === "string" || held.has(key), location ?? place);
         facts.portable.add(
-          environment !== undefined || this.environments.has(key),
-          environment ?? this.environments.get(key) ?? place,
+          environment !== undefined || this.#environments.has(key),
+          environment ?? this.#environments.get(key) ?? place,
         );
       }
       if (isData) facts.sourced.add(sourced, place);
@@ -233,10 +243,11 @@ export class Relations {
         facts.structured.add(
           table.schema === true ||
             (table.schema !== undefined &&
-              (this.members.get(table.schema) ?? this.outside.of(table.schema))?.kind === "schema"),
+              (this.#members.get(table.schema) ?? this.#outside.of(table.schema))?.kind ===
+                "schema"),
           table.place,
         );
-      await this.breather.pause();
+      await this.#breather.pause();
     }
   }
 }
@@ -272,14 +283,17 @@ export async function statesOf(
 
 /** Records outside a crate that it refers to: looked up once each, and cached with their state. */
 export class Outside {
-  private readonly known = new Map<string, Found | undefined>();
+  readonly #known = new Map<string, Found | undefined>();
   /** ARK as requested → state; the score depends on these. */
   readonly states = new Map<string, string>();
 
-  constructor(
-    private readonly records: Pick<RecordStore, "findMany">,
-    private readonly breather: Breather,
-  ) {}
+  readonly #records: Pick<RecordStore, "findMany">;
+  readonly #breather: Breather;
+
+  constructor(records: Pick<RecordStore, "findMany">, breather: Breather) {
+    this.#records = records;
+    this.#breather = breather;
+  }
 
   get size(): number {
     return this.states.size;
@@ -288,30 +302,30 @@ export class Outside {
   /** Looks up the records that are not known yet. */
   async look(arks: Iterable<string>): Promise<(StoredRecord | undefined)[]> {
     const wanted = [...new Map([...arks].map((ark) => [arkKey(ark), ark])).entries()].filter(
-      ([key]) => !this.known.has(key),
+      ([key]) => !this.#known.has(key),
     );
     const found: (StoredRecord | undefined)[] = [];
     for (let start = 0; start < wanted.length; start += LOT) {
       const lot = wanted.slice(start, start + LOT);
       for (const [index, record] of (
-        await this.records.findMany(lot.map(([, ark]) => ark))
+        await this.#records.findMany(lot.map(([, ark]) => ark))
       ).entries()) {
         const [key, ark] = lot[index]!;
-        this.known.set(
+        this.#known.set(
           key,
           record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null },
         );
         this.states.set(ark, stateOfRecord(record));
         found.push(record);
       }
-      await this.breather.pause();
+      await this.#breather.pause();
     }
     return found;
   }
 
   /** The target of an identifier that was looked up, if it is live. */
   of(key: string): Found | undefined {
-    const found = this.known.get(key);
+    const found = this.#known.get(key);
     return found?.isLive ? found : undefined;
   }
 }
@@ -364,15 +378,19 @@ const STRETCH = 10;
 
 /** Lets other code run while many records are processed. */
 export class Breather {
-  private since = performance.now();
+  #since = performance.now();
 
-  constructor(private readonly signal: AbortSignal) {}
+  readonly #signal: AbortSignal;
+
+  constructor(signal: AbortSignal) {
+    this.#signal = signal;
+  }
 
   /** @throws the signal's reason */
   async pause(): Promise<void> {
-    if (performance.now() - this.since < STRETCH) return;
+    if (performance.now() - this.#since < STRETCH) return;
     await setImmediate();
-    this.signal.throwIfAborted();
-    this.since = performance.now();
+    this.#signal.throwIfAborted();
+    this.#since = performance.now();
   }
 }

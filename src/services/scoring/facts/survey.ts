@@ -42,7 +42,11 @@ interface FormatFacts {
 
 /** Distinguishes media types that IANA has registered from others. */
 export class Formats {
-  private constructor(private readonly registered: ReadonlySet<string>) {}
+  readonly #registered: ReadonlySet<string>;
+
+  private constructor(registered: ReadonlySet<string>) {
+    this.#registered = registered;
+  }
 
   /** The list is large and seldom needed: it is loaded with the first score. */
   static async load(): Promise<Formats> {
@@ -61,13 +65,13 @@ export class Formats {
     const said = fields.references(...NAMES).map((text) => text.trim());
     return {
       place: field.place,
-      isRegistered: said.some((text) => this.isRegistered(text)),
+      isRegistered: said.some((text) => this.#isRegistered(text)),
       isOpen: said.some((text) => OPEN.test(mediaType(text).replace(/^\./, ""))),
     };
   }
 
-  private isRegistered(text: string): boolean {
-    return this.registered.has(mediaType(text)) || REGISTERED_ELSEWHERE.test(text);
+  #isRegistered(text: string): boolean {
+    return this.#registered.has(mediaType(text)) || REGISTERED_ELSEWHERE.test(text);
   }
 }
 
@@ -412,14 +416,14 @@ const MOST_CONTEXTS = 50;
 
 /** Finds terms of records that no context explains. */
 export class Terms {
-  private readonly meanings = new Map<string, TermMeanings | null>();
+  readonly #meanings = new Map<string, TermMeanings | null>();
 
   /**
    * Terms of the document that its own context gives no meaning to; `undefined` when that context
    * is not known here.
    */
   lostIn(document: JsonObject): string[] | undefined {
-    const meanings = this.of(document);
+    const meanings = this.#of(document);
     if (!meanings) return undefined;
     return [...termsOf(document)].filter((term) => {
       const meaning = meanings.of(term).split(" ", 1)[0]!;
@@ -430,13 +434,13 @@ export class Terms {
     });
   }
 
-  private of(document: JsonObject): TermMeanings | null {
+  #of(document: JsonObject): TermMeanings | null {
     const context = document["@context"];
     const key = JSON.stringify(context) ?? "";
-    let meanings = this.meanings.get(key);
+    let meanings = this.#meanings.get(key);
     if (meanings === undefined) {
-      if (this.meanings.size >= MOST_CONTEXTS) this.meanings.clear();
-      this.meanings.set(key, (meanings = meaningsOf(context)));
+      if (this.#meanings.size >= MOST_CONTEXTS) this.#meanings.clear();
+      this.#meanings.set(key, (meanings = meaningsOf(context)));
     }
     return meanings;
   }

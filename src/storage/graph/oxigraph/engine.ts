@@ -30,30 +30,34 @@ export class Announcements {
   #at = Number.NEGATIVE_INFINITY;
   #next: NodeJS.Timeout | undefined;
 
-  constructor(private readonly tell: (sequence: number) => void) {}
+  readonly #tell: (sequence: number) => void;
+
+  constructor(tell: (sequence: number) => void) {
+    this.#tell = tell;
+  }
 
   soon(sequence: number): void {
     this.latest = Math.max(this.latest, sequence);
     if (this.#next) return;
     const wait = this.#at + EACH - performance.now();
-    if (wait > 0) this.#next = setTimeout(() => this.#tell(), wait).unref();
-    else this.#tell();
+    if (wait > 0) this.#next = setTimeout(() => this.#announce(), wait).unref();
+    else this.#announce();
   }
 
   now(sequence: number): void {
     this.latest = Math.max(this.latest, sequence);
-    this.#tell();
+    this.#announce();
   }
 
   close(): void {
     clearTimeout(this.#next);
   }
 
-  #tell(): void {
+  #announce(): void {
     clearTimeout(this.#next);
     this.#next = undefined;
     this.#at = performance.now();
-    this.tell(this.latest);
+    this.#tell(this.latest);
   }
 }
 
@@ -91,10 +95,13 @@ class Threads {
     onLost: (handle, loss) => this.#lost(handle, loss),
   };
 
-  constructor(
-    private readonly options: Required<OxigraphOptions>,
-    private readonly onSequence: (sequence: number) => void,
-  ) {
+  readonly #options: Required<OxigraphOptions>;
+  readonly #onSequence: (sequence: number) => void;
+
+  constructor(options: Required<OxigraphOptions>, onSequence: (sequence: number) => void) {
+    this.#options = options;
+    this.#onSequence = onSequence;
+
     this.#rebuildAt = options.rebuildAfter;
   }
 
@@ -113,7 +120,7 @@ class Threads {
       setTimeout(() => {
         this.#waiting.delete(job);
         job.reject(this.unavailable());
-      }, this.options.indexWait),
+      }, this.#options.indexWait),
     );
   }
 
@@ -179,10 +186,10 @@ class Threads {
 
   #start(): ThreadHandle {
     const handle = new ThreadHandle(
-      this.options.openFeed(),
-      this.options.pageSize,
+      this.#options.openFeed(),
+      this.#options.pageSize,
       this.#events,
-      this.options.log,
+      this.#options.log,
     );
     if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
@@ -194,7 +201,7 @@ class Threads {
     if (handle !== this.#current) return;
     this.#backoff = 0;
     if (!this.everLoaded)
-      this.options.log.info(
+      this.#options.log.info(
         { records: handle.done, sequence: handle.sequence },
         "graph index loaded",
       );
@@ -206,7 +213,7 @@ class Threads {
       }
       this.#waiting.clear();
     }
-    this.onSequence(handle.sequence);
+    this.#onSequence(handle.sequence);
     if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
   }
 
@@ -222,15 +229,15 @@ class Threads {
   }
 
   #rebuild(worn: ThreadHandle): void {
-    this.options.log.info(
+    this.#options.log.info(
       { rewrites: worn.rewrites },
       "graph index is being rebuilt to release memory",
     );
-    this.#rebuildAt = worn.rewrites + this.options.rebuildAfter;
+    this.#rebuildAt = worn.rewrites + this.#options.rebuildAfter;
     try {
       this.#successor = this.#start();
     } catch (error) {
-      this.options.log.warn(
+      this.#options.log.warn(
         { reason: (error as Error).message },
         "graph index could not be rebuilt; the old one stays in use",
       );
@@ -242,7 +249,7 @@ class Threads {
     const old = this.#current;
     this.#current = handle;
     this.#successor = undefined;
-    this.#rebuildAt = this.options.rebuildAfter;
+    this.#rebuildAt = this.#options.rebuildAfter;
     this.#retired = old;
     old?.retire();
   }
@@ -257,21 +264,21 @@ class Threads {
       // A successor that is loading already is further than a new thread would be.
       this.#current = this.#successor;
       this.#successor = undefined;
-      this.#rebuildAt = this.options.rebuildAfter;
+      this.#rebuildAt = this.#options.rebuildAfter;
       if (this.#current) {
-        this.options.log.warn(
+        this.#options.log.warn(
           { reason },
           "graph index thread ended unexpectedly; a new one takes over when it is loaded",
         );
       } else if (timedOut) {
-        this.options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
+        this.#options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
         this.#startCurrent();
       } else {
         this.#restartLater(reason);
       }
     } else if (handle === this.#successor) {
       this.#successor = undefined;
-      this.options.log.warn(
+      this.#options.log.warn(
         { reason },
         "graph index could not be rebuilt; the old one stays in use",
       );
@@ -293,7 +300,7 @@ class Threads {
 
   #restartLater(reason: string): void {
     this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
-    this.options.log.error(
+    this.#options.log.error(
       { reason, again: this.#backoff },
       "graph index thread ended unexpectedly; a new one starts after a pause",
     );

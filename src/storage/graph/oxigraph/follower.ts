@@ -25,16 +25,20 @@ export class Follower {
   #following: Promise<void> | undefined;
   #loaded = false;
 
-  constructor(private readonly options: FollowerOptions) {}
+  readonly #options: FollowerOptions;
+
+  constructor(options: FollowerOptions) {
+    this.#options = options;
+  }
 
   /**
    * Applies every graph, then the changes made while they were read.
    * @throws when the feed is closed
    */
   async load(): Promise<void> {
-    const { pageSize } = this.options;
+    const { pageSize } = this.#options;
     let done = 0;
-    let next = this.options.feed.ask({ all: { after: 0, limit: pageSize } });
+    let next = this.#options.feed.ask({ all: { after: 0, limit: pageSize } });
     let first: number | undefined;
     for (;;) {
       const page = await next;
@@ -42,18 +46,18 @@ export class Follower {
       const last = page.next === undefined;
       if (!last) {
         // The store reads the next page while this one is applied.
-        next = this.options.feed.ask({ all: { after: page.next!, limit: pageSize } });
+        next = this.#options.feed.ask({ all: { after: page.next!, limit: pageSize } });
         next.catch(() => {});
       }
-      await this.options.apply(page.graphs);
+      await this.#options.apply(page.graphs);
       done += page.graphs.length;
-      this.options.onProgress?.(done, Math.max(page.total ?? done, done));
+      this.#options.onProgress?.(done, Math.max(page.total ?? done, done));
       if (last) break;
     }
     this.sequence = first;
     await this.#catchUp();
     this.#loaded = true;
-    this.options.onReached?.(this.sequence);
+    this.#options.onReached?.(this.sequence);
     await this.advance(this.#target);
   }
 
@@ -74,7 +78,7 @@ export class Follower {
       await this.#catchUp();
       if (this.sequence > before) {
         tries = -1;
-        this.options.onReached?.(this.sequence);
+        this.#options.onReached?.(this.sequence);
       }
     }
     // Announced, but missing for good: not asked for again until the next announcement.
@@ -83,10 +87,10 @@ export class Follower {
 
   async #catchUp(): Promise<void> {
     for (;;) {
-      const page: FeedAnswer = await this.options.feed.ask({
-        since: { sequence: this.sequence, limit: this.options.pageSize },
+      const page: FeedAnswer = await this.#options.feed.ask({
+        since: { sequence: this.sequence, limit: this.#options.pageSize },
       });
-      await this.options.apply(page.graphs);
+      await this.#options.apply(page.graphs);
       this.sequence = Math.max(this.sequence, page.sequence);
       if (!page.more) return;
     }

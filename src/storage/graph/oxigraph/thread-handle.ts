@@ -70,14 +70,20 @@ export class ThreadHandle {
   readonly #jobs = new Map<number, Job>();
   readonly #worker: Worker;
 
+  readonly #events: ThreadEvents;
+  readonly #log: EngineLog;
+
   /** @param memory bytes that its engine may hold */
   constructor(
     feed: MessagePort,
     pageSize: number,
-    private readonly events: ThreadEvents,
-    private readonly log: EngineLog,
+    events: ThreadEvents,
+    log: EngineLog,
     memory?: number,
   ) {
+    this.#events = events;
+    this.#log = log;
+
     this.#worker = new Worker(
       threadModule(`src/storage/graph/oxigraph/${memory === undefined ? "thread" : "open/thread"}`),
       {
@@ -142,19 +148,19 @@ export class ThreadHandle {
   #receive(reply: ThreadReply): void {
     if (this.#gone) return;
     if (reply.op === "log") {
-      this.log[reply.level](reply.fields, reply.message);
+      this.#log[reply.level](reply.fields, reply.message);
     } else if (reply.op === "progress") {
       this.done = reply.done;
       this.total = reply.total;
       this.held = reply.held;
-      this.events.onProgress(this);
+      this.#events.onProgress(this);
     } else if (reply.op === "reached") {
       this.loaded = true;
       this.sequence = reply.sequence;
       this.told = Math.max(this.told, reply.sequence);
       this.rewrites = reply.rewrites;
       this.held = reply.held;
-      this.events.onReached(this);
+      this.#events.onReached(this);
     } else {
       this.#answer(reply);
     }
@@ -209,7 +215,7 @@ export class ThreadHandle {
     const guilty = this.#running;
     const innocent = [...this.#jobs.values()].filter((job) => job !== guilty);
     void this.end();
-    this.events.onLost(this, { reason, timedOut, outOfMemory, guilty, innocent });
+    this.#events.onLost(this, { reason, timedOut, outOfMemory, guilty, innocent });
   }
 }
 

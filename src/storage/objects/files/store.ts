@@ -146,19 +146,23 @@ export async function openFileObjects(folder: string): Promise<ObjectStore> {
 }
 
 class FileObjects implements ObjectStore {
-  constructor(private readonly folder: string) {}
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
 
   stage(
     source: Readable | AsyncIterable<Uint8Array>,
     options: Parameters<ObjectStore["stage"]>[1] = {},
   ): Promise<StagedObject> {
-    return stageFile(this.folder, source, options);
+    return stageFile(this.#folder, source, options);
   }
 
   async size(sha256: string): Promise<number | undefined> {
     if (!isKey(sha256)) return undefined;
     try {
-      return (await stat(fanOut(this.folder, sha256).file)).size;
+      return (await stat(fanOut(this.#folder, sha256).file)).size;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
       throw asStoreError(error);
@@ -168,7 +172,9 @@ class FileObjects implements ObjectStore {
   async version(sha256: string): Promise<string | undefined> {
     if (!isKey(sha256)) return undefined;
     try {
-      const { size, mtimeNs, ino } = await stat(fanOut(this.folder, sha256).file, { bigint: true });
+      const { size, mtimeNs, ino } = await stat(fanOut(this.#folder, sha256).file, {
+        bigint: true,
+      });
       return `${size}-${mtimeNs}-${ino}`;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
@@ -181,7 +187,7 @@ class FileObjects implements ObjectStore {
     range?: { start: number; end: number },
     { size: expected, hash = true }: OpenOptions = {},
   ): Promise<Readable> {
-    const file = await this.file(sha256);
+    const file = await this.#file(sha256);
     const { size } = await file.stat();
     try {
       assertSize(sha256, size, expected);
@@ -209,13 +215,13 @@ class FileObjects implements ObjectStore {
   }
 
   async reader(sha256: string): Promise<ObjectReader> {
-    return readerOf(await this.file(sha256));
+    return readerOf(await this.#file(sha256));
   }
 
   async readStaged(place: string): Promise<ObjectReader> {
     return readerOf(
-      await this.opened(
-        /^[0-9a-f-]{36}$/.test(place) ? join(this.folder, STAGING, place) : undefined,
+      await this.#opened(
+        /^[0-9a-f-]{36}$/.test(place) ? join(this.#folder, STAGING, place) : undefined,
         place,
       ),
     );
@@ -223,15 +229,15 @@ class FileObjects implements ObjectStore {
 
   async remove(sha256: string): Promise<void> {
     if (!isKey(sha256)) return;
-    await unlink(fanOut(this.folder, sha256).file).catch((error: unknown) => {
+    await unlink(fanOut(this.#folder, sha256).file).catch((error: unknown) => {
       if (codeOf(error) !== "ENOENT") throw asStoreError(error);
     });
   }
 
   async *list(): AsyncIterable<string> {
-    for (const outer of await foldersOf(this.folder)) {
-      for (const inner of await foldersOf(join(this.folder, outer))) {
-        for await (const entry of await opendir(join(this.folder, outer, inner)))
+    for (const outer of await foldersOf(this.#folder)) {
+      for (const inner of await foldersOf(join(this.#folder, outer))) {
+        for await (const entry of await opendir(join(this.#folder, outer, inner)))
           if (isKey(entry.name)) yield entry.name;
       }
     }
@@ -240,8 +246,8 @@ class FileObjects implements ObjectStore {
   async removeStale(age: number): Promise<number> {
     const before = Date.now() - age;
     let removed = 0;
-    for (const name of await readdir(join(this.folder, STAGING))) {
-      const path = join(this.folder, STAGING, name);
+    for (const name of await readdir(join(this.#folder, STAGING))) {
+      const path = join(this.#folder, STAGING, name);
       try {
         // A file written to less than `age` ago is still being written.
         if ((await stat(path)).mtimeMs > before) continue;
@@ -255,7 +261,7 @@ class FileObjects implements ObjectStore {
   }
 
   async health(): Promise<void> {
-    const path = join(this.folder, STAGING, `health-${randomUUID()}`);
+    const path = join(this.#folder, STAGING, `health-${randomUUID()}`);
     try {
       await writeFile(path, "ok", { flag: "wx", mode: 0o600 });
     } catch (error) {
@@ -265,11 +271,11 @@ class FileObjects implements ObjectStore {
     }
   }
 
-  private file(sha256: string): Promise<FileHandle> {
-    return this.opened(isKey(sha256) ? fanOut(this.folder, sha256).file : undefined, sha256);
+  #file(sha256: string): Promise<FileHandle> {
+    return this.#opened(isKey(sha256) ? fanOut(this.#folder, sha256).file : undefined, sha256);
   }
 
-  private async opened(path: string | undefined, name: string): Promise<FileHandle> {
+  async #opened(path: string | undefined, name: string): Promise<FileHandle> {
     try {
       if (path !== undefined) return await open(path, "r");
     } catch (error) {

@@ -44,12 +44,12 @@ function withNeeds<T>(of: CallNeeds, call: () => Promise<T>): Promise<T> {
 
 /** Connections to one server, and the time on its clock. */
 class Connections implements Transport {
-  private readonly module: Transport;
+  readonly #module: Transport;
   readonly agent: http.Agent;
-  private ahead = 0;
+  #ahead = 0;
 
   constructor(secure: boolean) {
-    this.module = secure ? https : http;
+    this.#module = secure ? https : http;
     this.agent = secure
       ? new https.Agent({ keepAlive: true })
       : new http.Agent({ keepAlive: true });
@@ -57,7 +57,7 @@ class Connections implements Transport {
 
   /** The server's time, to the second. */
   now(): number {
-    return Date.now() + this.ahead;
+    return Date.now() + this.#ahead;
   }
 
   readonly request = ((
@@ -65,7 +65,7 @@ class Connections implements Transport {
     answered: (response: http.IncomingMessage) => void,
   ): http.ClientRequest => {
     const { patience, signal, streams } = needs.getStore() ?? { patience: 0 };
-    const request = this.module.request({
+    const request = this.#module.request({
       ...options,
       timeout: patience,
       ...(signal ? { signal } : {}),
@@ -75,7 +75,7 @@ class Connections implements Transport {
     request.once("response", (arrived) => {
       response = arrived;
       const date = Date.parse(arrived.headers.date ?? "");
-      if (!Number.isNaN(date)) this.ahead = date - Date.now();
+      if (!Number.isNaN(date)) this.#ahead = date - Date.now();
       if (PASSING.has(arrived.statusCode ?? 0)) {
         // Read to its end, so that the connection can be used again.
         arrived.on("error", () => {}).resume();
@@ -112,9 +112,9 @@ interface CallOptions {
  * with `STORE_UNAVAILABLE`.
  */
 export class S3Calls {
-  private readonly client: Client;
-  private readonly connections: Connections;
-  private readonly bucket: string;
+  readonly #client: Client;
+  readonly #connections: Connections;
+  readonly #bucket: string;
   /** A plain connection has each body signed; the hash is asked for then. */
   readonly signsBodies: boolean;
 
@@ -122,17 +122,17 @@ export class S3Calls {
     const { hostname, port, protocol } = new URL(location.endpoint);
     const secure = protocol === "https:";
     this.signsBodies = !secure;
-    this.bucket = location.bucket;
-    this.connections = new Connections(secure);
-    this.client = new Client({
+    this.#bucket = location.bucket;
+    this.#connections = new Connections(secure);
+    this.#client = new Client({
       endPoint: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? (secure ? 443 : 80) : Number(port),
       useSSL: secure,
       region: location.region,
       accessKey: location.accessKey,
       secretKey: location.secretKey,
-      transport: this.connections as never,
-      transportAgent: this.connections.agent,
+      transport: this.#connections as never,
+      transportAgent: this.#connections.agent,
       // The client's own retries log to the console, and ignore signals and lost connections.
       retryOptions: { disableRetry: true },
     });
@@ -140,7 +140,7 @@ export class S3Calls {
 
   /** The server's time in ms, as far as it is known: its answers are exact to the second only. */
   now(): number {
-    return this.connections.now();
+    return this.#connections.now();
   }
 
   /**
@@ -148,16 +148,16 @@ export class S3Calls {
    * @throws ServiceError that names the fault in the settings
    */
   probe(options?: CallOptions): Promise<unknown> {
-    return this.made(
-      () => this.client.listObjectsV2Query(this.bucket, this.location.prefix, "", "", 1, ""),
+    return this.#made(
+      () => this.#client.listObjectsV2Query(this.#bucket, this.location.prefix, "", "", 1, ""),
       options,
     );
   }
 
   makeBucket(): Promise<void> {
-    return this.made(async () => {
+    return this.#made(async () => {
       try {
-        await this.client.makeBucket(this.bucket, this.location.region);
+        await this.#client.makeBucket(this.#bucket, this.location.region);
       } catch (error) {
         if (!["BucketAlreadyOwnedByYou", "BucketAlreadyExists"].includes(codeOf(error)))
           throw error;
@@ -167,8 +167,8 @@ export class S3Calls {
 
   /** Size in bytes; `undefined` when there is no such object. */
   head(key: string, options?: CallOptions): Promise<number | undefined> {
-    return this.made(async () => {
-      const { size } = await this.client.statObject(this.bucket, key).catch((error: unknown) => {
+    return this.#made(async () => {
+      const { size } = await this.#client.statObject(this.#bucket, key).catch((error: unknown) => {
         if (isMissing(error)) return { size: undefined };
         throw error;
       });
@@ -178,8 +178,8 @@ export class S3Calls {
 
   /** Another one for every write of the object; `undefined` when there is none. */
   version(key: string, options?: CallOptions): Promise<string | undefined> {
-    return this.made(async () => {
-      const found = await this.client.statObject(this.bucket, key).catch((error: unknown) => {
+    return this.#made(async () => {
+      const found = await this.#client.statObject(this.#bucket, key).catch((error: unknown) => {
         if (isMissing(error)) return undefined;
         throw error;
       });
@@ -197,18 +197,18 @@ export class S3Calls {
     end?: number,
     options?: CallOptions,
   ): Promise<Body | "outside" | undefined> {
-    return this.made(
+    return this.#made(
       async () => {
         const ranged = start > 0 || end !== undefined;
         try {
           const stream = (await (ranged
-            ? this.client.getPartialObject(
-                this.bucket,
+            ? this.#client.getPartialObject(
+                this.#bucket,
                 key,
                 start,
                 end === undefined ? 0 : end - start + 1,
               )
-            : this.client.getObject(this.bucket, key))) as IncomingMessage;
+            : this.#client.getObject(this.#bucket, key))) as IncomingMessage;
           const body = bodyOf(stream, start, ranged);
           if (!body) {
             stream.destroy();
@@ -231,14 +231,17 @@ export class S3Calls {
    * @param sha256 of the bytes, where {@link signsBodies}
    */
   put(key: string, bytes: Buffer, sha256: string, options?: CallOptions): Promise<string> {
-    return this.made(
-      async () => bare((await this.send({ objectName: key }, bytes, sha256)).headers.etag),
+    return this.#made(
+      async () => bare((await this.#send({ objectName: key }, bytes, sha256)).headers.etag),
       options,
     );
   }
 
   startUpload(key: string, options?: CallOptions): Promise<string> {
-    return this.made(() => this.client.initiateNewMultipartUpload(this.bucket, key, {}), options);
+    return this.#made(
+      () => this.#client.initiateNewMultipartUpload(this.#bucket, key, {}),
+      options,
+    );
   }
 
   putPart(
@@ -249,8 +252,8 @@ export class S3Calls {
     sha256: string,
     options?: CallOptions,
   ): Promise<Part> {
-    return this.made(async () => {
-      const answer = await this.send(
+    return this.#made(async () => {
+      const answer = await this.#send(
         { objectName: key, query: `partNumber=${part}&uploadId=${encodeURIComponent(uploadId)}` },
         bytes,
         sha256,
@@ -269,14 +272,14 @@ export class S3Calls {
     options?: CallOptions,
   ): Promise<Part> {
     const headers = {
-      "x-amz-copy-source": this.source(from),
+      "x-amz-copy-source": this.#source(from),
       "x-amz-copy-source-range": `bytes=${start}-${end}`,
     };
-    return this.made(
+    return this.#made(
       async () => {
-        const { etag } = await this.client.uploadPart(
+        const { etag } = await this.#client.uploadPart(
           {
-            bucketName: this.bucket,
+            bucketName: this.#bucket,
             objectName: key,
             uploadID: encodeURIComponent(uploadId),
             partNumber: part,
@@ -287,7 +290,7 @@ export class S3Calls {
         return { part, etag: bare(etag) };
       },
       options,
-      { patience: this.copyPatience(end - start + 1) },
+      { patience: this.#copyPatience(end - start + 1) },
     );
   }
 
@@ -301,27 +304,27 @@ export class S3Calls {
     size: number,
     options?: CallOptions,
   ): Promise<void> {
-    return this.made(
+    return this.#made(
       async () => {
         try {
-          await this.client.completeMultipartUpload(this.bucket, key, uploadId, [...parts]);
+          await this.#client.completeMultipartUpload(this.#bucket, key, uploadId, [...parts]);
         } catch (error) {
           if (mayPass(error)) throw error;
-          const done = await this.client.statObject(this.bucket, key).catch(() => undefined);
+          const done = await this.#client.statObject(this.#bucket, key).catch(() => undefined);
           if (done?.size !== size) throw error;
         }
       },
       options,
-      { patience: this.copyPatience(size) },
+      { patience: this.#copyPatience(size) },
     );
   }
 
   /** Removes an upload in parts completely; also when there is no such upload. */
   abort(key: string, uploadId: string, options?: CallOptions): Promise<void> {
-    return this.made(
+    return this.#made(
       () =>
-        this.client
-          .abortMultipartUpload(this.bucket, key, encodeURIComponent(uploadId))
+        this.#client
+          .abortMultipartUpload(this.#bucket, key, encodeURIComponent(uploadId))
           .catch((error: unknown) => {
             if (!isUploadGone(error)) throw error;
           }),
@@ -331,12 +334,12 @@ export class S3Calls {
 
   /** Returns the ETag of the copy; `undefined` when there is nothing to copy. */
   copy(from: string, to: string, size: number): Promise<string | undefined> {
-    return this.made(
+    return this.#made(
       async () => {
         try {
           return bare(
             (
-              (await this.client.copyObject(this.bucket, to, this.source(from))) as {
+              (await this.#client.copyObject(this.#bucket, to, this.#source(from))) as {
                 etag?: string;
               }
             ).etag,
@@ -347,14 +350,14 @@ export class S3Calls {
         }
       },
       {},
-      { patience: this.copyPatience(size) },
+      { patience: this.#copyPatience(size) },
     );
   }
 
   remove(key: string, options?: CallOptions): Promise<void> {
-    return this.made(
+    return this.#made(
       () =>
-        this.client.removeObject(this.bucket, key).catch((error: unknown) => {
+        this.#client.removeObject(this.#bucket, key).catch((error: unknown) => {
           if (!isMissing(error)) throw error;
         }),
       options,
@@ -364,8 +367,8 @@ export class S3Calls {
   /** Keys under a prefix with the server's time (ms) of their last change, page by page. */
   async *list(prefix: string): AsyncGenerator<{ key: string; changed: number }> {
     for (let token = ""; ;) {
-      const page = await this.made(() =>
-        this.client.listObjectsV2Query(this.bucket, prefix, token, "", 1000, ""),
+      const page = await this.#made(() =>
+        this.#client.listObjectsV2Query(this.#bucket, prefix, token, "", 1000, ""),
       );
       for (const { name, lastModified } of page.objects)
         if (name !== undefined) yield { key: name, changed: lastModified.getTime() };
@@ -376,9 +379,9 @@ export class S3Calls {
 
   /** Unfinished uploads in parts, as far as the server lists them by prefix. */
   async uploads(prefix: string): Promise<{ key: string; uploadId: string; begun: number }[]> {
-    const page = await this.made(() =>
-      this.client
-        .listIncompleteUploadsQuery(this.bucket, prefix, "", "", NO_DELIMITER)
+    const page = await this.#made(() =>
+      this.#client
+        .listIncompleteUploadsQuery(this.#bucket, prefix, "", "", NO_DELIMITER)
         .catch((error: unknown) => {
           if (["NotImplemented", "MethodNotAllowed"].includes(codeOf(error)))
             return { uploads: [] };
@@ -394,31 +397,31 @@ export class S3Calls {
 
   /** A signed address: its holder may read the object. */
   address(key: string, headers: Record<string, string>): Promise<string> {
-    return this.client.presignedGetObject(
-      this.bucket,
+    return this.#client.presignedGetObject(
+      this.#bucket,
       key,
       Math.ceil(this.location.presigned / 1000),
       headers,
     );
   }
 
-  private source(key: string): string {
-    return `/${this.bucket}/${key}`;
+  #source(key: string): string {
+    return `/${this.#bucket}/${key}`;
   }
 
-  private copyPatience(size: number): number {
+  #copyPatience(size: number): number {
     return this.location.timeout + Math.ceil(size / COPY_RATE) * 1000;
   }
 
-  private async send(
+  async #send(
     to: { objectName: string; query?: string },
     bytes: Buffer,
     sha256: string,
   ): Promise<IncomingMessage> {
-    const answer = await this.client.makeRequestStreamAsync(
+    const answer = await this.#client.makeRequestStreamAsync(
       {
         method: "PUT",
-        bucketName: this.bucket,
+        bucketName: this.#bucket,
         headers: { "content-length": String(bytes.byteLength) } as never,
         ...to,
       },
@@ -431,7 +434,7 @@ export class S3Calls {
     return answer;
   }
 
-  private made<T>(
+  #made<T>(
     call: () => Promise<T>,
     { signal, retries = this.location.retries }: CallOptions = {},
     needs: Partial<CallNeeds> = {},

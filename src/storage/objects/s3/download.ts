@@ -43,89 +43,90 @@ export async function openDownload(
 
 /** Bytes of one object on their way, from one answer after the other where need be. */
 class Delivery extends Readable {
-  private readonly length: number;
-  private body: Body | undefined;
-  private done = 0;
-  private failures = 0;
+  readonly #length: number;
+  #body: Body | undefined;
+  #done = 0;
+  #failures = 0;
   /**
    * When (ms) the reader began to wait; undefined while it does not wait: a slow reader is no
    * silent server.
    */
-  private waiting: number | undefined;
-  private readonly clock: NodeJS.Timeout;
+  #waiting: number | undefined;
+  readonly #clock: NodeJS.Timeout;
+
+  readonly #calls: S3Calls;
+  readonly #again: (done: number) => Promise<Body>;
 
   /** @param again requests the bytes after those that have arrived */
-  constructor(
-    private readonly calls: S3Calls,
-    first: Body,
-    private readonly again: (done: number) => Promise<Body>,
-  ) {
+  constructor(calls: S3Calls, first: Body, again: (done: number) => Promise<Body>) {
     super({ highWaterMark: AHEAD });
-    this.length = first.length;
+    this.#calls = calls;
+    this.#again = again;
+    this.#length = first.length;
     const { timeout } = calls.location;
     // One clock for the whole object: a timer for each chunk would take longer than the chunk.
-    this.clock = setInterval(
+    this.#clock = setInterval(
       () => {
-        if (this.waiting !== undefined && Date.now() - this.waiting >= timeout)
-          this.body?.stream.destroy(new Silence(timeout));
+        if (this.#waiting !== undefined && Date.now() - this.#waiting >= timeout)
+          this.#body?.stream.destroy(new Silence(timeout));
       },
       Math.max(20, timeout / 8),
     );
-    this.hearFrom(first);
+    this.#hearFrom(first);
   }
 
   override _read(): void {
-    this.waiting ??= Date.now();
-    this.body?.stream.resume();
+    this.#waiting ??= Date.now();
+    this.#body?.stream.resume();
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
-    clearInterval(this.clock);
-    this.body?.stream.destroy();
+    clearInterval(this.#clock);
+    this.#body?.stream.destroy();
     callback(error);
   }
 
-  private hearFrom(body: Body): void {
+  #hearFrom(body: Body): void {
     const { stream } = body;
-    this.body = body;
+    this.#body = body;
     const broken = (error: Error) => {
-      if (this.body === body) this.goOn(error);
+      if (this.#body === body) this.#goOn(error);
     };
     stream.on("data", (chunk: Buffer) => {
-      this.done += chunk.byteLength;
-      this.failures = 0;
+      this.#done += chunk.byteLength;
+      this.#failures = 0;
       if (this.push(chunk)) {
-        this.waiting = Date.now();
+        this.#waiting = Date.now();
       } else {
-        this.waiting = undefined;
+        this.#waiting = undefined;
         stream.pause();
       }
     });
     stream.on("error", broken);
     stream.on("close", () => {
-      if (this.done < this.length) broken(new CutShort(this.done, this.length));
+      if (this.#done < this.#length) broken(new CutShort(this.#done, this.#length));
     });
     stream.on("end", () => {
-      if (this.done === this.length) this.push(null);
+      if (this.#done === this.#length) this.push(null);
     });
-    if (this.waiting === undefined) stream.pause();
-    else this.waiting = Date.now();
+    if (this.#waiting === undefined) stream.pause();
+    else this.#waiting = Date.now();
   }
 
   /** Requests the rest, after a while, or gives up. */
-  private goOn(error: unknown): void {
-    this.body = undefined;
+  #goOn(error: unknown): void {
+    this.#body = undefined;
     if (this.destroyed) return;
-    if (!mayPass(error) || this.failures >= this.calls.location.retries)
-      return void this.destroy(asStoreError(error, this.calls.location) as Error);
-    pause(this.failures++)
-      .then(() => this.again(this.done))
+    if (!mayPass(error) || this.#failures >= this.#calls.location.retries)
+      return void this.destroy(asStoreError(error, this.#calls.location) as Error);
+    pause(this.#failures++)
+      .then(() => this.#again(this.#done))
       .then((body) => {
         if (this.destroyed) body.stream.destroy();
-        else if (body.length === this.length - this.done) this.hearFrom(body);
+        else if (body.length === this.#length - this.#done) this.#hearFrom(body);
         else {
           body.stream.destroy();
-          this.goOn(new CutShort(this.done + body.length, this.length));
+          this.#goOn(new CutShort(this.#done + body.length, this.#length));
         }
       })
       .catch((reason: Error) => this.destroy(reason));
@@ -191,17 +192,21 @@ export async function openReader(calls: S3Calls, key: string, name: string): Pro
 
 class WindowedReader implements ObjectReader {
   /** The one used last at the end. */
-  private windows: Window[] = [];
+  #windows: Window[] = [];
+
+  readonly #fetch: (start: number, end: number) => Promise<Buffer>;
 
   constructor(
     readonly size: number,
-    private readonly fetch: (start: number, end: number) => Promise<Buffer>,
-  ) {}
+    fetch: (start: number, end: number) => Promise<Buffer>,
+  ) {
+    this.#fetch = fetch;
+  }
 
   async read(buffer: Uint8Array, position: number): Promise<number> {
     const wanted = Math.max(0, Math.min(buffer.byteLength, this.size - position));
     for (let done = 0; done < wanted;) {
-      const window = this.at(position + done);
+      const window = this.#at(position + done);
       const bytes = await window.bytes;
       const from = position + done - window.start;
       const piece = bytes.subarray(from, from + wanted - done);
@@ -219,20 +224,20 @@ class WindowedReader implements ObjectReader {
   }
 
   async close(): Promise<void> {
-    const closed = this.windows;
-    this.windows = [];
+    const closed = this.#windows;
+    this.#windows = [];
     await Promise.allSettled(closed.map(({ bytes }) => bytes));
   }
 
-  private at(position: number): Window {
-    let window = this.windows.find(({ start, end }) => position >= start && position < end);
+  #at(position: number): Window {
+    let window = this.#windows.find(({ start, end }) => position >= start && position < end);
     if (window) {
-      this.windows.push(...this.windows.splice(this.windows.indexOf(window), 1));
+      this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1));
     } else {
-      const before = this.windows.find(({ end }) => position >= end && position <= end + GAP);
+      const before = this.#windows.find(({ end }) => position >= end && position <= end + GAP);
       window = before
-        ? this.load(before.end, 4 * (before.end - before.start), position + 1)
-        : this.load(position, FIRST);
+        ? this.#load(before.end, 4 * (before.end - before.start), position + 1)
+        : this.#load(position, FIRST);
     }
     // Reading has gone on for long: the next window comes while this one is read.
     const { start, end } = window;
@@ -240,24 +245,24 @@ class WindowedReader implements ObjectReader {
       end - start >= MOST &&
       end < this.size &&
       position - start > MOST / 2 &&
-      !this.windows.some((other) => other.start === end)
+      !this.#windows.some((other) => other.start === end)
     )
-      this.load(end, MOST);
+      this.#load(end, MOST);
     return window;
   }
 
-  private load(start: number, length: number, least = 0): Window {
+  #load(start: number, length: number, least = 0): Window {
     const end = Math.min(this.size, Math.max(least, start + Math.min(MOST, length)));
-    const window: Window = { start, end, bytes: this.fetch(start, end) };
-    this.windows.push(window);
-    while (this.windows.length > KEPT) this.drop(this.windows[0]!);
+    const window: Window = { start, end, bytes: this.#fetch(start, end) };
+    this.#windows.push(window);
+    while (this.#windows.length > KEPT) this.#drop(this.#windows[0]!);
     // A window that failed is requested again by the next read.
-    window.bytes.catch(() => this.drop(window, true));
+    window.bytes.catch(() => this.#drop(window, true));
     return window;
   }
 
-  private drop(window: Window, failed = false): void {
-    this.windows = this.windows.filter((other) => other !== window);
+  #drop(window: Window, failed = false): void {
+    this.#windows = this.#windows.filter((other) => other !== window);
     if (!failed) spendBuffers(window.end - window.start);
   }
 }

@@ -39,14 +39,18 @@ const PLACE = /^[0-9a-f-]{36}$/;
 
 /** Names of all objects in the bucket. */
 export class Keys {
-  constructor(private readonly prefix: string) {}
+  readonly #prefix: string;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
 
   get staging(): string {
-    return `${this.prefix}staging/`;
+    return `${this.#prefix}staging/`;
   }
 
   get objects(): string {
-    return `${this.prefix}objects/`;
+    return `${this.#prefix}objects/`;
   }
 
   /** `undefined` for a text that is no SHA-256. */

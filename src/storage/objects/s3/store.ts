@@ -75,38 +75,38 @@ class S3Objects implements ObjectStore {
    * of large ones.
    */
   readonly parallel = 8;
-  private readonly calls: S3Calls;
-  private readonly keys: Keys;
-  private readonly stagings = new Set<Promise<StagedObject>>();
+  readonly #calls: S3Calls;
+  readonly #keys: Keys;
+  readonly #stagings = new Set<Promise<StagedObject>>();
 
   constructor(location: S3Location) {
-    this.calls = new S3Calls(location);
-    this.keys = new Keys(location.prefix);
+    this.#calls = new S3Calls(location);
+    this.#keys = new Keys(location.prefix);
   }
 
   stage(
     source: Readable | AsyncIterable<Uint8Array>,
     options: Parameters<ObjectStore["stage"]>[1] = {},
   ): Promise<StagedObject> {
-    const staged = stageS3(this.calls, this.keys, source, options);
-    this.stagings.add(staged);
-    const over = () => this.stagings.delete(staged);
+    const staged = stageS3(this.#calls, this.#keys, source, options);
+    this.#stagings.add(staged);
+    const over = () => this.#stagings.delete(staged);
     staged.then(over, over);
     return staged;
   }
 
   async idle(): Promise<void> {
-    await Promise.allSettled(this.stagings);
+    await Promise.allSettled(this.#stagings);
   }
 
   async size(sha256: string): Promise<number | undefined> {
-    const key = this.keys.object(sha256);
-    return key === undefined ? undefined : this.calls.head(key);
+    const key = this.#keys.object(sha256);
+    return key === undefined ? undefined : this.#calls.head(key);
   }
 
   async version(sha256: string): Promise<string | undefined> {
-    const key = this.keys.object(sha256);
-    return key === undefined ? undefined : this.calls.version(key);
+    const key = this.#keys.object(sha256);
+    return key === undefined ? undefined : this.#calls.version(key);
   }
 
   async open(
@@ -115,8 +115,8 @@ class S3Objects implements ObjectStore {
     { size, hash = true }: OpenOptions = {},
   ): Promise<Readable> {
     const { stream, length, total } = await openDownload(
-      this.calls,
-      this.known(sha256),
+      this.#calls,
+      this.#known(sha256),
       sha256,
       range,
     );
@@ -130,51 +130,51 @@ class S3Objects implements ObjectStore {
   }
 
   async reader(sha256: string): Promise<ObjectReader> {
-    return openReader(this.calls, this.known(sha256), sha256);
+    return openReader(this.#calls, this.#known(sha256), sha256);
   }
 
   async readStaged(place: string): Promise<ObjectReader> {
-    const key = this.keys.staged(place);
+    const key = this.#keys.staged(place);
     if (key === undefined) throw notStored(place);
-    return openReader(this.calls, key, place);
+    return openReader(this.#calls, key, place);
   }
 
   async remove(sha256: string): Promise<void> {
-    const key = this.keys.object(sha256);
-    if (key !== undefined) await this.calls.remove(key);
+    const key = this.#keys.object(sha256);
+    if (key !== undefined) await this.#calls.remove(key);
   }
 
   async *list(): AsyncIterable<string> {
-    for await (const { key } of this.calls.list(this.keys.objects)) {
-      const sha256 = this.keys.sha256Of(key);
+    for await (const { key } of this.#calls.list(this.#keys.objects)) {
+      const sha256 = this.#keys.sha256Of(key);
       if (sha256 !== undefined) yield sha256;
     }
   }
 
   removeStale(age: number): Promise<number> {
-    return removeStale(this.calls, this.keys, age);
+    return removeStale(this.#calls, this.#keys, age);
   }
 
   async health(): Promise<void> {
-    const key = this.keys.staged(randomUUID())!;
+    const key = this.#keys.staged(randomUUID())!;
     const bytes = Buffer.from("ok");
     // The caller asks again at intervals, so it gets the fault at once.
-    await this.calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), {
+    await this.#calls.put(key, bytes, createHash("sha256").update(bytes).digest("hex"), {
       retries: 0,
     });
-    await this.calls.remove(key, { retries: 0 });
+    await this.#calls.remove(key, { retries: 0 });
   }
 
   async address(sha256: string, headers: ContentHeaders): Promise<string | undefined> {
-    if (this.calls.location.presigned === 0) return undefined;
-    return this.calls.address(this.known(sha256), {
+    if (this.#calls.location.presigned === 0) return undefined;
+    return this.#calls.address(this.#known(sha256), {
       "response-content-type": headers.type,
       "response-content-disposition": headers.disposition,
     });
   }
 
-  private known(sha256: string): string {
-    const key = this.keys.object(sha256);
+  #known(sha256: string): string {
+    const key = this.#keys.object(sha256);
     if (key === undefined) throw notStored(sha256);
     return key;
   }

@@ -19,30 +19,34 @@ const TOLD_EACH = 60_000;
  * resolves, and not before.
  */
 class Upload {
-  private buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
-  private spare: Buffer | undefined;
-  private filled = 0;
-  private hash: Hash | undefined;
-  private uploadId: string | undefined;
-  private marker = "";
-  private told = 0;
-  private readonly parts: Part[] = [];
-  private begun = 0;
-  private sending: Promise<void> | undefined;
-  private put = false;
-  private size = 0;
-  private readonly ending = new AbortController();
-  private readonly signal: AbortSignal;
+  #buffer: Buffer = Buffer.allocUnsafe(FIRST_BYTES);
+  #spare: Buffer | undefined;
+  #filled = 0;
+  #hash: Hash | undefined;
+  #uploadId: string | undefined;
+  #marker = "";
+  #told = 0;
+  readonly #parts: Part[] = [];
+  #begun = 0;
+  #sending: Promise<void> | undefined;
+  #put = false;
+  #size = 0;
+  readonly #ending = new AbortController();
+  readonly #signal: AbortSignal;
 
-  constructor(
-    private readonly calls: S3Calls,
-    private readonly keys: Keys,
-    private readonly place: string,
-    private readonly key: string,
-    signal?: AbortSignal,
-  ) {
-    this.signal = signal ? AbortSignal.any([signal, this.ending.signal]) : this.ending.signal;
-    if (calls.signsBodies) this.hash = createHash("sha256");
+  readonly #calls: S3Calls;
+  readonly #keys: Keys;
+  readonly #place: string;
+  readonly #key: string;
+
+  constructor(calls: S3Calls, keys: Keys, place: string, key: string, signal?: AbortSignal) {
+    this.#calls = calls;
+    this.#keys = keys;
+    this.#place = place;
+    this.#key = key;
+
+    this.#signal = signal ? AbortSignal.any([signal, this.#ending.signal]) : this.#ending.signal;
+    if (calls.signsBodies) this.#hash = createHash("sha256");
   }
 
   /**
@@ -50,17 +54,17 @@ class Upload {
    * @throws ServiceError `TOO_LARGE`, `STORE_UNAVAILABLE`
    */
   async write(bytes: Uint8Array): Promise<void> {
-    const { partSize } = this.calls.location;
+    const { partSize } = this.#calls.location;
     for (let at = 0; at < bytes.byteLength;) {
-      if (this.filled === partSize) await this.sendPart();
-      const piece = bytes.subarray(at, at + partSize - this.filled);
-      this.makeRoom(this.filled + piece.byteLength, partSize);
-      this.buffer.set(piece, this.filled);
-      this.hash?.update(piece);
-      this.filled += piece.byteLength;
+      if (this.#filled === partSize) await this.#sendPart();
+      const piece = bytes.subarray(at, at + partSize - this.#filled);
+      this.#makeRoom(this.#filled + piece.byteLength, partSize);
+      this.#buffer.set(piece, this.#filled);
+      this.#hash?.update(piece);
+      this.#filled += piece.byteLength;
       at += piece.byteLength;
     }
-    this.size += bytes.byteLength;
+    this.#size += bytes.byteLength;
   }
 
   /**
@@ -68,48 +72,57 @@ class Upload {
    * @param sha256 of all bytes
    */
   async finish(sha256: string): Promise<string | undefined> {
-    const { signal } = this;
-    if (this.uploadId === undefined) {
-      this.put = true;
-      const etag = await this.calls.put(this.key, this.buffer.subarray(0, this.filled), sha256, {
-        signal,
-      });
-      this.release();
+    const signal = this.#signal;
+    if (this.#uploadId === undefined) {
+      this.#put = true;
+      const etag = await this.#calls.put(
+        this.#key,
+        this.#buffer.subarray(0, this.#filled),
+        sha256,
+        {
+          signal,
+        },
+      );
+      this.#release();
       return etag;
     }
-    await this.sendPart();
-    await this.sending;
-    this.release();
-    await this.calls.complete(this.key, this.uploadId, this.parts, this.size, { signal });
+    await this.#sendPart();
+    await this.#sending;
+    this.#release();
+    await this.#calls.complete(this.#key, this.#uploadId, this.#parts, this.#size, { signal });
     // An upload that is done and still marked costs the sweep a call, nothing more.
-    await this.calls.remove(this.marker).catch(() => {});
+    await this.#calls.remove(this.#marker).catch(() => {});
     return undefined;
   }
 
   /** Ends it and removes all its data; the sweep removes data that cannot be removed now. */
   async abandon(): Promise<void> {
-    this.ending.abort(new Error("given up"));
-    await this.sending?.catch(() => {});
-    const once = { retries: Math.min(1, this.calls.location.retries) };
+    this.#ending.abort(new Error("given up"));
+    await this.#sending?.catch(() => {});
+    const once = { retries: Math.min(1, this.#calls.location.retries) };
     try {
-      if (this.uploadId !== undefined) await this.calls.abort(this.key, this.uploadId, once);
+      if (this.#uploadId !== undefined) await this.#calls.abort(this.#key, this.#uploadId, once);
       // Its answer may have been lost.
-      if (this.put || this.uploadId !== undefined) await this.calls.remove(this.key, once);
-      if (this.uploadId !== undefined) await this.calls.remove(this.marker, once);
+      if (this.#put || this.#uploadId !== undefined) await this.#calls.remove(this.#key, once);
+      if (this.#uploadId !== undefined) await this.#calls.remove(this.#marker, once);
     } catch {
       // The sweep finds the upload by its marker.
     }
   }
 
   /** Frees the buffers: a staged object may wait, with many others, for its announcement. */
-  private release(): void {
-    this.buffer = Buffer.alloc(0);
-    this.spare = undefined;
+  #release(): void {
+    this.#buffer = Buffer.alloc(0);
+    this.#spare = undefined;
   }
 
-  private async sendPart(): Promise<void> {
-    const { calls, key, buffer, filled, signal } = this;
-    const part = ++this.begun;
+  async #sendPart(): Promise<void> {
+    const calls = this.#calls;
+    const key = this.#key;
+    const buffer = this.#buffer;
+    const filled = this.#filled;
+    const signal = this.#signal;
+    const part = ++this.#begun;
     if (part > MOST_PARTS)
       throw new ServiceError(
         "TOO_LARGE",
@@ -117,33 +130,38 @@ class Upload {
           `S3_PART_SIZE=${calls.location.partSize} bytes; ask for the setting to be raised.`,
         { setting: "S3_PART_SIZE" },
       );
-    const uploadId = (this.uploadId ??= await calls.startUpload(key, { signal }));
-    await this.mark(uploadId);
+    const uploadId = (this.#uploadId ??= await calls.startUpload(key, { signal }));
+    await this.#mark(uploadId);
     // One at a time: two parts are in memory, whatever the size.
-    await this.sending;
-    const sha256 = this.hash?.digest("hex") ?? "";
-    this.sending = calls
+    await this.#sending;
+    const sha256 = this.#hash?.digest("hex") ?? "";
+    this.#sending = calls
       .putPart(key, uploadId, part, buffer.subarray(0, filled), sha256, { signal })
-      .then((sent) => void this.parts.push(sent));
-    this.sending.catch(() => {});
-    [this.buffer, this.spare] = [this.spare ?? Buffer.allocUnsafe(calls.location.partSize), buffer];
-    this.filled = 0;
-    if (this.hash) this.hash = createHash("sha256");
+      .then((sent) => void this.#parts.push(sent));
+    this.#sending.catch(() => {});
+    [this.#buffer, this.#spare] = [
+      this.#spare ?? Buffer.allocUnsafe(calls.location.partSize),
+      buffer,
+    ];
+    this.#filled = 0;
+    if (this.#hash) this.#hash = createHash("sha256");
   }
 
   /** Marks the upload as active for other processes. */
-  private async mark(uploadId: string): Promise<void> {
-    if (Date.now() - this.told < TOLD_EACH) return;
-    this.marker = this.keys.marker(this.place, this.key, uploadId);
-    await this.calls.put(this.marker, Buffer.alloc(0), EMPTY, { signal: this.signal });
-    this.told = Date.now();
+  async #mark(uploadId: string): Promise<void> {
+    if (Date.now() - this.#told < TOLD_EACH) return;
+    this.#marker = this.#keys.marker(this.#place, this.#key, uploadId);
+    await this.#calls.put(this.#marker, Buffer.alloc(0), EMPTY, { signal: this.#signal });
+    this.#told = Date.now();
   }
 
-  private makeRoom(wanted: number, most: number): void {
-    if (wanted <= this.buffer.byteLength) return;
-    const larger = Buffer.allocUnsafe(Math.min(most, Math.max(wanted, 2 * this.buffer.byteLength)));
-    larger.set(this.buffer.subarray(0, this.filled));
-    this.buffer = larger;
+  #makeRoom(wanted: number, most: number): void {
+    if (wanted <= this.#buffer.byteLength) return;
+    const larger = Buffer.allocUnsafe(
+      Math.min(most, Math.max(wanted, 2 * this.#buffer.byteLength)),
+    );
+    larger.set(this.#buffer.subarray(0, this.#filled));
+    this.#buffer = larger;
   }
 }
 

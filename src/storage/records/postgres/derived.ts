@@ -28,17 +28,20 @@ export async function forgetScores(sending: Sending, deleted: readonly string[])
 
 /** Scores wait for no commit: they are rows of their own, and keeping one twice does no harm. */
 export class Scores implements ScoreStore {
-  constructor(
-    private readonly reading: Database,
-    private readonly writing: Database,
-  ) {}
+  readonly #reading: Database;
+  readonly #writing: Database;
+
+  constructor(reading: Database, writing: Database) {
+    this.#reading = reading;
+    this.#writing = writing;
+  }
 
   async keepScore({ crate, state, whole, body }: KeptScore): Promise<void> {
-    await this.writing.query(KEEP_SCORE, [crate, state, whole, body]);
+    await this.#writing.query(KEEP_SCORE, [crate, state, whole, body]);
   }
 
   async keptScore(crate: string): Promise<KeptScore | undefined> {
-    const row = (await this.reading.query(OF, [crate]))[0];
+    const row = (await this.#reading.query(OF, [crate]))[0];
     return row && { crate, state: row[0], whole: row[1], body: row[2] };
   }
 }
@@ -116,13 +119,16 @@ const MODE = "ISOLATION LEVEL READ COMMITTED";
  * nothing.
  */
 export class Vectors implements VectorStore {
-  constructor(
-    private readonly reading: Database,
-    private readonly writing: Database,
-  ) {}
+  readonly #reading: Database;
+  readonly #writing: Database;
+
+  constructor(reading: Database, writing: Database) {
+    this.#reading = reading;
+    this.#writing = writing;
+  }
 
   async vectorsReach(model: string): Promise<string> {
-    const row = (await this.reading.query(REACH, [model]))[0];
+    const row = (await this.#reading.query(REACH, [model]))[0];
     return row ? writePlace({ sequence: row[0], record: row[1] }) : "";
   }
 
@@ -132,7 +138,7 @@ export class Vectors implements VectorStore {
     limit: number,
   ): Promise<{ texts: ChangedText[]; to: string | undefined }> {
     const { sequence, record } = readPlace(after);
-    const rows = await this.reading.query(CHANGED, [model, sequence, record, limit]);
+    const rows = await this.#reading.query(CHANGED, [model, sequence, record, limit]);
     const last = rows.at(-1);
     return {
       texts: rows.map(changedText),
@@ -143,7 +149,7 @@ export class Vectors implements VectorStore {
   async keepVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
     const { after, to } = readStep(ends);
     const packed = packVectors(vectors);
-    return this.writing.transaction(MODE, async (session) => {
+    return this.#writing.transaction(MODE, async (session) => {
       const isFirst = writePlace(after) === "";
       const moved = isFirst
         ? await session.query(BEGIN, [model, to.sequence, to.record, randomUUID()])
@@ -166,7 +172,7 @@ export class Vectors implements VectorStore {
 
   /** Reaches first: while vectors of a model are missing, it must not seem to reach further. */
   async forgetVectors(exceptModel: string, limit: number): Promise<number> {
-    return this.writing.transaction(MODE, async (session) => {
+    return this.#writing.transaction(MODE, async (session) => {
       const reaches = (await session.query(FORGET_REACHES, [exceptModel, limit])).length;
       return reaches + (await session.query(FORGET_VECTORS, [exceptModel, limit - reaches])).length;
     });

@@ -83,16 +83,34 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #scores;
   readonly #vectors;
 
+  readonly #database: Database;
+  readonly #writing: Database;
+  readonly #writer: Writer;
+  readonly #watch: Watch;
+  readonly #feed: Feed;
+  readonly #near: AskedThread<NearQuestion, Near[]>;
+  readonly #analyzer: Analyzer;
+  readonly #registration: Registration;
+
   constructor(
-    private readonly database: Database,
-    private readonly writing: Database,
-    private readonly writer: Writer,
-    private readonly watch: Watch,
-    private readonly feed: Feed,
-    private readonly near: AskedThread<NearQuestion, Near[]>,
-    private readonly analyzer: Analyzer,
-    private readonly registration: Registration,
+    database: Database,
+    writing: Database,
+    writer: Writer,
+    watch: Watch,
+    feed: Feed,
+    near: AskedThread<NearQuestion, Near[]>,
+    analyzer: Analyzer,
+    registration: Registration,
   ) {
+    this.#database = database;
+    this.#writing = writing;
+    this.#writer = writer;
+    this.#watch = watch;
+    this.#feed = feed;
+    this.#near = near;
+    this.#analyzer = analyzer;
+    this.#registration = registration;
+
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
     this.#links = new LinkReads(database);
@@ -129,10 +147,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#searches.search(query, signal));
   quads = (ark: string): Promise<string | undefined> => this.#ask(() => this.#records.quads(ark));
 
-  commit = (commit: Commit): Promise<Committed> => this.writer.commit(commit);
-  sequence = (): Promise<number> => this.#ask(() => this.watch.sequence());
-  openFeed = (): MessagePort => this.feed.open();
-  onCommit = (listener: (sequence: number) => void): void => this.watch.onCommit(listener);
+  commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
+  sequence = (): Promise<number> => this.#ask(() => this.#watch.sequence());
+  openFeed = (): MessagePort => this.#feed.open();
+  onCommit = (listener: (sequence: number) => void): void => this.#watch.onCommit(listener);
 
   accountByEmail = (email: string): Promise<Account | undefined> =>
     this.#ask(() => this.#accounts.byEmail(email));
@@ -145,12 +163,12 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     name: string,
     value: string | null,
     options?: { ifAbsent?: boolean },
-  ): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+  ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
 
   submit = (
     submission: Parameters<SubmissionStore["submit"]>[0],
   ): Promise<{ submission: Submission; existing: boolean }> =>
-    this.writer.call("submit", submission);
+    this.#writer.call("submit", submission);
   submission = (id: string): Promise<Submission | undefined> =>
     this.#ask(() => this.#submissions.byId(id));
   submissionsOf = (
@@ -159,20 +177,20 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   ): Promise<SubmissionPage> => this.#ask(() => this.#submissions.list(user, options));
   unfinished = (): Promise<Submission[]> => this.#ask(() => this.#submissions.unfinished());
   beginAttempt = (id: string, at: number): Promise<Submission | undefined> =>
-    this.writer.call("beginAttempt", id, at);
+    this.#writer.call("beginAttempt", id, at);
   yieldAttempt = (id: string, attempt: number, counts = false): Promise<boolean> =>
-    this.writer.call("yieldAttempt", id, attempt, counts);
+    this.#writer.call("yieldAttempt", id, attempt, counts);
   setStage = (id: string, attempt: number, stage: string): Promise<boolean> =>
-    this.writer.call("setStage", id, attempt, stage);
+    this.#writer.call("setStage", id, attempt, stage);
   closeSubmission = (close: SubmissionClose, at: number): Promise<boolean> =>
-    this.writer.call("closeSubmission", close, at);
+    this.#writer.call("closeSubmission", close, at);
   cancelSubmission = (id: string, at: number): Promise<Submission | undefined> =>
-    this.writer.call("cancelSubmission", id, at);
+    this.#writer.call("cancelSubmission", id, at);
 
   intend = (...args: Parameters<ObjectBookkeeping["intend"]>): Promise<{ removing: string[] }> =>
-    this.writer.call("intend", ...args);
+    this.#writer.call("intend", ...args);
   release = (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> =>
-    this.writer.call("release", ...args);
+    this.#writer.call("release", ...args);
   objectsOf = (
     ark: string,
     options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
@@ -182,8 +200,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   ): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(...args));
   claimUnreferenced = (
     ...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>
-  ): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
-  removed = (sha256s: readonly string[]): Promise<void> => this.writer.call("removed", sha256s);
+  ): Promise<string[]> => this.#writer.call("claimUnreferenced", ...args);
+  removed = (sha256s: readonly string[]): Promise<void> => this.#writer.call("removed", sha256s);
   referenced = (options: {
     after?: string;
     limit: number;
@@ -219,8 +237,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
 
   pools = (): PoolLoads => ({
-    database_reads: this.database.load(),
-    database_writes: this.writing.load(),
+    database_reads: this.#database.load(),
+    database_writes: this.#writing.load(),
   });
 
   health = async (): Promise<void> => {
@@ -228,17 +246,17 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.feed.close(), this.near.close(), this.writer.close()]);
-    await this.watch.close();
-    await this.registration.end();
-    await Promise.all([this.database.close(), this.writing.close()]);
-    this.analyzer.close();
+    await Promise.all([this.#feed.close(), this.#near.close(), this.#writer.close()]);
+    await this.#watch.close();
+    await this.#registration.end();
+    await Promise.all([this.#database.close(), this.#writing.close()]);
+    this.#analyzer.close();
   };
   /** A statement that fails where it never should may be one of before a change of the schema. */
   async #ask<T>(work: () => Promise<T>): Promise<T> {
-    this.watch.assertKnown();
+    this.#watch.assertKnown();
     return ask(work).catch(async (error: unknown) => {
-      if (error instanceof StatementError) await ask(() => this.watch.sequence());
+      if (error instanceof StatementError) await ask(() => this.#watch.sequence());
       throw error;
     });
   }

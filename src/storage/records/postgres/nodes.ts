@@ -17,15 +17,19 @@ const RELEASE = statement("UPDATE lease SET holder = NULL WHERE name = $1 AND ho
  * without harm.
  */
 export class Leases implements LeaseStore {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async lease(name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> {
-    const row = (await this.database.query(TAKE, [name, holder, ttl]))[0];
+    const row = (await this.#database.query(TAKE, [name, holder, ttl]))[0];
     return row && { fence: row[0] };
   }
 
   async releaseLease(name: string, holder: string): Promise<void> {
-    await this.database.query(RELEASE, [name, holder]);
+    await this.#database.query(RELEASE, [name, holder]);
   }
 }
 
@@ -46,14 +50,17 @@ const END = statement("DELETE FROM writer WHERE id = ANY($1::text[])");
  * are under its names.
  */
 export class Registration {
-  constructor(
-    private readonly database: Database,
-    private readonly names: readonly string[],
-  ) {}
+  readonly #database: Database;
+  readonly #names: readonly string[];
+
+  constructor(database: Database, names: readonly string[]) {
+    this.#database = database;
+    this.#names = names;
+  }
 
   async begin(): Promise<void> {
-    await this.database.transaction("", async (session) => {
-      await session.query(BEGIN, [this.names]);
+    await this.#database.transaction("", async (session) => {
+      await session.query(BEGIN, [this.#names]);
       await session.query(FORGET);
       await session.query(VOID);
     });
@@ -65,8 +72,8 @@ export class Registration {
    */
   async end(): Promise<void> {
     try {
-      await this.database.query(END_MARKS, [this.names]);
-      await this.database.query(END, [this.names]);
+      await this.#database.query(END_MARKS, [this.#names]);
+      await this.#database.query(END, [this.#names]);
     } catch {
       // See above.
     }
@@ -98,6 +105,12 @@ export class Watch {
   #signed = performance.now();
   readonly #listeners: ((sequence: number) => void)[] = [];
 
+  readonly #database: Database;
+  readonly #interval: number;
+  readonly #clock: () => number;
+  readonly #writers: readonly string[];
+  readonly #log: (message: string) => void;
+
   /**
    * @param interval ms between two polls
    * @param clock this node's, in ms since 1970
@@ -105,12 +118,18 @@ export class Watch {
    * @param log called once when this version cannot go on
    */
   constructor(
-    private readonly database: Database,
-    private readonly interval: number,
-    private readonly clock: () => number,
-    private readonly writers: readonly string[],
-    private readonly log: (message: string) => void,
-  ) {}
+    database: Database,
+    interval: number,
+    clock: () => number,
+    writers: readonly string[],
+    log: (message: string) => void,
+  ) {
+    this.#database = database;
+    this.#interval = interval;
+    this.#clock = clock;
+    this.#writers = writers;
+    this.#log = log;
+  }
 
   /** ms by which the database's clock is ahead of this node's. */
   get skew(): number {
@@ -130,7 +149,7 @@ export class Watch {
     this.#sequence = await this.#look(Infinity);
     this.#timer = setInterval(() => {
       this.#looking ??= this.#tick().finally(() => (this.#looking = undefined));
-    }, this.interval);
+    }, this.#interval);
     this.#timer.unref();
   }
 
@@ -160,7 +179,7 @@ export class Watch {
       this.hear(await this.#look(SHARP));
       if (performance.now() - this.#signed > SIGN) {
         this.#signed = performance.now();
-        await this.database.query(SEEN, [this.writers]);
+        await this.#database.query(SEEN, [this.#writers]);
       }
     } catch {
       // The database is unavailable; reads report it, and the next poll may reach the database
@@ -170,8 +189,8 @@ export class Watch {
 
   /** @param sharp ms that an answer may take for its clock to count */
   async #look(sharp: number): Promise<number> {
-    const [before, began] = [this.clock(), performance.now()];
-    const [sequence, now, ...schema] = (await this.database.query(LOOK))[0]!;
+    const [before, began] = [this.#clock(), performance.now()];
+    const [sequence, now, ...schema] = (await this.#database.query(LOOK))[0]!;
     const took = performance.now() - began;
     this.#judge(schema);
     if (took < sharp) this.#skew = Math.round(now - before - took / 2);
@@ -184,7 +203,7 @@ export class Watch {
       assertKnown(schema);
     } catch (error) {
       this.#refusal = error as ServiceError;
-      if (!before) this.log(this.#refusal.message);
+      if (!before) this.#log(this.#refusal.message);
       throw error;
     }
   }

@@ -156,7 +156,11 @@ export class Session {
   #lost: Error | undefined;
   readonly #onError = (error: Error): void => void (this.#lost ??= error);
 
-  constructor(private readonly client: pg.PoolClient) {
+  readonly client: pg.PoolClient;
+
+  constructor(client: pg.PoolClient) {
+    this.client = client;
+
     client.on("error", this.#onError);
   }
 

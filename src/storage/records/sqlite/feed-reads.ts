@@ -12,7 +12,11 @@ export class FeedReads {
   readonly #end;
   readonly #changed;
 
-  constructor(private readonly connection: Connection) {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+
     this.#sequence = connection.prepare<[number]>(
       "SELECT coalesce(max(sequence), 0) FROM change_log",
     );
@@ -33,7 +37,7 @@ export class FeedReads {
   }
 
   answer(request: FeedRequest): FeedAnswer {
-    return this.connection.transaction(
+    return this.#connection.transaction(
       () => ("all" in request ? this.#all(request) : this.#since(request)),
       "DEFERRED",
     );

@@ -68,18 +68,26 @@ export class GroupCommit {
    */
   #behind = false;
 
+  readonly #connection: Connection;
+  readonly #committer: Committer;
+  readonly #leases: LeaseWrites;
+
   constructor(
-    private readonly connection: Connection,
-    private readonly committer: Committer,
-    private readonly leases = new LeaseWrites(connection),
+    connection: Connection,
+    committer: Committer,
+    leases = new LeaseWrites(connection),
     vectors = new VectorWrites(connection),
   ) {
+    this.#connection = connection;
+    this.#committer = committer;
+    this.#leases = leases;
+
     const { accounts, submissions, objects, scores } = committer;
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
-      lease: (name, holder, ttl) => this.leases.take(name, holder, ttl, Date.now()),
-      releaseLease: (name, holder) => this.leases.release(name, holder),
+      lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
+      releaseLease: (name, holder) => this.#leases.release(name, holder),
       keepScore: (score) => scores.keep(score),
       keepVectors: (model, step) => vectors.keep(model, step),
       forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
@@ -97,7 +105,7 @@ export class GroupCommit {
   }
 
   get sequence(): number {
-    return this.committer.sequence;
+    return this.#committer.sequence;
   }
 
   /**
@@ -137,13 +145,13 @@ export class GroupCommit {
    */
   #together(requests: readonly WriterTask[]): WriterAnswer[] | undefined {
     const answers: WriterAnswer[] = [];
-    this.connection.exec("BEGIN IMMEDIATE");
+    this.#connection.exec("BEGIN IMMEDIATE");
     for (const request of requests) {
       try {
         answers.push({ id: request.id, result: this.#do(request) });
-        this.committer.tail.keep();
+        this.#committer.tail.keep();
       } catch (error) {
-        if (!this.connection.inTransaction) throw error;
+        if (!this.#connection.inTransaction) throw error;
         this.#undo();
         this.#apart = APART;
         return undefined;
@@ -155,15 +163,15 @@ export class GroupCommit {
 
   /** @throws the error that ended the whole transaction */
   #each(requests: readonly WriterTask[]): WriterAnswer[] {
-    this.connection.exec("BEGIN IMMEDIATE");
+    this.#connection.exec("BEGIN IMMEDIATE");
     const answers = requests.map((request) => this.#one(request));
     this.#end();
     return answers;
   }
 
   #end(): void {
-    this.committer.tail.write();
-    this.connection.exec("COMMIT");
+    this.#committer.tail.write();
+    this.#connection.exec("COMMIT");
   }
 
   /**
@@ -182,9 +190,9 @@ export class GroupCommit {
   #undo(): void {
     this.#behind = true;
     // SQLite rolls back everything by itself when the disk is full, among others.
-    if (this.connection.inTransaction) this.connection.exec("ROLLBACK");
-    this.committer.tail.clear();
-    this.committer.rolledBack();
+    if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
+    this.#committer.tail.clear();
+    this.#committer.rolledBack();
     this.#behind = false;
   }
 
@@ -199,18 +207,18 @@ export class GroupCommit {
   #one(request: WriterTask): WriterAnswer {
     const { id } = request;
     // A commit with a time limit writes its own tail, after the tail of the earlier commits.
-    if (isLimited(request)) this.committer.tail.write();
-    this.connection.exec("SAVEPOINT request");
+    if (isLimited(request)) this.#committer.tail.write();
+    this.#connection.exec("SAVEPOINT request");
     try {
       const result = this.#do(request);
-      this.connection.exec("RELEASE request");
-      this.committer.tail.keep();
+      this.#connection.exec("RELEASE request");
+      this.#committer.tail.keep();
       return { id, result };
     } catch (error) {
-      if (!this.connection.inTransaction) throw error;
-      this.connection.exec("ROLLBACK TO request; RELEASE request");
-      this.committer.tail.drop();
-      this.committer.rolledBack();
+      if (!this.#connection.inTransaction) throw error;
+      this.#connection.exec("ROLLBACK TO request; RELEASE request");
+      this.#committer.tail.drop();
+      this.#committer.rolledBack();
       return { id, error: sendError(error) };
     }
   }

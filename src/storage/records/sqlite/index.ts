@@ -65,13 +65,25 @@ class SqliteRecordStore implements RecordStore {
    */
   readonly #known = new Map<string, Account>();
 
+  readonly #connection: Connection;
+  readonly #writer: Writer;
+  readonly #feed: Feed;
+  readonly #searches: AskedThread<SearchQuery, SearchPage>;
+  readonly #unlock: () => void;
+
   constructor(
-    private readonly connection: Connection,
-    private readonly writer: Writer,
-    private readonly feed: Feed,
-    private readonly searches: AskedThread<SearchQuery, SearchPage>,
-    private readonly unlock: () => void,
+    connection: Connection,
+    writer: Writer,
+    feed: Feed,
+    searches: AskedThread<SearchQuery, SearchPage>,
+    unlock: () => void,
   ) {
+    this.#connection = connection;
+    this.#writer = writer;
+    this.#feed = feed;
+    this.#searches = searches;
+    this.#unlock = unlock;
+
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
     this.#links = new LinkReads(connection);
@@ -112,7 +124,7 @@ class SqliteRecordStore implements RecordStore {
     },
   ): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
-    this.searches.ask(
+    this.#searches.ask(
       query.near
         ? { ...query, near: { model: query.near.model, vector: exactVector(query.near.vector) } }
         : query,
@@ -122,14 +134,14 @@ class SqliteRecordStore implements RecordStore {
 
   commit = async (commit: Commit): Promise<Committed> => {
     try {
-      return await this.writer.commit(commit);
+      return await this.#writer.commit(commit);
     } finally {
       if (commit.account) this.#known.clear();
     }
   };
-  sequence = async (): Promise<number> => this.writer.sequence;
-  openFeed = (): MessagePort => this.feed.open();
-  onCommit = (listener: (sequence: number) => void): void => this.writer.onCommit(listener);
+  sequence = async (): Promise<number> => this.#writer.sequence;
+  openFeed = (): MessagePort => this.#feed.open();
+  onCommit = (listener: (sequence: number) => void): void => this.#writer.onCommit(listener);
 
   accountByEmail = async (email: string): Promise<Account | undefined> =>
     read(() => this.#accounts.byEmail(email));
@@ -148,20 +160,20 @@ class SqliteRecordStore implements RecordStore {
     name: string,
     value: string | null,
     options?: { ifAbsent?: boolean },
-  ): Promise<string | undefined> => this.writer.call("setSetting", name, value, options);
+  ): Promise<string | undefined> => this.#writer.call("setSetting", name, value, options);
 
   lease = async (
     name: string,
     holder: string,
     ttl: number,
-  ): Promise<{ fence: number } | undefined> => this.writer.call("lease", name, holder, ttl);
+  ): Promise<{ fence: number } | undefined> => this.#writer.call("lease", name, holder, ttl);
   releaseLease = async (name: string, holder: string): Promise<void> =>
-    this.writer.call("releaseLease", name, holder);
+    this.#writer.call("releaseLease", name, holder);
 
   submit = async (
     submission: Parameters<SubmissionStore["submit"]>[0],
   ): Promise<{ submission: Submission; existing: boolean }> =>
-    this.writer.call("submit", submission);
+    this.#writer.call("submit", submission);
   submission = async (id: string): Promise<Submission | undefined> =>
     read(() => this.#submissions.byId(id));
   submissionsOf = async (
@@ -170,21 +182,21 @@ class SqliteRecordStore implements RecordStore {
   ): Promise<SubmissionPage> => read(() => this.#submissions.list(user, options));
   unfinished = async (): Promise<Submission[]> => read(() => this.#submissions.unfinished());
   beginAttempt = async (id: string, at: number): Promise<Submission | undefined> =>
-    this.writer.call("beginAttempt", id, at);
+    this.#writer.call("beginAttempt", id, at);
   yieldAttempt = async (id: string, attempt: number, counts = false): Promise<boolean> =>
-    this.writer.call("yieldAttempt", id, attempt, counts);
+    this.#writer.call("yieldAttempt", id, attempt, counts);
   setStage = async (id: string, attempt: number, stage: string): Promise<boolean> =>
-    this.writer.call("setStage", id, attempt, stage);
+    this.#writer.call("setStage", id, attempt, stage);
   closeSubmission = async (close: SubmissionClose, at: number): Promise<boolean> =>
-    this.writer.call("closeSubmission", close, at);
+    this.#writer.call("closeSubmission", close, at);
   cancelSubmission = async (id: string, at: number): Promise<Submission | undefined> =>
-    this.writer.call("cancelSubmission", id, at);
+    this.#writer.call("cancelSubmission", id, at);
 
   intend = async (
     ...args: Parameters<ObjectBookkeeping["intend"]>
-  ): Promise<{ removing: string[] }> => this.writer.call("intend", ...args);
+  ): Promise<{ removing: string[] }> => this.#writer.call("intend", ...args);
   release = async (...args: Parameters<ObjectBookkeeping["release"]>): Promise<void> =>
-    this.writer.call("release", ...args);
+    this.#writer.call("release", ...args);
   objectsOf = async (
     ark: string,
     options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
@@ -193,9 +205,9 @@ class SqliteRecordStore implements RecordStore {
     read(() => this.#objects.contentWasDeleted(ark, role));
   claimUnreferenced = async (
     ...args: Parameters<ObjectBookkeeping["claimUnreferenced"]>
-  ): Promise<string[]> => this.writer.call("claimUnreferenced", ...args);
+  ): Promise<string[]> => this.#writer.call("claimUnreferenced", ...args);
   removed = async (sha256s: readonly string[]): Promise<void> =>
-    this.writer.call("removed", sha256s);
+    this.#writer.call("removed", sha256s);
   referenced = async (options: {
     after?: string;
     limit: number;
@@ -212,28 +224,28 @@ class SqliteRecordStore implements RecordStore {
 
   keptScore = async (crate: string): Promise<KeptScore | undefined> =>
     read(() => this.#scores.of(crate));
-  keepScore = async (score: KeptScore): Promise<void> => this.writer.call("keepScore", score);
+  keepScore = async (score: KeptScore): Promise<void> => this.#writer.call("keepScore", score);
 
   vectorsReach = async (model: string): Promise<string> => read(() => this.#vectors.reach(model));
   changedTexts = async (
     ...args: Parameters<VectorStore["changedTexts"]>
   ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
   keepVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
-    this.writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
+    this.#writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
   forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
-    this.writer.call("forgetVectors", exceptModel, limit);
+    this.#writer.call("forgetVectors", exceptModel, limit);
 
   health = async (): Promise<void> => {
-    this.writer.health();
+    this.#writer.health();
     read(() => this.#accounts.count());
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.feed.close(), this.searches.close()]);
+    await Promise.all([this.#feed.close(), this.#searches.close()]);
     // Readers first: their open snapshots would prevent the copy of the log into the file.
-    this.connection.close();
-    await this.writer.close();
-    this.unlock();
+    this.#connection.close();
+    await this.#writer.close();
+    this.#unlock();
   };
 }
 

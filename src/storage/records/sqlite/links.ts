@@ -175,11 +175,13 @@ export class LinkWrites {
   readonly #sourcesOf;
   readonly #arrive;
 
-  constructor(
-    connection: Connection,
-    private readonly projection: Projection,
-    private readonly tail: GroupTail,
-  ) {
+  readonly #projection: Projection;
+  readonly #tail: GroupTail;
+
+  constructor(connection: Connection, projection: Projection, tail: GroupTail) {
+    this.#projection = projection;
+    this.#tail = tail;
+
     this.#viaOf = connection.prepare<[number]>(
       "SELECT id FROM via WHERE predicate = ? AND kind = ?",
     );
@@ -226,12 +228,12 @@ export class LinkWrites {
       this.#write(change, step);
     }
     for (const { source, quads, links, state } of step.links) {
-      if (quads !== null) this.projection.project(state, quads, links);
+      if (quads !== null) this.#projection.project(state, quads, links);
       arrivals.delete(source);
     }
     // Sources of earlier commits, whose links now have a target that is spelled otherwise.
     for (const source of arrivals)
-      if (this.projection.projectAgain(source)) step.changed.add(source);
+      if (this.#projection.projectAgain(source)) step.changed.add(source);
   }
 
   /**
@@ -267,7 +269,7 @@ export class LinkWrites {
   /** Writes the positions that differ. A link that was stated before keeps its age. */
   #write({ source, key, kind, links, isNew }: LinkChange, { sequence, linked }: Step): void {
     const touch = (target: string): void => {
-      if (target !== key && !linked.has(target)) this.tail.touch(target, sequence);
+      if (target !== key && !linked.has(target)) this.#tail.touch(target, sequence);
     };
     const before = isNew
       ? []

@@ -153,7 +153,11 @@ export class ListReads {
   readonly #tally;
   readonly #tallyAll;
 
-  constructor(private readonly connection: Connection) {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+
     this.#tally = connection.prepare<[number]>("SELECT live FROM tally WHERE kind = ?");
     this.#tallyAll = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
   }
@@ -243,7 +247,7 @@ export class ListReads {
 
   #prepare<R extends Listed | [number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
-    if (!statement) this.#prepared.set(sql, (statement = this.connection.prepare(sql)));
+    if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
     return statement as unknown as Statement<R>;
   }
 }

@@ -40,13 +40,23 @@ export class RecordWrites {
   #newestId = 0;
   #nextState: number;
 
+  readonly #text: TextWrites;
+  readonly #objects: ObjectWrites;
+  readonly #projection: Projection;
+  readonly #tail: GroupTail;
+
   constructor(
     connection: Connection,
-    private readonly text: TextWrites,
-    private readonly objects: ObjectWrites,
-    private readonly projection: Projection,
-    private readonly tail: GroupTail,
+    text: TextWrites,
+    objects: ObjectWrites,
+    projection: Projection,
+    tail: GroupTail,
   ) {
+    this.#text = text;
+    this.#objects = objects;
+    this.#projection = projection;
+    this.#tail = tail;
+
     this.#holders = connection.prepare<Holder>(
       "SELECT ark, kind, deleted_at FROM record WHERE key = ?",
     );
@@ -98,7 +108,7 @@ export class RecordWrites {
     const links = creates.length > 1 ? linkedKeys(creates) : NONE;
     for (const write of creates) {
       checkDeadline(step);
-      this.tail.count(write.kind, 1);
+      this.#tail.count(write.kind, 1);
       this.#createOne(write, ++this.#newestId, step, holdersOf(write), links.has(write.key));
     }
     return writes.map((write) => {
@@ -147,15 +157,15 @@ export class RecordWrites {
     switch (write.op) {
       case "replace":
         if (write.changed.length === 0 && deletedAt === null) return revision;
-        if (deletedAt !== null) this.tail.count(write.kind, 1);
+        if (deletedAt !== null) this.#tail.count(write.kind, 1);
         else if (kind !== write.kind) {
-          this.tail.count(kind, -1);
-          this.tail.count(write.kind, 1);
+          this.#tail.count(kind, -1);
+          this.#tail.count(write.kind, 1);
         }
         this.#replaceOne(write, id, key, next, step, kind !== write.kind);
         break;
       case "delete":
-        this.tail.count(kind, -1);
+        this.#tail.count(kind, -1);
         this.#delete.put([
           id,
           step.at,
@@ -165,8 +175,8 @@ export class RecordWrites {
           write.successor ?? null,
         ]);
         this.#addRevision(id, next, step, "delete", [], state);
-        this.text.remove(id);
-        this.objects.end(id, next, write.dropObjects === true);
+        this.#text.remove(id);
+        this.#objects.end(id, next, write.dropObjects === true);
         step.links.push({
           source: id,
           ark: write.ark,
@@ -221,9 +231,9 @@ export class RecordWrites {
       state,
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
-    this.text.add(id, write);
-    if (write.objects) this.objects.add(id, write.objects, 1);
-    this.projection.owns(write.key, write.ark, holders.length > 0);
+    this.#text.add(id, write);
+    if (write.objects) this.#objects.add(id, write.objects, 1);
+    this.#projection.owns(write.key, write.ark, holders.length > 0);
     step.changed.add(id);
     step.arrived.push({ id, ark: write.ark, key: write.key, sharesKey: holders.length > 0 });
     step.links.push({
@@ -260,9 +270,9 @@ export class RecordWrites {
       write.crate ?? null,
     ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
-    this.text.replace(id, write, kindChanged);
-    if (write.dropObjects) this.objects.end(id, revision, true);
-    if (write.objects) this.objects.replace(id, write.objects, revision);
+    this.#text.replace(id, write, kindChanged);
+    if (write.dropObjects) this.#objects.end(id, revision, true);
+    if (write.objects) this.#objects.replace(id, write.objects, revision);
     step.links.push({
       source: id,
       ark: write.ark,
@@ -324,10 +334,11 @@ export class TextWrites {
   readonly #insert;
   readonly #drop;
 
-  constructor(
-    connection: Connection,
-    private readonly tail: GroupTail,
-  ) {
+  readonly #tail: GroupTail;
+
+  constructor(connection: Connection, tail: GroupTail) {
+    this.#tail = tail;
+
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
     this.#stored = connection.prepare<[...Text, words: string]>(
@@ -342,7 +353,7 @@ export class TextWrites {
   add(record: number, state: PreparedState): void {
     const text = textOf(state);
     this.#insert.put([record, ...text, state.keywords.join("\n")]);
-    this.tail.index([record, ...text]);
+    this.#tail.index([record, ...text]);
     for (const word of state.keywords) this.#addWord.put([word, record, state.kind]);
   }
 
@@ -361,7 +372,7 @@ export class TextWrites {
     const stored = this.#stored.get([record]);
     if (!stored) return;
     const [name, description, keywords, other, words] = stored;
-    this.tail.unindex([record, name, description, keywords, other]);
+    this.#tail.unindex([record, name, description, keywords, other]);
     this.#drop.put([record]);
     if (words !== "") for (const word of words.split("\n")) this.#dropWord.put([word, record]);
   }

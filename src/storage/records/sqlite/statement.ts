@@ -124,12 +124,16 @@ export class Statement<R extends Row = Row> {
   readonly #guarded: GuardedRows | undefined;
   readonly #connection: Connection;
 
+  readonly #database: Database.Database;
+
   /** Use {@link Connection.prepare}. */
   constructor(
     connection: Connection,
-    private readonly database: Database.Database,
+    database: Database.Database,
     readonly sql: string,
   ) {
+    this.#database = database;
+
     if (typeof sql !== "string" || !isStorableText(sql))
       throw new StatementError("SQL", "SQL is well-formed text without NUL");
     this.parameters = countPlaceholders(sql);
@@ -199,7 +203,7 @@ export class Statement<R extends Row = Row> {
 
   #prepare(sql = this.#guarded?.sql ?? this.sql): Database.Statement<unknown[]> {
     try {
-      const statement = this.database.prepare(sql);
+      const statement = this.#database.prepare(sql);
       if (statement.reader) statement.raw(true);
       return statement;
     } catch (error) {

@@ -68,7 +68,11 @@ class Putter {
   readonly #word;
   readonly #lease;
 
-  constructor(private readonly connection: Connection) {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+
     this.#word = connection.prepare(
       "INSERT INTO keyword (word, record, kind) SELECT ?1, id, kind FROM record WHERE id = ?2",
     );
@@ -98,7 +102,7 @@ class Putter {
       ];
       this.#statements.set(
         table,
-        (statement = this.connection.prepare(
+        (statement = this.#connection.prepare(
           `INSERT INTO ${table} (${names.join(", ")}) VALUES (${names.map(() => "?").join(", ")})`,
         )),
       );
@@ -130,25 +134,29 @@ const NEEDING = `SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON 
 class SqliteTransfer implements TruthTransfer {
   readonly exclusive = true;
 
-  constructor(
-    private readonly connection: Connection,
-    private readonly feed: Feed,
-    private readonly unlock: () => void,
-  ) {}
+  readonly #connection: Connection;
+  readonly #feed: Feed;
+  readonly #unlock: () => void;
+
+  constructor(connection: Connection, feed: Feed, unlock: () => void) {
+    this.#connection = connection;
+    this.#feed = feed;
+    this.#unlock = unlock;
+  }
 
   sequence = async (): Promise<number> =>
     told(
       () =>
-        this.connection
+        this.#connection
           .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
           .get()![0],
     );
 
-  isEmpty = async (): Promise<boolean> => told(() => isEmpty(this.connection));
+  isEmpty = async (): Promise<boolean> => told(() => isEmpty(this.#connection));
 
   /** No other process writes to the file, so all tables are of one snapshot. */
   export(): AsyncIterable<TransferChunk> {
-    const { connection } = this;
+    const connection = this.#connection;
     return (async function* () {
       const sequence = connection
         .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
@@ -162,13 +170,13 @@ class SqliteTransfer implements TruthTransfer {
   }
 
   async *damage(): AsyncIterable<FoundDamage> {
-    yield* findDamage(this.connection);
+    yield* findDamage(this.#connection);
   }
 
   async import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
     if (!(await this.isEmpty())) throw notEmpty();
     try {
-      await takeIn(this.connection, chunks);
+      await takeIn(this.#connection, chunks);
     } catch (error) {
       throw asStoreError(error);
     }
@@ -182,23 +190,23 @@ class SqliteTransfer implements TruthTransfer {
     limit: number;
   }): Promise<{ items: NeededObject[]; next?: string }> {
     const found = told(() =>
-      this.connection.prepare<[string, number | null]>(NEEDED).all([after, limit + 1]),
+      this.#connection.prepare<[string, number | null]>(NEEDED).all([after, limit + 1]),
     );
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
     return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
   }
 
   needing = async (sha256: string, limit: number): Promise<string[]> =>
-    told(() => this.connection.prepare<[string]>(NEEDING).all([sha256, limit])).map(
+    told(() => this.#connection.prepare<[string]>(NEEDING).all([sha256, limit])).map(
       ([name]) => name,
     );
 
-  openFeed = (): MessagePort => this.feed.open();
+  openFeed = (): MessagePort => this.#feed.open();
 
   async close(): Promise<void> {
-    await this.feed.close();
-    this.connection.close();
-    this.unlock();
+    await this.#feed.close();
+    this.#connection.close();
+    this.#unlock();
   }
 }
 

@@ -42,8 +42,12 @@ export class HeldVectors {
   #done = 0;
   #refused: { error: ServiceError; until: number } | undefined;
 
+  readonly #memory: number;
+
   /** @param memory bytes that they may have */
-  constructor(private readonly memory: number) {
+  constructor(memory: number) {
+    this.#memory = memory;
+
     this.#matrix = new Matrix(memory);
   }
 
@@ -92,7 +96,7 @@ export class HeldVectors {
       this.#reset(this.#of);
       const refused = new ServiceError(
         "QUERY_MEMORY",
-        `Search by vectors needs more memory than the ${this.memory} bytes that ` +
+        `Search by vectors needs more memory than the ${this.#memory} bytes that ` +
           `VECTORS_MEMORY allows: ${error.message}. Raise VECTORS_MEMORY, or take a model ` +
           "with shorter vectors.",
       );

@@ -42,8 +42,12 @@ export class Matrix {
   #kinds: string[] = [];
   #rowOf = new Map<number, number>();
 
+  readonly #memory: number;
+
   /** @param memory bytes that it may have */
-  constructor(private readonly memory: number) {}
+  constructor(memory: number) {
+    this.#memory = memory;
+  }
 
   /** Rows. */
   get size(): number {
@@ -180,7 +184,7 @@ export class Matrix {
       (this.#blocks.length + 1) *
       BLOCK_ROWS *
       (this.#dimension * Float32Array.BYTES_PER_ELEMENT + ROW_BYTES);
-    if (bytes > this.memory)
+    if (bytes > this.#memory)
       throw new MatrixFull(
         `${this.#size + 1} vectors of ${this.#dimension} numbers need ${bytes} bytes of memory`,
       );

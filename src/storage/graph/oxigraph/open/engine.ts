@@ -39,11 +39,13 @@ class Lane {
   readonly #arrivals: Arrivals;
   #idle: NodeJS.Timeout | undefined;
 
-  constructor(
-    private readonly options: Required<OpenOptions>,
-    private readonly events: LaneEvents,
-    log: EngineLog,
-  ) {
+  readonly #options: Required<OpenOptions>;
+  readonly #events: LaneEvents;
+
+  constructor(options: Required<OpenOptions>, events: LaneEvents, log: EngineLog) {
+    this.#options = options;
+    this.#events = events;
+
     this.#arrivals = new Arrivals(() => ({
       state: this.loaded ? "ready" : "loading",
       sequence: this.#handle.sequence,
@@ -75,7 +77,7 @@ class Lane {
 
   /** Rewritten so often that its memory is mostly waste. */
   get worn(): boolean {
-    return this.#handle.rewrites >= this.options.rebuildAfter;
+    return this.#handle.rewrites >= this.#options.rebuildAfter;
   }
 
   advance(sequence: number): void {
@@ -92,7 +94,7 @@ class Lane {
         this.#handle.advance(sequence);
         await this.#arrivals.wait(
           sequence,
-          this.options.indexWait,
+          this.#options.indexWait,
           () => new ServiceError("INDEX_LOADING", "The graph is being loaded; try again shortly."),
         );
       }
@@ -101,10 +103,10 @@ class Lane {
           ask: {
             op: "ask",
             question,
-            maxRows: this.options.maxRows,
-            maxBytes: this.options.maxBytes,
+            maxRows: this.#options.maxRows,
+            maxBytes: this.#options.maxBytes,
           },
-          timeout: this.options.timeout,
+          timeout: this.#options.timeout,
           setting: "SPARQL_TIMEOUT",
           attempts: 0,
           reject,
@@ -130,7 +132,7 @@ class Lane {
 
   #tooMuch(): ServiceError {
     const message =
-      `The query needed more memory than its thread has (SPARQL_MEMORY=${this.options.memory} ` +
+      `The query needed more memory than its thread has (SPARQL_MEMORY=${this.#options.memory} ` +
       "bytes) and was ended; ask for less at a time.";
     return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
   }
@@ -139,26 +141,26 @@ class Lane {
     this.#arrivals.arrived(this.#handle.sequence);
     if (this.busy) return;
     this.#rest();
-    this.events.onFree(this);
+    this.#events.onFree(this);
   }
 
   #rest(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       void this.end();
-      this.events.onLost(this, {
+      this.#events.onLost(this, {
         reason: "idle",
         timedOut: false,
         outOfMemory: false,
         loaded: true,
       });
-    }, this.options.idle).unref();
+    }, this.#options.idle).unref();
   }
 
   #lost({ reason, timedOut, outOfMemory, guilty }: Loss): void {
     clearTimeout(this.#idle);
     const { loaded } = this;
-    this.events.onLost(this, { reason, timedOut, outOfMemory, loaded });
+    this.#events.onLost(this, { reason, timedOut, outOfMemory, loaded });
     guilty?.reject(
       outOfMemory
         ? this.#tooMuch()

@@ -31,23 +31,27 @@ const COUNT = statement<[number]>("SELECT count(*) FROM account WHERE deleted = 
 const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
 
 export class AccountReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async byEmail(email: string): Promise<Account | undefined> {
-    const [row] = isStorableText(email) ? await this.database.query(BY_EMAIL, [email]) : [];
+    const [row] = isStorableText(email) ? await this.#database.query(BY_EMAIL, [email]) : [];
     return row && accountOf(row);
   }
 
   async byUser(user: string): Promise<Account | undefined> {
-    const [row] = isStorableText(user) ? await this.database.query(BY_USER, [user]) : [];
+    const [row] = isStorableText(user) ? await this.#database.query(BY_USER, [user]) : [];
     return row && accountOf(row);
   }
 
   async count(): Promise<number> {
-    return (await this.database.query(COUNT))[0]![0];
+    return (await this.#database.query(COUNT))[0]![0];
   }
 
   async setting(name: string): Promise<string | undefined> {
-    return isStorableText(name) ? (await this.database.query(SETTING, [name]))[0]?.[0] : undefined;
+    return isStorableText(name) ? (await this.#database.query(SETTING, [name]))[0]?.[0] : undefined;
   }
 }

@@ -21,10 +21,14 @@ const CHANGED =
 
 /** Answers the questions of a graph index; each answer is one snapshot. */
 export class FeedReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   answer(request: FeedRequest): Promise<FeedAnswer> {
-    return this.database.snapshot((session) =>
+    return this.#database.snapshot((session) =>
       "all" in request ? all(session, request) : since(session, request),
     );
   }

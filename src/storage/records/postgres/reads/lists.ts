@@ -29,7 +29,11 @@ const HOLDING = statement<[number]>(
 export class ListReads {
   readonly #prepared = new Map<string, Statement>();
 
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
   async list(query: ListQuery): Promise<ListedPage> {
@@ -62,7 +66,7 @@ export class ListReads {
               before FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
             `r.before <= ${asked.add(bytes)}`,
           ];
-    const rows = await this.database.query(
+    const rows = await this.#database.query(
       this
         .#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted FROM (${sized}) AS r
           JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`),
@@ -86,16 +90,16 @@ export class ListReads {
   async count(filter: Filter): Promise<number> {
     const { kind, name, ownerKey, keyword, crate } = filter;
     if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
-      return (await this.database.query(TALLY, [kind ?? null]))[0]![0];
+      return (await this.#database.query(TALLY, [kind ?? null]))[0]![0];
     const asked = new Asked(filter);
     if (asked.isVain) return 0;
     // Only the words of live records are read.
     if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
       return (
-        await this.database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
+        await this.#database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
       )[0]![0];
     return (
-      await this.database.query(
+      await this.#database.query(
         this.#prepare<[number]>(
           `SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`,
         ),
@@ -211,7 +215,11 @@ const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
 
 /** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async linksFrom(
     arks: readonly string[],
@@ -219,7 +227,7 @@ export class LinkReads {
   ): Promise<Page<FoundLink>[]> {
     const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of await this.database.query(FROM, [
+    for (const row of await this.#database.query(FROM, [
       listOf(arks),
       start,
       predicates ? listOf(predicates) : null,
@@ -252,7 +260,7 @@ export class LinkReads {
   ): Promise<Page<FoundLink>[]> {
     const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
-    const rows = await this.database.query(TO, [
+    const rows = await this.#database.query(TO, [
       listOf(keys),
       predicates ? listOf(predicates) : null,
       kinds ? listOf(kinds) : null,

@@ -83,7 +83,11 @@ const QUADS = statement<[Uint8Array]>(
 export class RecordReads {
   readonly #find = gathered((arks: readonly Ark[]) => this.#findAll(arks));
 
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   /**
    * One statement for all records requested at a time when their identifiers are spelled as stored,
@@ -98,12 +102,12 @@ export class RecordReads {
     const asked = [...new Set(arks.filter(isStorableText))];
     if (asked.length === 0) return arks.map(() => undefined);
     const byArk = new Map(
-      (await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
+      (await this.#database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
     );
     const missing = [...new Set(asked.filter((ark) => !byArk.has(ark)).map(arkKey))];
     const byKey = new Map<string, StoredRecord | undefined>();
     if (missing.length > 0) {
-      for (const row of await this.database.query(MANY_BY_KEY, [missing]))
+      for (const row of await this.#database.query(MANY_BY_KEY, [missing]))
         byKey.set(row[1], byKey.has(row[1]) ? undefined : recordOf(row));
     }
     return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
@@ -111,7 +115,7 @@ export class RecordReads {
 
   async holders(keys: readonly string[]): Promise<Holder[]> {
     const asked = [...new Set(keys.filter(isStorableText))];
-    const rows = asked.length === 0 ? [] : await this.database.query(HOLDERS, [asked]);
+    const rows = asked.length === 0 ? [] : await this.#database.query(HOLDERS, [asked]);
     return rows.map(([ark, key, kind, owner, deleted]) => ({
       ark,
       key,
@@ -126,7 +130,7 @@ export class RecordReads {
     revision: number,
   ): Promise<{ document: Uint8Array; action: Revision["action"]; at: number } | undefined> {
     if (!isStorableText(ark) || !Number.isSafeInteger(revision)) return undefined;
-    const [row] = await this.database.query(AT_REVISION, [ark, revision]);
+    const [row] = await this.#database.query(AT_REVISION, [ark, revision]);
     return row && { document: row[0], action: row[1] as Revision["action"], at: row[2] };
   }
 
@@ -135,7 +139,7 @@ export class RecordReads {
     { before = Number.MAX_SAFE_INTEGER, limit }: { before?: number; limit: number },
   ): Promise<Revision[]> {
     if (!isStorableText(ark)) return [];
-    return (await this.database.query(HISTORY, [ark, before, limit])).map(
+    return (await this.#database.query(HISTORY, [ark, before, limit])).map(
       ([revision, at, by, action, changed]) => ({
         revision,
         at,
@@ -147,18 +151,18 @@ export class RecordReads {
   }
 
   async quads(ark: string): Promise<string | undefined> {
-    const [row] = isStorableText(ark) ? await this.database.query(QUADS, [ark]) : [];
+    const [row] = isStorableText(ark) ? await this.#database.query(QUADS, [ark]) : [];
     return row && unpackQuads(row[0]);
   }
   async #findAll(arks: readonly Ark[]): Promise<(Found | undefined)[]> {
     const asked = [...new Set(arks.map(({ stored }) => stored))];
     const byArk = new Map(
-      (await this.database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
+      (await this.#database.query(MANY, [asked])).map((row) => [row[0], recordOf(row)]),
     );
     const missing = new Set(arks.filter(({ stored }) => !byArk.has(stored)).map(({ key }) => key));
     const byKey = new Map<string, StoredRecord[]>();
     if (missing.size > 0)
-      for (const row of await this.database.query(MANY_BY_KEY, [[...missing]]))
+      for (const row of await this.#database.query(MANY_BY_KEY, [[...missing]]))
         byKey.set(row[1], [...(byKey.get(row[1]) ?? []), recordOf(row)]);
     return arks.map((ark) => {
       const record = byArk.get(ark.stored);
@@ -191,7 +195,11 @@ const REFERENCED = statement<
     needed ORDER BY sha256 LIMIT $2`);
 
 export class ObjectReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async of(
     ark: string,
@@ -200,8 +208,8 @@ export class ObjectReads {
     if (!isStorableText(ark) || (name !== undefined && !isStorableText(name))) return [];
     const asked = [ark, role ?? null, name ?? null];
     const rows = await (revision === undefined
-      ? this.database.query(NOW, asked)
-      : this.database.query(THEN, [...asked, revision]));
+      ? this.#database.query(NOW, asked)
+      : this.#database.query(THEN, [...asked, revision]));
     return rows.map(([sha256, size, mediaType, called, is]) => ({
       sha256,
       size,
@@ -216,7 +224,7 @@ export class ObjectReads {
     role: ObjectReference["role"] = "content",
   ): Promise<boolean> {
     return (
-      isStorableText(ark) && ((await this.database.query(DELETED, [ark, role]))[0]?.[0] ?? 0) > 0
+      isStorableText(ark) && ((await this.#database.query(DELETED, [ark, role]))[0]?.[0] ?? 0) > 0
     );
   }
 
@@ -225,7 +233,7 @@ export class ObjectReads {
     limit,
   }: Parameters<ObjectBookkeeping["referenced"]>[0]): Promise<{ items: string[]; next?: string }> {
     const hashes = (
-      await this.database.query(REFERENCED, [isStorableText(after) ? after : "", limit + 1])
+      await this.#database.query(REFERENCED, [isStorableText(after) ? after : "", limit + 1])
     ).map(([sha256]) => sha256);
     const items = hashes.slice(0, limit);
     return hashes.length > limit ? { items, next: items.at(-1)! } : { items };
@@ -263,16 +271,20 @@ const STATE = statement<
     ON r.id = u.record WHERE u.crate = $1 AND r.deleted_at IS NULL) AS mine`);
 
 export class CrateUseReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async of(crate: string): Promise<string[]> {
     return isStorableText(crate)
-      ? (await this.database.query(OF, [crate])).map(([ark]) => ark)
+      ? (await this.#database.query(OF, [crate])).map(([ark]) => ark)
       : [];
   }
 
   async elsewhere(arks: readonly string[], crate: string): Promise<string[]> {
-    return (await this.database.query(ELSEWHERE, [arks.filter(isStorableText), crate])).map(
+    return (await this.#database.query(ELSEWHERE, [arks.filter(isStorableText), crate])).map(
       ([ark]) => ark,
     );
   }
@@ -282,9 +294,9 @@ export class CrateUseReads {
     { after = "0", limit }: { after?: string; limit: number },
   ): Promise<Page<ClosedMember>> {
     const ids = isStorableText(crate)
-      ? (await this.database.query(MEMBERS, [crate, Number(after), limit])).map(([id]) => id)
+      ? (await this.#database.query(MEMBERS, [crate, Number(after), limit])).map(([id]) => id)
       : [];
-    const rows = ids.length === 0 ? [] : await this.database.query(CLOSED, [ids]);
+    const rows = ids.length === 0 ? [] : await this.#database.query(CLOSED, [ids]);
     const items = rows.map(([ark, kind, owner, status, embargoedUntil, from]) => ({
       ark,
       kind: kind as KindName,
@@ -298,7 +310,7 @@ export class CrateUseReads {
 
   async state(crate: string): Promise<string> {
     return isStorableText(crate)
-      ? (await this.database.query(STATE, [crate]))[0]!
+      ? (await this.#database.query(STATE, [crate]))[0]!
           .map((number) => number.toString(36))
           .join(".")
       : "";

@@ -23,10 +23,14 @@ const UNFINISHED = statement<SubmissionRow>(
 );
 
 export class SubmissionReads {
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async byId(id: string): Promise<Submission | undefined> {
-    const [row] = isStorableText(id) ? await this.database.query(BY_ID, [id]) : [];
+    const [row] = isStorableText(id) ? await this.#database.query(BY_ID, [id]) : [];
     return row && submissionOf(row);
   }
 
@@ -38,8 +42,8 @@ export class SubmissionReads {
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
     if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
     const rows = await (user === null
-      ? this.database.query(ALL, [before, limit + 1])
-      : this.database.query(OF_USER, [user, before, limit + 1]));
+      ? this.#database.query(ALL, [before, limit + 1])
+      : this.#database.query(OF_USER, [user, before, limit + 1]));
     const page = rows.slice(0, limit);
     const positions = page.map(([number]) => String(number));
     return {
@@ -50,6 +54,6 @@ export class SubmissionReads {
   }
 
   async unfinished(): Promise<Submission[]> {
-    return (await this.database.query(UNFINISHED)).map(submissionOf);
+    return (await this.#database.query(UNFINISHED)).map(submissionOf);
   }
 }

@@ -15,11 +15,12 @@ const ROWS = statement<VectorRow>(
 export class NearReads {
   readonly #held;
 
+  readonly #database: Database;
+
   /** @param memory bytes that the vectors may have */
-  constructor(
-    private readonly database: Database,
-    memory: number,
-  ) {
+  constructor(database: Database, memory: number) {
+    this.#database = database;
+
     this.#held = new HeldVectors(memory);
   }
 
@@ -28,14 +29,14 @@ export class NearReads {
     { model, vector }: NonNullable<SearchQuery["near"]>,
     kind: string | undefined,
   ): Promise<Near[]> {
-    const row = (await this.database.query(RUN, [model]))[0];
+    const row = (await this.#database.query(RUN, [model]))[0];
     if (this.#held.begin(model, row && { era: row[0], step: row[1] })) await this.#readOn(model);
     return this.#held.nearest(vector, kind);
   }
 
   /** In one view with the run that it is of. */
   #readOn(model: string): Promise<void> {
-    return this.database.snapshot(async (session) => {
+    return this.#database.snapshot(async (session) => {
       const row = (await session.query(RUN, [model]))[0];
       const run = row && { era: row[0], step: row[1] };
       for (

@@ -188,30 +188,34 @@ export class SearchReads {
   readonly #pages = new Map<number, Statement<Found>>();
   readonly #nearPages = new Map<number, Statement<Found>>();
 
-  constructor(
-    private readonly database: Database,
-    private readonly analyzer: Analyzer,
-    private readonly near: AskedThread<NearQuestion, Near[]>,
-  ) {}
+  readonly #database: Database;
+  readonly #analyzer: Analyzer;
+  readonly #near: AskedThread<NearQuestion, Near[]>;
+
+  constructor(database: Database, analyzer: Analyzer, near: AskedThread<NearQuestion, Near[]>) {
+    this.#database = database;
+    this.#analyzer = analyzer;
+    this.#near = near;
+  }
 
   /** @param signal an abort before the search has begun prevents it; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
     if (query.match === "identifier") return this.#identified(query, signal);
     const words = soughtWordsOf(query.text);
     const byStem = new Map(
-      this.analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]),
+      this.#analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]),
     );
     const stems = [...byStem.keys()];
     const asAsked = (): AskedStem[] =>
       [...byStem].map(([stem, word]) => ({
         stem,
-        meant: () => [...new Set(this.analyzer.stemsOf(oneLetterOff(word)))],
+        meant: () => [...new Set(this.#analyzer.stemsOf(oneLetterOff(word)))],
       }));
     const near = await this.#nearest(query, signal);
     if (stems.length === 0 && near.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
-    return this.database.snapshot((session) => {
+    return this.#database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all"
         ? this.#all(session, stems, asAsked, query)
@@ -224,7 +228,7 @@ export class SearchReads {
     { text, kind, offset, limit }: SearchQuery,
     signal: AbortSignal | undefined,
   ): Promise<SearchPage> {
-    return this.database.snapshot(async (session) => {
+    return this.#database.snapshot(async (session) => {
       signal?.throwIfAborted();
       const values = [text, text + LAST_CHARACTER, kind ?? null];
       const [[total]] = (await session.query(IDENTIFIED_COUNT, values)) as [[number]];
@@ -247,7 +251,7 @@ export class SearchReads {
   ): Promise<Near[]> {
     return match === "all" || near === undefined
       ? []
-      : this.near.ask(
+      : this.#near.ask(
           { near: { model: near.model, vector: exactVector(near.vector) }, kind },
           signal,
         );
@@ -295,7 +299,7 @@ export class SearchReads {
     );
     const related = await relatedStems(
       session,
-      this.analyzer,
+      this.#analyzer,
       this.#commonness,
       texts,
       asked,
@@ -401,7 +405,7 @@ export class SearchReads {
   ): Partial<Record<SearchedField, FragmentPart[]>> {
     const fragments: Partial<Record<SearchedField, FragmentPart[]>> = {};
     for (const [field, text] of Object.entries(texts) as [SearchedField, string][]) {
-      const parts = fragmentOf(field, text, stems, this.analyzer);
+      const parts = fragmentOf(field, text, stems, this.#analyzer);
       if (parts) fragments[field] = parts;
     }
     return fragments;

@@ -76,16 +76,19 @@ const LONGEST = 60 * 60_000;
 class PostgresTransfer implements TruthTransfer {
   readonly exclusive = false;
 
-  constructor(
-    private readonly database: Database,
-    private readonly feed: Feed,
-  ) {}
+  readonly #database: Database;
+  readonly #feed: Feed;
 
-  sequence = (): Promise<number> => ask(async () => (await this.database.query(SEQUENCE))[0]![0]);
-  isEmpty = (): Promise<boolean> => ask(async () => !(await this.database.query(HELD))[0]![0]);
+  constructor(database: Database, feed: Feed) {
+    this.#database = database;
+    this.#feed = feed;
+  }
+
+  sequence = (): Promise<number> => ask(async () => (await this.#database.query(SEQUENCE))[0]![0]);
+  isEmpty = (): Promise<boolean> => ask(async () => !(await this.#database.query(HELD))[0]![0]);
 
   async *export(): AsyncGenerator<TransferChunk, void, undefined> {
-    const session = await ask(() => this.database.session());
+    const session = await ask(() => this.#database.session());
     try {
       await ask(async () => {
         await session.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -102,7 +105,7 @@ class PostgresTransfer implements TruthTransfer {
   }
 
   import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
-    return ask(() => this.database.transaction("", (session) => takeIn(session, chunks)));
+    return ask(() => this.#database.transaction("", (session) => takeIn(session, chunks)));
   }
 
   async neededObjects({
@@ -112,13 +115,13 @@ class PostgresTransfer implements TruthTransfer {
     after?: string;
     limit: number;
   }): Promise<{ items: NeededObject[]; next?: string }> {
-    const found = await ask(() => this.database.query(NEEDED, [after, limit + 1]));
+    const found = await ask(() => this.#database.query(NEEDED, [after, limit + 1]));
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
     return found.length > limit ? { items, next: items.at(-1)!.sha256 } : { items };
   }
 
   needing = async (sha256: string, limit: number): Promise<string[]> =>
-    (await ask(() => this.database.query(NEEDING, [sha256, limit]))).map(([name]) => name);
+    (await ask(() => this.#database.query(NEEDING, [sha256, limit]))).map(([name]) => name);
 
   /**
    * A fault found by PostgreSQL's own checksums ends the reading of a table; a row that cannot be
@@ -126,7 +129,7 @@ class PostgresTransfer implements TruthTransfer {
    */
   async *damage(): AsyncGenerator<FoundDamage, void, undefined> {
     for (const table of TRANSFER_TABLES) {
-      const session = await ask(() => this.database.session());
+      const session = await ask(() => this.#database.session());
       try {
         await ask(async () => {
           await session.exec("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY");
@@ -145,11 +148,11 @@ class PostgresTransfer implements TruthTransfer {
     }
   }
 
-  openFeed = (): MessagePort => this.feed.open();
+  openFeed = (): MessagePort => this.#feed.open();
 
   async close(): Promise<void> {
-    await this.feed.close();
-    await this.database.close();
+    await this.#feed.close();
+    await this.#database.close();
   }
 }
 

@@ -151,16 +151,20 @@ export class ImportRows {
   readonly #inserts = new Map<TransferTable, ReturnType<typeof insertOf>>();
   readonly #stems = new Set<string>();
 
-  constructor(private readonly sending: Sending) {}
+  readonly #sending: Sending;
+
+  constructor(sending: Sending) {
+    this.#sending = sending;
+  }
 
   async put(table: TransferTable, rows: readonly TransferRow[]): Promise<void> {
     if (table === "state") return this.#states(rows);
     if (table === "text") return this.#texts(rows);
-    if (table === "lease") return this.sending.rows(ADD_LEASES, rows);
+    if (table === "lease") return this.#sending.rows(ADD_LEASES, rows);
     let insert = this.#inserts.get(table);
     if (!insert)
       this.#inserts.set(table, (insert = insertOf(table, table === "record" ? RECORD_MORE : [])));
-    await this.sending.rows(
+    await this.#sending.rows(
       insert,
       rows.map((row) => [
         ...row.map((value) => (typeof value === "boolean" ? Number(value) : value)),
@@ -174,7 +178,7 @@ export class ImportRows {
   }
 
   async #states(rows: readonly TransferRow[]): Promise<void> {
-    await this.sending.rowsWithBytes(
+    await this.#sending.rowsWithBytes(
       ADD_STATES,
       rows.map(([id, document, quads, projected]) => ({
         columns: [id, projected === null ? 0 : 1],
@@ -200,19 +204,19 @@ export class ImportRows {
         },
     );
     const owners = new Map(
-      (await this.sending.send(OWNERS, [texts.map(({ record }) => record)])).map(
+      (await this.#sending.send(OWNERS, [texts.map(({ record }) => record)])).map(
         ([record, state, kind]) => [record, { state, kind }],
       ),
     );
     const analyses = this.#analyzer.analyze(texts);
-    await this.sending.rows(
+    await this.#sending.rows(
       ADD_TEXTS,
       texts.map(({ record, name, description, keywords, other, words }, index) => {
         const { state, kind } = owners.get(record)!;
         return [state, kind, name, description, keywords, other, words, analyses[index]!.vector];
       }),
     );
-    await this.sending.rows(
+    await this.#sending.rows(
       ADD_KEYWORDS,
       texts.flatMap(({ record, words }) =>
         words === ""
@@ -230,8 +234,8 @@ export class ImportRows {
     if (this.#stems.size > MOST_KNOWN) this.#stems.clear();
     for (const stem of stems) this.#stems.add(stem);
     if (stems.length > 0)
-      void this.sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
-    await this.sending.breathe();
+      void this.#sending.send(ADD_TERMS, [stems.map(({ length }) => length), stems], stems.length);
+    await this.#sending.breathe();
   }
 }
 

@@ -58,7 +58,11 @@ export class Group {
   readonly #vias = new Map<string, number>();
   #sequence = 0;
 
-  constructor(private readonly means: Means) {}
+  readonly #means: Means;
+
+  constructor(means: Means) {
+    this.#means = means;
+  }
 
   /** Number of the last commit of a group of this one that changed records. */
   get sequence(): number {
@@ -93,7 +97,7 @@ export class Group {
   /** A statement that the database refuses may be one of before a change of the schema. */
   async #reasonOf(error: unknown): Promise<unknown> {
     if (!(error instanceof StatementError) || isOutage(error)) return error;
-    return this.means.database
+    return this.#means.database
       .query(NEEDS)
       .then(([schema]) => assertKnown(schema!))
       .then(
@@ -103,7 +107,7 @@ export class Group {
   }
 
   async #tryOften(tasks: readonly Task[]): Promise<Answer[]> {
-    const { preparation, terms } = this.means;
+    const { preparation, terms } = this.#means;
     const prepared = await preparation.of(
       tasks.flatMap((task) => ("commit" in task ? [task.commit] : [])),
     );
@@ -127,7 +131,7 @@ export class Group {
     tasks: readonly Task[],
     prepared: ReadonlyMap<RecordWrite, Prepared>,
   ): Promise<Answer[]> {
-    const { database, mark } = this.means;
+    const { database, mark } = this.#means;
     const session = await database.session();
     let broken = true;
     try {
@@ -188,7 +192,12 @@ export class Group {
     }
     if (answers.every((answer) => "error" in answer)) return { answers, ledger };
     await this.#write(sending, ledger, done, [...prepared.values()]);
-    const operations = new Operations(session, counters, this.means.mark.writer, this.means.skew());
+    const operations = new Operations(
+      session,
+      counters,
+      this.#means.mark.writer,
+      this.#means.skew(),
+    );
     for (const [index, task] of tasks.entries()) {
       if ("call" in task)
         answers[index] = {
@@ -253,17 +262,25 @@ const PAUSE = 200;
 export class Mark {
   #number = 0;
 
+  readonly #database: Database;
+  readonly #patience: number;
+  readonly #away: (error: unknown) => void;
+
   /**
    * @param writer this writer's name, used by no other
    * @param patience ms for which it asks for an outcome
    * @param away called each time the database cannot say
    */
   constructor(
-    private readonly database: Database,
+    database: Database,
     readonly writer: string,
-    private readonly patience: number,
-    private readonly away: (error: unknown) => void,
-  ) {}
+    patience: number,
+    away: (error: unknown) => void,
+  ) {
+    this.#database = database;
+    this.#patience = patience;
+    this.#away = away;
+  }
 
   /**
    * Commits.
@@ -284,10 +301,10 @@ export class Mark {
   }
 
   async #wasDone(number: number): Promise<boolean> {
-    const until = performance.now() + this.patience;
+    const until = performance.now() + this.#patience;
     for (;;) {
       try {
-        return ((await this.database.query(LAST, [this.writer]))[0]?.[0] ?? 0) >= number;
+        return ((await this.#database.query(LAST, [this.writer]))[0]?.[0] ?? 0) >= number;
       } catch (error) {
         if (!isOutage(error)) throw error;
         if (performance.now() > until) {
@@ -298,7 +315,7 @@ export class Mark {
               "you repeat the change.",
           );
         }
-        this.away(error);
+        this.#away(error);
         await pause(PAUSE);
       }
     }

@@ -79,23 +79,28 @@ type Submitted = Parameters<SubmissionStore["submit"]>[0];
  * and under its lock.
  */
 export class Operations {
+  readonly #session: Session;
+  readonly #counters: Counters;
+  readonly #writer: string;
+  readonly #skew: number;
+
   /**
    * @param writer the node that a sweep belongs to
    * @param skew ms by which the database's clock is ahead of this node's
    */
-  constructor(
-    private readonly session: Session,
-    private readonly counters: Counters,
-    private readonly writer: string,
-    private readonly skew: number,
-  ) {}
+  constructor(session: Session, counters: Counters, writer: string, skew: number) {
+    this.#session = session;
+    this.#counters = counters;
+    this.#writer = writer;
+    this.#skew = skew;
+  }
 
   async setSetting(
     ...[name, value, options = {}]: Parameters<RecordStore["setSetting"]>
   ): Promise<string | undefined> {
-    if (value === null) await this.session.query(UNSET, [name]);
-    else await this.session.query(options.ifAbsent ? KEEP : SET, [name, value]);
-    return (await this.session.query(SETTING, [name]))[0]?.[0];
+    if (value === null) await this.#session.query(UNSET, [name]);
+    else await this.#session.query(options.ifAbsent ? KEEP : SET, [name, value]);
+    return (await this.#session.query(SETTING, [name]))[0]?.[0];
   }
 
   async submit({
@@ -111,11 +116,11 @@ export class Operations {
     const same =
       sha256 === null
         ? undefined
-        : (await this.session.query(SAME, [sha256, user, type, update]))[0];
+        : (await this.#session.query(SAME, [sha256, user, type, update]))[0];
     if (same) return { submission: submissionOf(same), existing: true };
-    if (inPlaceOfEnded) await this.session.query(REMOVE_ENDED, [user, type]);
-    await this.session.query(ADD, [
-      this.counters.submission + 1,
+    if (inPlaceOfEnded) await this.#session.query(REMOVE_ENDED, [user, type]);
+    await this.#session.query(ADD, [
+      this.#counters.submission + 1,
       id,
       type,
       user,
@@ -124,7 +129,7 @@ export class Operations {
       JSON.stringify(input),
       update,
     ]);
-    this.counters.submission++;
+    this.#counters.submission++;
     return { submission: (await this.#submission(id))!, existing: false };
   }
 
@@ -140,7 +145,7 @@ export class Operations {
     this.#did(CLOSE, closeValues(close, at));
 
   async cancelSubmission(id: string, at: number): Promise<Submission | undefined> {
-    await this.session.query(CANCEL, [
+    await this.#session.query(CANCEL, [
       id,
       at,
       JSON.stringify([
@@ -158,37 +163,37 @@ export class Operations {
   async intend(
     ...[{ kind, id, attempt }, sha256s, at]: Parameters<ObjectBookkeeping["intend"]>
   ): Promise<{ removing: string[] }> {
-    await this.session.query(INTEND, [sha256s, kind, id, attempt, at + this.skew]);
-    return { removing: (await this.session.query(REMOVING, [sha256s])).map(([sha256]) => sha256) };
+    await this.#session.query(INTEND, [sha256s, kind, id, attempt, at + this.#skew]);
+    return { removing: (await this.#session.query(REMOVING, [sha256s])).map(([sha256]) => sha256) };
   }
 
   async release({ kind, id }: Parameters<ObjectBookkeeping["release"]>[0]): Promise<void> {
-    await this.session.query(RELEASE, [id, kind]);
+    await this.#session.query(RELEASE, [id, kind]);
   }
 
   async claimUnreferenced(
     ...[sha256s, { now, intentLifetime }]: Parameters<ObjectBookkeeping["claimUnreferenced"]>
   ): Promise<string[]> {
     const free = (
-      await this.session.query(UNREFERENCED, [sha256s, now + this.skew - intentLifetime])
+      await this.#session.query(UNREFERENCED, [sha256s, now + this.#skew - intentLifetime])
     ).map(([sha256]) => sha256);
     const order = new Map(sha256s.map((sha256, index) => [sha256, index]));
     free.sort((a, b) => order.get(a)! - order.get(b)!);
-    if (free.length > 0) await this.session.query(CLAIM, [free, this.writer]);
+    if (free.length > 0) await this.#session.query(CLAIM, [free, this.#writer]);
     return free;
   }
 
   async removed(sha256s: readonly string[]): Promise<void> {
-    await this.session.query(REMOVED, [sha256s]);
+    await this.#session.query(REMOVED, [sha256s]);
   }
 
   async #submission(id: string): Promise<Submission | undefined> {
-    const row = (await this.session.query(BY_ID, [id]))[0];
+    const row = (await this.#session.query(BY_ID, [id]))[0];
     return row && submissionOf(row);
   }
 
   async #did(asked: Statement<[id: string]>, values: Value[]): Promise<boolean> {
-    return (await this.session.query(asked, values)).length > 0;
+    return (await this.#session.query(asked, values)).length > 0;
   }
 }
 

@@ -48,10 +48,13 @@ export class Preparation {
   #next = 1;
   #end = 0;
 
-  constructor(
-    private readonly database: Database,
-    private readonly analyzer: Analyzer,
-  ) {}
+  readonly #database: Database;
+  readonly #analyzer: Analyzer;
+
+  constructor(database: Database, analyzer: Analyzer) {
+    this.#database = database;
+    this.#analyzer = analyzer;
+  }
 
   /** By the write that states it. @throws StatementError when the database is unavailable */
   async of(commits: readonly Commit[]): Promise<Map<RecordWrite, Prepared>> {
@@ -63,7 +66,7 @@ export class Preparation {
       next = endOfTurn(writes, at);
       const some = writes.slice(at, next);
       const texts = some.map(searchedTextOf);
-      for (const [index, analysis] of this.analyzer.analyze(texts).entries()) {
+      for (const [index, analysis] of this.#analyzer.analyze(texts).entries()) {
         const write = some[index]!;
         prepared.set(write, {
           state: numbers[at + index]!,
@@ -83,7 +86,7 @@ export class Preparation {
     const numbers: number[] = [];
     while (numbers.length < count) {
       if (this.#next > this.#end) {
-        const lot = (await this.database.query(NEXT_LOT))[0]![0];
+        const lot = (await this.#database.query(NEXT_LOT))[0]![0];
         this.#next = lot * LOT;
         this.#end = this.#next + LOT - 1;
       }

@@ -19,11 +19,15 @@ export class Sending {
   #rows = 0;
   #failure: { error: unknown } | undefined;
 
+  readonly #isLate: () => boolean;
+
   /** @param isLate whether the transaction has blocked others for as long as it may */
   constructor(
     readonly session: Session,
-    private readonly isLate: () => boolean = () => false,
-  ) {}
+    isLate: () => boolean = () => false,
+  ) {
+    this.#isLate = isLate;
+  }
 
   /** @param rows about how many it writes */
   send<R extends Row>(
@@ -92,7 +96,7 @@ export class Sending {
     this.#pending = [];
     this.#rows = 0;
     await Promise.all(pending.map(({ sent }) => sent));
-    if (this.isLate()) throw takesTooLong();
+    if (this.#isLate()) throw takesTooLong();
   }
 
   /**
@@ -106,6 +110,6 @@ export class Sending {
       this.#rows -= rows;
       await sent;
     }
-    if (this.isLate()) throw takesTooLong();
+    if (this.#isLate()) throw takesTooLong();
   }
 }

@@ -81,7 +81,11 @@ const AT_ONCE = 5000;
 export class Terms {
   readonly #known = new Set<string>();
 
-  constructor(private readonly database: Database) {}
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
 
   async add(stems: Iterable<string>): Promise<void> {
     const missing = [...new Set(stems)]
@@ -90,7 +94,7 @@ export class Terms {
     if (missing.length === 0) return;
     for (let at = 0; at < missing.length; at += AT_ONCE) {
       const some = missing.slice(at, at + AT_ONCE);
-      await this.database.query(ADD_TERMS, [some.map(({ length }) => length), some]);
+      await this.#database.query(ADD_TERMS, [some.map(({ length }) => length), some]);
     }
     if (this.#known.size > MOST_KNOWN) this.#known.clear();
     for (const stem of missing) this.#known.add(stem);

@@ -20,11 +20,15 @@ class Lane {
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
 
-  constructor(
-    private readonly group: Group,
-    private readonly largest: number,
-    private readonly done: (sequence: number) => void,
-  ) {}
+  readonly #group: Group;
+  readonly #largest: number;
+  readonly #done: (sequence: number) => void;
+
+  constructor(group: Group, largest: number, done: (sequence: number) => void) {
+    this.#group = group;
+    this.#largest = largest;
+    this.#done = done;
+  }
 
   push(waiting: Waiting): void {
     this.#waiting.push(waiting);
@@ -44,9 +48,9 @@ class Lane {
     // All requests of this iteration of the event loop go together.
     await turn();
     while (this.#waiting.length > 0) {
-      const group = this.#waiting.splice(0, this.largest);
-      const answers = await this.group.run(group.map(({ task }) => task));
-      this.done(this.group.sequence);
+      const group = this.#waiting.splice(0, this.#largest);
+      const answers = await this.#group.run(group.map(({ task }) => task));
+      this.#done(this.#group.sequence);
       for (const [index, { resolve, reject }] of group.entries()) {
         const answer = answers[index]!;
         if ("error" in answer) reject(answer.error);

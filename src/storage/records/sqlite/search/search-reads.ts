@@ -76,11 +76,12 @@ export class SearchReads {
   readonly #fragments;
   readonly #records;
 
+  readonly #connection: Connection;
+
   /** @param vectorsMemory bytes that vectors may have in memory */
-  constructor(
-    private readonly connection: Connection,
-    vectorsMemory: number,
-  ) {
+  constructor(connection: Connection, vectorsMemory: number) {
+    this.#connection = connection;
+
     this.#near = new NearReads(connection, vectorsMemory);
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
@@ -100,7 +101,7 @@ export class SearchReads {
     const asksNear = query.match === "related" && query.near !== undefined;
     if (words.length === 0 && !asksNear) return { total: 0, hits: [] };
     // One view of the file for all that is read.
-    return this.connection.transaction(
+    return this.#connection.transaction(
       () =>
         query.match === "all"
           ? this.#all(words, query)
@@ -283,7 +284,7 @@ export class SearchReads {
 
   #prepare<R extends Found | [...Found, number] | [number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
-    if (!statement) this.#prepared.set(sql, (statement = this.connection.prepare(sql)));
+    if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
     return statement as unknown as Statement<R>;
   }
 }

@@ -108,10 +108,11 @@ export class RelatedWords {
   readonly #best;
   readonly #count;
 
-  constructor(
-    connection: Connection,
-    private readonly vocabulary: Vocabulary,
-  ) {
+  readonly #vocabulary: Vocabulary;
+
+  constructor(connection: Connection, vocabulary: Vocabulary) {
+    this.#vocabulary = vocabulary;
+
     this.#best = connection.prepare<
       [string]
     >(`SELECT substr(t.name || ' ' || t.keywords || ' ' || t.description, 1, ${CHARACTERS})
@@ -125,8 +126,8 @@ export class RelatedWords {
   of(match: string, asked: readonly string[]): string[] {
     const texts = this.#best.all([match]).map(([text]) => tellingWordsOf(text));
     const words = [...new Set(texts.flat())];
-    const stems = this.vocabulary.stemmer.stemsOf(words);
-    const known = new Set(this.vocabulary.stemmer.stemsOf(asked));
+    const stems = this.#vocabulary.stemmer.stemsOf(words);
+    const known = new Set(this.#vocabulary.stemmer.stemsOf(asked));
     const stemOf = new Map(words.map((word, index) => [word, stems[index]]));
     // A word for each stem: the search stems its words again, and stems are not always their own.
     const found = new Map<string, { word: string; best: number }>();
@@ -140,7 +141,7 @@ export class RelatedWords {
     const all = this.#count.get()![0];
     return pickRelated(
       [...found].map(([stem, { word, best }]) => ({ word, stem, best })),
-      (stem) => this.vocabulary.records(stem),
+      (stem) => this.#vocabulary.records(stem),
       all,
     );
   }
