@@ -18,11 +18,11 @@ export interface StreamLimits {
 
 /** Open streams of server-sent events of one server. */
 export class EventStreams {
-  private readonly open = new Set<() => void>();
+  readonly #open = new Set<() => void>();
 
   /** Number of open streams. */
   get size(): number {
-    return this.open.size;
+    return this.#open.size;
   }
 
   /**
@@ -37,7 +37,7 @@ export class EventStreams {
     { most, heartbeat }: StreamLimits,
   ): Promise<void> {
     const events = source[Symbol.asyncIterator]();
-    if (this.open.size >= most) {
+    if (this.#open.size >= most) {
       await events.return?.();
       throw new ServiceError(
         "TOO_MANY_REQUESTS",
@@ -48,7 +48,7 @@ export class EventStreams {
       );
     }
     const end = () => void events.return?.();
-    this.open.add(end);
+    this.#open.add(end);
     res.once("close", end);
     const beat = setInterval(() => {
       if (!res.writableNeedDrain) res.write(":\n\n");
@@ -71,7 +71,7 @@ export class EventStreams {
       }
     } finally {
       clearInterval(beat);
-      this.open.delete(end);
+      this.#open.delete(end);
       res.off("close", end);
       await events.return?.();
     }
@@ -80,6 +80,6 @@ export class EventStreams {
 
   /** Ends every stream when the service stops. */
   close(): void {
-    for (const end of this.open) end();
+    for (const end of this.#open) end();
   }
 }

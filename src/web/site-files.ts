@@ -33,10 +33,13 @@ export class SiteFiles {
   /** Cache of compressed assets: assets are few and never change. */
   readonly #compressed = new Map<string, Promise<Buffer>>();
 
-  constructor(
-    private readonly config: { readonly SECURITY_CONTACT: string | null },
-    private readonly baseUrl: () => string,
-  ) {}
+  readonly #config: { readonly SECURITY_CONTACT: string | null };
+  readonly #baseUrl: () => string;
+
+  constructor(config: { readonly SECURITY_CONTACT: string | null }, baseUrl: () => string) {
+    this.#config = config;
+    this.#baseUrl = baseUrl;
+  }
 
   /** Whether a request target is one of these files. */
   has(target: string): boolean {
@@ -110,15 +113,15 @@ export class SiteFiles {
 
   /** RFC 9116. */
   #securityText(): string {
-    if (this.config.SECURITY_CONTACT === null)
+    if (this.#config.SECURITY_CONTACT === null)
       throw new ServiceError(
         "NOT_FOUND",
         "This registry names no contact for security reports; its operator sets SECURITY_CONTACT.",
       );
     return (
-      `Contact: ${this.config.SECURITY_CONTACT}\nExpires: ` +
+      `Contact: ${this.#config.SECURITY_CONTACT}\nExpires: ` +
       `${new Date(Date.now() + SECURITY_LIFETIME).toISOString()}\nCanonical: ` +
-      `${this.baseUrl()}/.well-known/security.txt\nPreferred-Languages: en\n`
+      `${this.#baseUrl()}/.well-known/security.txt\nPreferred-Languages: en\n`
     );
   }
 }

@@ -39,11 +39,14 @@ const LONGEST_WORDS = 500;
 export class DockerClient {
   #server: Promise<{ version: string; podman: boolean }> | undefined;
 
+  readonly #address: EngineAddress;
+  readonly #timeout: number;
+
   /** @param timeout ms for which the engine may be silent, during any call */
-  constructor(
-    private readonly address: EngineAddress,
-    private readonly timeout: number,
-  ) {}
+  constructor(address: EngineAddress, timeout: number) {
+    this.#address = address;
+    this.#timeout = timeout;
+  }
 
   /** @throws EngineAway */
   async ping(): Promise<void> {
@@ -92,14 +95,14 @@ export class DockerClient {
   }
 
   async #send(method: string, path: string, { query, json, body }: Call): Promise<IncomingMessage> {
-    const { tls, ...where } = this.address;
+    const { tls, ...where } = this.#address;
     const payload = json === undefined ? body : Buffer.from(JSON.stringify(json));
     const options: RequestOptions = {
       ...where,
       method,
       agent: false,
       path: query ? `${path}?${new URLSearchParams(query)}` : path,
-      timeout: this.timeout,
+      timeout: this.#timeout,
       headers: {
         ...(payload === undefined
           ? { "Content-Length": 0 }
@@ -113,7 +116,7 @@ export class DockerClient {
       request.destroy(
         new EngineAway(
           `the container engine did not answer ${method} ${path} within ` +
-            `CONTAINER_TIMEOUT=${this.timeout} ms`,
+            `CONTAINER_TIMEOUT=${this.#timeout} ms`,
         ),
       ),
     );

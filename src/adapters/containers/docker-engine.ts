@@ -205,14 +205,20 @@ interface Usage {
  * on another host.
  */
 class DockerRun implements ContainerRun {
+  readonly #client: DockerClient;
+  readonly #owner: RunOwner;
+
   constructor(
     readonly id: string,
-    private readonly client: DockerClient,
-    private readonly owner: RunOwner,
-  ) {}
+    client: DockerClient,
+    owner: RunOwner,
+  ) {
+    this.#client = client;
+    this.#owner = owner;
+  }
 
   async put(place: InputPlace, files: AsyncIterable<TarFile>): Promise<void> {
-    await this.client.json("PUT", `/containers/${loaderName(this.owner)}/archive`, {
+    await this.#client.json("PUT", `/containers/${loaderName(this.#owner)}/archive`, {
       query: { path: `/${place}` },
       body: writeTar(files),
     });
@@ -225,17 +231,17 @@ class DockerRun implements ContainerRun {
    * it. So none stays empty, and the first start is over before.
    */
   async openFolders(): Promise<void> {
-    const loader = `/containers/${loaderName(this.owner)}`;
+    const loader = `/containers/${loaderName(this.#owner)}`;
     const path = `${loader}/archive`;
     const put = (place: string, modes: Readonly<Record<string, number>>) =>
-      this.client.json("PUT", path, { query: { path: place }, body: folders(modes) });
+      this.#client.json("PUT", path, { query: { path: place }, body: folders(modes) });
     for (const place of PLACES) await put(`/${place}`, { [MARK]: 0o555 });
     // Its program is nowhere: it is mounted, and does not run.
-    if ((await this.client.server()).podman)
-      await this.client.json("POST", `${loader}/start`).catch(ifRefused);
+    if ((await this.#client.server()).podman)
+      await this.#client.json("POST", `${loader}/start`).catch(ifRefused);
     await put("/", { "outputs/": 0o777 });
     await put("/outputs", { "./": 0o777 });
-    const answer = await this.client.open("HEAD", path, { query: { path: "/outputs" } });
+    const answer = await this.#client.open("HEAD", path, { query: { path: "/outputs" } });
     answer.resume();
     const { mode } = JSON.parse(
       Buffer.from(String(answer.headers["x-docker-container-path-stat"] ?? ""), "base64").toString(
@@ -247,13 +253,13 @@ class DockerRun implements ContainerRun {
   }
 
   async start(): Promise<void> {
-    await this.client.json("POST", `/containers/${this.id}/start`);
+    await this.#client.json("POST", `/containers/${this.id}/start`);
   }
 
   async state(): Promise<RunState> {
     const {
       State: { Running, Restarting, Status, ExitCode, OOMKilled, StartedAt, FinishedAt },
-    } = await this.client.json<Inspected>("GET", `/containers/${this.id}/json`);
+    } = await this.#client.json<Inspected>("GET", `/containers/${this.id}/json`);
     // Podman reports `stopping` for a short time between the end of the process and its exit code.
     if (Running || Restarting === true || Status === "stopping" || Status === "created")
       return { running: true };
@@ -268,23 +274,23 @@ class DockerRun implements ContainerRun {
 
   async outputSize(): Promise<number | undefined> {
     // Docker refuses while it counts for another caller: then the next poll returns the size.
-    const usage = await this.client
+    const usage = await this.#client
       .json<Usage>("GET", "/system/df", { query: { type: "volume" } })
       .catch(ifRefused);
-    const size = usage?.Volumes?.find(({ Name }) => Name === volumeName(this.owner, "outputs"))
+    const size = usage?.Volumes?.find(({ Name }) => Name === volumeName(this.#owner, "outputs"))
       ?.UsageData?.Size;
     return size === undefined || size < 0 ? undefined : size;
   }
 
   async log(bytes: number): Promise<string> {
-    const answer = await this.client.open("GET", `/containers/${this.id}/logs`, {
+    const answer = await this.#client.open("GET", `/containers/${this.id}/logs`, {
       query: { stdout: "1", stderr: "1" },
     });
     return logText(piecesOf(answer), bytes);
   }
 
   async *outputs(): AsyncGenerator<OutputEntry> {
-    const answer = await this.client.open("GET", `/containers/${this.id}/archive`, {
+    const answer = await this.#client.open("GET", `/containers/${this.id}/archive`, {
       query: { path: "/outputs" },
     });
     let root: string | undefined;
@@ -297,7 +303,7 @@ class DockerRun implements ContainerRun {
   }
 
   remove(): Promise<void> {
-    return removeRun(this.client, this.owner);
+    return removeRun(this.#client, this.#owner);
   }
 }
 
@@ -343,17 +349,20 @@ interface Labelled {
 
 /** Docker, or Podman's service, which answers as Docker does. */
 export class DockerEngine implements ContainerEngine {
+  readonly #client: DockerClient;
+  readonly #registry: string;
+
   /**
    * @param registry distinguishes this registry's objects from those of others on the same engine
    */
-  constructor(
-    private readonly client: DockerClient,
-    private readonly registry: string,
-  ) {}
+  constructor(client: DockerClient, registry: string) {
+    this.#client = client;
+    this.#registry = registry;
+  }
 
   async image(reference: string): Promise<EngineImage | undefined> {
     try {
-      const { Id, RepoDigests } = await this.client.json<{
+      const { Id, RepoDigests } = await this.#client.json<{
         Id: string;
         RepoDigests?: string[] | null;
       }>("GET", `/images/${encodeURIComponent(reference)}/json`);
@@ -369,38 +378,42 @@ export class DockerEngine implements ContainerEngine {
     const { owner } = spec;
     try {
       for (const place of PLACES)
-        await this.client.json("POST", "/volumes/create", {
+        await this.#client.json("POST", "/volumes/create", {
           json: {
             Name: volumeName(owner, place),
             Driver: "local",
-            Labels: labelsOf(this.registry, owner),
+            Labels: labelsOf(this.#registry, owner),
           },
         });
-      await this.client.json("POST", "/containers/create", {
+      await this.#client.json("POST", "/containers/create", {
         query: { name: loaderName(owner) },
-        json: loaderSpec(this.registry, spec),
+        json: loaderSpec(this.#registry, spec),
       });
-      const { Id } = await this.client.json<{ Id: string }>("POST", "/containers/create", {
+      const { Id } = await this.#client.json<{ Id: string }>("POST", "/containers/create", {
         query: { name: containerName(owner) },
-        json: runSpec(this.registry, spec),
+        json: runSpec(this.#registry, spec),
       });
-      const run = new DockerRun(Id, this.client, owner);
+      const run = new DockerRun(Id, this.#client, owner);
       await run.openFolders();
       return run;
     } catch (error) {
-      await removeRun(this.client, owner).catch(() => {});
+      await removeRun(this.#client, owner).catch(() => {});
       throw error;
     }
   }
 
   async owners(): Promise<RunOwner[]> {
-    const filters = labelFilter(this.registry);
-    const containers = await this.client.json<Labelled[]>("GET", "/containers/json", {
+    const filters = labelFilter(this.#registry);
+    const containers = await this.#client.json<Labelled[]>("GET", "/containers/json", {
       query: { all: "1", filters },
     });
-    const { Volumes } = await this.client.json<{ Volumes?: Labelled[] | null }>("GET", "/volumes", {
-      query: { filters },
-    });
+    const { Volumes } = await this.#client.json<{ Volumes?: Labelled[] | null }>(
+      "GET",
+      "/volumes",
+      {
+        query: { filters },
+      },
+    );
     const found = new Map<string, RunOwner>();
     for (const { Labels } of [...containers, ...(Volumes ?? [])]) {
       const owner = ownerOf(Labels);
@@ -410,10 +423,10 @@ export class DockerEngine implements ContainerEngine {
   }
 
   remove(owner: RunOwner): Promise<void> {
-    return removeRun(this.client, owner);
+    return removeRun(this.#client, owner);
   }
 
   health(): Promise<void> {
-    return this.client.ping();
+    return this.#client.ping();
   }
 }

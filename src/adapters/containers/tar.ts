@@ -7,11 +7,12 @@ class ByteSource {
   readonly #chunks: AsyncIterator<Uint8Array>;
   #held: Uint8Array = new Uint8Array(0);
 
+  readonly #early: () => Error;
+
   /** @param early makes the error for a source that ends while more is wanted */
-  constructor(
-    source: AsyncIterable<Uint8Array>,
-    private readonly early: () => Error,
-  ) {
+  constructor(source: AsyncIterable<Uint8Array>, early: () => Error) {
+    this.#early = early;
+
     this.#chunks = source[Symbol.asyncIterator]();
   }
 
@@ -19,7 +20,7 @@ class ByteSource {
   async take(count: number): Promise<Uint8Array> {
     const bytes = new Uint8Array(count);
     for (let at = 0; at < count;) {
-      const part = await this.some(count - at);
+      const part = await this.#some(count - at);
       bytes.set(part, at);
       at += part.byteLength;
     }
@@ -27,7 +28,7 @@ class ByteSource {
   }
 
   async skip(count: number): Promise<void> {
-    for (let left = count; left > 0;) left -= (await this.some(left)).byteLength;
+    for (let left = count; left > 0;) left -= (await this.#some(left)).byteLength;
   }
 
   /**
@@ -36,7 +37,7 @@ class ByteSource {
    */
   limited(count: number): { readonly remaining: number; chunks(): AsyncIterable<Uint8Array> } {
     let remaining = count;
-    const some = (most: number) => this.some(most);
+    const some = (most: number) => this.#some(most);
     return {
       get remaining() {
         return remaining;
@@ -56,10 +57,10 @@ class ByteSource {
     await this.#chunks.return?.();
   }
 
-  private async some(most: number): Promise<Uint8Array> {
+  async #some(most: number): Promise<Uint8Array> {
     while (this.#held.byteLength === 0) {
       const next = await this.#chunks.next();
-      if (next.done) throw this.early();
+      if (next.done) throw this.#early();
       this.#held = next.value;
     }
     const part = this.#held.subarray(0, most);

@@ -67,11 +67,14 @@ export class QueryGuard {
   /** By base and text; the oldest first. */
   readonly #passed = new Map<string, Checked>();
 
+  readonly #limits: GuardLimits;
+  readonly #hidden: Hidden | undefined;
+
   /** @param hidden data of the endpoint that no query may see */
-  constructor(
-    private readonly limits: GuardLimits,
-    private readonly hidden?: Hidden,
-  ) {}
+  constructor(limits: GuardLimits, hidden?: Hidden) {
+    this.#limits = limits;
+    this.#hidden = hidden;
+  }
 
   /**
    * @param base IRI that relative ones are resolved against
@@ -79,7 +82,7 @@ export class QueryGuard {
    * `UPDATE_REFUSED`, `SPARQL_BUSY`
    */
   async check(query: string, base: string): Promise<GuardedQuery> {
-    const scanned = scan(query, this.limits);
+    const scanned = scan(query, this.#limits);
     if (this.#closed)
       throw new ServiceError(
         "SHUTTING_DOWN",
@@ -114,11 +117,11 @@ export class QueryGuard {
   }
 
   #parsed(request: GuardRequest): Promise<Checked> {
-    if (this.#waiting.length >= this.limits.SPARQL_QUEUE)
+    if (this.#waiting.length >= this.#limits.SPARQL_QUEUE)
       return Promise.reject(
         new ServiceError(
           "SPARQL_BUSY",
-          `More than ${this.limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); ` +
+          `More than ${this.#limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); ` +
             "try again shortly.",
           {},
           { "Retry-After": "2" },
@@ -135,11 +138,11 @@ export class QueryGuard {
     clearTimeout(this.#clock);
     const next = this.#waiting.shift();
     if (!next) {
-      this.#clock = setTimeout(() => void this.#end(), this.limits.SPARQL_IDLE).unref();
+      this.#clock = setTimeout(() => void this.#end(), this.#limits.SPARQL_IDLE).unref();
       return;
     }
     this.#running = next;
-    const { SPARQL_PARSE_TIMEOUT: limit } = this.limits;
+    const { SPARQL_PARSE_TIMEOUT: limit } = this.#limits;
     this.#clock = setTimeout(
       () => this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`),
       limit,
@@ -150,14 +153,14 @@ export class QueryGuard {
   #thread(): Worker {
     if (this.#worker) return this.#worker;
     const { SPARQL_MAX_PATTERNS, SPARQL_MAX_OPERATORS, SPARQL_MAX_VALUES, SPARQL_MAX_CLOSURES } =
-      this.limits;
+      this.#limits;
     const worker = new Worker(threadModule("src/services/sparql/guard/thread"), {
       workerData: {
         SPARQL_MAX_PATTERNS,
         SPARQL_MAX_OPERATORS,
         SPARQL_MAX_VALUES,
         SPARQL_MAX_CLOSURES,
-        hidden: this.hidden,
+        hidden: this.#hidden,
       } satisfies GuardData,
       name: "sparql-guard",
       env: {},

@@ -120,16 +120,20 @@ class Hiding {
   changed = false;
   readonly #parts = new sparqljs.Parser();
 
-  constructor(private readonly hidden: Hidden) {}
+  readonly #hidden: Hidden;
+
+  constructor(hidden: Hidden) {
+    this.#hidden = hidden;
+  }
 
   /** Visits a part of a query, and narrows the groups in it. */
   visit(node: unknown): void {
     if (typeof node !== "object" || node === null) return;
     if (isTerm(node)) {
-      if (node.termType === "NamedNode" && node.value.startsWith(this.hidden.prefix))
+      if (node.termType === "NamedNode" && node.value.startsWith(this.#hidden.prefix))
         throw new ServiceError(
           "QUERY_REFUSED",
-          `IRIs that begin with ${this.hidden.prefix} are the service's own.`,
+          `IRIs that begin with ${this.#hidden.prefix} are the service's own.`,
         );
       return;
     }
@@ -161,7 +165,7 @@ class Hiding {
         // evaluated in the graph.
         const name = `?${pattern.name.value}`;
         filters.add(
-          `FILTER(!BOUND(${name}) || (${name} != <${this.hidden.graph}> && EXISTS { GRAPH ` +
+          `FILTER(!BOUND(${name}) || (${name} != <${this.#hidden.graph}> && EXISTS { GRAPH ` +
             `${name} { ?s ?p ?o } }))`,
         );
       }
@@ -177,12 +181,12 @@ class Hiding {
   #filter({ subject, predicate, object }: Triple, filters: Set<string>): void {
     if (!isFree(subject) || !isFree(object)) return;
     if (isVariable(predicate))
-      filters.add(`FILTER(?${(predicate as Term).value} != <${this.hidden.predicate}>)`);
+      filters.add(`FILTER(?${(predicate as Term).value} != <${this.#hidden.predicate}>)`);
     // A path of length zero connects every node to itself, including the bookkeeping's own.
     else if (!isTerm(predicate) && mayBeEmpty(predicate as unknown as Path)) {
       for (const end of [subject, object])
         if (isVariable(end))
-          filters.add(`FILTER(!STRSTARTS(STR(?${(end as Term).value}), "${this.hidden.prefix}"))`);
+          filters.add(`FILTER(!STRSTARTS(STR(?${(end as Term).value}), "${this.#hidden.prefix}"))`);
     }
   }
 
@@ -192,7 +196,7 @@ class Hiding {
     const [inner] = path.items;
     const items = isTerm(inner) || inner?.pathType === "^" ? [inner] : inner!.items;
     const inverse = items.every((item) => !isTerm(item));
-    const own: Path | Term = namedNode(this.hidden.predicate);
+    const own: Path | Term = namedNode(this.#hidden.predicate);
     path.items = [
       {
         type: "path",

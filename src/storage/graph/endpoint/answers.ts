@@ -87,11 +87,14 @@ class XmlScanner implements RowScanner {
 class LineScanner implements RowScanner {
   #quoted = false;
 
+  #heads: number;
+  readonly #quotes: boolean;
+
   /** @param heads lines before the first row */
-  constructor(
-    private heads: number,
-    private readonly quotes: boolean,
-  ) {}
+  constructor(heads: number, quotes: boolean) {
+    this.#heads = heads;
+    this.#quotes = quotes;
+  }
 
   scan(
     part: Uint8Array,
@@ -100,10 +103,10 @@ class LineScanner implements RowScanner {
   ): void {
     for (let at = 0; at < part.length; at++) {
       const byte = part[at];
-      if (this.quotes && byte === QUOTE) this.#quoted = !this.#quoted;
+      if (this.#quotes && byte === QUOTE) this.#quoted = !this.#quoted;
       if (byte !== NEWLINE || this.#quoted) continue;
-      if (this.heads > 0) {
-        if (--this.heads === 0) onBegin(at + 1);
+      if (this.#heads > 0) {
+        if (--this.#heads === 0) onBegin(at + 1);
         continue;
       }
       if (!onEnd(at + 1)) return;

@@ -34,11 +34,15 @@ export class Scratch {
     { resolve(reply: ScratchReply): void; reject(error: Error): void }
   >();
 
+  readonly #idle: number | null;
+
   /**
    * @param idle ms after which the thread ends and drops the quads that were added; `null`: it runs
    * until it is closed
    */
-  constructor(private readonly idle: number | null) {}
+  constructor(idle: number | null) {
+    this.#idle = idle;
+  }
 
   /**
    * @throws ServiceError `QUERY_MEMORY` when the thread runs out of memory; Error with the thread's
@@ -71,8 +75,8 @@ export class Scratch {
       this.#asked.delete(reply.id);
       if (reply.error === undefined) asked?.resolve(reply);
       else asked?.reject(new Error(reply.error));
-      if (this.#asked.size === 0 && this.idle !== null && this.#worker === worker)
-        this.#clock = setTimeout(() => void this.close(), this.idle).unref();
+      if (this.#asked.size === 0 && this.#idle !== null && this.#worker === worker)
+        this.#clock = setTimeout(() => void this.close(), this.#idle).unref();
     });
     worker.on("error", () => {});
     worker.once("exit", () => {

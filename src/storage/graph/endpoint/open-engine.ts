@@ -48,11 +48,13 @@ export class OpenEndpoint implements OpenQueries {
   readonly #running = new Set<AbortController>();
   #closed = false;
 
-  constructor(
-    private readonly engine: EndpointEngine,
-    address: EndpointAddress,
-    private readonly options: OpenEndpointOptions,
-  ) {
+  readonly #engine: EndpointEngine;
+  readonly #options: OpenEndpointOptions;
+
+  constructor(engine: EndpointEngine, address: EndpointAddress, options: OpenEndpointOptions) {
+    this.#engine = engine;
+    this.#options = options;
+
     this.#http = new SparqlHttp(address, options.atOnce);
     this.#scratch = new Scratch(options.idle);
     const late = (): ServiceError =>
@@ -93,7 +95,7 @@ export class OpenEndpoint implements OpenQueries {
   }
 
   #serve(): void {
-    while (!this.#closed && this.#running.size < this.options.atOnce) {
+    while (!this.#closed && this.#running.size < this.#options.atOnce) {
       const next = this.#line.next();
       if (!next) return;
       const ending = new AbortController();
@@ -121,15 +123,15 @@ export class OpenEndpoint implements OpenQueries {
     { query, format, graph, base, dataset, sequence }: OpenQuestion,
     signal: AbortSignal,
   ): Promise<OpenAnswer> {
-    const { timeout, maxRows, maxBytes, indexWait } = this.options;
-    await this.engine.reach(sequence, indexWait);
+    const { timeout, maxRows, maxBytes, indexWait } = this.#options;
+    await this.#engine.reach(sequence, indexWait);
     const limits = { timeout, setting: "SPARQL_TIMEOUT", signal };
     await this.#mustHold(dataset, limits);
     const asked = graph ? "nt" : (format as "json" | "xml" | "csv" | "tsv");
     try {
       // Commits go on while a user's query runs: the answer is as of the position at which the
       // query began, and the query is sent once.
-      const answer = await this.engine.asOf(
+      const answer = await this.#engine.asOf(
         () =>
           cutAnswer(
             this.#http.query(`BASE ${iriTerm(base)}\n${query}`, {
@@ -164,7 +166,7 @@ export class OpenEndpoint implements OpenQueries {
       format,
     });
     const bytes = Buffer.from(text, "utf8");
-    const { maxBytes } = this.options;
+    const { maxBytes } = this.#options;
     if (bytes.length > maxBytes)
       throw new ServiceError(
         "QUERY_REFUSED",

@@ -78,12 +78,16 @@ export class Watch {
   #running: Promise<void> | undefined;
   #next: Promise<void> | undefined;
 
+  readonly #http: SparqlHttp;
+  readonly #timeout: number;
+  readonly #onSeen: () => void;
+
   /** @param onSeen called after each poll, and with each report of the projector */
-  constructor(
-    private readonly http: SparqlHttp,
-    private readonly timeout: number,
-    private readonly onSeen: () => void,
-  ) {}
+  constructor(http: SparqlHttp, timeout: number, onSeen: () => void) {
+    this.#http = http;
+    this.#timeout = timeout;
+    this.#onSeen = onSeen;
+  }
 
   /**
    * The position at the last poll; `undefined` before the first poll and while the endpoint holds
@@ -117,14 +121,14 @@ export class Watch {
   /** A problem that only the projector can find. */
   set problem(problem: string | undefined) {
     this.#problem = problem;
-    this.onSeen();
+    this.#onSeen();
   }
 
   /** The projector has seen it there. */
   note(position: Position): void {
     this.#position = position;
     this.#seenAt = performance.now();
-    this.onSeen();
+    this.#onSeen();
   }
 
   /**
@@ -144,14 +148,14 @@ export class Watch {
   async #look(): Promise<void> {
     let sight: Sight;
     try {
-      sight = await look(this.http, this.timeout);
+      sight = await look(this.#http, this.#timeout);
     } catch (error) {
       this.#error = error as Error;
-      return this.onSeen();
+      return this.#onSeen();
     }
     this.#error = sight.union ? undefined : away(NO_UNION);
     this.#position = sight.positions.length === 1 ? sight.positions[0] : undefined;
     this.#seenAt = performance.now();
-    this.onSeen();
+    this.#onSeen();
   }
 }

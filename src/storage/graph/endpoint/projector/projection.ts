@@ -24,12 +24,20 @@ class ProjectorHandle {
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
 
+  readonly #setting: HandleOptions;
+  readonly #onReply: (reply: ProjectorReply) => void;
+  readonly #onStart: () => void;
+
   /** @param onStart a thread has begun, and knows of no lease */
   constructor(
-    private readonly setting: HandleOptions,
-    private readonly onReply: (reply: ProjectorReply) => void,
-    private readonly onStart: () => void,
+    setting: HandleOptions,
+    onReply: (reply: ProjectorReply) => void,
+    onStart: () => void,
   ) {
+    this.#setting = setting;
+    this.#onReply = onReply;
+    this.#onStart = onStart;
+
     this.#start();
   }
 
@@ -44,7 +52,7 @@ class ProjectorHandle {
   }
 
   #start(): void {
-    const { openFeed, log, ...data } = this.setting;
+    const { openFeed, log, ...data } = this.#setting;
     let worker: Worker;
     try {
       const feed = openFeed();
@@ -60,17 +68,17 @@ class ProjectorHandle {
     let reason = "it ended";
     worker.on("message", (reply: ProjectorReply) => {
       if (reply.op === "log") log[reply.level](reply.fields, reply.message);
-      else this.onReply(reply);
+      else this.#onReply(reply);
     });
     worker.on("error", (error) => (reason = error.message));
     worker.once("exit", () => {
       if (!this.#closed) this.#again(reason);
     });
-    this.onStart();
+    this.#onStart();
   }
 
   #again(reason: string): void {
-    this.setting.log.error(
+    this.#setting.log.error(
       { reason },
       "the projector's thread ended unexpectedly; a new one starts after a pause",
     );
@@ -124,17 +132,27 @@ class Leadership {
   #stopped = false;
   #told = false;
 
+  readonly #leases: LeaseStore;
+  readonly #ttl: number;
+  readonly #events: { onLead(fence: number, until: number): void; onLost(): void };
+  readonly #log: EngineLog;
+
   /**
    * @param ttl ms
    * @param onLead this node holds the lease until then; called again with each renewal
    * @param onLost another node holds the lease
    */
   constructor(
-    private readonly leases: LeaseStore,
-    private readonly ttl: number,
-    private readonly events: { onLead(fence: number, until: number): void; onLost(): void },
-    private readonly log: EngineLog,
-  ) {}
+    leases: LeaseStore,
+    ttl: number,
+    events: { onLead(fence: number, until: number): void; onLost(): void },
+    log: EngineLog,
+  ) {
+    this.#leases = leases;
+    this.#ttl = ttl;
+    this.#events = events;
+    this.#log = log;
+  }
 
   /** Asks now, and from then on by itself. */
   ask(): Promise<void> {
@@ -144,7 +162,7 @@ class Leadership {
       if (!this.#stopped)
         this.#clock = setTimeout(
           () => void this.ask(),
-          Math.max(SOONEST, this.ttl / RENEWALS),
+          Math.max(SOONEST, this.#ttl / RENEWALS),
         ).unref();
     });
     return this.#asking;
@@ -158,9 +176,9 @@ class Leadership {
     const patience = new AbortController();
     const leaving = (async () => {
       await this.#asking;
-      await this.leases.releaseLease(NAME, this.#holder);
+      await this.#leases.releaseLease(NAME, this.#holder);
     })().catch((error: Error) =>
-      this.log.warn(
+      this.#log.warn(
         { reason: error.message },
         "the lease of the projection could not be released; it expires by itself",
       ),
@@ -177,13 +195,13 @@ class Leadership {
     // Counted from before the question: the store's own time begins later.
     const asked = clock();
     try {
-      const lease = await this.leases.lease(NAME, this.#holder, this.ttl);
+      const lease = await this.#leases.lease(NAME, this.#holder, this.#ttl);
       this.#told = false;
-      if (lease) this.events.onLead(lease.fence, asked + this.ttl);
-      else this.events.onLost();
+      if (lease) this.#events.onLead(lease.fence, asked + this.#ttl);
+      else this.#events.onLost();
     } catch (error) {
       if (!this.#told)
-        this.log.warn(
+        this.#log.warn(
           { reason: (error as Error).message },
           "the record store does not answer about the lease of the projection; retrying",
         );
@@ -206,10 +224,13 @@ export class Projection {
   #announced = 0;
   #closed = false;
 
-  constructor(
-    private readonly options: WholeOptions,
-    private readonly watch: Watch,
-  ) {}
+  readonly #options: WholeOptions;
+  readonly #watch: Watch;
+
+  constructor(options: WholeOptions, watch: Watch) {
+    this.#options = options;
+    this.#watch = watch;
+  }
 
   /** Takes part once the records have answered. */
   async start(): Promise<void> {
@@ -226,12 +247,12 @@ export class Projection {
       updateUrl,
       user,
       password,
-    } = this.options;
+    } = this.#options;
     let truth: string | undefined;
     while (truth === undefined) {
       if (this.#closed) return;
       try {
-        truth = await this.options.truth();
+        truth = await this.#options.truth();
       } catch (error) {
         log.warn(
           { reason: (error as Error).message },
@@ -260,9 +281,9 @@ export class Projection {
     this.#projector = new ProjectorHandle(
       { openFeed, address, truth, options: { batch, lease, poll, timeout, pageSize }, log },
       (reply) => {
-        if (reply.op === "position") this.watch.note(reply.position);
+        if (reply.op === "position") this.#watch.note(reply.position);
         else if (reply.op === "progress") this.progress = { done: reply.done, total: reply.total };
-        else if (reply.op === "problem") this.watch.problem = reply.problem;
+        else if (reply.op === "problem") this.#watch.problem = reply.problem;
         else if (reply.op === "confirm") void leadership.ask();
       },
       () => {

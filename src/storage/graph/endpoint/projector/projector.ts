@@ -38,14 +38,28 @@ export class Projector {
   #target = 0;
   #wake: () => void = () => {};
 
+  readonly #http: SparqlHttp;
+  readonly #feed: FeedReader;
+  readonly #truth: string;
+  readonly #options: ProjectionOptions;
+  readonly #events: ProjectorEvents;
+  readonly #log: EngineLog;
+
   constructor(
-    private readonly http: SparqlHttp,
-    private readonly feed: FeedReader,
-    private readonly truth: string,
-    private readonly options: ProjectionOptions,
-    private readonly events: ProjectorEvents,
-    private readonly log: EngineLog,
-  ) {}
+    http: SparqlHttp,
+    feed: FeedReader,
+    truth: string,
+    options: ProjectionOptions,
+    events: ProjectorEvents,
+    log: EngineLog,
+  ) {
+    this.#http = http;
+    this.#feed = feed;
+    this.#truth = truth;
+    this.#options = options;
+    this.#events = events;
+    this.#log = log;
+  }
 
   /** The record store has reached this sequence. */
   advance(sequence: number): void {
@@ -56,11 +70,11 @@ export class Projector {
   /** Projects for as long as the lease is held. @throws Displaced; Error when the feed is closed */
   async run(held: Held): Promise<never> {
     this.#steps = new Steps(
-      this.http,
+      this.#http,
       held,
-      this.options,
-      (position) => this.events.onPosition(position),
-      this.log,
+      this.#options,
+      (position) => this.#events.onPosition(position),
+      this.#log,
     );
     await this.#enter();
     for (;;) {
@@ -78,9 +92,9 @@ export class Projector {
   async #enter(): Promise<void> {
     for (let told: string | undefined; ;) {
       const problem = await this.#arrive();
-      this.events.onProblem(problem);
+      this.#events.onProblem(problem);
       if (problem === undefined) return;
-      if (problem !== told) this.log.error({ problem }, "the SPARQL endpoint is not filled");
+      if (problem !== told) this.#log.error({ problem }, "the SPARQL endpoint is not filled");
       told = problem;
       await pause(LAST_WAIT);
     }
@@ -90,7 +104,7 @@ export class Projector {
   async #arrive(): Promise<string | undefined> {
     const { fence } = this.#steps.held;
     const start: Position = {
-      truth: this.truth,
+      truth: this.#truth,
       fence,
       phase: "fill",
       sequence: await this.#newest(),
@@ -102,20 +116,20 @@ export class Projector {
       positions: [found, another],
     } = await this.#steps.look();
     if (!found) {
-      if (await this.#steps.asked(() => holdsAnything(this.http, this.options.timeout)))
+      if (await this.#steps.asked(() => holdsAnything(this.#http, this.#options.timeout)))
         return (
           "it contains graphs that this registry did not write; set another dataset, or " +
           "empty this one with arkgraph rebuild-index"
         );
-      this.log.info({}, "the SPARQL endpoint is empty; filling it");
+      this.#log.info({}, "the SPARQL endpoint is empty; filling it");
       await this.#steps.step(start, [], beginUpdate(start));
     } else if (another) {
-      this.log.error(
+      this.#log.error(
         {},
         "two nodes wrote to the SPARQL endpoint at the same time; it is cleared and filled again",
       );
       await this.#steps.step(clear, [], resetUpdate(clear));
-    } else if (found.truth !== this.truth) {
+    } else if (found.truth !== this.#truth) {
       return (
         "it contains the graphs of another registry; set another dataset, or empty this " +
         "one with arkgraph rebuild-index"
@@ -125,7 +139,7 @@ export class Projector {
       // Half of a commit that the records have not, or not any more, is ahead of them too.
       const half = found.part > 0 && found.phase !== "fill" && found.sequence === start.sequence;
       if (found.phase !== "clear" && (found.sequence > start.sequence || half)) {
-        this.log.warn(
+        this.#log.warn(
           { sequence: start.sequence, endpoint: found.sequence },
           "the records are older than the SPARQL endpoint, as after a restored backup; it " +
             "is cleared and filled again",
@@ -134,7 +148,7 @@ export class Projector {
       } else if (found.fence !== fence) {
         await this.#steps.step({ ...found, fence }, []);
       }
-      this.events.onPosition(this.#steps.at);
+      this.#events.onPosition(this.#steps.at);
     }
     return undefined;
   }
@@ -142,7 +156,7 @@ export class Projector {
   async #clear(): Promise<void> {
     for (;;) {
       const graphs = await this.#steps.asked(() =>
-        someGraphs(this.http, CLEARED_AT_ONCE, this.options.timeout),
+        someGraphs(this.#http, CLEARED_AT_ONCE, this.#options.timeout),
       );
       if (graphs.length === 0) break;
       await this.#steps.step({ ...this.#steps.at, part: this.#steps.at.part + 1 }, [
@@ -182,18 +196,18 @@ export class Projector {
       );
       fresh = true;
       done += graphs.length;
-      this.events.onProgress(done, Math.max(total, done));
+      this.#events.onProgress(done, Math.max(total, done));
       if (after === undefined) return;
     }
   }
 
   /** Reads as many graphs as make one update: their quads are longer than what is sent. */
   async #page(after: number): Promise<FeedAnswer> {
-    const { pageSize, batch } = this.options;
+    const { pageSize, batch } = this.#options;
     const graphs: FeedGraph[] = [];
     let size = 0;
     for (let from = after; ;) {
-      const page = await this.feed.ask({
+      const page = await this.#feed.ask({
         all: { after: from, limit: Math.min(pageSize, FILLED_AT_ONCE) },
       });
       for (const graph of page.graphs) {
@@ -208,8 +222,8 @@ export class Projector {
   /** Applies all changes since the position, then every further change. */
   async #follow(): Promise<void> {
     for (let tries = 1; ;) {
-      const page: FeedAnswer = await this.feed.ask({
-        since: { sequence: this.#steps.at.sequence, limit: this.options.pageSize },
+      const page: FeedAnswer = await this.#feed.ask({
+        since: { sequence: this.#steps.at.sequence, limit: this.#options.pageSize },
       });
       const to: Position = {
         ...this.#steps.at,
@@ -234,7 +248,7 @@ export class Projector {
 
   /** Nothing to do: checks that the endpoint is unchanged. */
   async #idle(): Promise<void> {
-    await this.#rest(this.options.poll);
+    await this.#rest(this.#options.poll);
     const { positions } = await this.#steps.look();
     if (positions.length !== 1 || !samePosition(positions[0], this.#steps.at))
       throw new Displaced("the endpoint is at another position");
@@ -252,6 +266,6 @@ export class Projector {
 
   /** The last sequence of the record store. */
   async #newest(): Promise<number> {
-    return (await this.feed.ask({ all: { after: Number.MAX_SAFE_INTEGER, limit: 1 } })).sequence;
+    return (await this.#feed.ask({ all: { after: Number.MAX_SAFE_INTEGER, limit: 1 } })).sequence;
   }
 }

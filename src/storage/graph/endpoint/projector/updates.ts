@@ -242,13 +242,23 @@ export class Steps {
    */
   seen: Position | undefined;
 
+  readonly #http: SparqlHttp;
+  readonly #options: Pick<ProjectionOptions, "timeout" | "batch">;
+  readonly #onPosition: (position: Position) => void;
+  readonly #log: EngineLog;
+
   constructor(
-    private readonly http: SparqlHttp,
+    http: SparqlHttp,
     readonly held: Held,
-    private readonly options: Pick<ProjectionOptions, "timeout" | "batch">,
-    private readonly onPosition: (position: Position) => void,
-    private readonly log: EngineLog,
-  ) {}
+    options: Pick<ProjectionOptions, "timeout" | "batch">,
+    onPosition: (position: Position) => void,
+    log: EngineLog,
+  ) {
+    this.#http = http;
+    this.#options = options;
+    this.#onPosition = onPosition;
+    this.#log = log;
+  }
 
   /** The same, once the endpoint was seen. */
   get at(): Position {
@@ -264,18 +274,18 @@ export class Steps {
       ? new Set<string>()
       : await this.asked(() =>
           graphsAmong(
-            this.http,
+            this.#http,
             graphs.flatMap(({ ark }) => graphsOf(ark)),
-            this.options.timeout,
+            this.#options.timeout,
           ),
         );
     const refused = (ark: string, lines: number): void =>
-      this.log.error(
+      this.#log.error(
         { ark, lines },
         "graph lines that the SPARQL endpoint cannot store were left out",
       );
     let before: Piece[] | undefined;
-    for (const lot of lotsOf(graphs, existing, this.options.batch, refused)) {
+    for (const lot of lotsOf(graphs, existing, this.#options.batch, refused)) {
       if (before) await this.#apart(before, { ...this.at, part: this.at.part + 1 });
       before = lot;
     }
@@ -298,7 +308,7 @@ export class Steps {
         return this.#apart(two[1], to.part > 0 ? { ...to, part: this.at.part + 1 } : to);
       }
       if (lot.length === 0 || lot[0]!.statements.length === 0) throw error;
-      this.log.error(
+      this.#log.error(
         { ark: lot[0]!.ark, lines: lot[0]!.statements.length, reason: error.message },
         "graph lines that the SPARQL endpoint cannot store were left out",
       );
@@ -319,10 +329,10 @@ export class Steps {
     for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LAST_WAIT)) {
       this.held.check();
       try {
-        await this.http.update(text, { timeout: this.options.timeout });
+        await this.#http.update(text, { timeout: this.#options.timeout });
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        this.log.warn(
+        this.#log.warn(
           { reason: error.message },
           "an update of the SPARQL endpoint was not answered; checking whether it was applied",
         );
@@ -331,7 +341,7 @@ export class Steps {
       const { positions } = await this.look();
       if (positions.length === 1 && samePosition(positions[0], to)) {
         this.seen = to;
-        return this.onPosition(to);
+        return this.#onPosition(to);
       }
       if (positions.length > 1 || !samePosition(positions[0], this.seen))
         throw new Displaced("another node has the projection, or the endpoint was replaced");
@@ -339,7 +349,7 @@ export class Steps {
   }
 
   look(): ReturnType<typeof look> {
-    return this.asked(() => look(this.http, this.options.timeout));
+    return this.asked(() => look(this.#http, this.#options.timeout));
   }
 
   /** Asks until the endpoint answers; logs once that it is unavailable. */
@@ -351,7 +361,10 @@ export class Steps {
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         if (!told)
-          this.log.warn({ reason: error.message }, "the SPARQL endpoint does not answer; retrying");
+          this.#log.warn(
+            { reason: error.message },
+            "the SPARQL endpoint does not answer; retrying",
+          );
         told = true;
         await pause(wait);
       }
