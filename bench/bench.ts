@@ -12,7 +12,7 @@ export interface Figure {
   value: number;
   unit: string;
   /** The baseline of the figure, measured in alternating runs with it. */
-  yardstick?: { name: string; value: number };
+  baseline?: { name: string; value: number };
   /** Of the ratio; `below` is of the value itself. */
   wanted?: Wanted;
   /** Facts that the line alone does not show. */
@@ -38,8 +38,8 @@ export interface Surroundings {
 export type Bench = (surroundings: Surroundings) => Promise<Figure[]>;
 
 /** Figure ÷ baseline. */
-export const ratioOf = ({ value, yardstick }: Figure): number | undefined =>
-  yardstick ? value / yardstick.value : undefined;
+export const ratioOf = ({ value, baseline }: Figure): number | undefined =>
+  baseline ? value / baseline.value : undefined;
 
 /** Whether a figure has the wanted value; `undefined` when none is set. */
 export function isMet(figure: Figure): boolean | undefined {

@@ -2,7 +2,7 @@ import { clusterInstalled, Topology } from "../test/support/topology.js";
 import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
-import { inTurns } from "./support/measure.js";
+import { alternating } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /** Nodes that ingest crates; each new node is set up beside the running ones. */
@@ -45,7 +45,7 @@ async function besideSingle(
     const sides = { cluster: creates(client), single: creates(alone) };
     await sides.cluster(warmUp);
     await sides.single(warmUp);
-    const created = await inTurns(rounds, {
+    const created = await alternating(rounds, {
       cluster: () => sides.cluster(),
       single: () => sides.single(),
     });
@@ -54,12 +54,15 @@ async function besideSingle(
       return async () =>
         (await load.run({ url: `${of.url}/${ark}`, connections, seconds })).perSecond;
     };
-    const found = await inTurns(rounds, { cluster: await read(client), single: await read(alone) });
+    const found = await alternating(rounds, {
+      cluster: await read(client),
+      single: await read(alone),
+    });
     const figure = (name: string, one: number, other: number): Figure => ({
       name,
       value: one,
       unit: "/s",
-      yardstick: { name: "profile single", value: other },
+      baseline: { name: "profile single", value: other },
     });
     return [
       figure(`POST /dataset of a cluster, ${writers} at a time`, created.cluster, created.single),
@@ -93,6 +96,6 @@ async function intake(
     name: `crates of ${sizes.clusterEntities} entities, ${workers} worker${workers > 1 ? "s" : ""}`,
     value: rates[index]!,
     unit: "/s",
-    yardstick: { name: "one worker", value: rates[0]! },
+    baseline: { name: "one worker", value: rates[0]! },
   }));
 }

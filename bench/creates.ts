@@ -5,7 +5,7 @@ import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { recordMaker } from "./support/documents.js";
-import { inPairs, inTurns, median, timed } from "./support/measure.js";
+import { inPairs, alternating, median, timed } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
 /** How often the cost of one sync of the disk is measured. */
@@ -33,7 +33,7 @@ async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench
     await sides.many(warmUp);
     const {
       figure: many,
-      yardstick: one,
+      baseline: one,
       ratios,
     } = await inPairs(
       pairs,
@@ -49,7 +49,7 @@ async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench
         name: `POST /dataset, ${writers} at a time`,
         value: many,
         unit: "/s",
-        yardstick: { name: "one at a time", value: one },
+        baseline: { name: "one at a time", value: one },
         wanted: { atLeast: 5 },
         note,
       },
@@ -79,13 +79,16 @@ async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
       );
       return (next - first) / ((performance.now() - began) / 1000);
     };
-    const { many, one } = await inTurns(rounds, { many: () => rate(writers), one: () => rate(1) });
+    const { many, one } = await alternating(rounds, {
+      many: () => rate(writers),
+      one: () => rate(1),
+    });
     return [
       {
         name: `RecordStore.commit, ${writers} at a time`,
         value: many,
         unit: "/s",
-        yardstick: { name: "one at a time", value: one },
+        baseline: { name: "one at a time", value: one },
       },
     ];
   } finally {

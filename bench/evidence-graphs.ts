@@ -9,7 +9,7 @@ import { OxigraphEngine } from "../src/storage/graph/oxigraph/index.js";
 import type { RecordStore } from "../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench, Figure } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 import { writeProvenance } from "./support/provenance.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
@@ -53,16 +53,19 @@ async function beside(count: number, rounds: number, dataDir: string): Promise<F
       ));
     // A running registry is warm: both sides answer a few times first, so that the time of the
     // compiler is not measured.
-    for (let turn = 0; turn < WARM; turn++) {
+    for (let round = 0; round < WARM; round++) {
       await graph();
       await bare();
     }
-    const measured = await inTurns(rounds, { graph: () => timed(graph), bare: () => timed(bare) });
+    const measured = await alternating(rounds, {
+      graph: () => timed(graph),
+      bare: () => timed(bare),
+    });
     return {
       name: `evidence graph of ${count} nodes`,
       value: measured.graph,
       unit: "ms",
-      yardstick: { name: "bare property path, and reading its records", value: measured.bare },
+      baseline: { name: "bare property path, and reading its records", value: measured.bare },
       wanted: { atMost: 2 },
     };
   } finally {
@@ -102,7 +105,7 @@ async function memoryOf(
     })();
     let size = 0;
     const began = performance.now();
-    for await (const piece of (await ask(root)).body!) size += (piece as Uint8Array).byteLength;
+    for await (const chunk of (await ask(root)).body!) size += (chunk as Uint8Array).byteLength;
     const took = performance.now() - began;
     over = true;
     await watching;
@@ -111,7 +114,7 @@ async function memoryOf(
       name: `memory for an answer of ${count} nodes`,
       value: Math.max(0.1, peak - before),
       unit: "MiB",
-      yardstick: { name: "size of the answer", value: size / 2 ** 20 },
+      baseline: { name: "size of the answer", value: size / 2 ** 20 },
       wanted: { atMost: 3 },
     };
   } finally {

@@ -1,7 +1,7 @@
 import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
 import { datasetBody } from "./support/documents.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 /**
@@ -49,25 +49,25 @@ export const evidence: Bench = async ({ sizes, folder, load }) => {
     const sides = { fetched: mean(`/${alone}`), lone: mean(`/evidencegraph/query/${alone}`) };
     await sides.fetched(warmUp);
     await sides.lone(warmUp);
-    const measured = await inTurns(rounds, {
+    const measured = await alternating(rounds, {
       fetched: () => sides.fetched(),
       lone: () => sides.lone(),
       chain: () => timed(async () => (await client.get(`/evidencegraph/query/${end}`)).text()),
     });
-    const yardstick = { name: "plain fetch of the record", value: measured.fetched };
+    const baseline = { name: "plain fetch of the record", value: measured.fetched };
     return [
       {
         name: "evidence graph of a lone record",
         value: measured.lone,
         unit: "ms",
-        yardstick,
+        baseline,
         wanted: { atMost: 5 },
       },
       {
         name: `evidence graph of a chain of ${chain}`,
         value: measured.chain,
         unit: "ms",
-        yardstick,
+        baseline,
       },
     ];
   } finally {

@@ -1,6 +1,6 @@
 import type { Bench } from "./bench.js";
 import { arkOf, roleOf } from "./support/documents.js";
-import { inTurns } from "./support/measure.js";
+import { alternating } from "./support/measure.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 
 const PAGE = 100;
@@ -71,14 +71,14 @@ export const graphql: Bench = async ({ sizes, stores, load, say }) => {
     await run(post({ query: QUERY }), 4, warmUp);
     await run({ url: `${url}/dataset?limit=${PAGE}` }, 4, warmUp);
     await run(post({ query: RECORD, variables: { id: ark } }), 4, warmUp);
-    const measured = await inTurns(rounds, sides);
+    const measured = await alternating(rounds, sides);
     const rest = measured.list + measured.linked * (computations.size + 1);
     return [
       {
         name: `GraphQL page of ${page} with owner and computation`,
         value: measured.page,
         unit: "ms",
-        yardstick: {
+        baseline: {
           name: `REST: the page, then ${computations.size} computations and the owner`,
           value: rest,
         },
@@ -88,13 +88,13 @@ export const graphql: Bench = async ({ sizes, stores, load, say }) => {
         name: `GraphQL page of ${page} with owner and computation`,
         value: measured.page,
         unit: "ms",
-        yardstick: { name: "REST: the page alone", value: measured.list },
+        baseline: { name: "REST: the page alone", value: measured.list },
       },
       {
         name: "GraphQL, one record",
         value: measured.single,
         unit: "/s",
-        yardstick: { name: "REST, one record", value: measured.resolve },
+        baseline: { name: "REST, one record", value: measured.resolve },
         wanted: { atLeast: 1 / 3 },
       },
     ];

@@ -52,7 +52,7 @@ export const hostile: Bench = async ({ sizes, folder }) => {
         name: `p99 of reads during ${sizes.hostile} hostile requests, ${AT_ONCE} at a time`,
         value: percentile(attacked, 0.99),
         unit: "ms",
-        yardstick: { name: "quiet", value: percentile(quiet, 0.99) },
+        baseline: { name: "quiet", value: percentile(quiet, 0.99) },
         wanted: { below: 50 },
         note:
           `median ${median(attacked).toFixed(1)} ms, longest ` +

@@ -6,7 +6,7 @@ import { RedisLink } from "../src/adapters/redis.js";
 import type { Submission } from "../src/storage/records/submissions-port.js";
 import { RedisServer, redisInstalled } from "../test/support/servers/redis.js";
 import type { Bench } from "./bench.js";
-import { inTurns } from "./support/measure.js";
+import { alternating } from "./support/measure.js";
 
 const AT_A_TIME = 4;
 const USERS = 10;
@@ -23,7 +23,7 @@ export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
   const redis = await RedisServer.start();
   const { url } = redis;
   try {
-    const { through, bare } = await inTurns(rounds, {
+    const { through, bare } = await alternating(rounds, {
       through: () => throughAdapter(url, count),
       bare: () => bareBullMq(url, count),
     });
@@ -32,7 +32,7 @@ export const jobs: Bench = async ({ sizes: { rounds, jobs: count }, say }) => {
         name: `submissions through BullMQ, ${AT_A_TIME} at a time`,
         value: through,
         unit: "/s",
-        yardstick: { name: "jobs of bare BullMQ", value: bare },
+        baseline: { name: "jobs of bare BullMQ", value: bare },
       },
     ];
   } finally {

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import type { Bench, Figure } from "./bench.js";
 import { Client } from "./support/client.js";
 import { writeLargeArchive, type LargeArchive } from "./support/large-archive.js";
-import { inTurns, median, percentile, timed } from "./support/measure.js";
+import { alternating, median, percentile, timed } from "./support/measure.js";
 import { reads } from "./support/reads.js";
 import { peakResident, resident } from "./support/resident.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
@@ -139,7 +139,7 @@ export const crateRate: Bench = async ({ sizes, folder, say }) => {
           }
         : {}),
     };
-    const measured = await inTurns<"intake" | "check" | "hash">(
+    const measured = await alternating<"intake" | "check" | "hash">(
       sizes.rounds,
       sides as Required<typeof sides> as never,
     );
@@ -150,7 +150,7 @@ export const crateRate: Bench = async ({ sizes, folder, say }) => {
         unit: "MB/s",
         ...(programs
           ? {
-              yardstick: {
+              baseline: {
                 name: "unzip -t and sha256sum",
                 value: rate(measured.check! + measured.hash!),
               },
@@ -162,7 +162,7 @@ export const crateRate: Bench = async ({ sizes, folder, say }) => {
         name: `p99 of reads during a crate of ${(bytes / 1e9).toPrecision(2)} GB`,
         value: percentile(during, 0.99),
         unit: "ms",
-        yardstick: { name: "quiet", value: percentile(quiet, 0.99) },
+        baseline: { name: "quiet", value: percentile(quiet, 0.99) },
         wanted: { below: 50 },
         note:
           `median ${median(during).toFixed(1)} ms, longest ${Math.max(...during).toFixed(1)} ` +

@@ -29,7 +29,7 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
       name: `idle, ${sizes.startRecords} records`,
       value: full,
       unit: "MiB",
-      yardstick: { name: "empty", value: empty },
+      baseline: { name: "empty", value: empty },
       note: `${(((full - empty) * 1024) / sizes.startRecords).toFixed(1)} KiB a record`,
     },
   ];

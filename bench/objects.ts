@@ -5,12 +5,12 @@ import { openS3Objects } from "../src/storage/objects/s3/store.js";
 import { minioMissing, startMinio } from "../test/support/servers/minio.js";
 import { clientOf, newBucket } from "../test/support/servers/s3-makes.js";
 import type { Bench } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 import { peakResident, resident } from "./support/resident.js";
 
 /** The default of S3_PART_SIZE. */
 const PART = 16 * 2 ** 20;
-const PIECE = 2 ** 16;
+const CHUNK = 2 ** 16;
 const SMALL = 4096;
 /** Small objects of one measurement. */
 const MANY = 100;
@@ -27,11 +27,11 @@ export const objects: Bench = async ({ sizes, say }) => {
     const { bucket } = location;
     const store = openS3Objects(location);
     const client = Object.assign(clientOf(server), { partSize: PART, overRidePartSize: true });
-    const piece = randomBytes(PIECE);
+    const part = randomBytes(CHUNK);
     const source = (size: number) =>
       Readable.from(
         (function* () {
-          for (let left = size; left > 0; left -= PIECE) yield piece.subarray(0, left);
+          for (let left = size; left > 0; left -= CHUNK) yield part.subarray(0, left);
         })(),
         { objectMode: false },
       );
@@ -45,7 +45,7 @@ export const objects: Bench = async ({ sizes, say }) => {
     await kept.publish();
     let published = 0;
     const small = randomBytes(SMALL);
-    const measured = await inTurns(sizes.rounds, {
+    const measured = await alternating(sizes.rounds, {
       put: () =>
         timed(async () => {
           const staged = await store.stage(source(size));
@@ -85,14 +85,14 @@ export const objects: Bench = async ({ sizes, say }) => {
         name: `${shown} staged and published`,
         value: rate(measured.put + measured.publish),
         unit: "MiB/s",
-        yardstick: { name: "putObject", value: rate(measured.barePut) },
+        baseline: { name: "putObject", value: rate(measured.barePut) },
         wanted: { atLeast: 0.5 },
       },
       {
         name: `${shown} staged`,
         value: rate(measured.put),
         unit: "MiB/s",
-        yardstick: { name: "putObject", value: rate(measured.barePut) },
+        baseline: { name: "putObject", value: rate(measured.barePut) },
         wanted: { atLeast: 0.8 },
         note: "hashed besides",
       },
@@ -100,14 +100,14 @@ export const objects: Bench = async ({ sizes, say }) => {
         name: `${shown} read`,
         value: rate(measured.get),
         unit: "MiB/s",
-        yardstick: { name: "getObject", value: rate(measured.bareGet) },
+        baseline: { name: "getObject", value: rate(measured.bareGet) },
         wanted: { atLeast: 0.8 },
       },
       {
         name: `${SMALL} bytes staged and published`,
         value: measured.smallPut / MANY,
         unit: "ms",
-        yardstick: { name: "putObject", value: measured.bareSmallPut / MANY },
+        baseline: { name: "putObject", value: measured.bareSmallPut / MANY },
         note: "three calls beside one",
       },
       {

@@ -5,11 +5,11 @@ import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { arkOf, recordMaker, roleOf } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
-import { inTurns, perSecond } from "./support/measure.js";
+import { alternating, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
 import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
-import { hasPgbench, Pgbench } from "./yardsticks/pgbench.js";
-import { BareStatements } from "./yardsticks/postgres.js";
+import { hasPgbench, Pgbench } from "./baselines/pgbench.js";
+import { BareStatements } from "./baselines/postgres.js";
 
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
@@ -68,8 +68,8 @@ async function measure(
     const creating = (await Client.register(registry)).creating();
     const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
     const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
-    const express = await start("yardsticks/express.js", [bytes.toString("base64")]);
-    const expressOn = await start("yardsticks/express-postgres.js", [url, String(CONNECTIONS)]);
+    const express = await start("baselines/express.js", [bytes.toString("base64")]);
+    const expressOn = await start("baselines/express-postgres.js", [url, String(CONNECTIONS)]);
     const asked = async (from: Server, length: number, by = load, clients = connections) =>
       (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
     const get =
@@ -99,7 +99,7 @@ async function measure(
         (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const read = await inTurns(rounds, {
+    const read = await alternating(rounds, {
       bare: () => sides.bareReads(),
       registry: () => sides.reads(),
       nodes: () => sides.nodes(),
@@ -107,7 +107,7 @@ async function measure(
       express: () => sides.express(),
       expressOn: () => sides.expressOn(),
     });
-    const created = await inTurns(rounds, {
+    const created = await alternating(rounds, {
       bare: () => sides.bareCreates(),
       registry: () => sides.creates(),
     });
@@ -119,33 +119,33 @@ async function measure(
     return [
       {
         ...reads,
-        yardstick: { name: "the same select by pgbench", value: read.bare },
+        baseline: { name: "the same select by pgbench", value: read.bare },
         wanted: { atLeast: 0.3 },
       },
       {
         ...reads,
         name: `${reads.name}, of two nodes`,
         value: read.nodes,
-        yardstick: { name: "the same select by pgbench", value: read.bare },
+        baseline: { name: "the same select by pgbench", value: read.bare },
         wanted: { atLeast: 0.3 },
       },
       {
         ...reads,
-        yardstick: {
+        baseline: {
           name: "the same select through bare pg in Node, without HTTP",
           value: read.driver,
         },
       },
       {
         ...reads,
-        yardstick: { name: "bare Express 5, same bytes from memory", value: read.express },
+        baseline: { name: "bare Express 5, same bytes from memory", value: read.express },
       },
-      { ...reads, yardstick: { name: "bare Express 5 with that select", value: read.expressOn } },
+      { ...reads, baseline: { name: "bare Express 5 with that select", value: read.expressOn } },
       {
         name: `POST /dataset into PostgreSQL, ${writers} at a time`,
         value: created.registry,
         unit: "/s",
-        yardstick: { name: "the same inserts by pgbench", value: created.bare },
+        baseline: { name: "the same inserts by pgbench", value: created.bare },
         wanted: { atLeast: 0.3 },
       },
     ];

@@ -6,9 +6,9 @@ import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
 import { hasPostgres, type PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { arkOf, recordMaker } from "./support/documents.js";
-import { inTurns, perSecond } from "./support/measure.js";
+import { alternating, perSecond } from "./support/measure.js";
 import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
-import { BareStatements } from "./yardsticks/postgres.js";
+import { BareStatements } from "./baselines/postgres.js";
 
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
@@ -51,7 +51,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
       return rate(writers, () => bare.create(rows.pop() ?? bare.rowsOf(++next, make(next))));
     };
     refill();
-    const created = await inTurns(rounds, {
+    const created = await alternating(rounds, {
       bare: inserting,
       store: creating(store),
       file: creating(file),
@@ -60,7 +60,7 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
     await store.commit({ by: null, at: Date.now(), records: known.map(make) });
     for (const index of known) await bare.create(bare.rowsOf(index + 1_000_000_000, make(index)));
     const some = (): Ark => parseArk(arkOf(known[Math.floor(Math.random() * known.length)]!))!;
-    const found = await inTurns(rounds, {
+    const found = await alternating(rounds, {
       bare: () => rate(connections, () => bare.find(some().stored)),
       store: () => rate(connections, () => store.find(some())),
     });
@@ -69,26 +69,26 @@ async function measure(server: PostgresServer, { sizes, folder }: Surroundings):
         name: `RecordStore.commit on PostgreSQL, ${writers} at a time`,
         value: created.store,
         unit: "/s",
-        yardstick: { name: "the same inserts, bare", value: created.bare },
+        baseline: { name: "the same inserts, bare", value: created.bare },
         wanted: { atLeast: 0.3 },
       },
       {
         name: `the same, beside libSQL`,
         value: created.store,
         unit: "/s",
-        yardstick: { name: "RecordStore.commit on libSQL", value: created.file },
+        baseline: { name: "RecordStore.commit on libSQL", value: created.file },
       },
       {
         name: `a record on PostgreSQL, ${writers} at a time`,
         value: 1000 / created.store,
         unit: "ms",
-        yardstick: { name: "on libSQL", value: 1000 / created.file },
+        baseline: { name: "on libSQL", value: 1000 / created.file },
       },
       {
         name: `RecordStore.find on PostgreSQL, ${connections} at a time`,
         value: found.store,
         unit: "/s",
-        yardstick: { name: "the same select, bare", value: found.bare },
+        baseline: { name: "the same select, bare", value: found.bare },
         wanted: { atLeast: 0.3 },
       },
     ];

@@ -5,7 +5,7 @@ import { endpointOptions } from "../src/app/open-stores.js";
 import { readConfig } from "../src/config/config.js";
 import { SparqlHttp } from "../src/storage/graph/endpoint/http-client.js";
 import { openEndpointEngine } from "../src/storage/graph/endpoint/index.js";
-import { blocksOf, lotsOf } from "../src/storage/graph/endpoint/projector/updates.js";
+import { blocksOf, batchesOf } from "../src/storage/graph/endpoint/projector/updates.js";
 import { FeedReader } from "../src/storage/graph/feed-reader.js";
 import type { FeedGraph, RecordStore } from "../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
@@ -13,7 +13,7 @@ import { FUSEKI } from "../test/support/servers/fuseki.js";
 import { OXIGRAPH } from "../test/support/servers/oxigraph.js";
 import { SparqlServer } from "../test/support/servers/sparql-server.js";
 import type { Bench, Figure } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 
 const MAKES = [OXIGRAPH, FUSEKI];
 
@@ -56,14 +56,14 @@ async function measured(
   const options = endpointOptions(config, records)!;
   const updates: string[] = [];
   let quads = 0;
-  for (const lot of lotsOf(
+  for (const batch of batchesOf(
     await everything(records),
     new Set(),
     config.PROJECTION_BATCH,
     () => {},
   )) {
-    for (const { statements } of lot) quads += statements.length;
-    updates.push(`INSERT DATA {\n${blocksOf(lot)}\n}`);
+    for (const { statements } of batch) quads += statements.length;
+    updates.push(`INSERT DATA {\n${blocksOf(batch)}\n}`);
   }
   const http = new SparqlHttp(options, 1);
   const insert = async () => {
@@ -78,9 +78,9 @@ async function measured(
   };
   const project = async () => {
     await server.clear();
-    const truth = randomUUID();
+    const source = randomUUID();
     const ms = await timed(async () => {
-      const engine = await openEndpointEngine({ ...options, truth: async () => truth });
+      const engine = await openEndpointEngine({ ...options, source: async () => source });
       while (engine.state().state !== "ready") await pause(5);
       await engine.close();
     });
@@ -88,12 +88,12 @@ async function measured(
   };
   try {
     await insert();
-    const rates = await inTurns(rounds, { project, insert });
+    const rates = await alternating(rounds, { project, insert });
     return {
       name: `projection to ${server.make.name}`,
       value: rates.project,
       unit: "quads/s",
-      yardstick: { name: "its own INSERT DATA", value: rates.insert },
+      baseline: { name: "its own INSERT DATA", value: rates.insert },
       wanted: { atLeast: 0.5 },
       note: `${quads} quads in ${updates.length} updates`,
     };

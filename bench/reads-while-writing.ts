@@ -35,7 +35,7 @@ export const readsWhileWriting: Bench = async ({ sizes, folder, load }) => {
       name,
       value: percentile(all, 0.99),
       unit: "ms",
-      yardstick: { name: "quiet", value: percentile(quiet, 0.99) },
+      baseline: { name: "quiet", value: percentile(quiet, 0.99) },
       ...(wanted ? { wanted } : {}),
       note:
         `median ${median(all).toFixed(1)} ms, longest ${Math.max(...all).toFixed(1)} ms of ` +

@@ -2,7 +2,7 @@ import { isMet, ratioOf, type Figure, type Wanted } from "./bench.js";
 
 export type Results = Record<string, Figure[]>;
 
-const COLUMNS = ["figure", "", "yardstick", "", "ratio", "wanted", ""] as const;
+const COLUMNS = ["figure", "", "baseline", "", "ratio", "wanted", ""] as const;
 
 /** Three digits that matter. */
 export function shown(value: number): string {
@@ -18,14 +18,14 @@ function wantedText(wanted: Wanted | undefined, unit: string): string {
 }
 
 function row(figure: Figure): string[] {
-  const { name, value, unit, yardstick, wanted } = figure;
+  const { name, value, unit, baseline, wanted } = figure;
   const ratio = ratioOf(figure);
   const met = isMet(figure);
   return [
     name,
     `${shown(value)} ${unit}`,
-    yardstick?.name ?? "",
-    yardstick ? `${shown(yardstick.value)} ${unit}` : "",
+    baseline?.name ?? "",
+    baseline ? `${shown(baseline.value)} ${unit}` : "",
     ratio === undefined ? "" : ratio.toFixed(2),
     wantedText(wanted, unit),
     met === undefined ? "" : met ? "met" : "MISSED",

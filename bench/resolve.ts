@@ -1,7 +1,7 @@
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench.js";
 import { arkOf, roleOf } from "./support/documents.js";
-import { inTurns } from "./support/measure.js";
+import { alternating } from "./support/measure.js";
 import { startNode, startRegistry, untilLoaded, type Server } from "./support/server.js";
 
 /**
@@ -22,7 +22,7 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
     const bytes = Buffer.from(await (await fetch(few.url + fewPaths[0]!)).arrayBuffer());
     const express = await started(
       startNode([
-        fileURLToPath(new URL("yardsticks/express.js", import.meta.url)),
+        fileURLToPath(new URL("baselines/express.js", import.meta.url)),
         bytes.toString("base64"),
       ]),
     );
@@ -40,36 +40,36 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
       derived: side(many, randomKeys(keys, manyRecords, "read")),
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const measured = await inTurns(rounds, {
+    const measured = await alternating(rounds, {
       express: () => sides.express(),
       few: () => sides.few(),
       many: () => sides.many(),
       derived: () => sides.derived(),
     });
-    const yardstick = { name: "bare Express 5, same bytes", value: measured.express };
+    const baseline = { name: "bare Express 5, same bytes", value: measured.express };
     return [
       {
         name: `resolve, ${fewRecords} records`,
         value: measured.few,
         unit: "/s",
-        yardstick,
+        baseline,
         wanted: { atLeast: 0.6 },
       },
       {
         name: `resolve, ${manyRecords} records`,
         value: measured.many,
         unit: "/s",
-        yardstick,
+        baseline,
         wanted: { atLeast: 0.6 },
       },
       {
         name: `resolve, ${manyRecords} records`,
         value: measured.many,
         unit: "/s",
-        yardstick: { name: `${fewRecords} records`, value: measured.few },
+        baseline: { name: `${fewRecords} records`, value: measured.few },
         wanted: { within: 0.15 },
       },
-      { name: "resolve, with a derived entry", value: measured.derived, unit: "/s", yardstick },
+      { name: "resolve, with a derived entry", value: measured.derived, unit: "/s", baseline },
     ];
   } finally {
     for (const server of servers) await server.stop();

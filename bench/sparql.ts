@@ -3,7 +3,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { Store } from "oxigraph";
 import type { Bench } from "./bench.js";
 import { arkOf } from "./support/documents.js";
-import { inTurns, median, percentile, timed } from "./support/measure.js";
+import { alternating, median, percentile, timed } from "./support/measure.js";
 import { reads } from "./support/reads.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 
@@ -34,7 +34,7 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
     for (let each = 0; each < warmQueries; each++)
       if (here() !== (await there()).text)
         throw new Error("/sparql and the engine in this process do not agree");
-    const measured = await inTurns(rounds * 5, {
+    const measured = await alternating(rounds * 5, {
       here: () => timed(here),
       there: () => timed(there),
     });
@@ -57,14 +57,14 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
         name: `a query over ${sparqlRecords} records at /sparql`,
         value: measured.there,
         unit: "ms",
-        yardstick: { name: "the engine in the same process", value: measured.here },
+        baseline: { name: "the engine in the same process", value: measured.here },
         wanted: { atMost: 1.5 },
       },
       {
         name: "p99 of reads during a query without an end",
         value: percentile(busy, 0.99),
         unit: "ms",
-        yardstick: { name: "quiet", value: percentile(quiet, 0.99) },
+        baseline: { name: "quiet", value: percentile(quiet, 0.99) },
         wanted: { below: 50 },
         note:
           `median ${median(busy).toFixed(1)} ms, longest ${Math.max(...busy).toFixed(1)} ms ` +
@@ -74,7 +74,7 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
         name: "resident memory after it",
         value: resident(server),
         unit: "MiB",
-        yardstick: { name: "before", value: before },
+        baseline: { name: "before", value: before },
       },
     ];
   } finally {

@@ -4,7 +4,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 import { MODULES, SERVER, registryEnv, startNode, startServer } from "./support/server.js";
 
 /**
@@ -24,26 +24,26 @@ export const start: Bench = async ({ sizes, stores, folder }) => {
     nodeFull: () => untilHealthy(node, full),
   };
   // The first start makes keys and tables and warms the disk's cache.
-  for (let turn = 0; turn < sizes.warmStarts; turn++)
+  for (let round = 0; round < sizes.warmStarts; round++)
     for (const warm of Object.values(sides)) await warm();
-  const measured = await inTurns(sizes.starts, sides);
-  const yardstick = { name: "bare Node process, same imports", value: measured.bare };
+  const measured = await alternating(sizes.starts, sides);
+  const baseline = { name: "bare Node process, same imports", value: measured.bare };
   const figure = (name: string, value: number) => ({
     name,
     value,
     unit: "ms",
-    yardstick,
+    baseline,
     wanted: { atMost: 1.5 },
   });
   return [
     figure("npm start, empty", measured.npmEmpty),
     figure(`npm start, ${sizes.startRecords} records`, measured.npmFull),
-    { name: "node dist/server.js, empty", value: measured.nodeEmpty, unit: "ms", yardstick },
+    { name: "node dist/server.js, empty", value: measured.nodeEmpty, unit: "ms", baseline },
     {
       name: `node dist/server.js, ${sizes.startRecords} records`,
       value: measured.nodeFull,
       unit: "ms",
-      yardstick,
+      baseline,
     },
   ];
 };

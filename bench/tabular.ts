@@ -4,11 +4,11 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { packageRoot } from "../src/package-root.js";
 import type { Bench, Figure } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 import { genesSchema, writeEmbedding, writeGenes } from "./support/tables.js";
 
 const ARKGRAPH = join(packageRoot, "bin/arkgraph.js");
-const UDSV = join(packageRoot, "dist/bench/yardsticks/udsv.js");
+const UDSV = join(packageRoot, "dist/bench/baselines/udsv.js");
 const EMBEDDING_SCHEMA = "ark:59852/schema-cm4ai-image-embedding-image-emd";
 
 /** Checking tables at the terminal; whole processes, from their start to their end. */
@@ -37,11 +37,11 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
     ended([ARKGRAPH, "schema", "validate", "--data", data, "--schema", schema], status);
   const genes = path("genes.csv");
 
-  const starts = await inTurns(sizes.rounds * 5, {
+  const starts = await alternating(sizes.rounds * 5, {
     bare: () => ended(["-e", "0"]),
     three: () => validate(path("three.csv"), path("good.json")),
   });
-  const large = await inTurns(sizes.rounds, {
+  const large = await alternating(sizes.rounds, {
     udsv: () => ended([UDSV, genes]),
     good: () => validate(genes, path("good.json")),
     violated: () => validate(genes, path("violated.json"), 1),
@@ -71,14 +71,14 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
       name: "schema validate, 3 rows",
       value: starts.three,
       unit: "ms",
-      yardstick: { name: "node -e 0", value: starts.bare },
+      baseline: { name: "node -e 0", value: starts.bare },
       wanted: { atMost: 2.5 },
     },
     {
       name: `schema validate, ${sizes.tableRows} rows of 8 columns`,
       value: rate(large.good),
       unit: "MB/s",
-      yardstick: { name: "udsv, parsing only", value: rate(large.udsv) },
+      baseline: { name: "udsv, parsing only", value: rate(large.udsv) },
       wanted: { atLeast: 0.4 },
       note: "aim 0.5",
     },
@@ -86,7 +86,7 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
       name: "1,025 columns, a cell",
       value: perCell(embedding, sizes.embeddingRows * 1025),
       unit: "ns",
-      yardstick: { name: "8 columns, a cell", value: perCell(good, sizes.tableRows * 8) },
+      baseline: { name: "8 columns, a cell", value: perCell(good, sizes.tableRows * 8) },
       wanted: { atMost: 1 },
       note: "CPU time, without the start of the process",
     },
@@ -94,14 +94,14 @@ export const tabular: Bench = async ({ sizes, folder, say }) => {
       name: "every row violates a pattern",
       value: large.violated,
       unit: "ms",
-      yardstick: goodPath,
+      baseline: goodPath,
       wanted: { atMost: 3 },
     },
     {
       name: "no row can be converted",
       value: large.unparsed,
       unit: "ms",
-      yardstick: goodPath,
+      baseline: goodPath,
       wanted: { atMost: 3 },
     },
     memory("memory, every row conforms", good),
@@ -146,11 +146,11 @@ async function usage(args: readonly string[], status: number, hook: string): Pro
   const child = spawn(process.execPath, ["--require", hook, ...args], {
     stdio: ["ignore", "ignore", "inherit", "pipe"],
   });
-  let said = "";
-  child.stdio[3]!.on("data", (part: Buffer) => (said += part.toString()));
+  let stated = "";
+  child.stdio[3]!.on("data", (part: Buffer) => (stated += part.toString()));
   const [code] = (await once(child, "close")) as [number | null];
   if (code !== status) throw new Error(`${args.join(" ")} ended with ${code}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(said) as NodeJS.ResourceUsage;
+  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(stated) as NodeJS.ResourceUsage;
   return { cpu: (userCPUTime + systemCPUTime) / 1000, memory: (maxRSS * 1024) / 1e6 };
 }
 
@@ -198,7 +198,7 @@ async function others(
       name: "the same beside another tool",
       value: rate(ours),
       unit: "MB/s",
-      yardstick: {
+      baseline: {
         name: `${command} validate`,
         value: rate(await timed(() => finished(command, args, 0, folder))),
       },

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { embedderOf } from "../src/app/compose.js";
 import { readConfig } from "../src/config/config.js";
-import { embeddedText, keepUp } from "../src/services/vectors/handler.js";
+import { embeddedText, embedChanges } from "../src/services/vectors/handler.js";
 import type { RecordStore } from "../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import { EmbeddingsServer } from "../test/support/servers/embeddings.js";
 import type { Bench, Figure } from "./bench.js";
-import { inTurns, timed } from "./support/measure.js";
+import { alternating, timed } from "./support/measure.js";
 
 /** Numbers of a vector, as small models make them. */
 const DIMENSION = 384;
@@ -46,13 +46,13 @@ const made: Bench = async ({ sizes, stores, say }) => {
     const forget = async () => {
       while ((await records.forgetVectors("none", 10_000)) > 0);
     };
-    const rates = await inTurns(sizes.rounds, {
+    const rates = await alternating(sizes.rounds, {
       kept: async () => {
         await forget();
         return (
           (texts.length /
             (await timed(() =>
-              keepUp(records, embedder, new AbortController().signal, () => {}),
+              embedChanges(records, embedder, new AbortController().signal, () => {}),
             ))) *
           1000
         );
@@ -64,7 +64,7 @@ const made: Bench = async ({ sizes, stores, say }) => {
         name: "records embedded and kept",
         value: rates.kept,
         unit: "records/s",
-        yardstick: { name: "the server alone", value: rates.bare },
+        baseline: { name: "the server alone", value: rates.bare },
         wanted: { atLeast: 0.8 },
         note: `${texts.length} records`,
       },
@@ -101,7 +101,7 @@ const found: Bench = async ({ sizes, stores, say }) => {
         `first search in ${(first / 1000).toFixed(1)} s`,
     );
     const numbers = Float32Array.from({ length: sizes.vectors * DIMENSION }, () => Math.random());
-    const times = await inTurns(2 * sizes.rounds + 1, {
+    const times = await alternating(2 * sizes.rounds + 1, {
       search,
       bare: () => timed(() => scan(numbers, query)),
     });
@@ -109,7 +109,7 @@ const found: Bench = async ({ sizes, stores, say }) => {
       name: "the nearest of all records",
       value: times.search,
       unit: "ms",
-      yardstick: { name: "a plain loop over their numbers", value: times.bare },
+      baseline: { name: "a plain loop over their numbers", value: times.bare },
       wanted: { atMost: 2 },
       note: `${sizes.vectors} vectors of ${DIMENSION} numbers`,
     });
@@ -129,7 +129,7 @@ async function fill(records: RecordStore, model: string): Promise<void> {
   for (let after = ""; ;) {
     const { texts, to } = await records.changedTexts(model, after, 500);
     if (to === undefined) return;
-    await records.keepVectors(model, {
+    await records.storeVectors(model, {
       after,
       to,
       vectors: texts.map(({ ark }) => ({ ark, digest: new Uint8Array(16), vector: unit() })),

@@ -17,7 +17,8 @@ const outside = {
         ? { path: path.replace(/^\./, "../bundled/cli"), external: true }
         : undefined,
     );
-    // Packages are loaded from node_modules when they are needed, but for the parser of the command line, which always is.
+    // Packages are loaded from node_modules when they are needed, but for the parser of the command
+    // line, which always is.
     onResolve({ filter: /^[^./]/ }, ({ path }) =>
       path === "commander" || path.startsWith("node:") ? undefined : { path, external: true },
     );

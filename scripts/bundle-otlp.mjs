@@ -1,5 +1,6 @@
 // Bundles what is used of OpenTelemetry's SDK into one file, which is loaded only where a collector is named, by the
-// bundled service and by `arkgraph serve` alike. Its packages, which are a hundred times as large, need not be installed.
+// bundled service and by `arkgraph serve` alike. Its packages, which are a hundred times as large,
+// need not be installed.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 

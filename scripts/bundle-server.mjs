@@ -15,7 +15,7 @@ const THREADS = [
   "src/storage/records/postgres/search/near-thread",
   "src/storage/graph/oxigraph/thread",
   "src/storage/graph/oxigraph/open/thread",
-  "src/storage/graph/oxigraph/truth-thread",
+  "src/storage/graph/oxigraph/records-digest-thread",
   "src/storage/graph/endpoint/projector/thread",
   "src/storage/graph/endpoint/scratch-thread",
   "src/services/crates/intake-thread",
@@ -44,7 +44,10 @@ const banner = [
   'const __dirname = arkgraphPath(new URL(".", import.meta.url));',
 ].join("\n");
 
-/** Apollo's hash looks for Node by its `module.require`, which a bundle does not have, and takes one in JavaScript then: a thirtieth of a small query. */
+/**
+ * Apollo's hash looks for Node by its `module.require`, which a bundle does not have, and takes
+ * one in JavaScript then: a thirtieth of a small query.
+ */
 const nodeHash = {
   name: "node-hash",
   setup({ onLoad }) {
@@ -55,7 +58,10 @@ const nodeHash = {
   },
 };
 
-/** @param entries modules below `dist`, without extension, by the name of what is made of them @param chunks folder of what they share */
+/**
+ * @param entries modules below `dist`, without extension, by the name of what is made of them
+ * @param chunks folder of what they share
+ */
 async function bundle(entries, chunks) {
   // Their names carry what is in them: those of an earlier build would stay for ever.
   rmSync(`${root}/dist/${chunks}`, { recursive: true, force: true });

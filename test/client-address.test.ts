@@ -61,7 +61,7 @@ test.each([
   "*",
 ])("TRUSTED_PROXIES=%s stops the start", (value) => {
   expect(() => readConfig({ TRUSTED_PROXIES: value })).toThrow(
-    /TRUSTED_PROXIES .* takes IP addresses and networks/,
+    /TRUSTED_PROXIES .* expected IP addresses and networks/,
   );
 });
 

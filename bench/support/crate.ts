@@ -9,7 +9,7 @@ export const CONTEXT = "https://w3id.org/ro/crate/1.1/context";
  */
 function entity(index: number): JsonObject {
   const first = index - (index % 4);
-  const said = {
+  const stated = {
     name: `Object ${index}`,
     description:
       "Recorded with a spinning disk microscope at 37 degrees, one stack for every position " +
@@ -20,7 +20,7 @@ function entity(index: number): JsonObject {
       return {
         "@id": `#run-${index}`,
         "@type": "CreateAction",
-        ...said,
+        ...stated,
         startTime: "2024-05-02T09:00:00Z",
         endTime: "2024-05-02T09:42:00Z",
         instrument: { "@id": `#tool-${first + 1}` },
@@ -31,7 +31,7 @@ function entity(index: number): JsonObject {
       return {
         "@id": `#tool-${index}`,
         "@type": "SoftwareApplication",
-        ...said,
+        ...stated,
         version: "1.4.2",
         url: "https://tools.example.org/segment",
         license: { "@id": "https://spdx.org/licenses/MIT" },
@@ -40,7 +40,7 @@ function entity(index: number): JsonObject {
       return {
         "@id": `#images-${index}`,
         "@type": "Dataset",
-        ...said,
+        ...stated,
         author: "Ada Example",
         keywords: ["microscopy", "cells"],
         datePublished: "2024-05-01",
@@ -49,7 +49,7 @@ function entity(index: number): JsonObject {
       return {
         "@id": `#counts-${index}`,
         "@type": "Dataset",
-        ...said,
+        ...stated,
         author: "Ada Example",
         keywords: ["counts"],
         isBasedOn: { "@id": `#images-${first + 2}` },

@@ -41,7 +41,7 @@ export async function perSecond(
  * Measures every side once a round (A B C A B C …), so that other load on the machine affects all
  * of them alike, and returns each side's median.
  */
-export async function inTurns<Name extends string>(
+export async function alternating<Name extends string>(
   rounds: number,
   sides: Readonly<Record<Name, () => Promise<number>>>,
 ): Promise<Record<Name, number>> {
@@ -66,14 +66,14 @@ export async function inTurns<Name extends string>(
 export async function inPairs(
   rounds: number,
   figure: () => Promise<number>,
-  yardstick: () => Promise<number>,
-): Promise<{ figure: number; yardstick: number; ratios: number[] }> {
-  const pairs: { figure: number; yardstick: number }[] = [];
+  baseline: () => Promise<number>,
+): Promise<{ figure: number; baseline: number; ratios: number[] }> {
+  const pairs: { figure: number; baseline: number }[] = [];
   for (let round = 0; round < rounds; round++)
-    pairs.push({ figure: await figure(), yardstick: await yardstick() });
-  const sorted = pairs.toSorted((a, b) => a.figure / a.yardstick - b.figure / b.yardstick);
+    pairs.push({ figure: await figure(), baseline: await baseline() });
+  const sorted = pairs.toSorted((a, b) => a.figure / a.baseline - b.figure / b.baseline);
   return {
     ...sorted[(sorted.length - 1) >> 1]!,
-    ratios: sorted.map((pair) => pair.figure / pair.yardstick),
+    ratios: sorted.map((pair) => pair.figure / pair.baseline),
   };
 }

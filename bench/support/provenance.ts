@@ -49,12 +49,12 @@ export async function writeProvenance(records: RecordStore, count: number): Prom
 
 async function recordOf(
   kind: KindName,
-  said: JsonObject & { "@id": string; name: string },
+  stated: JsonObject & { "@id": string; name: string },
 ): Promise<RecordWrite> {
-  const ark = said["@id"];
+  const ark = stated["@id"];
   const document = {
     "@context": { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" },
-    ...said,
+    ...stated,
   };
   const { quads, links } = await graphOf({ ark, kind, document });
   return {
@@ -62,12 +62,12 @@ async function recordOf(
     ark,
     key: arkKey(ark),
     kind,
-    name: said.name,
+    name: stated.name,
     owner: null,
     document: Buffer.from(JSON.stringify(document)),
     quads,
     links,
-    text: { name: said.name, description: "", keywords: "", other: "" },
+    text: { name: stated.name, description: "", keywords: "", other: "" },
     keywords: [],
   };
 }

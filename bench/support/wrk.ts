@@ -48,9 +48,9 @@ export async function runWrk(load: Load): Promise<LoadResult> {
       script,
       load.url,
     ]);
-    const said = /^SUMMARY (.*)$/m.exec(stdout)?.[1];
-    if (said === undefined) throw new Error(`wrk did not measure: ${stdout}`);
-    const { requests, microseconds, failed } = JSON.parse(said) as Summary;
+    const stated = /^SUMMARY (.*)$/m.exec(stdout)?.[1];
+    if (stated === undefined) throw new Error(`wrk did not measure: ${stdout}`);
+    const { requests, microseconds, failed } = JSON.parse(stated) as Summary;
     const done = Math.max(0, requests - failed);
     return { perSecond: done / (microseconds / 1e6), done, failed };
   } finally {

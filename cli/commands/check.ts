@@ -4,9 +4,9 @@ import { endpointOptions, objectsOf, openTransfer } from "../../src/app/open-sto
 import { type Config, readConfig } from "../../src/config/config.js";
 import { type CheckedIndex, checkIndex, checkObjects } from "../../src/services/check.js";
 import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
-import { openOxigraphEngine, openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
+import { openOxigraphEngine, openRecordsDigester } from "../../src/storage/graph/oxigraph/index.js";
 import { openObjects, prepareObjects } from "../../src/storage/objects/location.js";
-import type { TruthTransfer } from "../../src/storage/records/transfer-port.js";
+import type { RecordsTransfer } from "../../src/storage/records/transfer-port.js";
 import { Failure, Interruptible } from "../failure.js";
 import { openRecords } from "../records.js";
 import { note, terminalProgress } from "../render/terminal-progress.js";
@@ -58,23 +58,23 @@ async function damaged({ data, objects }: CheckOptions): Promise<boolean> {
       );
     });
   }
-  const truth = await openTransfer(config, { make: false, log: note });
+  const transfer = await openTransfer(config, { make: false, log: note });
   try {
-    const records = await damagedRecords(truth);
+    const records = await damagedRecords(transfer);
     const interruptible = new Interruptible("stopped before all objects were read");
     const wrong =
       objects === true
-        ? await interruptible.run(() => damagedObjects(truth, config, interruptible.signal))
+        ? await interruptible.run(() => damagedObjects(transfer, config, interruptible.signal))
         : 0;
     return records + (wrong ?? 0) > 0;
   } finally {
-    await truth.close();
+    await transfer.close();
   }
 }
 
-async function damagedRecords(truth: TruthTransfer): Promise<number> {
+async function damagedRecords(transfer: RecordsTransfer): Promise<number> {
   let found = 0;
-  for await (const { where, what } of truth.damage())
+  for await (const { where, what } of transfer.damage())
     if (++found <= MOST_PRINTED) print(`damaged: ${where}: ${what}`);
   print(
     found === 0
@@ -85,7 +85,7 @@ async function damagedRecords(truth: TruthTransfer): Promise<number> {
 }
 
 async function damagedObjects(
-  truth: TruthTransfer,
+  transfer: RecordsTransfer,
   config: Config,
   signal: AbortSignal,
 ): Promise<number> {
@@ -93,7 +93,7 @@ async function damagedObjects(
   await prepareObjects(location, { create: false });
   let total = 0;
   for (let after: string | undefined; ;) {
-    const page: { items: { size: number | null }[]; next?: string } = await truth.neededObjects({
+    const page: { items: { size: number | null }[]; next?: string } = await transfer.neededObjects({
       limit: 1000,
       ...(after !== undefined && { after }),
     });
@@ -105,7 +105,7 @@ async function damagedObjects(
   let printed = 0;
   try {
     const { objects, bytes, wrong } = await checkObjects({
-      truth,
+      transfer,
       objects: await openObjects(location),
       signal,
       progress: (done, read) => bar.update(read, total, `${done} objects`),
@@ -138,7 +138,10 @@ async function compareIndex(options: CheckOptions): Promise<void> {
       ? await openEndpointEngine(endpoint)
       : await openOxigraphEngine({ openFeed, queryTimeout: config.QUERY_TIMEOUT });
     try {
-      const checked = await checkIndex({ openTruth: () => openTruthDigester(openFeed), queries });
+      const checked = await checkIndex({
+        openDigester: () => openRecordsDigester(openFeed),
+        queries,
+      });
       process.stdout.write(figures(checked));
       if (checked.agree !== true) process.exitCode = 1;
     } finally {
@@ -151,14 +154,14 @@ async function compareIndex(options: CheckOptions): Promise<void> {
 
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-function figures({ agree, truth, index }: CheckedIndex): string {
+function figures({ agree, records, index }: CheckedIndex): string {
   const rows: [string, string | number][] = [
-    ["commit", truth.sequence],
-    ["quads in the records", truth.quads],
+    ["commit", records.sequence],
+    ["quads in the records", records.quads],
     ["quads in the index", index.quads],
-    ["digest of the records", truth.digest],
+    ["digest of the records", records.digest],
     ["digest of the index", index.digest],
-    ["lines the index cannot store", truth.leftOut],
+    ["lines the index cannot store", records.leftOut],
     [
       "result",
       agree === true

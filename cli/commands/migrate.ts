@@ -9,7 +9,7 @@ import {
   type ObjectFigures,
   type Side,
 } from "../../src/services/migration/migrate.js";
-import { openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
+import { openRecordsDigester } from "../../src/storage/graph/oxigraph/index.js";
 import { openObjects, prepareObjects } from "../../src/storage/objects/location.js";
 import { TRANSFER_TABLES, type TransferTable } from "../../src/storage/records/transfer-port.js";
 import { Failure, Interruptible } from "../failure.js";
@@ -178,7 +178,7 @@ export async function migrateCommand(options: MigrateOptions): Promise<void> {
     );
     if (agree === undefined) return;
     if (!agree) process.exitCode = 1;
-    else await sayOfTheKey(options, source, target);
+    else await keyAdvice(options, source, target);
   } finally {
     progress.stop();
   }
@@ -195,10 +195,10 @@ async function moveAll(
   try {
     const to = await openTransfer(target, { make: !verifyOnly, log: say });
     try {
-      const side = async (truth: typeof from, config: Config): Promise<Side> => ({
-        truth,
+      const side = async (transfer: typeof from, config: Config): Promise<Side> => ({
+        transfer,
         objects: await openObjectsOf(config),
-        openDigester: () => openTruthDigester(() => truth.openFeed()),
+        openDigester: () => openRecordsDigester(() => transfer.openFeed()),
       });
       const moved = await moveRegistry({
         from: await side(from, source),
@@ -235,10 +235,10 @@ async function moveObjects(
   signal: AbortSignal,
   update: (done: number, total: number | null, stage?: string) => void,
 ): Promise<boolean> {
-  const truth = await openTransfer(source, { make: false, log: say });
+  const transfer = await openTransfer(source, { make: false, log: say });
   try {
     const figures = await copyObjects({
-      truth,
+      transfer,
       from: await openObjectsOf(source),
       to: await openObjectsOf(target),
       signal,
@@ -247,7 +247,7 @@ async function moveObjects(
     process.stdout.write(objectsTable(figures));
     return figures.wrong === 0;
   } finally {
-    await truth.close();
+    await transfer.close();
   }
 }
 
@@ -255,7 +255,7 @@ async function moveObjects(
  * Reports whether tokens stay valid, which needs the same signing key. It prints the key itself
  * only with `--show-jwt-secret`.
  */
-async function sayOfTheKey(
+async function keyAdvice(
   { from, to, showJwtSecret }: MigrateOptions,
   source: Config,
   target: Config,

@@ -35,12 +35,12 @@ export async function walkThrough(address: string, signal: AbortSignal): Promise
     email: "demo@example.org",
     password: "a password for the demo",
   };
-  const stranger = new Registry(address, undefined, signal);
+  const anonymous = new Registry(address, undefined, signal);
   done(
     "Account",
-    `${(await stranger.send<{ "@id": string }>("POST", "/user", user))["@id"]} (${user.email})`,
+    `${(await anonymous.send<{ "@id": string }>("POST", "/user", user))["@id"]} (${user.email})`,
   );
-  const { access_token: token } = await stranger.send<{ access_token: string }>("POST", "/token", {
+  const { access_token: token } = await anonymous.send<{ access_token: string }>("POST", "/token", {
     username: user.email,
     password: user.password,
   });
@@ -73,7 +73,7 @@ async function send(client: Registry, archive: Buffer): Promise<Submission> {
   try {
     progress.update(0, archive.length, `sending ${humanSize(archive.length)}`);
     const stream = Readable.from(
-      pieces(archive, (bytes) =>
+      chunks(archive, (bytes) =>
         progress.update(bytes, archive.length, `sending ${humanSize(archive.length)}`),
       ),
     );
@@ -90,11 +90,11 @@ async function send(client: Registry, archive: Buffer): Promise<Submission> {
 }
 
 /** Bytes handed to the network at a time; small enough to see an upload move. */
-const PIECE = 4096;
-function* pieces(archive: Buffer, sent: (bytes: number) => void): Generator<Buffer> {
-  for (let from = 0; from < archive.length; from += PIECE) {
-    yield archive.subarray(from, from + PIECE);
-    sent(Math.min(from + PIECE, archive.length));
+const CHUNK = 4096;
+function* chunks(archive: Buffer, sent: (bytes: number) => void): Generator<Buffer> {
+  for (let from = 0; from < archive.length; from += CHUNK) {
+    yield archive.subarray(from, from + CHUNK);
+    sent(Math.min(from + CHUNK, archive.length));
   }
 }
 
@@ -109,7 +109,7 @@ async function intake(
       client,
       submitted.submissionUUID,
       (state) => {
-        if (!("away" in state))
+        if (!("unavailable" in state))
           progress.update(
             state.progress?.done ?? 0,
             state.progress?.total ?? null,

@@ -39,7 +39,7 @@ function refusal(address: string, status: number, text: string): Refusal {
     (Array.isArray(body.errors)
       ? (body.errors[0] as { message?: unknown } | undefined)?.message
       : undefined);
-  const said =
+  const stated =
     typeof detail === "string"
       ? detail
       : Array.isArray(detail)
@@ -48,7 +48,7 @@ function refusal(address: string, status: number, text: string): Refusal {
             .join("; ")
         : `${address} answered with status ${status}`;
   const hint = status === 401 && code !== "BAD_CREDENTIALS" ? " (run arkgraph login)" : "";
-  return new Refusal(`${visible(said)}${hint}`, status, code);
+  return new Refusal(`${visible(stated)}${hint}`, status, code);
 }
 
 /** The address on which `npm start` listens. */

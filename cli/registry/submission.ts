@@ -25,28 +25,28 @@ export const readStatus = (registry: Registry, id: string): Promise<Submission> 
 export async function followSubmission(
   registry: Registry,
   id: string,
-  changed: (state: Submission | { away: string }) => void,
+  changed: (state: Submission | { unavailable: string }) => void,
   signal: AbortSignal,
 ): Promise<Submission> {
   let pause = SOONEST;
-  let away: number | undefined;
+  let unavailable: number | undefined;
   for (;;) {
     try {
       const submission = await readStatus(registry, id);
-      away = undefined;
+      unavailable = undefined;
       changed(submission);
       if (submission.completed) return submission;
     } catch (error) {
       if (!mayPass(error)) throw error;
-      away ??= Date.now();
-      if (Date.now() - away > PATIENCE)
+      unavailable ??= Date.now();
+      if (Date.now() - unavailable > PATIENCE)
         throw new Failure(
           `${(error as Error).message}; the upload may continue: ${resumeHint(id)}`,
           {
             cause: error,
           },
         );
-      changed({ away: (error as Error).message });
+      changed({ unavailable: (error as Error).message });
     }
     await sleep(pause, undefined, { signal });
     pause = Math.min(LATEST, pause * 1.3);

@@ -38,9 +38,9 @@ class Metrics implements RequestObserver {
     | "records"
     | "queries"
     | "openQueries"
-    | "planTurns"
-    | "shapeTurns"
-    | "tableTurns"
+    | "planLimit"
+    | "shapeLimit"
+    | "tableLimit"
   >;
 
   constructor(
@@ -52,9 +52,9 @@ class Metrics implements RequestObserver {
       | "records"
       | "queries"
       | "openQueries"
-      | "planTurns"
-      | "shapeTurns"
-      | "tableTurns"
+      | "planLimit"
+      | "shapeLimit"
+      | "tableLimit"
     >,
   ) {
     this.#deps = deps;
@@ -165,12 +165,12 @@ class Metrics implements RequestObserver {
       "Bounded work of this node: what runs, and what is queued.",
       ["work", "state"],
       (set) => {
-        for (const [work, turns] of [
-          ["plans", deps.planTurns],
-          ["shapes", deps.shapeTurns],
-          ["tables", deps.tableTurns],
+        for (const [work, limit] of [
+          ["plans", deps.planLimit],
+          ["shapes", deps.shapeLimit],
+          ["tables", deps.tableLimit],
         ] as const)
-          for (const [state, count] of Object.entries(turns.load())) set({ work, state }, count);
+          for (const [state, count] of Object.entries(limit.load())) set({ work, state }, count);
       },
     );
     gauge(

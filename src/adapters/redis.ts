@@ -17,14 +17,14 @@ async function guarded(connecting: ReturnType<Connecting>): ReturnType<Connectin
 
 /** Connects to one Redis. */
 class OneRedis extends StandaloneConnector {
-  override connect(tell: Parameters<Connecting>[0]): ReturnType<Connecting> {
-    return guarded(super.connect(tell));
+  override connect(announce: Parameters<Connecting>[0]): ReturnType<Connecting> {
+    return guarded(super.connect(announce));
   }
 }
 
 /** The part of ioredis' connector that it does not export: how sentinels are asked. */
 const Sentinels = SentinelConnector as unknown as new (options: unknown) => {
-  connect(tell: Parameters<Connecting>[0]): ReturnType<Connecting>;
+  connect(announce: Parameters<Connecting>[0]): ReturnType<Connecting>;
   connectToSentinel(endpoint: unknown, options?: RedisOptions): Redis;
 };
 
@@ -33,8 +33,8 @@ const Sentinels = SentinelConnector as unknown as new (options: unknown) => {
  * asked.
  */
 class MasterOfSentinels extends Sentinels {
-  override connect(tell: Parameters<Connecting>[0]): ReturnType<Connecting> {
-    return guarded(super.connect(tell));
+  override connect(announce: Parameters<Connecting>[0]): ReturnType<Connecting> {
+    return guarded(super.connect(announce));
   }
 
   override connectToSentinel(endpoint: unknown, options: RedisOptions = {}): Redis {
@@ -88,7 +88,7 @@ export class RedisLink {
   readonly commands: Redis;
   readonly #opened: Redis[] = [];
   readonly #returned: (() => void)[] = [];
-  #away = false;
+  #unavailable = false;
   #closed = false;
   #refusedAt = Number.NEGATIVE_INFINITY;
 
@@ -108,14 +108,14 @@ export class RedisLink {
 
   /** True when commands can be sent; false also while a Redis that is connected does not answer. */
   get ready(): boolean {
-    return !this.#away && this.commands.status === "ready";
+    return !this.#unavailable && this.commands.status === "ready";
   }
 
   /**
    * A connection that waits for Redis as long as it takes: for workers and subscribers. It is
    * closed with the link.
    */
-  patient(): Redis {
+  retrying(): Redis {
     return this.#open({ maxRetriesPerRequest: null });
   }
 
@@ -128,7 +128,7 @@ export class RedisLink {
    * Waits for the first connection, no longer than the time-out; false when Redis is unavailable.
    */
   async reached(): Promise<boolean> {
-    if (this.ready || this.#away) return this.ready;
+    if (this.ready || this.#unavailable) return this.ready;
     const { commands } = this;
     await new Promise<void>((resolve) => {
       const clock = setTimeout(done, this.#options.timeout);
@@ -160,14 +160,14 @@ export class RedisLink {
    */
   failed(error: unknown): void {
     const { name, message: reason } = error as Error;
-    if (this.#closed || this.#away) return;
+    if (this.#closed || this.#unavailable) return;
     if (name === "ReplyError") {
       if (Date.now() - this.#refusedAt < REMINDER) return;
       this.#refusedAt = Date.now();
       this.#options.log.warn({ reason }, "Redis refused a command");
       return;
     }
-    this.#away = true;
+    this.#unavailable = true;
     this.#options.log.warn(
       { reason },
       "Redis is unavailable: submissions are accepted, and start when it is available again",
@@ -176,8 +176,8 @@ export class RedisLink {
   }
 
   /** Called when Redis is back after an outage. */
-  onReturn(tell: () => void): void {
-    this.#returned.push(tell);
+  onReturn(announce: () => void): void {
+    this.#returned.push(announce);
   }
 
   close(): void {
@@ -190,9 +190,9 @@ export class RedisLink {
     setTimeout(() => {
       this.commands.ping().then(
         () => {
-          this.#away = false;
+          this.#unavailable = false;
           this.#options.log.info({}, "Redis is available again");
-          for (const tell of this.#returned) tell();
+          for (const announce of this.#returned) announce();
         },
         () => {
           if (!this.#closed) this.#lookAgain();

@@ -21,7 +21,7 @@ import { KnownDamage } from "../services/objects/damage.js";
 import { scoreHandler } from "../services/scoring/read-score.js";
 import { Penalties } from "../services/sparql/answer.js";
 import { QueryGuard } from "../services/sparql/guard/guard.js";
-import { Turns } from "../services/turns.js";
+import { ConcurrencyLimit } from "../services/concurrency-limit.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { makePrivate } from "../storage/data-folder.js";
@@ -134,11 +134,11 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
     const { BOOKKEEPING, EndpointEngine, OpenEndpoint } =
       await import("../storage/graph/endpoint/index.js");
     // Each engine has its own connections: public queries never block the service's own queries.
-    const strangers = Math.floor(config.SPARQL_POOL / 2);
-    const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - strangers });
+    const openConnections = Math.floor(config.SPARQL_POOL / 2);
+    const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - openConnections });
     return {
       queries,
-      openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: strangers }),
+      openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: openConnections }),
       guard: new QueryGuard(config, BOOKKEEPING),
     };
   }
@@ -176,7 +176,7 @@ const workFields = ({ id, type, attempt, input }: Submission) => ({
 });
 
 /** Logs the start and the end of each job. */
-export const told =
+export const reported =
   (handler: JobHandler, log: Log): JobHandler =>
   async (job) => {
     const began = performance.now();
@@ -311,10 +311,13 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const documents = new DocumentThread(config);
-  const planTurns = new Turns(config.PLAN_CONCURRENCY);
-  const shapeTurns = new Turns(config.VALIDATIONS_AT_ONCE, 8 * config.VALIDATIONS_AT_ONCE);
-  const tableTurns = new Turns(config.TABLE_CONCURRENCY);
-  const scoreTurns = new Turns(config.SCORES_AT_ONCE, 16 * config.SCORES_AT_ONCE);
+  const planLimit = new ConcurrencyLimit(config.PLAN_CONCURRENCY);
+  const shapeLimit = new ConcurrencyLimit(
+    config.VALIDATIONS_AT_ONCE,
+    8 * config.VALIDATIONS_AT_ONCE,
+  );
+  const tableLimit = new ConcurrencyLimit(config.TABLE_CONCURRENCY);
+  const scoreLimit = new ConcurrencyLimit(config.SCORES_AT_ONCE, 16 * config.SCORES_AT_ONCE);
   const penalties = new Penalties(config.SPARQL_PENALTY, shared);
   const untraced: Deps = {
     config,
@@ -331,10 +334,10 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     ...(embedder && nearness && { embedder, nearness }),
     documents,
     shared,
-    planTurns,
-    shapeTurns,
-    tableTurns,
-    scoreTurns,
+    planLimit,
+    shapeLimit,
+    tableLimit,
+    scoreLimit,
     log,
     baseUrl,
     installation: issuer,
@@ -361,7 +364,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       };
       const handler: JobHandler = (job) => handlers[job.submission.type](job);
       await jobs.start(
-        told(
+        reported(
           tracing
             ? tracing.job(handler, async (id) => (await records.submission(id))?.status)
             : handler,
@@ -372,10 +375,10 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       vectors?.start();
     },
     async close(grace) {
-      planTurns.close();
-      shapeTurns.close();
-      tableTurns.close();
-      scoreTurns.close();
+      planLimit.close();
+      shapeLimit.close();
+      tableLimit.close();
+      scoreLimit.close();
       await vectors?.close();
       await jobs.close(grace);
       // Uploads whose connections were closed: remove the received bytes before the process ends.

@@ -3,7 +3,7 @@ import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
 import type { RequestObserver } from "../adapters/metrics.js";
 import { ServiceError } from "../errors.js";
-import { type GraphqlAddress, graphqlDoor } from "../graphql/server.js";
+import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
 import { requestIdOf } from "../http/client.js";
@@ -22,7 +22,7 @@ import { SiteFiles } from "../web/site-files.js";
 import { BodyClock, limitConnections } from "./connections.js";
 
 /** An HTTP server that does not listen yet. */
-export interface Doors {
+export interface HttpInterface {
   server: Server;
   /** Ends connections that would otherwise stay open forever. */
   endStreams(): Promise<void>;
@@ -34,7 +34,10 @@ export interface Doors {
  * the pages.
  * @param observer is called for every request
  */
-export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise<Doors> {
+export async function openHttpInterface(
+  deps: Deps,
+  observer?: RequestObserver,
+): Promise<HttpInterface> {
   const authenticator = new Authenticator(deps);
   // Uses the tables that openapi.yaml is generated from, not the file: parsing it takes a fifth of
   // the start.
@@ -49,7 +52,7 @@ export async function httpDoors(deps: Deps, observer?: RequestObserver): Promise
     authenticator,
     noted ? (req, operation) => asked.set(req, operation) : undefined,
   );
-  const graphql = await graphqlDoor(deps, authenticator);
+  const graphql = await openGraphql(deps, authenticator);
 
   const app = express();
   app.disable("x-powered-by").disable("etag");

@@ -8,7 +8,7 @@ import type { ObjectsLocation } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import { openSqliteRecordStore } from "../storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../storage/records/sqlite/transfer.js";
-import type { TruthTransfer } from "../storage/records/transfer-port.js";
+import type { RecordsTransfer } from "../storage/records/transfer-port.js";
 
 /**
  * Opens the record store that the settings name: a file in the data folder, or a PostgreSQL
@@ -71,7 +71,7 @@ export function objectsOf(config: Config): ObjectsLocation {
 export async function openTransfer(
   config: Config,
   { make, log }: { make: boolean; log: (message: string) => void },
-): Promise<TruthTransfer> {
+): Promise<RecordsTransfer> {
   if (config.DATABASE_URL === null) {
     if (make) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
     return openSqliteTransfer({ file: join(config.DATA_DIR, "records.db"), make, log });
@@ -87,7 +87,7 @@ export async function openTransfer(
 }
 
 /** The name of this record store. It is created once and stored in it. */
-const TRUTH = "projection-truth";
+const SOURCE_ID = "projection-truth";
 
 /**
  * The endpoint that the settings name; `undefined` without one.
@@ -126,7 +126,7 @@ export function endpointOptions(
       ...address,
       openFeed: () => records.openFeed(),
       leases: records,
-      truth: async () => (await records.setSetting(TRUTH, randomUUID(), { ifAbsent: true }))!,
+      source: async () => (await records.setSetting(SOURCE_ID, randomUUID(), { ifAbsent: true }))!,
       batch: config.PROJECTION_BATCH,
       lease: config.PROJECTION_LEASE,
       poll: config.PROJECTION_POLL,

@@ -36,7 +36,7 @@ export async function serve(
   // Most of the start is spent on loading modules. The modules of the HTTP layer are loaded while
   // the threads of the stores start.
   const composing = compose(config, log, () => url);
-  const [openDoors, registry] = await Promise.all([doorsOf(config.ROLE), composing]);
+  const [openInterface, registry] = await Promise.all([interfaceOf(config.ROLE), composing]);
   let scrapes: MetricsListener | undefined;
   try {
     if (config.METRICS_PORT !== null)
@@ -46,8 +46,8 @@ export async function serve(
     const {
       server,
       endStreams,
-      stop: stopDoors,
-    } = await openDoors(registry.deps, scrapes?.metrics);
+      stop: stopInterface,
+    } = await openInterface(registry.deps, scrapes?.metrics);
     const address = await listen(server, config);
     const host = address.family === "IPv6" ? `[${address.address}]` : address.address;
     const local = `http://${["0.0.0.0", "[::]"].includes(host) ? "localhost" : host}:${address.port}`;
@@ -65,7 +65,7 @@ export async function serve(
         const closed = closeServer(server, config.SHUTDOWN_GRACE);
         await endStreams();
         await closed;
-        await stopDoors();
+        await stopInterface();
         await registry.close(config.SHUTDOWN_GRACE / 2);
         await scrapes?.close();
       },
@@ -78,16 +78,16 @@ export async function serve(
 }
 
 /** A worker serves no client requests, and does not load the code for them. */
-const doorsOf = async (
+const interfaceOf = async (
   role: Config["ROLE"],
-): Promise<typeof import("./http-listener.js").httpDoors> =>
+): Promise<typeof import("./http-listener.js").openHttpInterface> =>
   role === "worker"
     ? import("./worker-listener.js").then(
-        ({ workerDoor }) =>
+        ({ openWorkerInterface }) =>
           async (deps) =>
-            workerDoor(deps),
+            openWorkerInterface(deps),
       )
-    : (await import("./http-listener.js")).httpDoors;
+    : (await import("./http-listener.js")).openHttpInterface;
 
 function listen(server: Server, config: Config): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {

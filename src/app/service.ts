@@ -1,7 +1,7 @@
 import { openLog } from "../adapters/log.js";
 import { type Config, ConfigError, readConfig, type SettingName } from "../config/config.js";
 import { ServiceError } from "../errors.js";
-import { makeAllYoung } from "../memory.js";
+import { collectAll } from "../memory.js";
 import type { Running } from "./serve.js";
 
 /** Settings that nodes share. Each node needs all of them, and the same key for tokens. */
@@ -73,7 +73,7 @@ export function explain(error: unknown): string {
 export async function runService(
   env: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<void> {
-  makeAllYoung();
+  collectAll();
   const config = readConfig(env);
   checkProfile(config);
   const log = openLog(config.LOG_LEVEL);

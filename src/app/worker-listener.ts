@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { limitConnections } from "./connections.js";
 import { ServiceError } from "../errors.js";
-import type { Doors } from "./http-listener.js";
+import type { HttpInterface } from "./http-listener.js";
 import { sendJson } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
 import { health, readiness } from "../services/health.js";
@@ -11,7 +11,7 @@ import { sendError } from "../web/html.js";
  * The HTTP server of a worker: it reports only the health of the node. The server does not listen
  * yet.
  */
-export function workerDoor(deps: Deps): Doors {
+export function openWorkerInterface(deps: Deps): HttpInterface {
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const path = /^(?:\/api)?(\/[a-z]+)\/?(?:\?|$)/.exec(req.url ?? "")?.[1];
     const headers = { "Cache-Control": "no-store" };

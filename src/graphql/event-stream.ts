@@ -103,7 +103,7 @@ export function formatted(
 /** Streams open at a time. */
 const MOST_STREAMS = 1_000;
 
-interface EventStreamDoor {
+interface EventStreamTransport {
   /**
    * Answers one operation with a stream of its results, until it ends or the client leaves.
    * @throws ServiceError before anything is sent
@@ -117,7 +117,7 @@ interface EventStreamDoor {
  * Operations over server-sent events (GraphQL over SSE, distinct connections): POST or GET with
  * `Accept: text/event-stream`, one operation a request.
  */
-export function eventStreamDoor(streaming: Streaming): EventStreamDoor {
+export function eventStreamTransport(streaming: Streaming): EventStreamTransport {
   const open = new Set<ServerResponse>();
   const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>(
     {

@@ -108,7 +108,7 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
   const why = (end < 0 ? "it is of another type" : message.slice(end + 2))
     .replace(/(\bvalue|\benum\b[^:]*): .*$/s, "$1")
     .replace(/^(Value) ".*" (does not exist)/s, "$1 $2");
-  const told = cutMessage(why);
+  const reported = cutMessage(why);
   const loc = [
     "body",
     "variables",
@@ -117,10 +117,10 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
       .filter((part) => part !== "")
       .map((part) => (/^\d+$/.test(part) ? Number(part) : part)),
   ];
-  const [item] = new ValidationError([{ loc, msg: told, type: "value_error" }]).items;
+  const [item] = new ValidationError([{ loc, msg: reported, type: "value_error" }]).items;
   return {
     message: cutMessage(
-      `Variable "$${variable}"${path === undefined ? "" : ` at "${path}"`}: ${told}`,
+      `Variable "$${variable}"${path === undefined ? "" : ` at "${path}"`}: ${reported}`,
     ),
     extensions: { code: "VALIDATION", detail: [item] },
   };
@@ -154,7 +154,7 @@ function qualityOf(accept: string, type: string): number {
       part
         .trim()
         .split(";")
-        .map((piece) => piece.trim().toLowerCase()),
+        .map((chunk) => chunk.trim().toLowerCase()),
     )
     .find(([name]) => name === type);
   if (!range) return 0;
@@ -178,7 +178,7 @@ interface Parameters {
  * GraphQL over HTTP: checks the document against limits and schema, has Apollo execute it, and
  * sends the answer with the status that GraphQL over HTTP has for its media type.
  */
-export class HttpDoor {
+export class HttpTransport {
   readonly #server: ApolloServer<Context>;
   readonly #documents: Documents;
   readonly #log: Log;

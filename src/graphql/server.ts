@@ -14,12 +14,12 @@ import type { Caller } from "../services/access/rules.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { Documents } from "./documents.js";
-import { eventStreamDoor, type Streaming } from "./event-stream.js";
-import { cutErrors, formatError, HttpDoor, legacyStatus } from "./http.js";
+import { eventStreamTransport, type Streaming } from "./event-stream.js";
+import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
 import { type Context, contextOf } from "./resolvers/context.js";
 import { graphqlSchema } from "./schema.js";
 import { readUpload } from "./upload.js";
-import { webSocketDoor } from "./websocket.js";
+import { webSocketTransport } from "./websocket.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
 
@@ -27,7 +27,7 @@ const METHODS = ["GET", "HEAD", "POST"];
 export type GraphqlAddress = "answer" | "stream";
 
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
-export interface GraphqlDoor {
+export interface GraphqlInterface {
   /** Answers one request; never rejects. */
   handle(
     req: IncomingMessage,
@@ -41,7 +41,10 @@ export interface GraphqlDoor {
   stop(): Promise<void>;
 }
 
-export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Promise<GraphqlDoor> {
+export async function openGraphql(
+  deps: Deps,
+  authenticator: Authenticator,
+): Promise<GraphqlInterface> {
   const { config, log } = deps;
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
@@ -82,9 +85,9 @@ export async function graphqlDoor(deps: Deps, authenticator: Authenticator): Pro
   });
   await apollo.start();
   const streaming: Streaming = { schema, documents, log, contextFor, addressOf };
-  const http = new HttpDoor(apollo, documents, log);
-  const events = eventStreamDoor(streaming);
-  const sockets = webSocketDoor(streaming, {
+  const http = new HttpTransport(apollo, documents, log);
+  const events = eventStreamTransport(streaming);
+  const sockets = webSocketTransport(streaming, {
     maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
     maxValues: config.MAX_JSON_VALUES,
     maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS,

@@ -27,7 +27,7 @@ interface Extra extends Record<PropertyKey, unknown> {
 const nameOf = ({ request }: Extra, id: string): string =>
   /^[\w-]{1,64}$/.test(id) ? `${requestIdOf(request)}/${id}` : requestIdOf(request);
 
-export interface WebSocketDoor {
+export interface WebSocketTransport {
   /** Takes over a connection that requests an upgrade. */
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** Closes every connection and accepts no more. */
@@ -39,10 +39,10 @@ export interface WebSocketDoor {
  * in the connection's parameters, or in the header of its request; it is verified again for each
  * operation.
  */
-export function webSocketDoor(
+export function webSocketTransport(
   streaming: Streaming,
   options: { maxPayload: number; maxValues: number; maxSubscriptions: number },
-): WebSocketDoor {
+): WebSocketTransport {
   const { log } = streaming;
   const authorizationOf = (
     params: Readonly<Record<string, unknown>> | undefined,

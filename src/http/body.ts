@@ -141,11 +141,11 @@ export function checkBodyHeaders(
   checkBodyType(req, form);
   // A form adds a record and less than a mebibyte more to the file; a longer body cannot hold a
   // file within the limit.
-  const [limit, room, setting] =
+  const [limit, space, setting] =
     mediaType(req) === FORM_DATA
       ? [limits.MAX_UPLOAD_BYTES, limits.MAX_BODY_BYTES + 2 ** 20, "MAX_UPLOAD_BYTES"]
       : [limits[jsonLimit], 0, jsonLimit];
-  if (Number(req.headers["content-length"] ?? 0) > limit + room)
+  if (Number(req.headers["content-length"] ?? 0) > limit + space)
     throw new ServiceError("TOO_LARGE", `The body is larger than ${limit} bytes (${setting}).`);
 }
 

@@ -99,7 +99,7 @@ interface Range {
 }
 
 function readRange(part: string): Range {
-  const [range = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
+  const [range = "", ...parameters] = part.split(";").map((chunk) => chunk.trim().toLowerCase());
   const quality = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
   return {
     range,

@@ -45,7 +45,7 @@ export function acceptedEncoding(req: IncomingMessage): Encoding | undefined {
       .toLowerCase()
       .split(",", 20)
       .map((part) => {
-        const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim());
+        const [name = "", ...parameters] = part.split(";").map((chunk) => chunk.trim());
         const weight = Number(
           parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1,
         );
@@ -216,22 +216,22 @@ function streamedBody(
 export async function streamBytes(
   req: IncomingMessage,
   res: ServerResponse,
-  pieces: AsyncIterable<Uint8Array>,
+  parts: AsyncIterable<Uint8Array>,
   { headers = {}, type = "application/json" }: Omit<ReplyOptions, "status"> = {},
 ): Promise<void> {
   const waiting: Uint8Array[] = [];
   let held = 0;
   // An error before this many bytes can still set its own status.
   let out: Writable | undefined;
-  for await (const piece of pieces) {
+  for await (const chunk of parts) {
     if (res.destroyed) return;
     if (!out) {
-      waiting.push(piece);
-      if ((held += piece.byteLength) < HELD) continue;
+      waiting.push(chunk);
+      if ((held += chunk.byteLength) < HELD) continue;
       out = streamedBody(req, res, type, headers);
       if (!out) return;
       if (!out.write(Buffer.concat(waiting.splice(0)))) await drained(out);
-    } else if (!out.write(piece)) await drained(out);
+    } else if (!out.write(chunk)) await drained(out);
   }
   if (out) out.end();
   else sendBytes(req, res, Buffer.concat(waiting), { headers, type });

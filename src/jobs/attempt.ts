@@ -101,7 +101,7 @@ export async function attempt(
     }
     const begun = submission;
     host.begun?.(begun);
-    reached({ submission: id, moment: "attempt started" });
+    reached({ submission: id, event: "attempt started" });
     host.changed(id, submission);
     await handler({
       submission,
@@ -230,7 +230,7 @@ function reporter(
   let stored: Promise<unknown> = Promise.resolve();
   return (progress) => {
     host.progressed(submission.id, progress);
-    reached({ submission: submission.id, moment: progress.stage, done: progress.done });
+    reached({ submission: submission.id, event: progress.stage, done: progress.done });
     if (progress.stage === stage) return;
     const next = (stage = progress.stage);
     stored = stored

@@ -56,9 +56,9 @@ export interface JobQueue {
 }
 
 /** The message on the channel `arkgraph.submission`. */
-interface Moment {
+interface JobEvent {
   /** The step that has just been done, or the stage that the job is in. */
-  moment: string;
+  event: string;
   /** How far the stage is. */
   done?: number;
   submission: string;
@@ -70,6 +70,6 @@ const submissions = channel("arkgraph.submission");
  * Reports to tracers in this process (node:diagnostics_channel) how far a submission is; at once,
  * before anything else is done. Costs nothing without a listener.
  */
-export function reached(moment: Moment): void {
-  if (submissions.hasSubscribers) submissions.publish(moment);
+export function reached(event: JobEvent): void {
+  if (submissions.hasSubscribers) submissions.publish(event);
 }

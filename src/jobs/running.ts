@@ -169,8 +169,8 @@ class Watcher {
   async next(): Promise<boolean> {
     if (!this.#changed && !this.#ended)
       await new Promise<void>((resolve) => (this.#wake = resolve));
-    const tell = this.#changed;
+    const report = this.#changed;
     this.#changed = false;
-    return tell;
+    return report;
   }
 }

@@ -92,40 +92,40 @@ export const bundledTerms = (url: string): JsonValue | undefined =>
  */
 export function eachUnknownContext(
   document: JsonValue,
-  tell: (url: string, pointer: string) => void,
+  report: (url: string, pointer: string) => void,
   pointer = "",
 ): void {
   if (Array.isArray(document)) {
     for (let index = 0; index < document.length; index++)
       if (typeof document[index] === "object")
-        eachUnknownContext(document[index]!, tell, `${pointer}/${index}`);
+        eachUnknownContext(document[index]!, report, `${pointer}/${index}`);
   } else if (typeof document === "object" && document !== null) {
     for (const key in document) {
       const value = document[key]!;
       const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-      if (key === "@context") eachUnknownIn(value, (url) => tell(url, place));
+      if (key === "@context") eachUnknownIn(value, (url) => report(url, place));
       // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever the names of its keys are.
       else if (key !== "@value" && typeof value === "object")
-        eachUnknownContext(value, tell, place);
+        eachUnknownContext(value, report, place);
     }
   }
 }
 
-function eachUnknownIn(context: JsonValue, tell: (url: string) => void): void {
+function eachUnknownIn(context: JsonValue, report: (url: string) => void): void {
   if (typeof context === "string") {
-    if (!isBundled(context)) tell(context);
+    if (!isBundled(context)) report(context);
   } else if (Array.isArray(context)) {
-    for (const part of context) eachUnknownIn(part, tell);
+    for (const part of context) eachUnknownIn(part, report);
   } else if (context !== null && typeof context === "object") {
     for (const [term, definition] of Object.entries(context)) {
-      if (term === "@import" || term === "@context") eachUnknownIn(definition, tell);
+      if (term === "@import" || term === "@context") eachUnknownIn(definition, report);
       else if (
         typeof definition === "object" &&
         definition !== null &&
         !Array.isArray(definition) &&
         definition["@context"] !== undefined
       )
-        eachUnknownIn(definition["@context"], tell);
+        eachUnknownIn(definition["@context"], report);
     }
   }
 }

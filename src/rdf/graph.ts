@@ -210,11 +210,11 @@ export async function graphOf(input: GraphInput): Promise<RecordGraph> {
     ? undefined
     : plainExpansion(shown, declaredContext.get(input.kind)!);
   if (plain) return emit(input, [plain]);
-  const { "@context": context, ...said } = bodyOf(input, shown);
-  const body = { ...said, "@id": SELF };
+  const { "@context": context, ...stated } = bodyOf(input, shown);
+  const body = { ...stated, "@id": SELF };
   const contexts = [FALLBACK_CONTEXT, ...contextList(context)];
   try {
-    const bounded = boundsOf(contexts, said);
+    const bounded = boundsOf(contexts, stated);
     return emit(
       input,
       input.fromCrate
@@ -256,9 +256,9 @@ export async function graphsOf(
   }
   const found = new Map(nodes.map((node) => [node["@id"] as string, node]));
   return inputs.map((input, index) => {
-    const { "@id": _self, ...said } = found.get(SELF + index) ?? {};
+    const { "@id": _self, ...stated } = found.get(SELF + index) ?? {};
     try {
-      return emit(input, [said]);
+      return emit(input, [stated]);
     } catch (error) {
       throw error instanceof JsonLdError ? new JsonLdError(error.message, index) : error;
     }
@@ -330,13 +330,13 @@ function shownOf(input: GraphInput): JsonObject {
 /** The same document in a form of which the JSON-LD processor drops nothing. */
 function bodyOf(input: GraphInput, shown = shownOf(input)): JsonObject {
   const { fields } = KINDS[input.kind];
-  const { "@id": _id, ...said } = shown;
+  const { "@id": _id, ...stated } = shown;
   const isLiteral = (key: string) =>
     !input.fromCrate &&
     key !== "@context" &&
     Object.hasOwn(fields, key) &&
     (fields[key]!.json === "object" || fields[key]!.json === "list");
-  return keepAll(said, isLiteral);
+  return keepAll(stated, isLiteral);
 }
 
 function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
@@ -387,8 +387,8 @@ async function expand(
     )) as Expanded[];
     return nodes.map((node) => {
       if (node["@id"] !== SELF) return node;
-      const { "@id": _self, ...said } = node;
-      return said;
+      const { "@id": _self, ...stated } = node;
+      return stated;
     });
   } catch (error) {
     if (bounded?.exceeded) throw bounded.exceeded;

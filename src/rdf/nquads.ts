@@ -80,7 +80,7 @@ export function compactIri(iri: string): string {
 export class Lines {
   readonly #bySubject = new Map<string, string[]>();
   #subject: string | undefined;
-  #rests: string[] = [];
+  #remainders: string[] = [];
 
   /**
    * @param subject safe IRI; @param rest the text after its term: `<predicate> object <graph> .`
@@ -88,9 +88,9 @@ export class Lines {
   add(subject: string, rest: string): void {
     if (subject !== this.#subject) {
       this.#subject = subject;
-      this.#rests = this.#of(`${iriTerm(subject)} `);
+      this.#remainders = this.#of(`${iriTerm(subject)} `);
     }
-    this.#rests.push(rest);
+    this.#remainders.push(rest);
   }
 
   /** Canonical N-Quads (RDFC-1.0, section 5). */
@@ -99,17 +99,17 @@ export class Lines {
     // With the blank behind it, a subject that another one begins with comes where its whole lines
     // would.
     for (const subject of [...this.#bySubject.keys()].sort()) {
-      const rests = this.#bySubject.get(subject)!.sort();
-      for (let at = 0; at < rests.length; at++)
-        if (rests[at] !== rests[at - 1]) text += `${subject}${rests[at]!}\n`;
+      const remainders = this.#bySubject.get(subject)!.sort();
+      for (let at = 0; at < remainders.length; at++)
+        if (remainders[at] !== remainders[at - 1]) text += `${subject}${remainders[at]!}\n`;
     }
     return text;
   }
 
   #of(subject: string): string[] {
-    let rests = this.#bySubject.get(subject);
-    if (rests === undefined) this.#bySubject.set(subject, (rests = []));
-    return rests;
+    let remainders = this.#bySubject.get(subject);
+    if (remainders === undefined) this.#bySubject.set(subject, (remainders = []));
+    return remainders;
   }
 }
 

@@ -386,14 +386,14 @@ function cut(
 /** Every answer begins with it: serialized once, not for each answer. */
 const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
 /** Nodes in one chunk of text. */
-const PIECE = 500;
+const CHUNK = 500;
 
 async function* jsonOf({ head, nodes, tail }: EvidenceAnswer): AsyncGenerator<Buffer> {
   const { "@context": _context, ...rest } = head;
   let before = `{"@context":${CONTEXT},${JSON.stringify(rest).slice(1, -1)},"@graph":[`;
   for await (const some of nodes()) {
-    for (let start = 0; start < some.length; start += PIECE) {
-      const text = JSON.stringify(some.slice(start, start + PIECE));
+    for (let start = 0; start < some.length; start += CHUNK) {
+      const text = JSON.stringify(some.slice(start, start + CHUNK));
       yield Buffer.from(before + text.slice(1, -1));
       before = ",";
     }

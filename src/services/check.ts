@@ -1,8 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../errors.js";
-import type { GraphDigest, QueryEngine, TruthDigester } from "../storage/graph/port.js";
+import type { GraphDigest, QueryEngine, RecordsDigester } from "../storage/graph/port.js";
 import type { ObjectStore } from "../storage/objects/port.js";
-import type { NeededObject, TruthTransfer } from "../storage/records/transfer-port.js";
+import type { NeededObject, RecordsTransfer } from "../storage/records/transfer-port.js";
 
 /** Attempts to bring both sides to the same commit while other processes write. */
 const MEETINGS = 8;
@@ -20,7 +20,7 @@ export interface CheckedIndex {
    * `leftOut`: lines of records that the index cannot hold; the records still hold them, but no
    * query finds them.
    */
-  truth: GraphDigest & { leftOut: number };
+  records: GraphDigest & { leftOut: number };
   index: GraphDigest;
 }
 
@@ -32,11 +32,11 @@ export interface CheckedIndex {
  * `SHUTTING_DOWN`
  */
 export async function checkIndex(deps: {
-  openTruth: () => TruthDigester;
+  openDigester: () => RecordsDigester;
   queries: QueryEngine;
 }): Promise<CheckedIndex> {
   const { queries } = deps;
-  const digester = deps.openTruth();
+  const digester = deps.openDigester();
   try {
     while (queries.state().state === "loading") {
       // An index that is unavailable, or that refuses its data, would never catch up.
@@ -44,12 +44,12 @@ export async function checkIndex(deps: {
       await pause(LOOK);
     }
     for (let meeting = 1, seen = 0; ; meeting++) {
-      const truth = await digester.digest(seen);
-      await queries.reach(truth.sequence, REACH);
+      const records = await digester.digest(seen);
+      await queries.reach(records.sequence, REACH);
       const index = await queries.digest();
-      const same = truth.digest === index.digest && truth.quads === index.quads;
-      if (same || truth.sequence === index.sequence) return { agree: same, truth, index };
-      if (meeting === MEETINGS) return { agree: null, truth, index };
+      const same = records.digest === index.digest && records.quads === index.quads;
+      if (same || records.sequence === index.sequence) return { agree: same, records, index };
+      if (meeting === MEETINGS) return { agree: null, records, index };
       seen = index.sequence;
     }
   } finally {
@@ -65,7 +65,7 @@ const AT_ONCE = 2;
 const NAMED = 10;
 
 interface ObjectsCheck {
-  truth: Pick<TruthTransfer, "neededObjects" | "needing">;
+  transfer: Pick<RecordsTransfer, "neededObjects" | "needing">;
   objects: ObjectStore;
   signal?: AbortSignal;
   progress?(objects: number, bytes: number): void;
@@ -81,7 +81,7 @@ interface ObjectsCheck {
 export async function checkObjects(
   check: ObjectsCheck,
 ): Promise<{ objects: number; bytes: number; wrong: number }> {
-  const { truth, objects, signal, progress } = check;
+  const { transfer, objects, signal, progress } = check;
   const figures = { objects: 0, bytes: 0, wrong: 0 };
   const one = async (needed: NeededObject): Promise<void> => {
     signal?.throwIfAborted();
@@ -96,11 +96,11 @@ export async function checkObjects(
     check.wrong({
       sha256: needed.sha256,
       what,
-      neededBy: await truth.needing(needed.sha256, NAMED),
+      neededBy: await transfer.needing(needed.sha256, NAMED),
     });
   };
   for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({
+    const page: { items: NeededObject[]; next?: string } = await transfer.neededObjects({
       limit: PAGE,
       ...(after !== undefined && { after }),
     });
@@ -121,14 +121,14 @@ async function read(
   objects: ObjectStore,
   { sha256, size }: NeededObject,
   signal: AbortSignal | undefined,
-  told: (bytes: number) => void,
+  onBytes: (bytes: number) => void,
 ): Promise<string | undefined> {
   try {
     const stream = await objects.open(sha256, undefined, size === null ? {} : { size });
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         signal?.throwIfAborted();
-        told(chunk.byteLength);
+        onBytes(chunk.byteLength);
       }
     } finally {
       stream.destroy();

@@ -13,7 +13,7 @@ import type { Log } from "./log.js";
 import type { KnownDamage } from "./objects/damage.js";
 import type { Penalties } from "./sparql/answer.js";
 import type { QueryGuard } from "./sparql/guard/guard.js";
-import type { Turns } from "./turns.js";
+import type { ConcurrencyLimit } from "./concurrency-limit.js";
 import type { Nearness } from "./vectors/nearness.js";
 
 /** Everything that use cases depend on; composed in one place, `compose.ts`. */
@@ -41,13 +41,13 @@ export interface Deps {
   /** State of rate and other limits, shared by all nodes. */
   readonly shared: SharedMemory;
   /** Concurrency limit and queue for dry runs of crates. */
-  readonly planTurns: Turns;
+  readonly planLimit: ConcurrencyLimit;
   /** Concurrency limit and queue for validation by shapes. */
-  readonly shapeTurns: Turns;
+  readonly shapeLimit: ConcurrencyLimit;
   /** Concurrency limit and queue for checks of tables by a schema. */
-  readonly tableTurns: Turns;
+  readonly tableLimit: ConcurrencyLimit;
   /** Concurrency limit and queue for scores that requests ask for. */
-  readonly scoreTurns: Turns;
+  readonly scoreLimit: ConcurrencyLimit;
   readonly log: Log;
   /** Absent unless OTEL_EXPORTER_OTLP_ENDPOINT is set. */
   readonly tracing?: Tracing;

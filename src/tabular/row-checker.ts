@@ -30,7 +30,7 @@ export class RowChecker implements Report {
    * Those with rules, and the names that `required` asks for in vain, in the order of validation
    * errors.
    */
-  readonly #judges: { name: string; check?: PropertyCheck; missing?: ErrorKind }[];
+  readonly #requirements: { name: string; check?: PropertyCheck; missing?: ErrorKind }[];
   readonly #raggedKind: ErrorKind;
   #row: Row | undefined;
   #found: TableError[] = [];
@@ -71,8 +71,10 @@ export class RowChecker implements Report {
     this.#raggedKind = kind(null, null, "ValueError: Row ", "");
     const known = new Set(schema.properties.map(({ name }) => name));
     const missing = [...new Set(schema.required)].filter((name) => !known.has(name));
-    this.#judges = [
-      ...checks.filter(({ judges }) => judges).map((check) => ({ name: check.name, check })),
+    this.#requirements = [
+      ...checks
+        .filter(({ checks: hasRules }) => hasRules)
+        .map((check) => ({ name: check.name, check })),
       ...missing.map((name) => ({
         name,
         missing: kind("required", name, `${quoted(name)} is a required property`, ""),
@@ -92,7 +94,7 @@ export class RowChecker implements Report {
         `${row.number} has ${row.count} columns, the first row has ${firstCount}`,
         -1,
       );
-    } else if (this.#convert(row)) this.#judge(row);
+    } else if (this.#convert(row)) this.#checkValues(row);
     if (this.#errors > before) this.#rowsWithErrors++;
   }
 
@@ -110,11 +112,11 @@ export class RowChecker implements Report {
     return converted;
   }
 
-  #judge(row: Row): void {
-    const judges = this.#judges;
-    for (let index = 0; index < judges.length; index++) {
-      const { check, missing } = judges[index]!;
-      if (check) check.judge(row, this);
+  #checkValues(row: Row): void {
+    const requirements = this.#requirements;
+    for (let index = 0; index < requirements.length; index++) {
+      const { check, missing } = requirements[index]!;
+      if (check) check.check(row, this);
       else this.violation(missing!, "", -1);
     }
   }

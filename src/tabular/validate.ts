@@ -138,7 +138,7 @@ function runCheck(
       schema.header,
       row,
       () => checker.check(row, gate.firstCount),
-      options.onHeader && (() => tellHeader(schema, row.cells(), options.onHeader!)),
+      options.onHeader && (() => reportHeader(schema, row.cells(), options.onHeader!)),
     );
     for await (const _ of feed(
       row,
@@ -165,13 +165,13 @@ function runCheck(
   };
 }
 
-function tellHeader(
+function reportHeader(
   schema: TableSchema,
   header: readonly string[],
-  tell: (differences: HeaderDifferences) => void,
+  report: (differences: HeaderDifferences) => void,
 ): void {
   const differences = headerDifferences(schema, header);
-  if (differences.total > 0) tell(differences);
+  if (differences.total > 0) report(differences);
 }
 
 async function guardFor(

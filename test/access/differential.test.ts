@@ -28,7 +28,7 @@ interface Call {
   headers?: Record<string, string>;
 }
 /** A verdict, and all that was said. */
-interface Heard {
+interface Received {
   verdict: string;
   text: string;
 }
@@ -38,7 +38,7 @@ const rest = async (
   target: string,
   actor: Actor,
   { path, query = "", json, form, body, headers = {} }: Call = {},
-): Promise<Heard> => {
+): Promise<Received> => {
   const token = world.token(actor);
   const where =
     path ??
@@ -71,7 +71,7 @@ const graphql = async (
   variables: object,
   actor: Actor,
   file?: { variable: string; bytes: Uint8Array | string },
-): Promise<Heard & { data: JsonObject | null }> => {
+): Promise<Received & { data: JsonObject | null }> => {
   const token = world.token(actor);
   const headers: Record<string, string> = {
     ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
@@ -110,7 +110,7 @@ const graphql = async (
 };
 
 /** Fails for whatever an actor heard that is not for them. */
-function assertNoLeak(actor: Actor, what: string, { text }: Heard): void {
+function assertNoLeak(actor: Actor, what: string, { text }: Received): void {
   for (const [name, { text: secret, readers }] of Object.entries(world.secrets))
     if (!readers.includes(actor) && text.includes(secret))
       throw new Error(
@@ -379,16 +379,16 @@ describe("reading", () => {
     await each(cases, async ({ state, target, actor, id, row }) => {
       let first: string | undefined;
       for (const query of row.queries ?? [""]) {
-        const heard = await rest(operationOf(id), target, actor, { query });
-        assertNoLeak(actor, `${id}${query} of ${state}`, heard);
-        first ??= heard.verdict;
+        const received = await rest(operationOf(id), target, actor, { query });
+        assertNoLeak(actor, `${id}${query} of ${state}`, received);
+        first ??= received.verdict;
       }
       if (row.twin === undefined) return;
-      const heard = await graphql(QUERIES[row.twin]!, { id: target }, actor);
-      assertNoLeak(actor, `${row.twin} of ${state}`, heard);
+      const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
+      assertNoLeak(actor, `${row.twin} of ${state}`, received);
       // A file without a record is nothing that GraphQL could show.
-      if (heard.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
-        differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${heard.verdict}`);
+      if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
+        differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`);
     });
     expect(differences).toEqual([]);
   }, 120_000);
@@ -404,13 +404,13 @@ describe("reading", () => {
       const variables = { submission: world.submission, crate: { "@id": world.targets["crate"] } };
       for (const actor of ACTORS) {
         for (const { id, row } of lists) {
-          const heard = await rest(
+          const received = await rest(
             operationOf(id),
             "",
             actor,
             typeof row.list === "function" ? row.list(world) : row.list,
           );
-          assertNoLeak(actor, id, heard);
+          assertNoLeak(actor, id, received);
           if (row.twin === undefined) continue;
           const twin = await graphql(
             QUERIES[row.twin] ??
@@ -419,8 +419,8 @@ describe("reading", () => {
             actor,
           );
           assertNoLeak(actor, row.twin, twin);
-          if (twin.verdict !== heard.verdict)
-            differences.push(`${actor}: ${id} ${heard.verdict}, ${row.twin} ${twin.verdict}`);
+          if (twin.verdict !== received.verdict)
+            differences.push(`${actor}: ${id} ${received.verdict}, ${row.twin} ${twin.verdict}`);
         }
         for (const field of ["node", "me", "supportPath", "entity", "entities", "dataDownloads"]) {
           for (const target of Object.values(world.targets))
@@ -470,7 +470,7 @@ type Write = (
   state: State,
 ) => {
   rest: [operationId: string, Call][];
-  graphql: () => Promise<Heard>;
+  graphql: () => Promise<Received>;
   states?: readonly State[];
 };
 const ownerOf = (actor: Actor) =>
@@ -678,18 +678,18 @@ describe("writing", () => {
         // Those who may come last: what they do uses the record up.
         for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
           const seen: [string, string][] = [];
-          const run = async (what: string, work: () => Promise<Heard>): Promise<void> => {
-            const heard = await work();
-            assertNoLeak(actor, `${what} of ${state}`, heard);
-            seen.push([what, heard.verdict]);
-            verdicts.add(heard.verdict);
+          const run = async (what: string, work: () => Promise<Received>): Promise<void> => {
+            const received = await work();
+            assertNoLeak(actor, `${what} of ${state}`, received);
+            seen.push([what, received.verdict]);
+            verdicts.add(received.verdict);
             if (
-              heard.verdict === "done" &&
+              received.verdict === "done" &&
               CHANGES.has(name) &&
               (actor === "other" || actor === "anonymous")
             )
               differences.push(`${state} by ${actor}: ${what} was done`);
-            if (heard.verdict === "done" && name !== "claim" && name !== "register")
+            if (received.verdict === "done" && name !== "claim" && name !== "register")
               target = await world.fresh(state);
           };
           for (const [index] of WRITES[name]!(target, actor, state).rest.entries()) {
@@ -729,7 +729,7 @@ describe("writing", () => {
             JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
           const archive = async () => zip({ "ro-crate-metadata.json": document() });
           const json = { "Content-Type": "application/ld+json" };
-          const heard = [
+          const received = [
             await rest(operationOf("upload_crate"), "", actor, {
               form: fileForm(await archive(), {}, "crate.zip"),
             }),
@@ -738,7 +738,7 @@ describe("writing", () => {
               headers: json,
             }),
           ].map(({ verdict }) => verdict);
-          expect(heard, `${state} ${actor}`).toEqual(
+          expect(received, `${state} ${actor}`).toEqual(
             Array(2).fill(
               actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
             ),
@@ -806,10 +806,10 @@ describe("writing", () => {
   it("of content, logins and checks of tables keeps to the same rules", async () => {
     for (const actor of ACTORS) {
       const target = await world.fresh("draft");
-      const heard = await rest(operationOf("upload_datadownload"), target, actor, {
+      const received = await rest(operationOf("upload_datadownload"), target, actor, {
         form: fileForm("new bytes"),
       });
-      expect(heard.verdict, actor).toBe(
+      expect(received.verdict, actor).toBe(
         actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done",
       );
       const wrong = { username: world.people.owner.email, password: "wrong" };

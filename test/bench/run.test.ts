@@ -8,9 +8,9 @@ import { isMet, ratioOf } from "../../bench/bench.js";
 import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
-import { inPairs, inTurns, median, percentile } from "../../bench/support/measure.js";
+import { inPairs, alternating, median, percentile } from "../../bench/support/measure.js";
 import { stolenShare, ticks } from "../../bench/support/stolen.js";
-import { hasPgbench } from "../../bench/yardsticks/pgbench.js";
+import { hasPgbench } from "../../bench/baselines/pgbench.js";
 import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
 import { COMPILE_LESS } from "../support/compile-less.js";
@@ -114,7 +114,7 @@ describe("npm run bench", { timeout: 600_000 }, () => {
 });
 
 describe("figures", () => {
-  const figure = { name: "a", value: 30, unit: "/s", yardstick: { name: "b", value: 10 } };
+  const figure = { name: "a", value: 30, unit: "/s", baseline: { name: "b", value: 10 } };
 
   it("are medians of rounds in turn", async () => {
     const order: string[] = [];
@@ -122,7 +122,7 @@ describe("figures", () => {
       order.push(name);
       return values.shift()!;
     };
-    expect(await inTurns(3, { a: side("a", [1, 9, 2]), b: side("b", [4, 5, 6]) })).toEqual({
+    expect(await alternating(3, { a: side("a", [1, 9, 2]), b: side("b", [4, 5, 6]) })).toEqual({
       a: 2,
       b: 5,
     });
@@ -138,14 +138,14 @@ describe("figures", () => {
 
   it("are those of the pair whose ratio is the middle one", async () => {
     const figures = [40, 90, 10, 60];
-    const yardsticks = [10, 10, 10, 20];
+    const baselines = [10, 10, 10, 20];
     expect(
       await inPairs(
         4,
         async () => figures.shift()!,
-        async () => yardsticks.shift()!,
+        async () => baselines.shift()!,
       ),
-    ).toEqual({ figure: 60, yardstick: 20, ratios: [1, 3, 4, 9] });
+    ).toEqual({ figure: 60, baseline: 20, ratios: [1, 3, 4, 9] });
   });
 
   it("know what the host took, where the system tells", async () => {

@@ -228,8 +228,8 @@ describe("arkgraph download", () => {
           const cut = req.method === "GET" ? cuts.shift() : undefined;
           let sent = 0;
           answer.on("data", (part: Buffer) => {
-            const room = cut === undefined ? part.length : Math.min(part.length, cut - sent);
-            if (room > 0) res.write(part.subarray(0, room));
+            const space = cut === undefined ? part.length : Math.min(part.length, cut - sent);
+            if (space > 0) res.write(part.subarray(0, space));
             sent += part.length;
             if (cut !== undefined && sent >= cut) setTimeout(() => res.destroy(), 20);
           });

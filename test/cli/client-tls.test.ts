@@ -53,13 +53,13 @@ describe.skipIf(!hasOpenssl)("a registry behind TLS", () => {
       seen.push(req.headers.authorization);
       res.end('{"@id":"ark:99999/away"}');
     });
-    const away = await listening(elsewhere);
+    const unavailable = await listening(elsewhere);
     server = createServer(
       { key: readFileSync(join(cwd, "key.pem")), cert: readFileSync(join(cwd, "own.pem")) },
       (req, res) => {
         seen.push(req.headers.authorization);
         if (req.url!.includes("away"))
-          res.writeHead(302, { Location: `http://localhost:${away}/x` }).end();
+          res.writeHead(302, { Location: `http://localhost:${unavailable}/x` }).end();
         else if (req.url!.includes("round")) res.writeHead(302, { Location: req.url! }).end();
         else res.end('{"@id":"ark:99999/here"}');
       },

@@ -125,10 +125,10 @@ describe("arkgraph upload", () => {
       ),
     });
     expect(stdout).toMatch(new RegExp(`^${UUID.source}\\n$`));
-    const told = await tool(`status ${stdout.trim()} --wait`);
-    expect(told.status).toBe(0);
-    expect(told.stdout).toMatch(/^status {7}finished$/m);
-    expect(told.stdout).toMatch(/^crate {8}ark:99999\/rocrate-third-/m);
+    const logged = await tool(`status ${stdout.trim()} --wait`);
+    expect(logged.status).toBe(0);
+    expect(logged.stdout).toMatch(/^status {7}finished$/m);
+    expect(logged.stdout).toMatch(/^crate {8}ark:99999\/rocrate-third-/m);
     const list = (await tool("status")).stdout;
     expect(list.split("\n")[3]).toContain(stdout.trim());
     expect(list).toContain("finished");
@@ -197,9 +197,9 @@ describe("arkgraph upload", () => {
       ),
     );
     const id = UUID.exec(ended.stderr)![0];
-    const told = await tool(`status ${id}`);
-    expect(told.status).toBe(1);
-    expect(told.stdout.match(/^error .*FILE_MISSING/gm)).toHaveLength(2);
+    const logged = await tool(`status ${id}`);
+    expect(logged.status).toBe(1);
+    expect(logged.stdout.match(/^error .*FILE_MISSING/gm)).toHaveLength(2);
     expect((await tool("upload broken.zip --json")).status).toBe(1);
   });
 

@@ -176,11 +176,11 @@ describe("the demo", () => {
   test.each(["SIGINT", "SIGTERM"] as const)(
     "stays up until %s, then ends with status 0 and removes its data",
     async (signal) => {
-      let told = false;
+      let logged = false;
       let up = false;
       const { status, ms, stderr } = await demo([], {}, (text, kill) => {
-        if (told || !text.includes("Ctrl+C")) return;
-        told = true;
+        if (logged || !text.includes("Ctrl+C")) return;
+        logged = true;
         up = existsSync(/data in (\S+)/.exec(text)![1]!);
         kill(signal);
       });
@@ -191,10 +191,10 @@ describe("the demo", () => {
   );
 
   test("told to stop in the middle of a step ends as well and removes its data", async () => {
-    let told = false;
+    let logged = false;
     const { status } = await demo([], {}, (text, kill) => {
-      if (told || !text.includes("✓ Registry")) return;
-      told = true;
+      if (logged || !text.includes("✓ Registry")) return;
+      logged = true;
       kill("SIGINT");
     });
     expect(status).toBe(0);

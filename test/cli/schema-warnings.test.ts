@@ -209,7 +209,7 @@ describe("schema import --from csvw", () => {
       { url: "b.csv", tableSchema: { columns: [] } },
     ],
   };
-  const told = [
+  const logged = [
     "1 more table of the group",
     "notes",
     "primaryKey",
@@ -235,8 +235,8 @@ describe("schema import --from csvw", () => {
     const { status, stdout, stderr } = await run("schema import csvw.json --from csvw");
     expect(status).toBe(0);
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(["Id", "Day", "Tags", "Score"]);
-    for (const sentence of told) expect(stderr).toContain(`arkgraph: csvw.json: ${sentence}`);
-    expect(stderr.trimEnd().split("\n")).toHaveLength(told.length);
+    for (const sentence of logged) expect(stderr).toContain(`arkgraph: csvw.json: ${sentence}`);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(logged.length);
   });
 
   it("is refused by --strict, with nothing written", async () => {
@@ -245,7 +245,7 @@ describe("schema import --from csvw", () => {
     );
     expect([status, stdout]).toEqual([1, ""]);
     expect(stderr.trimEnd().split("\n").at(-1)).toBe(
-      `arkgraph: csvw.json: ${told.length} things have no counterpart here and would be ` +
+      `arkgraph: csvw.json: ${logged.length} things have no counterpart here and would be ` +
         "lost; leave --strict out to import the rest",
     );
     await expect(readFile(join(folder.path(), "strict.json"))).rejects.toThrow(/ENOENT/);

@@ -45,11 +45,11 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
   const OWN = () => ({ "@type": "evi:Dataset", owner: ada.ark });
 
   /** A worker that is killed when it gets to a moment of a submission. */
-  async function doomed(death: { moment: string; done?: number }) {
-    const file = join(folder, `kill-at-${death.moment.replaceAll(" ", "-")}.json`);
+  async function doomed(death: { event: string; done?: number }) {
+    const file = join(folder, `kill-at-${death.event.replaceAll(" ", "-")}.json`);
     await writeFile(file, JSON.stringify(death));
     return cluster.addWorker({
-      NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-moment.mjs"))}`,
+      NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-event.mjs"))}`,
       KILL_AT: file,
       STALLED_INTERVAL: "300ms",
       JOB_BACKOFF: "50ms",
@@ -103,9 +103,9 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
 
   test.each(["storing files", "building records", "committing"])(
     "finishes a crate, once, whose worker is killed while %s",
-    async (moment) => {
-      const dying = await doomed({ moment });
-      const submission = await accepted(`killed while ${moment}`);
+    async (event) => {
+      const dying = await doomed({ event });
+      const submission = await accepted(`killed while ${event}`);
       await dying.ended();
       const next = await worker();
       expect(await cluster.settled(submission, ada.token, PATIENCE)).toMatchObject({

@@ -504,9 +504,9 @@ export function jobQueueConformance(name: string, open: Open): void {
 
     it("survives a store that is away for a moment", async () => {
       const begin = store.beginAttempt.bind(store);
-      let away = 2;
+      let unavailable = 2;
       store.beginAttempt = async (...input) => {
-        if (away-- > 0) throw new Error("store is away");
+        if (unavailable-- > 0) throw new Error("store is away");
         return begin(...input);
       };
       const queue = await openQueue();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crate } from "../support/crates.js";
-import { startMortal, type Mortal } from "../support/mortal.js";
+import { startKillable, type Killable } from "../support/killable.js";
 import type { Json, RegistryClient, User } from "../support/registry-client.js";
 import { isCluster, ROLES } from "../support/roles.js";
 import { inContainer, RunWorld } from "../support/run-world.js";
@@ -20,14 +20,14 @@ const PATIENCE = 30_000;
 
 describe.skipIf(!podmanInstalled)("runs", () => {
   let podman: PodmanServer;
-  let registry: Mortal;
+  let registry: Killable;
   let at: RegistryClient;
   let ada: User;
   let world: RunWorld;
   const whole = async () => (at = await registry.whole(at?.url));
   beforeAll(async () => {
     podman = await PodmanServer.start();
-    registry = await startMortal({
+    registry = await startKillable({
       CONTAINER_HOST: podman.host,
       LOG_LEVEL: "info",
       JOB_BACKOFF: "50ms",
@@ -52,7 +52,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
         (name) =>
           name.startsWith(`arkgraph-${id}`) && !/-(loader|inputs|software|outputs)$/.test(name),
       );
-  const told = (log: string, line: string, id: string): number =>
+  const logged = (log: string, line: string, id: string): number =>
     log.split("\n").filter((each) => each.includes(line) && each.includes(id)).length;
   const until = async (what: () => boolean): Promise<void> => {
     for (const begun = Date.now(); !what() && Date.now() - begun < PATIENCE;) await sleep(200);
@@ -88,7 +88,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     const waiting = await world.asked("echo x > y");
     expect(
       running
-        .map((id) => told(registry.running(WORKER).log, "a job of a submission begins", id))
+        .map((id) => logged(registry.running(WORKER).log, "a job of a submission begins", id))
         .filter((count) => count === 1),
     ).toHaveLength(TURNS);
     expect(await at.take(await crate([]), ada.token)).toMatchObject({ status: "finished" });
@@ -126,7 +126,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     await world.until(broken, inContainer);
     await podman.pause();
     const unwanted = await world.asked("echo x > y");
-    const tries = (id: string) => told(registry.log, "an attempt at a submission failed", id);
+    const tries = (id: string) => logged(registry.log, "an attempt at a submission failed", id);
     await until(() => tries(broken) > MAX_ATTEMPTS && tries(unwanted) > MAX_ATTEMPTS);
     for (const id of [broken, unwanted]) expect(tries(id)).toBeGreaterThan(MAX_ATTEMPTS);
     expect((await registry.running(WORKER).ask("/readyz")).body).toMatchObject({

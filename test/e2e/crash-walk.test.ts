@@ -12,7 +12,7 @@ import { packageRoot } from "../../src/package-root.js";
 import { sweepObjects } from "../../src/services/objects/damage.js";
 import { openObjects } from "../../src/storage/objects/location.js";
 import { largeCrate } from "../support/large-crate.js";
-import { type Mortal, startMortal } from "../support/mortal.js";
+import { type Killable, startKillable } from "../support/killable.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 
 /** Enough for several batches of records. */
@@ -29,29 +29,29 @@ const PATIENCE = 60_000;
  * itself.
  */
 interface Death {
-  moment: string;
+  event: string;
   done?: number;
   after?: number;
   accepted: boolean;
 }
 const WALK: readonly Death[] = [
-  { moment: "archive received", accepted: false },
-  { moment: "archive announced", accepted: false },
-  { moment: "archive stored", accepted: false },
-  { moment: "submission accepted", accepted: true },
-  { moment: "attempt started", accepted: true },
-  { moment: "reading archive", accepted: true },
-  { moment: "reading metadata", accepted: true },
-  { moment: "storing files", accepted: true },
-  { moment: "files announced", accepted: true },
-  { moment: "storing files", done: 1, accepted: true },
-  { moment: "building records", done: 250, accepted: true },
-  { moment: "committing", accepted: true },
-  { moment: "committing", after: 20, accepted: true },
-  { moment: "committed", accepted: true },
+  { event: "archive received", accepted: false },
+  { event: "archive announced", accepted: false },
+  { event: "archive stored", accepted: false },
+  { event: "submission accepted", accepted: true },
+  { event: "attempt started", accepted: true },
+  { event: "reading archive", accepted: true },
+  { event: "reading metadata", accepted: true },
+  { event: "storing files", accepted: true },
+  { event: "files announced", accepted: true },
+  { event: "storing files", done: 1, accepted: true },
+  { event: "building records", done: 250, accepted: true },
+  { event: "committing", accepted: true },
+  { event: "committing", after: 20, accepted: true },
+  { event: "committed", accepted: true },
 ];
 
-let registry: Mortal;
+let registry: Killable;
 let ada: User;
 let folder: string;
 /**
@@ -67,10 +67,10 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "arkgraph-walk-"));
   await killAt({});
   const env = {
-    NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-moment.mjs"))}`,
+    NODE_OPTIONS: `--import ${pathToFileURL(join(packageRoot, "test/support/kill-at-event.mjs"))}`,
     KILL_AT: join(folder, "kill-at.json"),
   };
-  registry = await startMortal(env);
+  registry = await startKillable(env);
 }, 120_000);
 afterAll(async () => {
   await registry?.remove();
@@ -127,7 +127,7 @@ describe("a process killed at every stage of a submission", () => {
       let crates = 0;
       for (const [index, death] of WALK.entries()) {
         await killAt({});
-        const name = `${index}: ${death.moment}`;
+        const name = `${index}: ${death.event}`;
         const archive = await largeCrate(name, ENTITIES);
         // What the death before left behind comes to its end first.
         for (const { status, error } of await ended(registry.survivors ?? (await registry.whole())))

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 import { largeCrate } from "../support/large-crate.js";
-import { startMortal, type Mortal } from "../support/mortal.js";
+import { startKillable, type Killable } from "../support/killable.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 
 const ROUNDS = 4;
@@ -14,9 +14,9 @@ const ENTITIES = 800;
  * machine.
  */
 const PATIENCE = 60_000;
-let registry: Mortal;
+let registry: Killable;
 beforeAll(async () => {
-  registry = await startMortal({ MAX_ATTEMPTS: "20" });
+  registry = await startKillable({ MAX_ATTEMPTS: "20" });
 }, 120_000);
 afterAll(() => registry?.remove(), 60_000);
 

@@ -81,7 +81,7 @@ describe("a disk that is full", () => {
       else await keepsItsWord();
 
       await cramped.disk(name).clear();
-      await cramped.mend();
+      await cramped.repair();
       await expect.poll(async () => (await create()).status, { timeout: PATIENCE }).toBe(200);
       await keepsItsWord();
     },

@@ -6,12 +6,12 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { startMortal, type Mortal } from "../support/mortal.js";
+import { startKillable, type Killable } from "../support/killable.js";
 import { ROLES } from "../support/roles.js";
 
-let stores: Mortal;
+let stores: Killable;
 beforeAll(async () => {
-  stores = await startMortal({});
+  stores = await startKillable({});
 }, 60_000);
 afterAll(() => stores?.remove());
 

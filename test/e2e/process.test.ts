@@ -2,15 +2,15 @@ import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { startMortal, type Mortal } from "../support/mortal.js";
+import { startKillable, type Killable } from "../support/killable.js";
 import type { RegistryClient } from "../support/registry-client.js";
 import { RegistryProcess, runToEnd } from "../support/registry-process.js";
 import { ROLES } from "../support/roles.js";
 import { largeCrate } from "../support/large-crate.js";
 
-let registry: Mortal;
+let registry: Killable;
 beforeAll(async () => {
-  registry = await startMortal({ SHUTDOWN_GRACE: "200ms", INDEX_WAIT: "20s" });
+  registry = await startKillable({ SHUTDOWN_GRACE: "200ms", INDEX_WAIT: "20s" });
   await registry.whole();
 }, 120_000);
 afterAll(() => registry?.remove(), 60_000);

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type Mortal, startMortal } from "../support/mortal.js";
+import { type Killable, startKillable } from "../support/killable.js";
 import type { RegistryClient, User } from "../support/registry-client.js";
 import { EmbeddingsServer, embeddingsMissing } from "../support/servers/embeddings.js";
 
@@ -17,7 +17,7 @@ const PRECIPITATION = "Niederschläge im Gebirge";
 
 describe.skipIf(embeddingsMissing())("semantic search with an embeddings server", () => {
   let server: EmbeddingsServer;
-  let registry: Mortal;
+  let registry: Killable;
   let at: RegistryClient;
   let ada: User;
   const arks = new Map<string, string>();
@@ -58,7 +58,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
 
   beforeAll(async () => {
     server = await EmbeddingsServer.start();
-    registry = await startMortal({
+    registry = await startKillable({
       ...server.settings,
       VECTORS_INTERVAL: "200ms",
       JOB_BACKOFF: "50ms",

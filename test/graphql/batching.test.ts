@@ -11,12 +11,12 @@ beforeAll(async () => {
   ada = await server.person("ada");
   const organization = bodyOf("organization", ada.id);
   await server.request("POST", "/organization", { token: ada.token, json: organization });
-  for (let turn = 0; turn < RECORDS; turn++) {
-    const dataset = bodyOf("dataset", turn % 3 === 0 ? ada.id : String(organization["@id"]), {
-      derivedFrom: Array.from({ length: turn % 4 }, (_, one) => `ark:99999/source-${one}`),
+  for (let round = 0; round < RECORDS; round++) {
+    const dataset = bodyOf("dataset", round % 3 === 0 ? ada.id : String(organization["@id"]), {
+      derivedFrom: Array.from({ length: round % 4 }, (_, one) => `ark:99999/source-${one}`),
     });
     await server.request("POST", "/dataset", { token: ada.token, json: dataset });
-    for (let run = 0; run < turn % 3; run++)
+    for (let run = 0; run < round % 3; run++)
       await server.request("POST", "/computation", {
         token: ada.token,
         json: bodyOf("computation", ada.id, { usedDataset: dataset["@id"]! }),

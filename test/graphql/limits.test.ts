@@ -40,7 +40,7 @@ describe("a document", () => {
   );
   it("may have a hundred aliases, those in fragments counted as often as they are spread", async () => {
     const aliases = (count: number) =>
-      Array.from({ length: count }, (_, turn) => `a${turn}: __typename`).join(" ");
+      Array.from({ length: count }, (_, round) => `a${round}: __typename`).join(" ");
     expect(await refused(`{ ${aliases(100)} }`)).toBe("answered");
     expect(await refused(`{ ${aliases(101)} }`)).toContain("aliases");
     expect(await refused(`{ ...f } fragment f on Query { ${aliases(101)} }`)).toContain("aliases");
@@ -49,9 +49,9 @@ describe("a document", () => {
     );
     const doubling = Array.from(
       { length: 30 },
-      (_, turn) =>
-        `fragment f${turn} on Record { x: id ` +
-        `${turn === 29 ? "id" : `...f${turn + 1} ...f${turn + 1}`} }`,
+      (_, round) =>
+        `fragment f${round} on Record { x: id ` +
+        `${round === 29 ? "id" : `...f${round + 1} ...f${round + 1}`} }`,
     ).join(" ");
     expect(await refused(`{ record(id: "x") { ...f0 } } ${doubling}`)).toContain("aliases");
   });

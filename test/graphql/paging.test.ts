@@ -38,8 +38,8 @@ async function all(
 ): Promise<string[]> {
   const found: string[] = [];
   let after: string | null = null;
-  for (let turn = 0; ; turn++) {
-    expect(turn).toBeLessThan(50);
+  for (let round = 0; ; round++) {
+    expect(round).toBeLessThan(50);
     const answer = await server.graphql<Record<string, never>>(
       query(`first: ${first}${after === null ? "" : `, after: ${JSON.stringify(after)}`}`),
       {},
@@ -69,9 +69,9 @@ describe("paging forward", () => {
     async (first) => {
       const marker = `list-${first}`;
       const ids: string[] = [];
-      for (let turn = 0; turn < 7; turn++)
+      for (let round = 0; round < 7; round++)
         ids.push(
-          await make("software", { name: `${turn % 2 ? "b" : "a"} ${turn}`, keywords: [marker] }),
+          await make("software", { name: `${round % 2 ? "b" : "a"} ${round}`, keywords: [marker] }),
         );
       const list = (order: string) =>
         all(
@@ -126,7 +126,7 @@ describe("paging forward", () => {
 
   it("gives a user's organizations once although the user owns them and is a member", async () => {
     const made: string[] = [];
-    for (let turn = 0; turn < 4; turn++) {
+    for (let round = 0; round < 4; round++) {
       const body = bodyOf("organization", ada.id);
       await server.request("POST", "/organization", { token: ada.token, json: body });
       made.push(String(body["@id"]));
@@ -153,7 +153,7 @@ describe("a page", () => {
   it("of links that are all said from both sides has an end", async () => {
     const whole = await make("dataset");
     const parts: string[] = [];
-    for (let turn = 0; turn < 5; turn++)
+    for (let round = 0; round < 5; round++)
       parts.push(await make("dataset", { isPartOf: { "@id": whole } }));
     await server.request("PUT", "/dataset", {
       token: ada.token,

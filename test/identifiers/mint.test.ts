@@ -51,7 +51,7 @@ describe("a minted identifier", () => {
   });
   it("never ends in a word that is an operation", () => {
     for (const word of OPERATIONS)
-      for (let turn = 0; turn < 50; turn++)
+      for (let round = 0; round < 50; round++)
         expect(
           mintArk("99999", "dataset", word).stored.toLowerCase().endsWith(word.toLowerCase()),
         ).toBe(false);

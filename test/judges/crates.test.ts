@@ -65,7 +65,7 @@ interface Issue {
   message: string | null;
 }
 type Entities = Record<string, Record<string, unknown>>;
-interface Said {
+interface Claimed {
   /** Why ro-crate-py does not open the crate. */
   opened: Sides<string | null>;
   /** Of the original also what is found in the crates within it: the export describes them too. */
@@ -89,7 +89,7 @@ async function unpacked(archive: Uint8Array, folder: string): Promise<string> {
 
 /** What is found more often in the export than in the original, by check, with the place of one. */
 function foundMore(
-  { original, export: exported }: Required<Said>["validated"],
+  { original, export: exported }: Required<Claimed>["validated"],
   severity: Issue["severity"],
 ): string[] {
   const timesIn = (issues: Issue[], check: string): number =>
@@ -112,7 +112,7 @@ const withoutSlashes = (entities: Entities): Entities =>
 describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", () => {
   let server: TestServer;
   let folder: string;
-  let said: Record<string, Said>;
+  let stated: Record<string, Claimed>;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "arkgraph-judged-"));
     server = await startServer();
@@ -162,7 +162,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
       expect(made.status, made.text).toBe(200);
       crates[name] = { ...(await exported(name, made.body["@id"] as string)), original };
     }
-    said = await askTools("read-crates.py", { crates });
+    stated = await askTools("read-crates.py", { crates });
   }, 600_000);
   afterAll(async () => {
     await server?.stop();
@@ -170,14 +170,14 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
   });
 
   it.each(NAMES)("ro-crate-py opens the export of %s if it opens the original", (name) => {
-    const { original, export: exported } = said[name]!.opened;
+    const { original, export: exported } = stated[name]!.opened;
     if (original === null) expect(exported).toBeNull();
   });
 
   it.each(COMPARABLE)(
     "roc-validator finds no requirement broken by the export of %s alone",
     (name) => {
-      const validated = said[name]!.validated!;
+      const validated = stated[name]!.validated!;
       const kinds = ({ errors }: { errors: string[] }) =>
         errors.map((error) => error.split(":")[0]);
       expect(kinds(validated.original)).toEqual(expect.arrayContaining(kinds(validated.export)));
@@ -188,7 +188,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
   it.each(COMPARABLE)(
     "roc-validator has no more advice on the export of %s than on the original",
     (name) => {
-      const more = foundMore(said[name]!.validated!, "RECOMMENDED");
+      const more = foundMore(stated[name]!.validated!, "RECOMMENDED");
       expect(more.filter((found) => !Object.hasOwn(BY_DECISION, found.split(":")[0]!))).toEqual([]);
     },
   );
@@ -196,7 +196,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
   it.each(NAMES)(
     "fairscape_models reads of the document of %s what it reads of the original",
     (name) => {
-      const { original, export: document } = said[name]!.read;
+      const { original, export: document } = stated[name]!.read;
       if (original.entities === undefined) return;
       expect(document.error).toBeUndefined();
       // An ARK means the same with a slash at its end.
@@ -208,7 +208,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
   );
 
   it("each tool reads some of the originals", () => {
-    const all = Object.values(said);
+    const all = Object.values(stated);
     expect(all.filter(({ opened }) => opened.original === null).length).toBeGreaterThan(10);
     expect(
       all.filter(({ validated }) => validated?.original.errors.length === 0).length,

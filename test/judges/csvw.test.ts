@@ -33,24 +33,24 @@ interface Test {
  */
 function testsIn(folder: string): Test[] {
   const base = "http://csvw.example/tests/";
-  const said = new Map<string, Map<string, string[]>>();
+  const stated = new Map<string, Map<string, string[]>>();
   const text = readFileSync(join(folder, "manifest-validation.ttl"), "utf8");
   for (const { subject, predicate, object } of new Parser({
     baseIRI: `${base}manifest-validation`,
   }).parse(text)) {
-    const names = said.get(subject.value) ?? new Map<string, string[]>();
-    said.set(subject.value, names);
+    const names = stated.get(subject.value) ?? new Map<string, string[]>();
+    stated.set(subject.value, names);
     const name = predicate.value.replace(/^.*[#/]/, "");
     names.set(name, [...(names.get(name) ?? []), object.value.replace(base, "")]);
   }
-  return [...said].flatMap(([iri, names]): Test[] => {
+  return [...stated].flatMap(([iri, names]): Test[] => {
     const type = names.get("type")?.[0] ?? "";
     if (!type.endsWith("ValidationTest")) return [];
     const action = names.get("action")![0]!.replace(/\?.*$/, "");
     const beside = [`${action}-metadata.json`, join(dirname(action), "csv-metadata.json")];
     const implicit = (names.get("implicit") ?? []).map((path) => path.replace(/\?.*$/, ""));
     const found = beside.find((path) => implicit.includes(path) && existsSync(join(folder, path)));
-    const [named] = said.get(names.get("option")?.[0] ?? "")?.get("metadata") ?? [];
+    const [named] = stated.get(names.get("option")?.[0] ?? "")?.get("metadata") ?? [];
     const metadata = action.endsWith(".json") ? action : (named ?? found);
     return [
       { id: iri.replace(/^.*#test/, ""), valid: !type.includes("Negative"), action, metadata },

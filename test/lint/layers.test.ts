@@ -162,7 +162,7 @@ describe("a database driver", () => {
     const folders = readdirSync(packageRoot, { recursive: true, encoding: "utf8" })
       .filter((name) => /^(src|cli|test|bench)\/[^.]*$/.test(name))
       .filter((name) => !name.startsWith("src/web/assets"))
-      .filter((name) => !name.startsWith("bench/yardsticks"));
+      .filter((name) => !name.startsWith("bench/baselines"));
     const root = mkdtempSync(join(tmpdir(), "arkgraph-drivers-"));
     try {
       cpSync(join(packageRoot, ".oxlintrc.json"), join(root, ".oxlintrc.json"));

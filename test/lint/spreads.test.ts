@@ -23,7 +23,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "one problem or none",
   'src/services/search/search.ts: problems.push(...range("offset", offset, 0, LARGEST_OFFSET))':
     "one problem or none",
-  "src/storage/objects/s3/download.ts: this.windows.push(...this.windows.splice(this.windows.indexOf(window), 1))":
+  "src/storage/objects/s3/download.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
     "one window",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":
     "versions of the schema",
@@ -41,7 +41,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "parts of a bundled context",
   "src/services/sparql/guard/rewrite.ts: patterns.push(...this.#filtersFor(patterns as Pattern[]))":
     "within SPARQL_MAX_PATTERNS",
-  "src/adapters/embeddings/endpoint.ts: vectors.push(...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), )":
+  "src/adapters/embeddings/endpoint.ts: vectors.push(...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#chunk))":
     "vectors of one call, EMBEDDINGS_BATCH at the most",
   "src/storage/records/sqlite/commit.ts: this.#records.apply(step)":
     "a method of that name, and not Function.prototype.apply",

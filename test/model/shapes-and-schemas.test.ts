@@ -8,10 +8,10 @@ import { recordSchema } from "../../src/model/json-schema.js";
 import { isPublic, type Kind, KIND_NAMES } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { statementsOf } from "../../src/services/records/reserved.js";
-import { ShapeJudge } from "../../src/services/validation/judge.js";
+import { ShapeValidator } from "../../src/services/validation/shape-validator.js";
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
-const judge = new ShapeJudge();
+const check = new ShapeValidator();
 const ARK = "ark:99999/any-record";
 
 /**
@@ -115,7 +115,7 @@ describe.each(
           document: record,
           ...(kind.loose ? { fromCrate: true } : {}),
         });
-        const byShape = await judge.judge({ ark: ARK, kind: kind.name, quads, sent: true });
+        const byShape = await check.check({ ark: ARK, kind: kind.name, quads, sent: true });
         verdicts[bySchema ? "good" : "bad"]++;
         expect(
           byShape.length === 0,

@@ -13,16 +13,16 @@ const turtle = shaclShapes();
 const validator = new Validator(new Store(new Parser().parse(turtle)), { factory: DataFactory });
 
 /** The record's stated triples; what was inferred stands in a graph of its own and is left out. */
-async function judge(
+async function check(
   kind: KindName,
   changes: JsonObject = {},
   gone: string[] = [],
   use: ShapeUse = "sent",
 ): Promise<Report> {
-  const said = Object.fromEntries(
+  const claimed = Object.fromEntries(
     Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name)),
   ) as JsonObject;
-  const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], said));
+  const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], claimed));
   const ark = document["@id"] as string;
   const { quads } = await graphOf({
     ark,
@@ -59,13 +59,13 @@ describe("the SHACL shapes", () => {
   });
 
   it.each(KIND_NAMES)("accept the graph of a good %s", async (kind) => {
-    expect(broken(await judge(kind))).toEqual([]);
+    expect(broken(await check(kind))).toEqual([]);
   });
 
   it.each(KIND_NAMES.filter((kind) => KINDS[kind].fields["name"]?.required))(
     "reject the graph of a %s without a name",
     async (kind) => {
-      expect(new Set(broken(await judge(kind, {}, ["name"])))).toEqual(
+      expect(new Set(broken(await check(kind, {}, ["name"])))).toEqual(
         new Set(["name MinCountConstraintComponent"]),
       );
     },
@@ -81,7 +81,7 @@ describe("the SHACL shapes", () => {
     ["an owner that is not a reference", { owner: "ada" }, "owner NodeKindConstraintComponent"],
     ["a date in words", { dateCreated: "in May" }, "dateCreated PatternConstraintComponent"],
   ])("reject %s", async (_what, changes, expected) => {
-    expect(broken(await judge("dataset", changes))).toEqual([expected]);
+    expect(broken(await check("dataset", changes))).toEqual([expected]);
   });
 
   it.each(KIND_NAMES)(
@@ -99,7 +99,7 @@ describe("the SHACL shapes", () => {
       } as JsonObject;
       expect(
         broken(
-          await judge(
+          await check(
             kind,
             brought,
             required.filter((name) => name !== "description"),
@@ -113,16 +113,16 @@ describe("the SHACL shapes", () => {
   it("reject a stored record with a date in words, and text where a reference belongs", async () => {
     expect(
       broken(
-        await judge("dataset", { dateCreated: "in May", owner: "ada" }, [], "stored"),
+        await check("dataset", { dateCreated: "in May", owner: "ada" }, [], "stored"),
       ).toSorted(),
     ).toEqual(["dateCreated PatternConstraintComponent", "owner NodeKindConstraintComponent"]);
   });
 
   it("accept text in a language and an empty list of results", async () => {
-    expect(broken(await judge("computation", { generated: [] }))).toEqual([]);
+    expect(broken(await check("computation", { generated: [] }))).toEqual([]);
     expect(
       broken(
-        await judge("dataset", {
+        await check("dataset", {
           "@context": { "@vocab": "https://schema.org/", name: "https://schema.org/name" },
         }),
       ),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { JsonLdError, graphOf } from "../../src/rdf/graph.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { entitiesToJudge } from "../../src/services/validation/document.js";
+import { entitiesToValidate } from "../../src/services/validation/document.js";
 import { RO_CRATE, metadata } from "../support/crates.js";
 
 const times = <T>(count: number, make: (index: number) => T): T[] =>
@@ -59,15 +59,15 @@ describe("a document that applies contexts without end", () => {
   });
 
   it("is refused as crate metadata that is validated, too", async () => {
-    const judge = async () => {
-      for await (const _ of entitiesToJudge(
+    const check = async () => {
+      for await (const _ of entitiesToValidate(
         metadata(
           times(3000, (n) => ({ "@id": `#${n}`, "@type": "Person", ...own(n) })),
         ) as JsonObject,
       ))
         void _;
     };
-    await expect(judge()).rejects.toThrow(/MAX_CRATE_CONTEXTS=100/);
+    await expect(check()).rejects.toThrow(/MAX_CRATE_CONTEXTS=100/);
   }, 60_000);
 
   it("is read when it repeats one context, or has a few of its own", async () => {

@@ -114,13 +114,13 @@ describe("a record's graph", () => {
       hasPart: { "@id": "ark:99999/a b" },
       about: { "@id": "https://x.example/a b" },
     });
-    for (const said of [
+    for (const stated of [
       '<https://schema.org/also%20odd> "y"',
       '<https://own.example/term> "z"',
       "hasPart> <ark:99999/a%20b>",
       "about> <https://x.example/a%20b>",
     ])
-      expect(quads).toContain(said);
+      expect(quads).toContain(stated);
     const { quads: schema } = await graph(
       { properties: { "cell count": { "@id": "a b" } } },
       "schema",

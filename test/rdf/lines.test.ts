@@ -13,14 +13,14 @@ const subjects = fc.oneof(
   ),
   fc.stringMatching(/^urn:[a-z0-9!#$%&'()*+,./:;=?@_~é-]{0,4}$/),
 );
-const rests = fc.stringMatching(/^<[a-c]> [<"][a-c\\é]{0,3}[>"] <g> \.$/);
+const remainders = fc.stringMatching(/^<[a-c]> [<"][a-c\\é]{0,3}[>"] <g> \.$/);
 
 it("gives what sorting whole lines without duplicates gives, whatever subjects begin with", () => {
   fc.assert(
-    fc.property(fc.array(fc.tuple(subjects, rests), { maxLength: 40 }), (said) => {
+    fc.property(fc.array(fc.tuple(subjects, remainders), { maxLength: 40 }), (stated) => {
       const lines = new Lines();
-      for (const [subject, rest] of said) lines.add(subject, rest);
-      const whole = [...new Set(said.map(([subject, rest]) => `<${subject}> ${rest}\n`))].sort();
+      for (const [subject, rest] of stated) lines.add(subject, rest);
+      const whole = [...new Set(stated.map(([subject, rest]) => `<${subject}> ${rest}\n`))].sort();
       expect(lines.text()).toBe(whole.join(""));
     }),
     { numRuns: 500 },

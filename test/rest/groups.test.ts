@@ -3,11 +3,11 @@ import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
-let owner: Person, member: Person, stranger: Person, admin: Person;
+let owner: Person, member: Person, otherUser: Person, admin: Person;
 let group: string;
 beforeAll(async () => {
   server = await startServer();
-  [owner, member, stranger, admin] = [
+  [owner, member, otherUser, admin] = [
     await server.person("owner"),
     await server.person("member"),
     await server.person("stranger"),
@@ -115,14 +115,17 @@ describe("adding a user to a group", () => {
   it("is for the owner and administrators: 401 without a token, 403 for members and strangers", async () => {
     await add(member.id);
     expect(
-      (await server.request("PUT", `/group/${group}/addUser/?userID=${stranger.id}`)).status,
+      (await server.request("PUT", `/group/${group}/addUser/?userID=${otherUser.id}`)).status,
     ).toBe(401);
-    for (const who of [member, stranger])
-      expect(await add(stranger.id, who.token)).toMatchObject({
+    for (const who of [member, otherUser])
+      expect(await add(otherUser.id, who.token)).toMatchObject({
         status: 403,
         body: { code: "FORBIDDEN" },
       });
-    expect((await add(stranger.id, admin.token)).body["members"]).toEqual([member.id, stranger.id]);
+    expect((await add(otherUser.id, admin.token)).body["members"]).toEqual([
+      member.id,
+      otherUser.id,
+    ]);
   });
   it("compares the revision that If-Match names", async () => {
     const put = (etag: string) =>
@@ -134,7 +137,7 @@ describe("adding a user to a group", () => {
     expect((await put('"1-0"')).status).toBe(200);
   });
   it("loses nobody when many are added at once", async () => {
-    const people = [member, stranger, admin];
+    const people = [member, otherUser, admin];
     await Promise.all(people.map((person) => add(person.id)));
     expect(
       (
@@ -150,17 +153,17 @@ describe("removing a user from a group", () => {
       await server.request<{ "@id": string }>("POST", "/group", {
         token: owner.token,
         json: bodyOf("group", owner.id, {
-          members: ["https://n2t.net/ark:/99999/user-member", stranger.id],
+          members: ["https://n2t.net/ark:/99999/user-member", otherUser.id],
         }),
       })
     ).body["@id"];
     expect(await remove(member.id, owner.token, spelled)).toMatchObject({
       status: 200,
-      body: { members: [stranger.id] },
+      body: { members: [otherUser.id] },
     });
   });
   it("leaves the group unchanged for who never was a member", async () => {
-    const answer = await remove(stranger.id);
+    const answer = await remove(otherUser.id);
     expect(answer).toMatchObject({ status: 200, body: { members: [] } });
     expect(revision(answer)).toBe("1");
   });

@@ -25,7 +25,7 @@ describe("Allow names the methods of the operation that the path ends in, and no
   ])("%s %s: %s", async (method, path, allow) => {
     const answer = await server.request(method, path, { token: ada.token });
     expect([answer.status, answer.headers.get("allow")]).toEqual([405, allow]);
-    expect(answer.body["detail"]).toContain(`it has ${allow}`);
+    expect(answer.body["detail"]).toContain(`use ${allow}`);
   });
 
   it("a stored identifier that ends in such a word has the methods of a record", async () => {

@@ -42,7 +42,7 @@ async function files(): Promise<string[]> {
 async function settled(before: string[]): Promise<void> {
   // The server may not have read yet what was sent last: the folder has to stay as it was for a
   // while.
-  for (let turn = 0, calm = 0; turn < 250 && calm < 8; turn++) {
+  for (let round = 0, calm = 0; round < 250 && calm < 8; round++) {
     calm = isDeepStrictEqual(await files(), before) ? calm + 1 : 0;
     await sleep(20);
   }
@@ -146,7 +146,7 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
       const { socket, answer } = await begin(path, length, framed(head));
       for (let sent = 0; sent <= LIMIT && answer() === ""; sent += chunk.length)
         socket.write(framed(chunk));
-      for (let turn = 0; turn < 150 && !answer().includes("MAX_UPLOAD_BYTES"); turn++)
+      for (let round = 0; round < 150 && !answer().includes("MAX_UPLOAD_BYTES"); round++)
         await sleep(20);
       expect(answer()).toMatch(/^HTTP\/1\.1 413 /);
       expect(answer()).toContain("MAX_UPLOAD_BYTES");
@@ -300,11 +300,11 @@ describe("a part that may come once", () => {
   });
   it("is not hidden behind more parts than are read", async () => {
     const before = await files();
-    for (const [turn, many] of [
+    for (const [round, many] of [
       part("note", "x", "x").repeat(21),
       part("note", "x").repeat(101),
     ].entries()) {
-      const answer = await upload(part("file", `no zip ${turn}`, "a.zip") + many + CLOSE);
+      const answer = await upload(part("file", `no zip ${round}`, "a.zip") + many + CLOSE);
       expect([answer.status, answer.body]).toMatchObject([
         400,
         { code: "BAD_REQUEST", detail: expect.stringContaining("too many parts") },
@@ -379,12 +379,12 @@ describe("a crate over GraphQL", () => {
       operations.length + 100,
       operations.length + 15_000,
     ];
-    for (const [turn, cut] of [...cuts, ...cuts, ...cuts, ...cuts].entries()) {
+    for (const [round, cut] of [...cuts, ...cuts, ...cuts, ...cuts].entries()) {
       const { socket } = await begin("/graphql", 100_000, whole.slice(0, cut), [
         "apollo-require-preflight: 1",
       ]);
       // Also in the moments before anyone reads the file.
-      await sleep(turn % 7);
+      await sleep(round % 7);
       socket.destroy();
     }
     await settled(before);

@@ -61,15 +61,15 @@ async function stream(
       ...(last === undefined ? {} : { "Last-Event-ID": last }),
     },
   });
-  const told = { text: "", ended: false };
+  const logged = { text: "", ended: false };
   const reading = (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of response.body ?? [])
-      told.text += decoder.decode(chunk, { stream: true });
-    told.ended = true;
+      logged.text += decoder.decode(chunk, { stream: true });
+    logged.ended = true;
   })().catch(() => undefined);
   const events = () =>
-    told.text
+    logged.text
       .split("\n\n")
       .filter((block) => block.startsWith("event:"))
       .map((block) => {
@@ -78,7 +78,7 @@ async function stream(
           .map((line) => line.slice(line.indexOf(":") + 2));
         return { event, id: eventId, data: JSON.parse(data!) as Json };
       });
-  return { response, told, reading, events, abort };
+  return { response, logged, reading, events, abort };
 }
 
 describe("the list of one's uploads", () => {
@@ -193,8 +193,8 @@ describe("an upload's progress, as server-sent events", () => {
     async () => {
       const id = await queued(ada);
       const before = watchers();
-      const { told, abort, reading } = await stream(id);
-      await until(() => told.text.split("\n").filter((line) => line === ":").length >= 2);
+      const { logged, abort, reading } = await stream(id);
+      await until(() => logged.text.split("\n").filter((line) => line === ":").length >= 2);
       expect(watchers()).toBe(before + 1);
       abort.abort();
       await reading;
@@ -220,8 +220,8 @@ describe("an upload's progress, as server-sent events", () => {
       429,
       "10",
     ]);
-    await until(() => refused.told.ended);
-    expect(JSON.parse(refused.told.text)).toMatchObject({
+    await until(() => refused.logged.ended);
+    expect(JSON.parse(refused.logged.text)).toMatchObject({
       code: "TOO_MANY_REQUESTS",
       detail: expect.stringContaining("MAX_EVENT_STREAMS"),
     });
@@ -246,11 +246,11 @@ describe("an upload's progress, as server-sent events", () => {
       input: {},
       at: Date.now(),
     });
-    const { told, reading } = await stream(submission.id, { token: eve.token, on: other });
-    await until(() => told.text.includes("queued"));
+    const { logged, reading } = await stream(submission.id, { token: eve.token, on: other });
+    await until(() => logged.text.includes("queued"));
     const stopped = other.stop();
     await reading;
-    expect(told.ended).toBe(true);
+    expect(logged.ended).toBe(true);
     await stopped;
   });
 });

@@ -162,9 +162,9 @@ function cut(
   let left = after;
   response.flushHeaders();
   answer.on("data", (chunk: Buffer) => {
-    const piece = chunk.subarray(0, left);
-    left -= piece.byteLength;
-    if (piece.byteLength > 0) response.write(piece);
+    const part = chunk.subarray(0, left);
+    left -= part.byteLength;
+    if (part.byteLength > 0) response.write(part);
     if (left > 0) return;
     answer.pause();
     // The bytes written before must arrive first.

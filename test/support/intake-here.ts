@@ -4,7 +4,7 @@ import type { CrateRecord } from "../../src/services/crates/build-records.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
 import type { CrateLimits } from "../../src/services/crates/limits.js";
 import type { IntakeHost, IntakeResult } from "../../src/services/crates/run/protocol.js";
-import { takeIn } from "../../src/services/crates/run/ingest.js";
+import { ingestCrate } from "../../src/services/crates/run/ingest.js";
 import { LIMITS, readerOf } from "./crates.js";
 
 export interface Taken {
@@ -16,7 +16,7 @@ export interface Taken {
  * The intake of bytes in this thread, storing nothing: for inputs by the thousand.
  * @throws any error that is no fault of the crate
  */
-export async function takeInHere(
+export async function ingestHere(
   bytes: Uint8Array,
   {
     format = "zip",
@@ -32,7 +32,7 @@ export async function takeInHere(
     records: (batch) => void records.push(...batch),
   };
   const objects = { readStaged: async () => readerOf(bytes) } as unknown as ObjectStore;
-  const result = await takeIn(
+  const result = await ingestCrate(
     {
       objects: { files: "nowhere" },
       archive: { sha256: "0".repeat(64), name: "crate.zip", staged: "here" },

@@ -97,23 +97,23 @@ function lie(bytes: Buffer, dice: Dice): void {
   const [offset, width] = dice.of(FIELDS[signature]!);
   const at = dice.of(headers) + offset;
   if (at + width > bytes.length) return;
-  const said = width === 2 ? bytes.readUInt16LE(at) : bytes.readUInt32LE(at);
+  const stated = width === 2 ? bytes.readUInt16LE(at) : bytes.readUInt32LE(at);
   const most = width === 2 ? 0xffff : 0xffffffff;
-  const told =
+  const logged =
     dice.of([
       0,
       1,
       most,
       most - 1,
-      said + 1,
-      Math.max(0, said - 1),
-      said * 2,
+      stated + 1,
+      Math.max(0, stated - 1),
+      stated * 2,
       dice.roll(most),
       0x7fff,
     ]) %
     (most + 1);
-  if (width === 2) bytes.writeUInt16LE(told, at);
-  else bytes.writeUInt32LE(told, at);
+  if (width === 2) bytes.writeUInt16LE(logged, at);
+  else bytes.writeUInt32LE(logged, at);
 }
 
 const VALUES: readonly Json[] = [

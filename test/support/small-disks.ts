@@ -37,7 +37,7 @@ export interface CrampedRegistry {
   /** Makes space on every disk. */
   clear(): Promise<void>;
   /** The operator's steps beside freeing space: starts a server again that the full disk ended. */
-  mend(): Promise<void>;
+  repair(): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export async function startCramped(
             .map((name) => disks.get(name)!.clear()),
         );
       },
-      async mend() {
+      async repair() {
         if (registry instanceof Topology && !(await registry.servers.postgres.isUp()))
           await registry.servers.postgres.up();
       },

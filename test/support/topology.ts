@@ -188,10 +188,10 @@ function listening(): Promise<Server> {
 
 /** Hands each request to the next node that is alive, as it comes and as it is answered. */
 function balance(server: Server, ports: () => number[]): void {
-  let turn = 0;
+  let round = 0;
   const next = (): number | undefined => {
     const alive = ports();
-    return alive[turn++ % alive.length];
+    return alive[round++ % alive.length];
   };
   const headersOf = ({ rawHeaders }: IncomingMessage): string[] => rawHeaders;
   server.on("request", (req, res) => {

@@ -28,7 +28,7 @@ const read = async (text: string, separator = ",") =>
   rowsOf(await textFeed(parts(Buffer.from(text), 3), separator, DEFAULT_LIMITS));
 
 /** Pieces that tables are made of, the awkward ones more often than tables have them. */
-const piece = fc.oneof(
+const chunk = fc.oneof(
   {
     weight: 4,
     arbitrary: fc.constantFrom(
@@ -64,7 +64,7 @@ const piece = fc.oneof(
     arbitrary: fc.string({ unit: "grapheme", maxLength: 4 }).filter((text) => !text.includes("\0")),
   },
 );
-const table = fc.array(piece, { maxLength: 40 }).map((pieces) => pieces.join(""));
+const table = fc.array(chunk, { maxLength: 40 }).map((chunks) => chunks.join(""));
 
 describe("the scanner and the reference reader", () => {
   it("give the same rows for any text, wherever the parts are cut", async () => {

@@ -34,7 +34,8 @@ async function follow(
       registry,
       id,
       (state) => {
-        if ("away" in state) return progress.update(0, null, `${state.away}; trying again`);
+        if ("unavailable" in state)
+          return progress.update(0, null, `${state.unavailable}; trying again`);
         const { done, total, unit } = state.progress ?? { done: 0, total: null, unit: "" };
         progress.update(
           done,

@@ -25,11 +25,12 @@ const REMEDIES: Readonly<Record<number, string>> = {
 };
 
 /** @param reason names settings, no hosts */
-export const away = (reason: string): Outage => new Outage(`the embeddings server ${reason}`);
+export const unavailable = (reason: string): Outage =>
+  new Outage(`the embeddings server ${reason}`);
 
 /** @param setting where the time comes from */
 const late = (timeout: number, setting: string): Outage =>
-  away(`did not answer within ${setting}=${timeout} ms`);
+  unavailable(`did not answer within ${setting}=${timeout} ms`);
 
 /**
  * The meaning of an answer that is not 2xx.
@@ -45,7 +46,7 @@ function refusalOf(status: number, body: string, key: string | undefined): Error
   const message =
     "answers " +
     `${status}${remedy === undefined ? "" : `, ${remedy}`}${words === "" ? "" : `: ${words}`}`;
-  if (PASSING.has(status) || (status >= 500 && !UNABLE.has(status))) return away(message);
+  if (PASSING.has(status) || (status >= 500 && !UNABLE.has(status))) return unavailable(message);
   return new (TOO_MUCH.has(status) ? InputRefused : EmbeddingsRefused)(
     `the embeddings server ${message}`,
   );
@@ -53,11 +54,11 @@ function refusalOf(status: number, body: string, key: string | undefined): Error
 
 /** The server's message, in one line and without the key. */
 function wordsOf(body: string, key: string | undefined): string {
-  const said = messageOf(body);
+  const stated = messageOf(body);
   const hidden =
     key === undefined
-      ? said
-      : said
+      ? stated
+      : stated
           .replaceAll(key, "…")
           .replaceAll(key.replaceAll("/", "\\/"), "…")
           .replaceAll(JSON.stringify(key).slice(1, -1), "…");
@@ -72,13 +73,13 @@ function wordsOf(body: string, key: string | undefined): string {
 function messageOf(body: string): string {
   try {
     const { error, message, detail } = JSON.parse(body) as Record<string, unknown>;
-    for (const said of [
+    for (const stated of [
       (error as { message?: unknown } | undefined)?.message,
       error,
       message,
       detail,
     ])
-      if (typeof said === "string") return said;
+      if (typeof stated === "string") return stated;
   } catch {
     // Not every proxy in front of a server speaks JSON.
   }
@@ -146,18 +147,18 @@ export class EmbeddingsHttp {
       return await gathered(answer, longest);
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason;
-      throw isFault(error) ? away(`cannot be reached (${error.code})`) : error;
+      throw isFault(error) ? unavailable(`cannot be reached (${error.code})`) : error;
     } finally {
       clearTimeout(clock);
       for (const one of signals) one.removeEventListener("abort", end);
       // A body that was not read to its end is not wanted: the connection is closed. A server that
       // notices it ends the computation.
-      ending.abort(away("is not listened to any more"));
+      ending.abort(unavailable("is not listened to any more"));
     }
   }
 
   close(): void {
-    this.#closing.abort(away("is not used any more: the registry is stopping"));
+    this.#closing.abort(unavailable("is not used any more: the registry is stopping"));
     this.#connections.close();
   }
 
@@ -203,6 +204,6 @@ async function gathered(answer: IncomingMessage, longest: number): Promise<strin
         `the embeddings server sent an invalid answer: its answer is longer than ${longest} bytes`,
       );
   }
-  if (!answer.complete) throw away("ended its answer early");
+  if (!answer.complete) throw unavailable("ended its answer early");
   return Buffer.concat(parts).toString("utf8");
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { away, type Call, EmbeddingsHttp, InputRefused } from "./endpoint-http.js";
+import { unavailable, type Call, EmbeddingsHttp, InputRefused } from "./endpoint-http.js";
 import { type Embedder, EmbeddingsRefused } from "./port.js";
 
 /** Longest vectors that are taken. */
@@ -188,7 +188,7 @@ export class EndpointEmbedder implements Embedder {
    * Texts of the next call: one at first, since the speed of the server is unknown. Long texts may
    * take a model seconds each.
    */
-  #lot = 1;
+  #chunk = 1;
   #health: { asked: Promise<void>; until: number } | undefined;
 
   readonly #options: EmbeddingsOptions;
@@ -206,9 +206,9 @@ export class EndpointEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     while (vectors.length < inputs.length)
       vectors.push(
-        ...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#lot), (lot) =>
-          this.#timed(lot.length, () =>
-            this.#embed(model, prefix, lot, { timeout, setting: "EMBEDDINGS_TIMEOUT", signal }),
+        ...(await this.#taken(inputs.slice(vectors.length, vectors.length + this.#chunk), (chunk) =>
+          this.#timed(chunk.length, () =>
+            this.#embed(model, prefix, chunk, { timeout, setting: "EMBEDDINGS_TIMEOUT", signal }),
           ),
         )),
       );
@@ -231,8 +231,8 @@ export class EndpointEmbedder implements Embedder {
       signal,
     };
     return (
-      await this.#taken([prepared(text, maxText)], (lot) =>
-        this.#embed(queryModel, queryPrefix, lot, limit),
+      await this.#taken([prepared(text, maxText)], (chunk) =>
+        this.#embed(queryModel, queryPrefix, chunk, limit),
       )
     )[0]!;
   }
@@ -249,7 +249,7 @@ export class EndpointEmbedder implements Embedder {
 
   async close(): Promise<void> {
     this.#health = {
-      asked: Promise.reject(away("is not used any more: the registry is stopping")),
+      asked: Promise.reject(unavailable("is not used any more: the registry is stopping")),
       until: Infinity,
     };
     this.#health.asked.catch(() => {});
@@ -308,11 +308,12 @@ export class EndpointEmbedder implements Embedder {
     const took = (): number => performance.now() - begun;
     try {
       const done = await call();
-      if (took() < UNHURRIED / 4 && texts >= this.#lot)
-        this.#lot = Math.min(this.#options.batch, texts * 2);
+      if (took() < UNHURRIED / 4 && texts >= this.#chunk)
+        this.#chunk = Math.min(this.#options.batch, texts * 2);
       return done;
     } finally {
-      if (took() > UNHURRIED) this.#lot = Math.max(1, Math.floor(Math.min(texts, this.#lot) / 2));
+      if (took() > UNHURRIED)
+        this.#chunk = Math.max(1, Math.floor(Math.min(texts, this.#chunk) / 2));
     }
   }
 

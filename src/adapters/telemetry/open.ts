@@ -66,8 +66,8 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "closedMembers",
   "stateOfCrate",
   "holders",
-  "keptScore",
-  "keepScore",
+  "storedScore",
+  "storeScore",
 ];
 
 /**
@@ -78,14 +78,14 @@ export function tracedDeps<
   D extends Pick<Deps, "config" | "records" | "objects" | "queries" | "openQueries" | "jobs">,
 >(deps: D, tracing: Tracing): D {
   const { config, jobs } = deps;
-  const told =
+  const reported =
     (call: Omit<StoreCall, "operation">) => (operation: string) => (work: () => Promise<unknown>) =>
       tracing.store({ ...call, operation }, work);
-  const records = told({
+  const records = reported({
     store: "records",
     system: config.DATABASE_URL === null ? "sqlite" : "postgresql",
   });
-  const graph = told({
+  const graph = reported({
     store: "graph",
     system: config.SPARQL_QUERY_URL === null ? "oxigraph" : "sparql",
   });
@@ -97,7 +97,7 @@ export function tracedDeps<
     ),
     queries: wrapped(deps.queries, { select: graph("select"), table: graph("select") }),
     openQueries: wrapped(deps.openQueries, { ask: graph("query") }),
-    objects: tracedObjects(deps.objects, config, told),
+    objects: tracedObjects(deps.objects, config, reported),
     jobs: wrapped(jobs, {
       enqueue: (work, submission) => tracing.queued(submission as string, work),
     }),
@@ -108,9 +108,9 @@ export function tracedDeps<
 function tracedObjects(
   objects: ObjectStore,
   config: Config,
-  told: (call: Omit<StoreCall, "operation">) => (operation: string) => Around,
+  reported: (call: Omit<StoreCall, "operation">) => (operation: string) => Around,
 ): ObjectStore {
-  const call = told({ store: "objects", system: config.S3_ENDPOINT === null ? "files" : "s3" });
+  const call = reported({ store: "objects", system: config.S3_ENDPOINT === null ? "files" : "s3" });
   const [receive, put] = [call("receive"), call("put")];
   return wrapped(objects, {
     stage: async (work) => wrapped((await receive(work)) as StagedObject, { publish: put }),

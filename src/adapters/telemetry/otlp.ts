@@ -275,7 +275,7 @@ export function openTracing(options: TracingOptions): Tracing {
     }),
     sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
     spanProcessors: [
-      new BatchSpanProcessor(told(exporter, options.onLost), {
+      new BatchSpanProcessor(reported(exporter, options.onLost), {
         scheduledDelayMillis: delay,
         exportTimeoutMillis: timeout,
         maxQueueSize: queue,
@@ -294,7 +294,7 @@ export function openTracing(options: TracingOptions): Tracing {
 }
 
 /** The exporter, which reports when it fails; the SDK itself would be silent. */
-function told(exporter: SpanExporter, onLost: (reason: string) => void): SpanExporter {
+function reported(exporter: SpanExporter, onLost: (reason: string) => void): SpanExporter {
   let last = -Infinity;
   return {
     export: (spans, done) =>

@@ -33,7 +33,7 @@ const FEW = 50;
 
 /** The event-loop turn of the page that was queued last: pages are read one after the other. */
 let promised: Promise<void> = Promise.resolve();
-const nextTurn = (): Promise<void> => (promised = promised.then(() => turn()));
+const nextEventLoopTurn = (): Promise<void> => (promised = promised.then(() => turn()));
 
 /**
  * Reads of one request, batched so that a page of records costs a bounded number of store reads.
@@ -63,7 +63,7 @@ class Loaders {
     // Nodes, not records: a target of many links is parsed once.
     this.#nodes ??= new DataLoader(
       (arks) =>
-        this.inTurn(async () => {
+        this.queued(async () => {
           const records = await liveRecords(this.#deps, arks);
           const nodes = arks.map((asked, index) => {
             const record = records[index];
@@ -80,7 +80,7 @@ class Loaders {
   /** The record as the caller sees it, derived entries included. */
   view(record: StoredRecord): Promise<RecordView> {
     this.#views ??= new DataLoader(
-      (records) => this.inTurn(() => viewsOf(this.#deps, records, this.#caller)),
+      (records) => this.queued(() => viewsOf(this.#deps, records, this.#caller)),
       { cache: false, maxBatchSize: BATCH },
     );
     return this.#views.load(record);
@@ -111,10 +111,10 @@ class Loaders {
    * @throws ServiceError `QUERY_TOO_COSTLY` when the answer has reached its limit; `BAD_REQUEST`
    * when nobody waits for it
    */
-  inTurn<R>(read: () => Promise<R>): Promise<R> {
+  queued<R>(read: () => Promise<R>): Promise<R> {
     const isFirst = this.#begun++ === 0;
     const result = this.#pages
-      .then(() => (isFirst ? undefined : nextTurn()))
+      .then(() => (isFirst ? undefined : nextEventLoopTurn()))
       .then(() => {
         if (this.#signal?.aborted)
           throw new ServiceError(
@@ -196,7 +196,7 @@ class Loaders {
       pages.set(
         page,
         (loader = new DataLoader(
-          (ids: readonly string[]) => this.inTurn(() => read(ids as string[])),
+          (ids: readonly string[]) => this.queued(() => read(ids as string[])),
           { cache: false, maxBatchSize: BATCH },
         )) as DataLoader<string, unknown>,
       );

@@ -456,25 +456,25 @@ const statementOf = <T extends { thirdParty?: true }>(
 function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge[] {
   // Each member of a group has its own record.
   const stated = edges.flatMap(({ source, name, target, statedBy }, index) =>
-    statedBy.flatMap(({ record, ...said }) =>
-      record === null ? [] : [{ index, source, name, target, record, said }],
+    statedBy.flatMap(({ record, ...claimed }) =>
+      record === null ? [] : [{ index, source, name, target, record, claimed }],
     ),
   );
   let statements: Promise<EvidenceStatement[][]> | undefined;
   const withFields = async (): Promise<EvidenceStatement[][]> => {
     const fields = await fieldsStated(stated, context.deps);
     const found = edges.map((): EvidenceStatement[] => []);
-    for (const [place, { index, record, said }] of stated.entries())
+    for (const [place, { index, record, claimed }] of stated.entries())
       for (const field of fields[place]!)
-        found[index]!.push({ ...statementOf(said), record, field });
+        found[index]!.push({ ...statementOf(claimed), record, field });
     return found;
   };
-  const said = (): Promise<EvidenceStatement[][]> => {
+  const claimed = (): Promise<EvidenceStatement[][]> => {
     if (!statements) context.loaders.spend(edges.length);
     return (statements ??= withFields());
   };
   return edges.map((edge, index) => ({
     ...withEnds(edge, context),
-    statedBy: async () => (await said())[index]!,
+    statedBy: async () => (await claimed())[index]!,
   }));
 }

@@ -197,7 +197,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       const checked = checkedPage(page);
       // A part of what an answer may hold: a page that ends early still fits.
       const { MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES } = context.deps.config;
-      const found = await context.loaders.inTurn(() =>
+      const found = await context.loaders.queued(() =>
         resolver.page(
           filterOf(filter),
           { ...checked, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },

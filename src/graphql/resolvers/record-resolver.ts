@@ -117,7 +117,7 @@ async function followLinks(
     more = out.next !== undefined;
   }
   if (!more && connection.in.length > 0) {
-    const room = limit - targets.length;
+    const space = limit - targets.length;
     const back = await context.loaders.linksTo(node.stored.key, {
       predicates: connection.in,
       unlessBack: connection.out,
@@ -125,11 +125,11 @@ async function followLinks(
       ...(connection.inKinds ? { kinds: connection.inKinds } : {}),
       ...(side === "i" && after ? { after } : {}),
     });
-    for (const link of back.items.slice(0, room)) {
+    for (const link of back.items.slice(0, space)) {
       targets.push(link.source);
       cursors.push(`i${link.position}`);
     }
-    more = back.items.length > room || back.next !== undefined;
+    more = back.items.length > space || back.next !== undefined;
   }
   context.loaders.spend(targets.length);
   return pageOf(

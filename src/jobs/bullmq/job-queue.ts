@@ -15,7 +15,7 @@ import {
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
 import { Running, Watchers } from "../running.js";
-import { Reconciler, type Signal, Signals, SignsOfLife } from "./reconciler.js";
+import { Reconciler, type Signal, Signals, Heartbeats } from "./reconciler.js";
 import { LOCK, SIGN, Tickets, TicketWorker } from "./tickets.js";
 
 export interface BullMqQueueOptions {
@@ -61,7 +61,7 @@ export class BullMqJobQueue implements JobQueue {
   readonly #attempts = new Map<string, number>();
   readonly #withoutLock = new Set<string>();
   readonly #signals: Signals;
-  readonly #signs: SignsOfLife;
+  readonly #heartbeats: Heartbeats;
   readonly #watchers: Watchers;
   readonly #reconciler: Reconciler;
   readonly #host: AttemptHost;
@@ -84,17 +84,17 @@ export class BullMqJobQueue implements JobQueue {
     this.#link = link;
     this.#slow = options.slow && new SlowLane(options.slow);
     this.#tickets = new Tickets(link);
-    this.#signals = new Signals(link, (id, signal) => this.#heard(id, signal));
-    this.#signs = new SignsOfLife(link, {
+    this.#signals = new Signals(link, (id, signal) => this.#received(id, signal));
+    this.#heartbeats = new Heartbeats(link, {
       interval: stalledInterval,
       lifetime: SIGN * stalledInterval,
-      told: (id) => this.#signals.tell(id, "changed"),
+      announced: (id) => this.#signals.send(id, "changed"),
     });
     this.#watchers = new Watchers(this.#signals);
     this.#reconciler = new Reconciler({
       store,
       link,
-      signs: this.#signs,
+      heartbeats: this.#heartbeats,
       interval: options.reconcileInterval,
       settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
       jobKey: (id) => this.#tickets.key(id),
@@ -109,10 +109,10 @@ export class BullMqJobQueue implements JobQueue {
       ...(onFault && { onFault }),
       begun: ({ id, attempt }) => {
         this.#attempts.set(id, attempt);
-        this.#signs.begin(id);
+        this.#heartbeats.begin(id);
       },
       progressed: (id, progress) => {
-        this.#signs.progressed(id, progress);
+        this.#heartbeats.progressed(id, progress);
         this.#watchers.notify(id);
       },
       changed: (id, submission) => this.#changed(id, submission),
@@ -125,7 +125,7 @@ export class BullMqJobQueue implements JobQueue {
     else this.#link.failed(new Error("no connection"));
     // Submissions that were lost with Redis do not wait until the next round.
     this.#link.onReturn(() => void this.#reconcile({ always: true }));
-    await this.#signals.hearOrders();
+    await this.#signals.receiveOrders();
     const { concurrency, stalledInterval, backOff } = this.#options;
     this.#worker = new TicketWorker({
       link: this.#link,
@@ -143,7 +143,7 @@ export class BullMqJobQueue implements JobQueue {
         !this.#closing &&
         !this.#running.has(id) &&
         (await this.#options.store.submission(id))?.status === "running",
-      seen: (id) => this.#signs.seen(id),
+      seen: (id) => this.#heartbeats.seen(id),
       unlocked: (id) => void this.#unlocked(id),
       fault: (error) => this.#fault(error),
     });
@@ -162,12 +162,17 @@ export class BullMqJobQueue implements JobQueue {
   async cancel(id: string): Promise<void> {
     const submission = await this.#options.store.cancelSubmission(id, this.#host.now());
     const here = this.#running.abort(id, "cancelled");
-    this.#signals.tell(id, "cancel");
+    this.#signals.send(id, "cancel");
     try {
       // A job that a worker holds is not removed; the worker got the signal, or finds the mark in
       // the record store.
       const removed = await this.#tickets.remove(id);
-      if (removed && !here && submission?.status === "running" && !(await this.#signs.seen(id)))
+      if (
+        removed &&
+        !here &&
+        submission?.status === "running" &&
+        !(await this.#heartbeats.seen(id))
+      )
         await endFailed(this.#host, submission, cancelled);
     } catch (error) {
       this.#link.failed(error);
@@ -176,7 +181,7 @@ export class BullMqJobQueue implements JobQueue {
   }
 
   progress(id: string): Promise<Progress | null> {
-    return this.#signs.progress(id);
+    return this.#heartbeats.progress(id);
   }
 
   watch(id: string): AsyncIterable<void> {
@@ -233,7 +238,7 @@ export class BullMqJobQueue implements JobQueue {
     const outcome = await attempt(this.#host, id, handler, abort);
     this.#attempts.delete(id);
     this.#withoutLock.delete(id);
-    this.#signs.end(id);
+    this.#heartbeats.end(id);
     return outcome;
   }
 
@@ -292,7 +297,7 @@ export class BullMqJobQueue implements JobQueue {
     if (hasEnded(submission)) this.#watchers.end(id);
   }
 
-  #heard(id: string, signal: Signal): void {
+  #received(id: string, signal: Signal): void {
     if (signal === "cancel") return void this.#running.abort(id, "cancelled");
     this.#watchers.notify(id);
     if (signal === "ended") this.#watchers.end(id);
@@ -300,8 +305,8 @@ export class BullMqJobQueue implements JobQueue {
 
   #changed(id: string, submission: Submission | undefined): void {
     const signal = hasEnded(submission) ? "ended" : "changed";
-    this.#heard(id, signal);
-    this.#signals.tell(id, signal);
+    this.#received(id, signal);
+    this.#signals.send(id, signal);
   }
 
   #fault(error: unknown): void {
@@ -318,7 +323,7 @@ export class BullMqJobQueue implements JobQueue {
     clearInterval(this.#looking);
     const idle = this.#running.end(grace);
     await (this.#worker?.close(idle) ?? idle);
-    this.#signs.close();
+    this.#heartbeats.close();
     this.#watchers.endAll();
     await this.#tickets.close();
     this.#link.close();

@@ -10,7 +10,7 @@ const BATCH = 500;
 interface ReconcilerOptions {
   store: Pick<JobStore, "unfinished">;
   link: RedisLink;
-  signs: SignsOfLife;
+  heartbeats: Heartbeats;
   /** Key in Redis of a submission's job. */
   jobKey: (submission: string) => string;
   enqueue: (submission: string) => Promise<unknown>;
@@ -44,7 +44,7 @@ export class Reconciler {
    * @throws when the record store or Redis is unavailable
    */
   async run({ always = false } = {}): Promise<number> {
-    const { link, interval, store, enqueue, signs } = this.#options;
+    const { link, interval, store, enqueue, heartbeats } = this.#options;
     const settling = await this.#emptiedWithin(this.#options.settling);
     if (
       !always &&
@@ -65,7 +65,7 @@ export class Reconciler {
         batch.map(({ id }) => link.commands.exists(this.#options.jobKey(id))),
       );
       for (const [n, { id, status }] of batch.entries()) {
-        if (known[n] === 1 || (status === "running" && (settling || (await signs.seen(id)))))
+        if (known[n] === 1 || (status === "running" && (settling || (await heartbeats.seen(id)))))
           continue;
         await enqueue(id);
         count++;
@@ -95,12 +95,12 @@ interface SignOptions {
   /** How long a sign is believed, ms. */
   lifetime: number;
   /** Progress of a submission has been stored. */
-  told: (submission: string) => void;
+  announced: (submission: string) => void;
 }
 
 interface Sign {
   progress: Progress | null;
-  toldAt: number;
+  sentAt: number;
   timer?: NodeJS.Timeout;
   written?: true;
 }
@@ -110,7 +110,7 @@ interface Sign {
  * key while the job runs; the key expires by itself when the process dies. Unlike BullMQ's lock it
  * comes back when Redis lost it.
  */
-export class SignsOfLife {
+export class Heartbeats {
   readonly #mine = new Map<string, Sign>();
   readonly #beat: NodeJS.Timeout;
 
@@ -128,7 +128,7 @@ export class SignsOfLife {
 
   /** Written with the first progress, or the first beat: a shorter job needs none. */
   begin(submission: string): void {
-    this.#mine.set(submission, { progress: null, toldAt: 0 });
+    this.#mine.set(submission, { progress: null, sentAt: 0 });
   }
 
   /** A change of stage is reported at once. */
@@ -137,8 +137,8 @@ export class SignsOfLife {
     if (!sign) return;
     const newStage = sign.progress?.stage !== progress.stage;
     sign.progress = progress;
-    if (newStage || Date.now() - sign.toldAt >= INTERVAL) this.#tell(submission, sign);
-    else sign.timer ??= setTimeout(() => this.#tell(submission, sign), INTERVAL);
+    if (newStage || Date.now() - sign.sentAt >= INTERVAL) this.#send(submission, sign);
+    else sign.timer ??= setTimeout(() => this.#send(submission, sign), INTERVAL);
   }
 
   end(submission: string): void {
@@ -178,12 +178,12 @@ export class SignsOfLife {
     this.#mine.clear();
   }
 
-  #tell(submission: string, sign: Sign): void {
+  #send(submission: string, sign: Sign): void {
     clearTimeout(sign.timer);
     delete sign.timer;
-    sign.toldAt = Date.now();
+    sign.sentAt = Date.now();
     this.#write(submission);
-    this.#options.told(submission);
+    this.#options.announced(submission);
   }
 
   #write(submission: string): void {
@@ -219,15 +219,15 @@ export class Signals {
   readonly #joined = new Map<string, Promise<unknown>>();
 
   readonly #link: RedisLink;
-  readonly #heard: (submission: string, signal: Signal) => void;
+  readonly #received: (submission: string, signal: Signal) => void;
 
-  constructor(link: RedisLink, heard: (submission: string, signal: Signal) => void) {
+  constructor(link: RedisLink, received: (submission: string, signal: Signal) => void) {
     this.#link = link;
-    this.#heard = heard;
+    this.#received = received;
   }
 
   /** To the watchers of a submission; `cancel` goes to every worker. */
-  tell(submission: string, signal: Signal): void {
+  send(submission: string, signal: Signal): void {
     if (!this.#link.ready) return;
     const [channel, message] =
       signal === "cancel" ? [this.#orders(), submission] : [this.#news(submission), signal];
@@ -237,7 +237,7 @@ export class Signals {
   }
 
   /** Subscribes to orders to stop submissions. */
-  async hearOrders(): Promise<void> {
+  async receiveOrders(): Promise<void> {
     await this.#subscribe(this.#orders());
   }
 
@@ -268,11 +268,11 @@ export class Signals {
     if (this.#subscriber) return this.#subscriber;
     const news = this.#news("");
     const orders = this.#orders();
-    this.#subscriber = this.#link.patient();
+    this.#subscriber = this.#link.retrying();
     this.#subscriber.on("message", (channel: string, message: string) => {
-      if (channel === orders) this.#heard(message, "cancel");
+      if (channel === orders) this.#received(message, "cancel");
       else if (message === "changed" || message === "ended")
-        this.#heard(channel.slice(news.length), message);
+        this.#received(channel.slice(news.length), message);
     });
     return this.#subscriber;
   }

@@ -28,7 +28,7 @@ redis.call("PEXPIRE", KEYS[2], ARGV[3])
 return turn`;
 
 /** Gives each job of a user its round among the jobs of the others. */
-class FairTurns {
+class FairPriorities {
   readonly #link: RedisLink;
   readonly #waiting: string;
 
@@ -42,9 +42,15 @@ class FairTurns {
 
   async next(user: string): Promise<number> {
     const { commands } = this.#link as unknown as {
-      commands: { arkgraphTurn(...input: (string | number)[]): Promise<number> };
+      commands: { arkgraphPriority(...input: (string | number)[]): Promise<number> };
     };
-    return commands.arkgraphTurn(this.#waiting, this.#link.key("turns"), user, LAST_TURN, MEMORY);
+    return commands.arkgraphPriority(
+      this.#waiting,
+      this.#link.key("turns"),
+      user,
+      LAST_TURN,
+      MEMORY,
+    );
   }
 }
 
@@ -85,7 +91,7 @@ const submissionOf = (ticket: string): string => decodeURIComponent(ticket.slice
  */
 export class Tickets {
   readonly #queue: Queue<TicketData>;
-  readonly #turns: FairTurns;
+  readonly #priorities: FairPriorities;
 
   readonly #link: RedisLink;
 
@@ -102,7 +108,7 @@ export class Tickets {
     });
     this.#queue.on("error", (error) => link.failed(error));
     ignoreUnheard(this.#queue);
-    this.#turns = new FairTurns(link, this.#queue.toKey("prioritized"));
+    this.#priorities = new FairPriorities(link, this.#queue.toKey("prioritized"));
   }
 
   /** The key in Redis of a submission's ticket. */
@@ -112,7 +118,7 @@ export class Tickets {
 
   /** Does nothing when it has one. @throws when Redis is unavailable */
   async add({ id, user }: { id: string; user: string }): Promise<void> {
-    const priority = await this.#turns.next(user);
+    const priority = await this.#priorities.next(user);
     await this.#queue.add(
       "submission",
       { submission: id },
@@ -202,7 +208,7 @@ export class TicketWorker {
 
     const { link, concurrency, stalledInterval, backOff, unlocked, fault } = options;
     this.#worker = new Worker<TicketData>(QUEUE, (ticket, token) => this.#work(ticket, token!), {
-      connection: link.patient(),
+      connection: link.retrying(),
       prefix: link.key(),
       concurrency,
       stalledInterval,

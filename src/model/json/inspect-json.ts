@@ -99,7 +99,7 @@ class Inspection {
       this.#document();
     } catch (error) {
       if (!(error instanceof Broken)) throw error;
-      this.#tell("json_invalid", error.message, error.at);
+      this.#report("json_invalid", error.message, error.at);
     }
     return this.#problems;
   }
@@ -116,7 +116,7 @@ class Inspection {
         this.#frames.push({ keys: char === "{" ? new Set() : null, place: char === "{" ? "" : 0 });
         if (this.#frames.length > this.#maxDepth) {
           this.#frames.pop();
-          this.#tell(
+          this.#report(
             "too_deep",
             `nested deeper than MAX_JSON_DEPTH=${this.#maxDepth} allows`,
             this.#at - 1,
@@ -165,9 +165,9 @@ class Inspection {
     const key = this.#string();
     frame.place = key;
     if (!isKeepable(key))
-      this.#tell("string_unicode", "a key holds NUL or half of a surrogate pair", start);
+      this.#report("string_unicode", "a key holds NUL or half of a surrogate pair", start);
     if (frame.keys!.has(key))
-      this.#tell("duplicate_key", "the key occurs twice in this object", start);
+      this.#report("duplicate_key", "the key occurs twice in this object", start);
     frame.keys!.add(key);
     this.#space();
     if (this.#text[this.#at] !== ":") throw new Broken(this.#at, "Expecting ':' delimiter");
@@ -178,7 +178,7 @@ class Inspection {
     const start = this.#at;
     if (this.#text[start] === '"') {
       if (!isKeepable(this.#string()))
-        this.#tell("string_unicode", "the string holds NUL or half of a surrogate pair", start);
+        this.#report("string_unicode", "the string holds NUL or half of a surrogate pair", start);
       return;
     }
     const word = match(/true|false|null/y, this.#text, start);
@@ -186,7 +186,7 @@ class Inspection {
     if (number === undefined) throw new Broken(start, "Expecting value");
     this.#at += number.length;
     if (word === undefined && !isExactNumber(number))
-      this.#tell(
+      this.#report(
         "number_precision",
         "the number has more digits or a larger exponent than a double can represent; " +
           "send it as a string",
@@ -224,7 +224,7 @@ class Inspection {
       this.#at++;
   }
 
-  #tell(code: JsonProblem["code"], message: string, offset: number): void {
+  #report(code: JsonProblem["code"], message: string, offset: number): void {
     // Problems come in rising order, so lines are counted on from the last one.
     this.#nextBreak ??= this.#breakAfter(0);
     while (this.#nextBreak < offset) {

@@ -183,7 +183,7 @@ async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void>
     await announce(deps, { kind: "submission", id: submission.id, attempt: submission.attempt }, [
       ...new Set(outputs.map(({ object }) => object.sha256)),
     ]);
-    reached({ submission: submission.id, moment: "files announced" });
+    reached({ submission: submission.id, event: "files announced" });
     for (const output of outputs) {
       await output.object.publish();
       stored.add(output);
@@ -257,7 +257,7 @@ async function commit(
           rocrateIdentifier: dataset,
         },
       });
-      reached({ submission: submission.id, moment: "committed" });
+      reached({ submission: submission.id, event: "committed" });
       return;
     } catch (error) {
       // Another user changed the computation, or a minted name is taken: read the record and mint

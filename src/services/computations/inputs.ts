@@ -247,7 +247,7 @@ export async function* filesFor(
   place: InputPlace,
   files: readonly RunInput[],
   { objects }: InputDeps,
-  told: (bytes: number) => void,
+  reported: (bytes: number) => void,
 ): AsyncGenerator<TarFile> {
   const here = files.filter((file) => file.place === place);
   const list = Buffer.from(
@@ -279,17 +279,17 @@ export async function* filesFor(
       path,
       size,
       open: async () =>
-        counted(size === 0 ? [] : await objects.open(sha256, undefined, { size }), told),
+        counted(size === 0 ? [] : await objects.open(sha256, undefined, { size }), reported),
     };
   }
 }
 
 async function* counted(
   bytes: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  told: (bytes: number) => void,
+  reported: (bytes: number) => void,
 ): AsyncGenerator<Uint8Array> {
   for await (const chunk of bytes) {
-    told(chunk.byteLength);
+    reported(chunk.byteLength);
     yield chunk;
   }
 }

@@ -66,7 +66,7 @@ export async function resultRecords(
     }),
   ];
   for (const { path, object, ark, type } of files) {
-    const said = {
+    const claimed = {
       "@type": "evi:DataDownload",
       name: shortened(path),
       description: `An output file of a run of ${computation.ark}.`,
@@ -83,9 +83,9 @@ export async function resultRecords(
         deps,
         "datadownload",
         ark,
-        withFacts(said, ark, deps.baseUrl(), object, ended),
+        withFacts(claimed, ark, deps.baseUrl(), object, ended),
         [
-          contentReference(said, {
+          contentReference(claimed, {
             object,
             name: path.slice(path.lastIndexOf("/") + 1),
             mediaType: type,
@@ -101,10 +101,10 @@ async function created(
   deps: Pick<Deps, "documents">,
   kind: "dataset" | "datadownload",
   ark: string,
-  said: JsonObject,
+  claimed: JsonObject,
   objects?: ObjectReference[],
 ): Promise<Results["writes"][number]> {
-  const state = await stateOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], said, ark));
+  const state = await stateOf(deps, KINDS[kind], ark, withDefaults(KINDS[kind], claimed, ark));
   return { op: "create", ark, key: arkKey(ark), ...state, ...(objects ? { objects } : {}) };
 }
 
@@ -181,7 +181,7 @@ export async function receiveOutputs(
   signal: AbortSignal,
   take: (output: RunOutput, bytes: number) => void,
 ): Promise<Finding[]> {
-  const { EXECUTION_OUTPUT_FILES: most, EXECUTION_OUTPUT_BYTES: room } = limits;
+  const { EXECUTION_OUTPUT_FILES: most, EXECUTION_OUTPUT_BYTES: space } = limits;
   const warnings: Finding[] = [];
   const seen = new Set<string>();
   let bytes = 0;
@@ -207,11 +207,11 @@ export async function receiveOutputs(
           `The run wrote more than EXECUTION_OUTPUT_FILES=${most} files to /outputs: ` +
             "pack them into one, or ask the operator to raise the setting.",
         );
-      if (bytes + entry.size > room) throw outputsTooLarge(limits);
+      if (bytes + entry.size > space) throw outputsTooLarge(limits);
       seen.add(path);
       const object = await objects
         .stage(entry.content(), {
-          limit: room - bytes,
+          limit: space - bytes,
           limitName: "EXECUTION_OUTPUT_BYTES",
           signal,
         })
@@ -240,9 +240,9 @@ export async function receiveOutputs(
   return warnings;
 }
 
-export const outputsTooLarge = ({ EXECUTION_OUTPUT_BYTES: room }: Limits): RunError =>
+export const outputsTooLarge = ({ EXECUTION_OUTPUT_BYTES: space }: Limits): RunError =>
   new RunError(
     "OUTPUTS_TOO_LARGE",
-    `The run wrote more than EXECUTION_OUTPUT_BYTES=${room} bytes to /outputs: write ` +
+    `The run wrote more than EXECUTION_OUTPUT_BYTES=${space} bytes to /outputs: write ` +
       "less, or ask the operator to raise the setting.",
   );

@@ -60,12 +60,12 @@ export async function runContainer<T>(
   try {
     const total = files.reduce((sum, { object }) => sum + object.size, 0);
     let done = 0;
-    const told = (bytes: number) => {
+    const reported = (bytes: number) => {
       signal.throwIfAborted();
       report({ stage: "preparing", done: (done += bytes), total, unit: "bytes" });
     };
     for (const place of ["inputs", "software"] as const)
-      await run.put(place, filesFor(place, files, deps, told));
+      await run.put(place, filesFor(place, files, deps, reported));
     signal.throwIfAborted();
     await run.start().catch((error: unknown) => {
       throw error instanceof EngineRefusal
@@ -203,18 +203,18 @@ const LONGEST_COMMAND = 128 * 2 ** 10;
  * @throws RunError `NO_IMAGE`, `IMAGE_NOT_ALLOWED`, `COMMAND_INVALID`
  */
 export function describeRun(document: JsonObject, allowed: string): RunDescription {
-  const said = document["container"];
-  if (typeof said !== "string" || said.trim() === "")
+  const stated = document["container"];
+  if (typeof stated !== "string" || stated.trim() === "")
     throw new RunError(
       "NO_IMAGE",
       "The computation names no image: give one as container, such as localhost/lab/count:1.",
       "/container",
     );
-  const image = said.trim().replace(/^docker:\/\//, "");
+  const image = stated.trim().replace(/^docker:\/\//, "");
   if (!REFERENCE.test(image))
     throw new RunError(
       "NO_IMAGE",
-      `${quoted(said)} is not the name of an image: give one as container, such as ` +
+      `${quoted(stated)} is not the name of an image: give one as container, such as ` +
         "localhost/lab/count:1.",
       "/container",
     );

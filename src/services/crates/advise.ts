@@ -87,7 +87,7 @@ const ONLY_REFERENCES: ReadonlySet<string> = new Set([
 function adviseOnReferences(description: CrateDescription, findings: Findings): void {
   const rules = new ReferenceRules(description, findings);
   for (const entity of description.entities) rules.check(entity);
-  rules.tell();
+  rules.report();
 }
 
 /** Places of one finding: the first is shown, the others are counted. */
@@ -138,7 +138,7 @@ class ReferenceRules {
   }
 
   /** One warning per kind: a tool that writes it once in a crate writes it everywhere. */
-  tell(): void {
+  report(): void {
     const { file } = this.#description;
     if (this.#nested)
       this.#findings.warn(

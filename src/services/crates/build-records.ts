@@ -25,7 +25,7 @@ import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import {
   type ContextBounds,
   type GraphsOf,
-  mendedGraphs,
+  repairedGraphs,
   RepairedContexts,
 } from "./records/repair.js";
 
@@ -162,7 +162,7 @@ export async function* buildRecords(
         claims.length > 0 ||
         reservedFields(KINDS[entity.kind]).some((name) => Object.hasOwn(document.body, name))
       )
-        tellReserved(entity, crate.findings);
+        reportReserved(entity, crate.findings);
       return size.counted(
         record(
           crate,
@@ -176,7 +176,7 @@ export async function* buildRecords(
       );
     });
   }
-  lost.tell(crate.findings);
+  lost.report(crate.findings);
 }
 
 /**
@@ -240,7 +240,7 @@ async function graphsFor(
     const inputs = indexes.map((index) => inputOf(drafts[index]!));
     const found = await withinLimits(
       graphsOf(crateContext, inputs).catch((error: unknown) =>
-        mendedGraphs(
+        repairedGraphs(
           error,
           crateContext,
           inputs.map((input, position) => ({
@@ -346,7 +346,7 @@ function objectsOf(
   return references;
 }
 
-const tellReserved = (entity: PreparedEntity, findings: Findings): void =>
+const reportReserved = (entity: PreparedEntity, findings: Findings): void =>
   findings.warn(
     "FIELD_RESERVED",
     "The containerDigest is stored in the document only: in the graph it is stated by runs " +
@@ -370,7 +370,7 @@ class LostTerms {
     }
   }
 
-  tell(findings: Findings): void {
+  report(findings: Findings): void {
     for (const [term, { count, entity }] of this.#terms) {
       const also = count === 1 ? "" : ` (and in ${count - 1} more)`;
       findings.warn(

@@ -5,7 +5,7 @@ import { openObjects } from "../../storage/objects/location.js";
 import { packLinks } from "../../storage/records/codecs.js";
 import { type CrateRecord, NO_TEXT } from "./build-records.js";
 import type { GraphsOf } from "./records/repair.js";
-import { takeIn, type IngestObjects } from "./run/ingest.js";
+import { ingestCrate, type IngestObjects } from "./run/ingest.js";
 import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
 
 // A separate thread for one crate: inflating, hashing, parsing and expanding would block the event
@@ -37,7 +37,7 @@ function ask(message: Question): Promise<Answer> {
 port.on("message", (answer: ToThread) => {
   if ("stop" in answer) {
     stopping.abort(new Error(STOPPED));
-    for (const tell of waiting.values()) tell({ id: 0, fault: STOPPED });
+    for (const report of waiting.values()) report({ id: 0, fault: STOPPED });
     return port.close();
   }
   waiting.get(answer.id)?.(answer);
@@ -60,19 +60,20 @@ const comparedOnly = (record: CrateRecord): CrateRecord => ({
  * ms between reports of a stage: it is reported when it begins, first advances and ends, and
  * between these at this interval, since a crate has many files.
  */
-const TOLD_EACH = 50;
-let told = { stage: "", moved: false, at: 0 };
+const REPORT_EVERY = 50;
+let reported = { stage: "", moved: false, at: 0 };
 
-function tellProgress(progress: Progress): void {
+function reportProgress(progress: Progress): void {
   const { stage, done, total } = progress;
-  const begins = stage !== told.stage;
-  if (!begins && told.moved && done !== total && performance.now() - told.at < TOLD_EACH) return;
-  told = { stage, moved: !begins, at: performance.now() };
+  const begins = stage !== reported.stage;
+  if (!begins && reported.moved && done !== total && performance.now() - reported.at < REPORT_EVERY)
+    return;
+  reported = { stage, moved: !begins, at: performance.now() };
   send({ type: "progress", progress });
 }
 
 const host: IntakeHost = {
-  progress: tellProgress,
+  progress: reportProgress,
   intend: async (sha256s) => {
     await ask({ type: "intend", sha256s });
   },
@@ -120,7 +121,7 @@ try {
     reader: (sha256) => objects.reader(sha256),
     readStaged: (place) => objects.readStaged(place),
   };
-  send({ type: "result", result: await takeIn(input, stoppable, host, graphsOf) });
+  send({ type: "result", result: await ingestCrate(input, stoppable, host, graphsOf) });
 } catch (error) {
   if (error instanceof ServiceError)
     send({ type: "fault", message: error.message, code: error.code });

@@ -98,7 +98,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     progress: (progress) => job.report(progress),
     intend: async (sha256s) => {
       await (announcing = announce(deps, holder, sha256s));
-      reached({ submission: submission.id, moment: "files announced" });
+      reached({ submission: submission.id, event: "files announced" });
     },
     registered: (arks, root) => registeredCrates(deps.records, arks, root, submission.user),
     claim: async (claims) => {
@@ -213,7 +213,7 @@ async function commit(
         rocrateIdentifier: root,
       },
     });
-    reached({ submission: submission.id, moment: "committed" });
+    reached({ submission: submission.id, event: "committed" });
     return undefined;
   } catch (error) {
     // Another attempt is running, or the submission was cancelled: that attempt or the cancellation

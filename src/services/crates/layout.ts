@@ -143,7 +143,7 @@ function collect(
   } else if (isObject(value)) {
     const id = value["@id"];
     const own = contextsOf(value, contexts);
-    if (typeof id === "string" && saysMore(value))
+    if (typeof id === "string" && hasMembers(value))
       found.push({
         id,
         pointer,
@@ -169,7 +169,7 @@ const isProperty = (key: string): boolean =>
   key === "@included" ||
   key === "@reverse";
 
-const saysMore = (value: JsonObject): boolean =>
+const hasMembers = (value: JsonObject): boolean =>
   Object.keys(value).some((key) => key !== "@id" && key !== "@context");
 
 /**

@@ -418,7 +418,7 @@ export async function planUpload(
   });
   try {
     const name = file.name || (format === "zip" ? "crate.zip" : "ro-crate-metadata.json");
-    return await deps.planTurns.run(signal, (either) =>
+    return await deps.planLimit.run(signal, (either) =>
       planCrate(
         deps,
         {

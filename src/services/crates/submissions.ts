@@ -165,11 +165,11 @@ export async function submitCrate(
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {
-    reached({ submission: id, moment: "archive received" });
+    reached({ submission: id, event: "archive received" });
     await announce(deps, { kind: "submission", id, attempt: 0 }, [staged.sha256]);
-    reached({ submission: id, moment: "archive announced" });
+    reached({ submission: id, event: "archive announced" });
     await staged.publish();
-    reached({ submission: id, moment: "archive stored" });
+    reached({ submission: id, event: "archive stored" });
   } catch (error) {
     await staged.discard();
     throw error;
@@ -190,7 +190,7 @@ export async function submitCrate(
     update,
     at: Date.now(),
   });
-  reached({ submission: submission.id, moment: "submission accepted" });
+  reached({ submission: submission.id, event: "submission accepted" });
   if (!existing) return queued(deps, submission);
   await deps.records.release({ kind: "submission", id });
   if ((submission.input as CrateSubmissionInput).crate !== crate)
@@ -340,21 +340,21 @@ export async function followSubmission(
 ): Promise<AsyncIterable<SubmissionView>> {
   const { submissionUUID } = await readSubmission(deps, id, caller);
   const changes = deps.jobs.watch(submissionUUID)[Symbol.asyncIterator]();
-  let told = "";
-  let toldAt = Number.NEGATIVE_INFINITY;
+  let sent = "";
+  let sentAt = Number.NEGATIVE_INFINITY;
   let stopped = false;
   // Not a generator: its `return` would wait for the next change.
   const iterator: AsyncIterator<SubmissionView> = {
     async next() {
       while (!stopped) {
         if ((await changes.next()).done) break;
-        await pause(toldAt + interval - performance.now());
+        await pause(sentAt + interval - performance.now());
         if (stopped) break;
         const view = await readSubmission(deps, submissionUUID, caller);
         const text = JSON.stringify(view);
-        if (text === told) continue;
-        told = text;
-        toldAt = performance.now();
+        if (text === sent) continue;
+        sent = text;
+        sentAt = performance.now();
         return { done: false, value: view };
       }
       return { done: true, value: undefined };

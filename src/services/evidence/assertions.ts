@@ -66,9 +66,9 @@ export class Assertions {
     const places = new Set<number>();
     let place = 0;
     let batch: Edge[] = [];
-    const judge = async (): Promise<void> => {
-      const said = await this.of(batch, near);
-      for (const [index, { thirdParty }] of said.entries()) {
+    const decide = async (): Promise<void> => {
+      const claims = await this.of(batch, near);
+      for (const [index, { thirdParty }] of claims.entries()) {
         if (!thirdParty) continue;
         places.add(place + index);
         dropped.push(batch[index]!);
@@ -76,8 +76,8 @@ export class Assertions {
       place += batch.length;
       batch = [];
     };
-    for (const edge of net.edges()) if (batch.push(edge) === EDGES) await judge();
-    await judge();
+    for (const edge of net.edges()) if (batch.push(edge) === EDGES) await decide();
+    await decide();
     net.drop(places);
     return dropped;
   }

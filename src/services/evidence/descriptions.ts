@@ -87,7 +87,7 @@ export async function describe(
   let latest = "";
   let node = "";
   let known: Description = { types: [], records: [] };
-  const hear = (key: string, second: string, place: number, cell: string): void => {
+  const receive = (key: string, second: string, place: number, cell: string): void => {
     if (key !== latest) {
       latest = key;
       node = iriIn(key)!;
@@ -100,7 +100,7 @@ export async function describe(
     else if (place === 1) known.name = least(known.name, textIn(cell)!);
     else known.description = least(known.description, shorten(textIn(cell)!));
   };
-  if (texts) eachCell(await texts, 1, hear);
+  if (texts) eachCell(await texts, 1, receive);
   const selves: string[] = [];
   const homes: [string, string][] = [];
   const urls: string[] = [];
@@ -121,11 +121,11 @@ export async function describe(
   for await (const tsv of ask.tables(selves, (values, count) =>
     together(`VALUES (?n) { ${values} }`, count),
   ))
-    eachCell(tsv, 1, hear);
+    eachCell(tsv, 1, receive);
   for await (const tsv of ask.tables(homes, (values) =>
     apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
   ))
-    eachCell(tsv, 2, hear);
+    eachCell(tsv, 2, receive);
   return found;
 }
 
@@ -185,7 +185,7 @@ const CHUNK = 5_000;
  * The same where each IRI has several rows. With small batches nearly all memory is garbage before
  * it has to be moved: with larger ones the heap grows.
  */
-const LOT = 100;
+const BATCH = 100;
 
 /** Queries the engine and records the commits of the answers. */
 export class Asking {
@@ -262,14 +262,14 @@ export class Asking {
   ): AsyncGenerator<string, void, undefined> {
     const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
-      const lot = bindings.slice(start, start + LOT);
-      const answer = this.table(query(valuesOf(lot), lot.length));
+      const batch = bindings.slice(start, start + BATCH);
+      const answer = this.table(query(valuesOf(batch), batch.length));
       // A caller that stops reading leaves the next one unread.
       answer.catch(() => {});
       return answer;
     };
     let next = ask(0);
-    for (let start = LOT; next; start += LOT) {
+    for (let start = BATCH; next; start += BATCH) {
       const answer: Promise<string> = next;
       next = ask(start);
       yield await answer;

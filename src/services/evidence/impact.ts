@@ -48,7 +48,7 @@ export interface Impact {
 }
 
 /** Records in one read. */
-const LOT = 500;
+const BATCH = 500;
 
 /**
  * Counts the records that depend on a record, by kind and by owner.
@@ -121,13 +121,13 @@ async function stepsByRecord(
   const found = new Map<string, number>();
   const reach = (ark: string, step: number): unknown =>
     found.set(ark, Math.min(step, found.get(ark) ?? step));
-  const away = [...near].filter(([, step]) => step > 0);
-  const urls = away
+  const removed = [...near].filter(([, step]) => step > 0);
+  const urls = removed
     .filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node))
     .map(([url]) => url);
   const records = new Map<string, string[]>(urls.map((url) => [url, []]));
   for (const [url, ark] of await recordsOfUrls(ask, urls)) records.get(url)!.push(ark);
-  for (const [node, step] of away) {
+  for (const [node, step] of removed) {
     const behind = records.get(node);
     if (!behind) reach(holderOf(node) ?? node, step);
     else if (behind.length === 0) reach(node, step);
@@ -142,8 +142,8 @@ async function* live(
   arks: readonly string[],
   { records }: EvidenceDeps,
 ): AsyncGenerator<StoredRecord> {
-  for (let start = 0; start < arks.length; start += LOT) {
-    for (const record of await records.findMany(arks.slice(start, start + LOT)))
+  for (let start = 0; start < arks.length; start += BATCH) {
+    for (const record of await records.findMany(arks.slice(start, start + BATCH)))
       if (record && !record.tombstone) yield record;
   }
 }

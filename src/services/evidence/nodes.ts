@@ -18,7 +18,7 @@ import {
  * Who states an edge; `record` is null where the members of a group have different records.
  * `fields`: the fields that state the edge. `derived`: they state the inverse.
  */
-export interface Said extends Omit<Assertion, "record"> {
+export interface Claim extends Omit<Assertion, "record"> {
   record: string | null;
   fields?: readonly (string | null)[];
   derived?: true;
@@ -31,7 +31,7 @@ const PLACES = new Map(
 /** The rows of a node for one edge: a row for each field where fields were requested. */
 function statedEdges(
   { name, object }: Edge,
-  { record, owner, ownsSource, ownsTarget, thirdParty, fields, derived }: Said,
+  { record, owner, ownsSource, ownsTarget, thirdParty, fields, derived }: Claim,
 ): StatedEdge[] {
   const row = (field?: { field: string | null }): StatedEdge => ({
     property: name,
@@ -58,9 +58,9 @@ const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b));
  */
 export function inverted(
   edges: readonly Edge[],
-  said: readonly Said[],
+  claims: readonly Claim[],
   stated: readonly Edge[],
-): { edges: Edge[]; said: Said[] } {
+): { edges: Edge[]; claims: Claim[] } {
   const known = new Set(
     stated.flatMap(({ subject, name, object }) =>
       name === "generatedBy" ? [`${subject} ${object}`] : [],
@@ -76,10 +76,10 @@ export function inverted(
       object: edges[index]!.subject,
       graph: edges[index]!.graph,
     })),
-    said: left.map((index) => ({
-      ...said[index]!,
-      ownsSource: said[index]!.ownsTarget,
-      ownsTarget: said[index]!.ownsSource,
+    claims: left.map((index) => ({
+      ...claims[index]!,
+      ownsSource: claims[index]!.ownsTarget,
+      ownsTarget: claims[index]!.ownsSource,
       derived: true,
     })),
   };
@@ -129,7 +129,7 @@ export function nodesOf(
   described: ReadonlyMap<string, Description>,
   edges: readonly Edge[],
   { root, aliases }: { root: string; aliases: readonly string[] },
-  said: readonly Said[],
+  claims: readonly Claim[],
 ): EvidenceNode[] {
   const nodes = new Map<string, EvidenceNode>();
   for (const iri of order) {
@@ -154,7 +154,7 @@ export function nodesOf(
     // Edges are in the order of their nodes.
     if (subject !== latest) [latest, node] = [subject, nodes.get(subject)];
     if (!node) continue;
-    for (const edge of statedEdges(edges[index]!, said[index]!))
+    for (const edge of statedEdges(edges[index]!, claims[index]!))
       (node.statements ??= []).push(edge);
     const objects = node[name];
     if (!objects) node[name] = [reference(object)];

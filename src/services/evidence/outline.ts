@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../storage/records/port.js";
 import { Assertions, nearEnd } from "./assertions.js";
 import { type Asking, describe, type Description } from "./descriptions.js";
 import type { Edge, Net } from "./net.js";
-import { dangling, ofRecord, type Said } from "./nodes.js";
+import { dangling, ofRecord, type Claim } from "./nodes.js";
 import { type NodePage, pageOf } from "./parameters.js";
 import {
   compactType,
@@ -29,7 +29,7 @@ interface Siblings {
   root: string;
   nodes: readonly string[];
   edges: readonly Edge[];
-  said: readonly Said[];
+  claims: readonly Claim[];
   described: ReadonlyMap<string, Description>;
   missing: ReadonlyMap<string, Dangling>;
   /** Steps of each node from the root. */
@@ -66,7 +66,7 @@ function groupsOf(siblings: Siblings, atLeast: number, open: ReadonlySet<string>
   }
 }
 
-function relationsOf({ edges, said }: Siblings): Map<string, Relation[]> {
+function relationsOf({ edges, claims }: Siblings): Map<string, Relation[]> {
   const around = new Map<string, Map<string, Relation>>();
   const relate = (node: string, relation: string, other: string): void => {
     const known = around.get(node) ?? around.set(node, new Map()).get(node)!;
@@ -75,7 +75,7 @@ function relationsOf({ edges, said }: Siblings): Map<string, Relation[]> {
   for (const [index, { subject, name, object }] of edges.entries()) {
     // A statement of a third party makes a node differ from nodes with the same statement by their
     // owner.
-    const by = said[index]!.thirdParty ? ` by ${said[index]!.owner}` : "";
+    const by = claims[index]!.thirdParty ? ` by ${claims[index]!.owner}` : "";
     relate(subject, `> ${name}${by}`, object);
     relate(object, `< ${name}${by}`, subject);
   }
@@ -167,7 +167,7 @@ export interface Known {
   missing: ReadonlyMap<string, Dangling>;
   edges: readonly Edge[];
   /** Who states each of them. */
-  said: readonly Said[];
+  claims: readonly Claim[];
 }
 
 /** The nodes of an answer, before they are described. */
@@ -237,11 +237,11 @@ export async function outlineOf(
     new Set(request.expand),
   );
   const collapsed = grouped(near, known, groups);
-  const away = groups.reduce((sum, { count }) => sum + count, 0);
+  const removed = groups.reduce((sum, { count }) => sum + count, 0);
   return {
     ...outline,
     known: collapsed.known,
-    hidden: { ...hidden, ...(away > 0 && { collapsed: away }) },
+    hidden: { ...hidden, ...(removed > 0 && { collapsed: removed }) },
     page: pageOf(root, collapsed.near, request.limit, request.cursor),
   };
 }
@@ -257,12 +257,12 @@ async function keepKinds(
   texts?: Promise<string>,
 ): Promise<number> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
-  let away = 0;
+  let removed = 0;
   for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
     if (classes.some((name) => types.includes(name))) continue;
-    if (near.delete(node)) away++;
+    if (near.delete(node)) removed++;
   }
-  return away;
+  return removed;
 }
 
 async function knowAll(
@@ -282,7 +282,7 @@ async function knowAll(
     described,
     missing: new Map(missing.map((each) => [each["@id"], each])),
     edges,
-    said: await assertions.of(edges, near),
+    claims: await assertions.of(edges, near),
   };
 }
 
@@ -322,13 +322,13 @@ function grouped(
  * One edge for all between two groups that the same owner states. @param at current place of a node
  */
 function groupedEdges(
-  { edges, said }: Known,
+  { edges, claims }: Known,
   at: (iri: string) => string,
-): Pick<Known, "edges" | "said"> {
-  const found = new Map<string, { edge: Edge; said: Said }>();
+): Pick<Known, "edges" | "claims"> {
+  const found = new Map<string, { edge: Edge; claims: Claim }>();
   for (const [index, { subject, name, object, graph }] of edges.entries()) {
     const edge = { subject: at(subject), name, object: at(object), graph };
-    const { record, ...by } = said[index]!;
+    const { record, ...by } = claims[index]!;
     const isGroup = edge.subject !== subject || edge.object !== object;
     const key = [
       edge.subject,
@@ -337,9 +337,9 @@ function groupedEdges(
       ...(isGroup ? [by.owner, by.ownsSource, by.ownsTarget, by.thirdParty] : [record]),
     ].join(" ");
     const known = found.get(key);
-    if (!known) found.set(key, { edge, said: { record, ...by } });
-    else if (known.said.record !== record) known.said = { ...known.said, record: null };
+    if (!known) found.set(key, { edge, claims: { record, ...by } });
+    else if (known.claims.record !== record) known.claims = { ...known.claims, record: null };
   }
   const all = [...found.values()];
-  return { edges: all.map(({ edge }) => edge), said: all.map((each) => each.said) };
+  return { edges: all.map(({ edge }) => edge), claims: all.map((each) => each.claims) };
 }

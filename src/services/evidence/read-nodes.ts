@@ -32,9 +32,9 @@ export async function fieldsOf(
   edges: readonly Edge[],
   records: Pick<RecordStore, "findMany">,
 ): Promise<(string | null)[][]> {
-  const said = await saidBy([...new Set(edges.map(({ graph }) => graph))], records);
+  const claims = await statedIn([...new Set(edges.map(({ graph }) => graph))], records);
   return edges.map(({ subject, name, object, graph }) => {
-    const fields = said.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
+    const fields = claims.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
     const exact = fields.filter(
       (field) => field.subject === comparable(subject) || field.subject === comparable(graph),
     );
@@ -43,27 +43,27 @@ export async function fieldsOf(
   });
 }
 
-interface FieldSaid {
+interface StatedField {
   field: string;
   subject: string;
 }
-type Fields = ReadonlyMap<string, FieldSaid[]>;
+type Fields = ReadonlyMap<string, StatedField[]>;
 
-async function saidBy(
+async function statedIn(
   arks: readonly string[],
   records: Pick<RecordStore, "findMany">,
 ): Promise<Map<string, Fields>> {
   const found = new Map<string, Fields>();
   for (let start = 0; start < arks.length; start += STATEMENTS_AT_ONCE) {
     for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
-      if (record && !record.tombstone) found.set(record.ark, await fieldsSaidBy(record));
+      if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
     }
   }
   return found;
 }
 
 /** The statements of each field of a document, by name of the relation and its target. */
-async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
+async function fieldsStatedBy(record: StoredRecord): Promise<Fields> {
   const {
     "@context": context,
     "@type": type,
@@ -100,7 +100,7 @@ async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
           }),
         ),
       );
-  const said = new Map<string, FieldSaid[]>();
+  const claims = new Map<string, StatedField[]>();
   for (const [index, { quads }] of graphs.entries()) {
     const field = fields[index]![0];
     for (const line of quads.split("\n")) {
@@ -111,10 +111,13 @@ async function fieldsSaidBy(record: StoredRecord): Promise<Fields> {
           : NAME_OF_IRI.get(property);
       if (!name) continue;
       const key = `${name} ${comparable(object!)}`;
-      (said.get(key) ?? said.set(key, []).get(key)!).push({ field, subject: comparable(subject!) });
+      (claims.get(key) ?? claims.set(key, []).get(key)!).push({
+        field,
+        subject: comparable(subject!),
+      });
     }
   }
-  return said;
+  return claims;
 }
 
 /**
@@ -142,9 +145,9 @@ export const fieldsStated = (
   );
 
 /** Batch size for nodes beyond the first read: with more the heap grows. */
-const LOT = 50;
+const BATCH = 50;
 
-type Stated = Pick<Known, "edges" | "said">;
+type Stated = Pick<Known, "edges" | "claims">;
 
 /** Reads the nodes of an outline, the first batch at once. `complete`: there are no more. */
 export async function readNodes(
@@ -156,9 +159,9 @@ export async function readNodes(
   const { root, page, hidden } = outline;
   const missing: Dangling[] = [];
   const complete = page.nodes.length <= AT_ONCE;
-  const lot = complete ? AT_ONCE : LOT;
+  const batch = complete ? AT_ONCE : BATCH;
   const read = async (start: number): Promise<EvidenceNode[]> => {
-    const order = page.nodes.slice(start, start + lot);
+    const order = page.nodes.slice(start, start + batch);
     const known =
       outline.known ??
       (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
@@ -168,15 +171,15 @@ export async function readNodes(
       const places = known.edges.flatMap((edge, index) => (shown(edge) ? [index] : []));
       return {
         edges: places.map((index) => known.edges[index]!),
-        said: places.map((index) => known.said[index]!),
+        claims: places.map((index) => known.claims[index]!),
       };
     };
-    const withFields = async ({ edges, said }: Stated): Promise<Stated> => {
-      if (!request.statements) return { edges, said };
+    const withFields = async ({ edges, claims }: Stated): Promise<Stated> => {
+      if (!request.statements) return { edges, claims };
       const fields = await fieldsOf(edges, deps.records);
       return {
         edges,
-        said: said.map((each, index) => ({
+        claims: claims.map((each, index) => ({
           ...each,
           fields: each.record === null ? [null] : fields[index]!,
         })),
@@ -188,10 +191,10 @@ export async function readNodes(
         ? where(({ name, object }) => name === "generated" && here.has(object))
         : await madeOf(order, outline),
     );
-    const derived = inverted(made.edges, made.said, own.edges);
+    const derived = inverted(made.edges, made.claims, own.edges);
     return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [
-      ...own.said,
-      ...derived.said,
+      ...own.claims,
+      ...derived.claims,
     ]);
   };
   const first = await read(0);
@@ -200,7 +203,7 @@ export async function readNodes(
     head: { "@context": EVIDENCE_CONTEXT, "@id": root, direction: request.direction },
     async *nodes() {
       yield first;
-      for (let start = lot; start < page.nodes.length; start += lot) yield await read(start);
+      for (let start = batch; start < page.nodes.length; start += batch) yield await read(start);
     },
     tail() {
       const deleted = missing.reduce(
@@ -229,7 +232,7 @@ async function madeOf(
   { net, assertions, near }: Outline,
 ): Promise<Stated> {
   const edges = net.edgesInto(order, "generated");
-  return { edges, said: edges.length === 0 ? [] : await assertions.of(edges, near) };
+  return { edges, claims: edges.length === 0 ? [] : await assertions.of(edges, near) };
 }
 
 async function know(
@@ -252,7 +255,7 @@ async function know(
   );
   return {
     edges,
-    said: await assertions.of(edges, near),
+    claims: await assertions.of(edges, near),
     described,
     missing: new Map(missing.map((each) => [each["@id"], each])),
   };

@@ -68,7 +68,7 @@ export async function supportPath(
       assertedBy === "owner" ? assertions : undefined,
     );
     if (!nodes) continue;
-    const shown = await told(ask, net, nodes, way, { records: [start, end], assertions }, deps);
+    const shown = await reported(ask, net, nodes, way, { records: [start, end], assertions }, deps);
     return {
       from: start.ark,
       to: end.ark,
@@ -136,7 +136,7 @@ function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): st
   return nodes.toReversed();
 }
 
-async function told(
+async function reported(
   ask: Asking,
   net: Net,
   nodes: readonly string[],
@@ -153,7 +153,7 @@ async function told(
       supporting - supported === (way === "upstream" ? 1 : -1)
     );
   });
-  const said = await assertions.of(
+  const claims = await assertions.of(
     edges,
     nearEnd(way, () => 0),
   );
@@ -171,7 +171,7 @@ async function told(
     const edge =
       once.get(key) ??
       once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
-    const { record, thirdParty, ...owns } = said[index]!;
+    const { record, thirdParty, ...owns } = claims[index]!;
     for (const field of fields[index]!)
       edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
   }

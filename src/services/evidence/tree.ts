@@ -134,11 +134,11 @@ function branchesOf(evidence: EvidenceGraph): Map<string, Branch[]> {
 
 /** Owners who state an edge, when all of them are third parties. */
 function thirdPartyOf(node: EvidenceNode, property: string, object: string): string | undefined {
-  const said = (node.statements ?? []).filter(
+  const claims = (node.statements ?? []).filter(
     (statement) => statement.property === property && statement.object === object,
   );
-  if (said.length === 0 || !said.every(({ thirdParty }) => thirdParty)) return undefined;
-  return [...new Set(said.map(({ owner }) => owner ?? "nobody"))].join(", ");
+  if (claims.length === 0 || !claims.every(({ thirdParty }) => thirdParty)) return undefined;
+  return [...new Set(claims.map(({ owner }) => owner ?? "nobody"))].join(", ");
 }
 
 function caption(id: string, node: EvidenceNode | undefined, missing: string | undefined): string {

@@ -51,9 +51,9 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
 
 /** Media type of a file: the type that its entity states, if valid, else by the extension. */
 export function mediaTypeOf(path: string, stated?: JsonValue): string {
-  const said = referencesIn(stated).find((text) => text.length <= 255 && MEDIA_TYPE.test(text));
+  const claimed = referencesIn(stated).find((text) => text.length <= 255 && MEDIA_TYPE.test(text));
   return (
-    said ??
+    claimed ??
     BY_EXTENSION[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ??
     "application/octet-stream"
   );
@@ -115,11 +115,11 @@ export function withFacts(
   uploadDate: JsonValue,
 ): JsonObject {
   const contentUrl = contentUrlOf(baseUrl, "datadownload", ark);
-  const said = document["contentUrl"];
+  const claimed = document["contentUrl"];
   const elsewhere =
-    typeof said === "string" &&
-    said !== "" &&
-    said !== contentUrl &&
+    typeof claimed === "string" &&
+    claimed !== "" &&
+    claimed !== contentUrl &&
     !Object.hasOwn(document, "sourceContentUrl");
   return {
     ...document,
@@ -127,7 +127,7 @@ export function withFacts(
     contentSize: String(size),
     sha256,
     uploadDate,
-    ...(elsewhere ? { sourceContentUrl: said } : {}),
+    ...(elsewhere ? { sourceContentUrl: claimed } : {}),
   };
 }
 
@@ -172,7 +172,7 @@ export async function withStoredContent(
   assertClaims(document, content, ["body"]);
   const before = parseDocument(record.document);
   // An address of the service remains one, also where the service has moved since.
-  const said =
+  const claimed =
     document["contentUrl"] === before["contentUrl"] ? { ...document, contentUrl: null } : document;
   const mediaType = mediaTypeOf(content.name, [
     document["encodingFormat"] ?? "",
@@ -180,7 +180,7 @@ export async function withStoredContent(
   ]);
   return {
     document: withFacts(
-      said,
+      claimed,
       record.ark,
       deps.baseUrl(),
       content,

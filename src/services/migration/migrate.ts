@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import type { GraphDigest, TruthDigester } from "../../storage/graph/port.js";
+import type { GraphDigest, RecordsDigester } from "../../storage/graph/port.js";
 import type { ObjectStore } from "../../storage/objects/port.js";
 import {
   type NeededObject,
@@ -11,14 +11,14 @@ import {
   TransferRefused,
   type TransferRow,
   type TransferTable,
-  type TruthTransfer,
+  type RecordsTransfer,
 } from "../../storage/records/transfer-port.js";
 
 /**
  * Contents of a record store when it was read: for each table the number of rows, and the SHA-256
  * of their data.
  */
-interface TruthFigures {
+interface RecordsFigures {
   sequence: number;
   tables: Record<TransferTable, { rows: number; sha256: string }>;
   /** Live records by kind. */
@@ -29,7 +29,7 @@ const place = (column: string): number => Object.keys(TRANSFER.record.columns).i
 const [KIND, DELETED_AT] = [place("kind"), place("deleted_at")];
 
 /** Counts and hashes an export while it is streamed. */
-class TruthDigest {
+class RecordsDigest {
   #sequence = 0;
   /** Rows so far, for progress. */
   rows = 0;
@@ -58,13 +58,13 @@ class TruthDigest {
   }
 
   /** Call once, at the end. */
-  figures(): TruthFigures {
+  figures(): RecordsFigures {
     const tables = Object.fromEntries(
       TRANSFER_TABLES.map((table) => [
         table,
         { rows: this.#hashes[table].rows, sha256: this.#hashes[table].hash.digest("hex") },
       ]),
-    ) as TruthFigures["tables"];
+    ) as RecordsFigures["tables"];
     return {
       sequence: this.#sequence,
       tables,
@@ -90,11 +90,11 @@ class TruthDigest {
 
 /** Reads a whole record store. */
 async function figuresOf(
-  truth: { export(): AsyncIterable<TransferChunk> },
+  transfer: { export(): AsyncIterable<TransferChunk> },
   progress?: (rows: number) => void,
-): Promise<TruthFigures> {
-  const digest = new TruthDigest();
-  for await (const chunk of digest.over(truth.export(), progress)) void chunk;
+): Promise<RecordsFigures> {
+  const digest = new RecordsDigest();
+  for await (const chunk of digest.over(transfer.export(), progress)) void chunk;
   return digest.figures();
 }
 
@@ -102,7 +102,7 @@ async function figuresOf(
  * Tables whose contents differ between the two. Leases are left out: their fences may have advanced
  * where nodes run, or ran.
  */
-const differing = (a: TruthFigures, b: TruthFigures): TransferTable[] =>
+const differing = (a: RecordsFigures, b: RecordsFigures): TransferTable[] =>
   TRANSFER_TABLES.filter(
     (table) =>
       table !== "lease" &&
@@ -131,7 +131,7 @@ const PAGE = 1000;
 const AT_ONCE = 4;
 
 interface ObjectsTask {
-  truth: Pick<TruthTransfer, "neededObjects">;
+  transfer: Pick<RecordsTransfer, "neededObjects">;
   from: ObjectStore;
   to: ObjectStore;
   signal?: AbortSignal;
@@ -152,7 +152,7 @@ export const copyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachOb
 const verifyObjects = (task: ObjectsTask): Promise<ObjectFigures> => eachObject(task, false);
 
 async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFigures> {
-  const { truth, from, to, signal, progress } = task;
+  const { transfer, from, to, signal, progress } = task;
   const figures: ObjectFigures = { needed: 0, bytes: 0, copied: 0, wrong: 0, named: [] };
   const one = async (object: NeededObject): Promise<void> => {
     signal?.throwIfAborted();
@@ -170,7 +170,7 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
   };
   const atOnce = Math.max(AT_ONCE, from.parallel ?? 0, to.parallel ?? 0);
   for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await truth.neededObjects({
+    const page: { items: NeededObject[]; next?: string } = await transfer.neededObjects({
       limit: PAGE,
       ...(after !== undefined && { after }),
     });
@@ -230,9 +230,9 @@ async function bringOne(
 
 /** One registry: its record store and its objects. */
 export interface Side {
-  truth: TruthTransfer;
+  transfer: RecordsTransfer;
   objects: ObjectStore;
-  openDigester(): TruthDigester;
+  openDigester(): RecordsDigester;
 }
 
 interface Move {
@@ -245,8 +245,8 @@ interface Move {
 }
 
 export interface Moved {
-  from: TruthFigures;
-  to: TruthFigures;
+  from: RecordsFigures;
+  to: RecordsFigures;
   graphs: { from: GraphDigest; to: GraphDigest };
   objects: ObjectFigures;
   /** Tables that differ between source and target. */
@@ -272,41 +272,43 @@ export async function moveRegistry({
   signal,
   progress = () => {},
 }: Move): Promise<Moved> {
-  if (!verifyOnly && !(await to.truth.isEmpty())) {
+  if (!verifyOnly && !(await to.transfer.isEmpty())) {
     throw new TransferRefused(
       "The target holds records, accounts or submissions already: a registry can be " +
         "moved only to an empty target (--verify compares the two)",
     );
   }
-  const total = verifyOnly ? null : await countNeeded(from.truth);
+  const total = verifyOnly ? null : await countNeeded(from.transfer);
   const task = { from: from.objects, to: to.objects, ...(signal && { signal }) };
   let copied = 0;
   if (!verifyOnly)
     copied = (
       await copyObjects({
         ...task,
-        truth: from.truth,
+        transfer: from.transfer,
         progress: (done) => progress("objects", done, total),
       })
     ).copied;
   const source = verifyOnly
-    ? await figuresOf(from.truth, (rows) => progress("reading the source", rows, null))
-    : await copyTruth(from.truth, to.truth, signal, (rows) => progress("records", rows, null));
+    ? await figuresOf(from.transfer, (rows) => progress("reading the source", rows, null))
+    : await copyRecords(from.transfer, to.transfer, signal, (rows) =>
+        progress("records", rows, null),
+      );
   const rows = Object.values(source.tables).reduce((sum, table) => sum + table.rows, 0);
   const objects = await (verifyOnly ? verifyObjects : copyObjects)({
     ...task,
-    truth: to.truth,
+    transfer: to.transfer,
     progress: (done) => progress("comparing objects", done, total),
   });
   signal?.throwIfAborted();
-  const target = await figuresOf(to.truth, (done) => progress("comparing records", done, rows));
+  const target = await figuresOf(to.transfer, (done) => progress("comparing records", done, rows));
   progress("comparing graphs", 0, null);
   const graphs = { from: await graphOf(from), to: await graphOf(to) };
   // Where other processes may write to the source, it is read once more: not every change is a
   // commit.
-  const after = from.truth.exclusive
+  const after = from.transfer.exclusive
     ? source
-    : await figuresOf(from.truth, (done) => progress("reading the source again", done, rows));
+    : await figuresOf(from.transfer, (done) => progress("reading the source again", done, rows));
   const changed = after.sequence !== source.sequence || differing(after, source).length > 0;
   const differ = differing(source, target);
   const sameGraphs =
@@ -327,13 +329,13 @@ export async function moveRegistry({
   };
 }
 
-async function copyTruth(
-  from: TruthTransfer,
-  to: TruthTransfer,
+async function copyRecords(
+  from: RecordsTransfer,
+  to: RecordsTransfer,
   signal: AbortSignal | undefined,
   progress: (rows: number) => void,
-): Promise<TruthFigures> {
-  const digest = new TruthDigest();
+): Promise<RecordsFigures> {
+  const digest = new RecordsDigest();
   await to.import(
     digest.over(from.export(), (rows) => {
       signal?.throwIfAborted();
@@ -343,10 +345,10 @@ async function copyTruth(
   return digest.figures();
 }
 
-async function countNeeded(truth: TruthTransfer): Promise<number> {
+async function countNeeded(transfer: RecordsTransfer): Promise<number> {
   let count = 0;
   for (let after: string | undefined; ;) {
-    const page: { items: unknown[]; next?: string } = await truth.neededObjects({
+    const page: { items: unknown[]; next?: string } = await transfer.neededObjects({
       limit: 10_000,
       ...(after !== undefined && { after }),
     });
@@ -356,10 +358,10 @@ async function countNeeded(truth: TruthTransfer): Promise<number> {
   }
 }
 
-async function graphOf({ truth, openDigester }: Side): Promise<GraphDigest> {
+async function graphOf({ transfer, openDigester }: Side): Promise<GraphDigest> {
   const digester = openDigester();
   try {
-    return await digester.digest(await truth.sequence());
+    return await digester.digest(await transfer.sequence());
   } finally {
     await digester.close();
   }

@@ -39,16 +39,22 @@ export async function removeRecord(
     if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision)
       throw mismatch(record, options.expectedRevision);
     const view = await viewOf(deps, record, who);
-    const told = {
+    const tombstone = {
       ...(options.reason ? { reason: options.reason } : {}),
       ...(options.successor ? { successor: options.successor } : {}),
     };
     const records: RecordWrite[] = [
-      { op: "delete", ark: record.ark, ifRevision: record.revision, dropObjects: true, ...told },
+      {
+        op: "delete",
+        ark: record.ark,
+        ifRevision: record.revision,
+        dropObjects: true,
+        ...tombstone,
+      },
     ];
     if (record.kind === "rocrate")
       for await (const member of membersOf(deps, record.ark))
-        records.push({ op: "delete", ...member, dropObjects: true, ...told });
+        records.push({ op: "delete", ...member, dropObjects: true, ...tombstone });
     await deps.records.commit({
       by: who.user,
       at: Date.now(),

@@ -121,7 +121,7 @@ export async function checkTable(
   stream.once("error", (error) => ended.abort(error));
   try {
     const most = config.TABLE_MAX_ERRORS;
-    const found = await deps.tableTurns.run(ended.signal, (either) =>
+    const found = await deps.tableLimit.run(ended.signal, (either) =>
       runCheck(
         { schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 },
         counted(stream, config.MAX_TABLE_BYTES),

@@ -12,7 +12,7 @@ import {
   shown,
   statusOf,
   together,
-  told,
+  shareText,
   whole,
 } from "./criterion.js";
 import type { CrateFacts, Fields } from "./facts/fields.js";
@@ -32,13 +32,14 @@ const characterization = {
     fix:
       "Add valueURL with the term of an ontology to each column of the schemas, or about with " +
       "such terms to the root.",
-    judge(facts) {
+    evaluate(facts) {
       const { columns, subjects } = facts;
-      const said = columns.total > 0 ? statusOf(columns) : subjects.total > 0 ? "met" : "not_met";
+      const claimed =
+        columns.total > 0 ? statusOf(columns) : subjects.total > 0 ? "met" : "not_met";
       return {
-        status: said === "not_met" && subjects.total > 0 ? "partly" : said,
+        status: claimed === "not_met" && subjects.total > 0 ? "partly" : claimed,
         details: sentence(
-          told(columns, "columns", "have a term of a vocabulary"),
+          shareText(columns, "columns", "have a term of a vocabulary"),
           `records that say what they are about: ${subjects.total}`,
         ),
         evidence:
@@ -57,7 +58,7 @@ const characterization = {
     fix:
       "Add contentSize to each file, and hasSummaryStatistics, which names a dataset or file " +
       "of statistics, to each table.",
-    judge(facts) {
+    evaluate(facts) {
       const {
         sized,
         summarised,
@@ -75,8 +76,8 @@ const characterization = {
       return {
         status: together(statusOf(sized), statusOf(summarised)),
         details: sentence(
-          told(sized, "files", "have a known size"),
-          told(summarised, "tables", "have summary statistics"),
+          shareText(sized, "files", "have a known size"),
+          shareText(summarised, "tables", "have summary statistics"),
         ),
         evidence: evidenceOf(sized, summarised),
       };
@@ -92,14 +93,14 @@ const characterization = {
     fix:
       "Describe the columns of each table in a Schema entity and name it in schema of the " +
       "table.",
-    judge: byShare(({ structured }) => structured, "tables", "have a schema that exists"),
+    evaluate: byShare(({ structured }) => structured, "tables", "have a schema that exists"),
   },
   potential_sources_of_bias: {
     tests: "The root states `rai:dataBiases`.",
     old: "root `rai:dataBiases`",
     legacy: hasField(...BIASES),
     fix: "Add rai:dataBiases to the root: what is known of biases in the data.",
-    judge: byField(...BIASES),
+    evaluate: byField(...BIASES),
   },
   data_quality: {
     tests:
@@ -112,13 +113,15 @@ const characterization = {
       "Add rai:dataCollectionMissingData to the root, or have the score computed again " +
       "(POST /rocrate/ai-ready-score/ark:…/rescore) to have tables checked against their " +
       "schemas.",
-    judge(facts) {
+    evaluate(facts) {
       const stated = byField(...MISSING)(facts);
       const { checked } = facts;
       if (stated.status === "met" || checked === undefined || checked.total === 0) return stated;
       return {
         status: statusOf(checked),
-        details: sentence(told(checked, "tables that were checked", "conform to their schema")),
+        details: sentence(
+          shareText(checked, "tables that were checked", "conform to their schema"),
+        ),
         evidence: checked.evidence,
       };
     },
@@ -135,11 +138,11 @@ const computability = {
     old: "`evi:formats`, or any `format`",
     legacy: ({ root: { fields }, any }) => any.format || fields.has("formats"),
     fix: "Add encodingFormat to each file, e.g. text/csv.",
-    judge({ formatted, open }) {
+    evaluate({ formatted, open }) {
       return {
         status: statusOf(formatted),
         details: sentence(
-          told(formatted, "files", "state a format"),
+          shareText(formatted, "files", "state a format"),
           ...(open.total > 0 ? [`${open.good} of them an open one`] : []),
         ),
         evidence: formatted.evidence,
@@ -155,13 +158,13 @@ const computability = {
     fix:
       "Upload the content of every file, publish the crate (PUT /publish), and add publisher " +
       "to the root.",
-    judge(facts) {
+    evaluate(facts) {
       const publisher = byField(...PUBLISHER)(facts);
       const { retrievable } = facts;
       return {
         status: together(statusOf(retrievable, "not_met"), publisher.status),
         details: sentence(
-          told(retrievable, "files", "can be retrieved here by anyone"),
+          shareText(retrievable, "files", "can be retrieved here by anyone"),
           publisher.status === "met" ? publisher.details : "no publisher is named",
         ),
         evidence: [...publisher.evidence, ...retrievable.evidence].slice(0, 10),
@@ -178,7 +181,7 @@ const computability = {
     fix:
       "Add softwareRequirements or runtimePlatform to each Software, or container to the " +
       "computations that used it.",
-    judge: byShare(
+    evaluate: byShare(
       ({ portable }) => portable,
       "pieces of software",
       "have a named container or environment",
@@ -195,7 +198,7 @@ const computability = {
     fix:
       "Give the root what RO-Crate asks for, and conformsTo with the address of the profile " +
       "that the crate follows.",
-    judge(facts) {
+    evaluate(facts) {
       const {
         root: { fields, gaps, hasContext },
       } = facts;
@@ -253,7 +256,7 @@ const ethics = {
     fix:
       "Add rai:dataCollection, how the data were collected, or humanSubjectResearch to the " +
       "root.",
-    judge: byField(...ACQUIRED),
+    evaluate: byField(...ACQUIRED),
   },
   ethically_managed: {
     tests:
@@ -265,7 +268,7 @@ const ethics = {
     fix:
       "Add ethicalReview or dataGovernanceCommittee to the root, or humanSubjectResearch: " +
       '"No" where there are no human subjects.',
-    judge(facts) {
+    evaluate(facts) {
       const found = byField(...MANAGED)(facts);
       const absent = absentSubjects(facts.root.fields);
       if (found.status === "met" || !absent) return found;
@@ -283,14 +286,14 @@ const ethics = {
     old: "the same",
     legacy: hasField(...DISSEMINATED),
     fix: "Add license, rai:personalSensitiveInformation or prohibitedUses to the root.",
-    judge: byField(...DISSEMINATED),
+    evaluate: byField(...DISSEMINATED),
   },
   secure: {
     tests: "The root states confidentialityLevel.",
     old: "the same",
     legacy: hasField(...SECURE),
     fix: 'Add confidentialityLevel to the root, e.g. "unrestricted".',
-    judge: byField(...SECURE),
+    evaluate: byField(...SECURE),
   },
 } as const satisfies Criteria;
 
@@ -375,7 +378,7 @@ const fairness = {
     old: "root `identifier`, else root `@id`",
     legacy: always,
     fix: "Add name, description and keywords to the root.",
-    judge({ root: { fields } }) {
+    evaluate({ root: { fields } }) {
       const missing = FOUND_BY.filter((name) => !fields.has(name));
       return {
         status:
@@ -401,7 +404,7 @@ const fairness = {
     fix:
       "Upload the content of every file with the crate, or give each a contentUrl, and state " +
       "conditionsOfAccess of what is embargoed at the root.",
-    judge(facts) {
+    evaluate(facts) {
       const { root, parts, unarchived, embargoed } = facts;
       if (root.status === "ARCHIVED")
         return {
@@ -410,11 +413,11 @@ const fairness = {
           evidence: [whole(facts)],
           fix: "Publish the crate (PUT /publish) to make it available again.",
         };
-      const notes = [told(parts, "files and datasets", "have content here or an address")];
+      const notes = [shareText(parts, "files and datasets", "have content here or an address")];
       if (unarchived.good < unarchived.total)
         notes.push(`${unarchived.total - unarchived.good} are archived`);
       if (embargoed.total > 0)
-        notes.push(told(embargoed, "embargoed records", "state how to get access"));
+        notes.push(shareText(embargoed, "embargoed records", "state how to get access"));
       const had = statusOf(parts, "not_met");
       const whether =
         statusOf(unarchived) === "not_met"
@@ -438,16 +441,16 @@ const fairness = {
     fix:
       "Explain every term in @context of the crate, and state encodingFormat of each file as " +
       "a registered media type such as text/csv.",
-    judge({ explained, lostTerms, registered }) {
+    evaluate({ explained, lostTerms, registered }) {
       const lost = lostTerms.size === 0 ? [] : [`not explained: ${[...lostTerms].join(", ")}`];
       return {
         status: together(statusOf(explained), statusOf(registered)),
         details: sentence(
-          told(explained, "records", "have all their terms explained by their context"),
+          shareText(explained, "records", "have all their terms explained by their context"),
           ...lost,
           registered.total === 0
             ? "no file states a format"
-            : told(registered, "stated formats", "are registered media types"),
+            : shareText(registered, "stated formats", "are registered media types"),
         ),
         evidence: evidenceOf(explained, registered),
       };
@@ -462,7 +465,7 @@ const fairness = {
     fix:
       "Set license of the root to the address of a licence, e.g. " +
       "https://creativecommons.org/licenses/by/4.0/, or to its SPDX identifier.",
-    judge(facts) {
+    evaluate(facts) {
       const field = facts.root.fields.first("license");
       if (!field)
         return {
@@ -513,7 +516,7 @@ const preModelExplainability = {
     old: "always",
     legacy: always,
     fix: "Add rai:dataUseCases, rai:dataCollection and rai:dataLimitations to the root.",
-    judge(facts) {
+    evaluate(facts) {
       const { fields } = facts.root;
       const parts = Object.entries(DATASHEET).map(([part, names]) => ({
         part,
@@ -542,7 +545,7 @@ const preModelExplainability = {
     fix:
       "Add rai:dataUseCases, what the data are good for, or rai:dataLimitations, what they " +
       "are not, to the root.",
-    judge: byField(...FIT),
+    evaluate: byField(...FIT),
   },
   verifiable: {
     tests:
@@ -553,11 +556,11 @@ const preModelExplainability = {
     fix:
       "Upload the content of every file: its SHA-256 is computed here and compared with " +
       "sha256 of the entity.",
-    judge({ verified }) {
+    evaluate({ verified }) {
       return {
         status: statusOf(verified),
         details: sentence(
-          told(verified, "files", "have a checksum that was computed here and agrees"),
+          shareText(verified, "files", "have a checksum that was computed here and agrees"),
         ),
         evidence: verified.evidence,
       };
@@ -581,7 +584,7 @@ const provenance = {
     fix:
       "Add generatedBy (the computation), derivedFrom (the data) or isBasedOn (an address) to " +
       "each dataset and file.",
-    judge: byShare(
+    evaluate: byShare(
       ({ sourced }) => sourced,
       "datasets and files",
       "say where they come from",
@@ -598,7 +601,12 @@ const provenance = {
     fix:
       "Describe the runs that made the data as Computation entities whose usedDataset and " +
       "generated name records of the crate.",
-    judge: byShare(({ traced }) => traced, "runs", "name inputs and outputs that exist", "not_met"),
+    evaluate: byShare(
+      ({ traced }) => traced,
+      "runs",
+      "name inputs and outputs that exist",
+      "not_met",
+    ),
   },
   interpretable: {
     tests:
@@ -610,14 +618,14 @@ const provenance = {
     fix:
       "Add usedSoftware to each Computation, and url, codeRepository or contentUrl to each " +
       "Software.",
-    judge(facts) {
+    evaluate(facts) {
       const { located, programmed } = facts;
       const none = located.total === 0;
       return {
         status: none ? "not_met" : together(statusOf(programmed), statusOf(located)),
         details: sentence(
-          told(programmed, "computations", "name software that exists"),
-          told(located, "pieces of software", "have a location"),
+          shareText(programmed, "computations", "name software that exists"),
+          shareText(located, "pieces of software", "have a location"),
         ),
         evidence: none && programmed.total === 0 ? [whole(facts)] : evidenceOf(programmed, located),
       };
@@ -632,14 +640,14 @@ const provenance = {
     fix:
       "Add author to the root, as entities of type Person whose @id is an ORCID " +
       "(https://orcid.org/…), or publisher with a ROR.",
-    judge(facts) {
+    evaluate(facts) {
       const { actors } = facts.root;
       return {
         status: actors.total === 0 ? "not_met" : actors.good > 0 ? "met" : "partly",
         details:
           actors.total === 0
             ? "The root names no author, publisher or principal investigator."
-            : sentence(told(actors, "actors named at the root", "have an ORCID or ROR")),
+            : sentence(shareText(actors, "actors named at the root", "have an ORCID or ROR")),
         evidence:
           actors.total === 0 ? [whole(facts)] : [...new Set([...actors.having, ...actors.lacking])],
       };
@@ -667,7 +675,7 @@ const sustainability = {
     fix:
       "Register the crate under an ARK of your own authority (ARK_NAAN), or add its DOI as " +
       "identifier to the root.",
-    judge(facts) {
+    evaluate(facts) {
       const { fields } = facts.root;
       const doi = fields.references("identifier").find((text) => DOI.test(text.trim()));
       if (doi !== undefined)
@@ -699,14 +707,14 @@ const sustainability = {
     old: "the same",
     legacy: hasField(...PLAN),
     fix: "Add rai:dataReleaseMaintenancePlan to the root: how the data are maintained.",
-    judge: byField(...PLAN),
+    evaluate: byField(...PLAN),
   },
   well_governed: {
     tests: 'The root states dataGovernanceCommittee (also as "Data Governance Committee").',
     old: "the same",
     legacy: hasField(...COMMITTEE),
     fix: "Add dataGovernanceCommittee to the root.",
-    judge: byField(...COMMITTEE),
+    evaluate: byField(...COMMITTEE),
   },
   associated: {
     tests:
@@ -717,15 +725,15 @@ const sustainability = {
     fix:
       "Name every dataset and file in hasPart of the root or of a part of it, and describe in " +
       "the crate whatever is referred to.",
-    judge(facts) {
+    evaluate(facts) {
       const { reached, references } = facts;
       return {
         status: together(statusOf(reached), statusOf(references, "met")),
         details: sentence(
-          told(reached, "datasets, files and sub-crates", "are reached from the root"),
+          shareText(reached, "datasets, files and sub-crates", "are reached from the root"),
           references.total === 0
             ? "nothing is referred to"
-            : told(references, "references", "lead to a record"),
+            : shareText(references, "references", "lead to a record"),
         ),
         evidence:
           reached.total === 0 && references.lacking.length === 0

@@ -23,7 +23,7 @@ export interface Criterion {
   readonly old: string;
   /** The result of that rule. */
   readonly legacy: (facts: CrateFacts) => boolean;
-  readonly judge: (facts: CrateFacts) => Finding;
+  readonly evaluate: (facts: CrateFacts) => Finding;
   /** One sentence: which field to add, and where. */
   readonly fix: string;
 }
@@ -62,7 +62,7 @@ export function evidenceOf(...shares: readonly Share[]): string[] {
 }
 
 /** `2 of 3 files have a format`; `no files are described` where there are none. */
-export function told({ good, total }: Share, things: string, have: string): string {
+export function shareText({ good, total }: Share, things: string, have: string): string {
   return total === 0 ? `no ${things} are described` : `${good} of ${total} ${things} ${have}`;
 }
 
@@ -78,19 +78,19 @@ export function byShare(
   things: string,
   have: string,
   without?: Status,
-): Criterion["judge"] {
+): Criterion["evaluate"] {
   return (facts) => {
     const found = share(facts);
     return {
       status: statusOf(found, without),
-      details: sentence(told(found, things, have)),
+      details: sentence(shareText(found, things, have)),
       evidence: found.total > 0 ? found.evidence : [whole(facts)],
     };
   };
 }
 
 /** The root has one of these fields, or `additionalProperty` of one of these names. */
-export function byField(...names: readonly string[]): Criterion["judge"] {
+export function byField(...names: readonly string[]): Criterion["evaluate"] {
   return ({ root: { fields } }) => {
     const field = fields.first(...names);
     if (field)

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type ErrorCode, ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JobHandler, Progress } from "../../jobs/port.js";
-import type { KeptScore, StoredRecord } from "../../storage/records/port.js";
+import type { StoredScore, StoredRecord } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { stateOf } from "../crates/export/records.js";
@@ -26,7 +26,7 @@ const RULES = 1;
 const MOST_OUTSIDE = 20_000;
 
 /** The stored form of a score; one hash covers the states. */
-interface KeptBody {
+interface StoredBody {
   crates: string[];
   outside: string[];
   answer: AiReadyScore;
@@ -44,14 +44,14 @@ function stateText(
 }
 
 /** The stored form; `undefined` for a score that depends on too many records. */
-export function keptScore(
+export function storedScore(
   { config }: Pick<Deps, "config">,
   answer: AiReadyScore,
   { crates, outside }: Grounds,
   whole: boolean,
-): KeptScore | undefined {
+): StoredScore | undefined {
   if (outside.size > MOST_OUTSIDE) return undefined;
-  const body: KeptBody = { crates: [...crates.keys()], outside: [...outside.keys()], answer };
+  const body: StoredBody = { crates: [...crates.keys()], outside: [...outside.keys()], answer };
   return {
     crate: answer.rocrateIdentifier,
     state: stateText(config.ARK_NAAN, [...crates], [...outside]),
@@ -61,16 +61,16 @@ export function keptScore(
 }
 
 /** The stored score of a crate, if no data that it depends on has changed since. */
-export async function heldScore(
+export async function currentScore(
   deps: Pick<Deps, "config" | "records">,
   root: StoredRecord,
-  kept: KeptScore | undefined,
+  kept: StoredScore | undefined,
   signal: AbortSignal,
 ): Promise<AiReadyScore | undefined> {
   if (!kept) return undefined;
   const { crates, outside, answer } = JSON.parse(
     Buffer.from(kept.body).toString("utf8"),
-  ) as KeptBody;
+  ) as StoredBody;
   const found = await deps.records.findMany(crates);
   if (
     crates[0] !== root.ark ||
@@ -113,14 +113,14 @@ async function checkTables(
   report: (done: number, total: number) => void,
 ): Promise<Share> {
   const checked = new Share();
-  let room = deps.config.SCORE_TABLE_BYTES;
+  let space = deps.config.SCORE_TABLE_BYTES;
   const most = Math.min(tables.length, deps.config.SCORE_MAX_TABLES);
   for (const [index, { ark, schema, place }] of tables.slice(0, most).entries()) {
     signal.throwIfAborted();
     report(index, most);
     const [content] = await deps.records.objectsOf(ark, { role: "content" });
-    if (!content || content.size > room || COMPRESSED.test(content.name)) continue;
-    room -= content.size;
+    if (!content || content.size > space || COMPRESSED.test(content.name)) continue;
+    space -= content.size;
     try {
       const stream = await deps.objects.open(content.sha256, undefined, { size: content.size });
       const abort = (): void => void stream.destroy(signal.reason as Error);
@@ -171,11 +171,11 @@ async function workOut(
       report({ stage: "checking", done, total, unit: "tables" }),
     );
   const answer = scoreOf(root, facts, Date.now());
-  const kept = keptScore(deps, answer, grounds, whole);
+  const kept = storedScore(deps, answer, grounds, whole);
   // A caller that waits for the answer gets it even if it cannot be stored; a job that must store
   // it is retried.
   if (kept)
-    await deps.records.keepScore(kept).catch((err: unknown) => {
+    await deps.records.storeScore(kept).catch((err: unknown) => {
       if (whole) throw err;
       deps.log.warn({ err, crate: root.ark }, "a score could not be stored");
     });
@@ -212,7 +212,7 @@ export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
   try {
     const sequence = await deps.records.sequence();
     return (
-      (await heldScore(deps, root, await deps.records.keptScore(root.ark), ended.signal)) ??
+      (await currentScore(deps, root, await deps.records.storedScore(root.ark), ended.signal)) ??
       (await workedOut(deps, root, sequence, ended.signal))
     );
   } finally {
@@ -225,10 +225,10 @@ export async function knownScore(
   deps: Pick<Deps, "config" | "records">,
   root: StoredRecord,
 ): Promise<AiReadyScore | undefined> {
-  return heldScore(
+  return currentScore(
     deps,
     root,
-    await deps.records.keptScore(root.ark),
+    await deps.records.storedScore(root.ark),
     AbortSignal.timeout(deps.config.SCORE_TIMEOUT),
   );
 }
@@ -247,7 +247,7 @@ function workedOut(
   if (!works) going.set(deps.records, (works = new Map()));
   const same = works.get(root.ark);
   if (same?.sequence === sequence) return same.answer;
-  const answer = deps.scoreTurns.run(signal, (either) => workOut(deps, root, either));
+  const answer = deps.scoreLimit.run(signal, (either) => workOut(deps, root, either));
   const work = { sequence, answer };
   works.set(root.ark, work);
   const forget = (): void => void (works.get(root.ark) === work && works.delete(root.ark));

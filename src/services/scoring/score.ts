@@ -46,7 +46,7 @@ export function scoreOf(
       category,
       Object.fromEntries(
         Object.entries(CATEGORIES[category]).map(([name, criterion]) => {
-          const verdict = judged(criterion, facts);
+          const verdict = evaluated(criterion, facts);
           if (verdict.status === "met" || verdict.status === "partly") score[verdict.status]++;
           if (verdict.status !== "not_applicable") score.total++;
           return [name, verdict];
@@ -64,8 +64,8 @@ export function scoreOf(
   };
 }
 
-function judged({ judge, fix, legacy }: Criterion, facts: CrateFacts): CriterionScore {
-  const { status, details, evidence, fix: exact = fix } = judge(facts);
+function evaluated({ evaluate, fix, legacy }: Criterion, facts: CrateFacts): CriterionScore {
+  const { status, details, evidence, fix: exact = fix } = evaluate(facts);
   return {
     has_content: status === "met" || status === "partly",
     details,

@@ -10,7 +10,7 @@ import { boundedGraphs } from "../../rdf/graph.js";
 import { isObject, listOf } from "../crates/findings.js";
 import { kindOfTypes, typeNames } from "../crates/kinds.js";
 import { refuseUnknownContexts, statementsOf } from "../records/reserved.js";
-import type { Judged } from "./report.js";
+import type { RecordToCheck } from "./report.js";
 
 /**
  * @throws ValidationError naming the first member that is not an entity, or if there are no
@@ -43,7 +43,7 @@ const DESCRIPTOR = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
  * the crate gives it; the descriptor is left out.
  * @throws ValidationError when an entity is no valid JSON-LD
  */
-export async function* entitiesToJudge(document: JsonObject): AsyncGenerator<Judged[]> {
+export async function* entitiesToValidate(document: JsonObject): AsyncGenerator<RecordToCheck[]> {
   const context = document["@context"];
   const entities = entitiesOf(document["@graph"]);
   const isDescriptor = (entity: JsonObject): boolean =>
@@ -107,12 +107,12 @@ const UNNAMED = "ark:99999/unnamed";
  * @param kind the kind to validate a single record as; else its `@type` decides
  * @throws ValidationError when the document is not JSON, not valid JSON-LD, or states no kind
  */
-export async function* sentToJudge(
+export async function* sentToValidate(
   document: JsonObject,
   kind: string | undefined,
-): AsyncGenerator<Judged[]> {
-  if (Array.isArray(document["@graph"])) yield* entitiesToJudge(document);
-  else yield [await documentToJudge(document, kindOf(document, kind))];
+): AsyncGenerator<RecordToCheck[]> {
+  if (Array.isArray(document["@graph"])) yield* entitiesToValidate(document);
+  else yield [await documentToValidate(document, kindOf(document, kind))];
 }
 
 /** @throws ValidationError when the bytes are not JSON, or not an object */
@@ -134,7 +134,7 @@ function sentObject(input: JsonValue | undefined): JsonObject {
 }
 
 /** With the members that the service would add, so that the result applies to the future record. */
-async function documentToJudge(document: JsonObject, kind: KindName): Promise<Judged> {
+async function documentToValidate(document: JsonObject, kind: KindName): Promise<RecordToCheck> {
   const id = document["@id"];
   const ark = typeof id === "string" ? parseArk(id)?.stored : UNNAMED;
   if (id !== undefined && (typeof id !== "string" || ark === undefined))

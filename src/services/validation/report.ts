@@ -39,7 +39,7 @@ export interface SentDocument {
 }
 
 /** A record's statements, sent to the thread that validates them. */
-export interface Judged {
+export interface RecordToCheck {
   ark: string;
   kind: KindName;
   /** Canonical N-Quads of the record, inferred ones among them. */

@@ -8,10 +8,10 @@ import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { readSent } from "./document.js";
-import type { Judged, SentDocument, ShapeReport } from "./report.js";
-import type { FromJudge, ToJudge } from "./thread.js";
+import type { RecordToCheck, SentDocument, ShapeReport } from "./report.js";
+import type { FromValidator, ToValidator } from "./thread.js";
 
-interface JudgeLimits {
+interface ValidationLimits {
   /** Setting VALIDATE_TIMEOUT in ms. */
   timeout: number;
   /** Setting VALIDATE_MEMORY in bytes. */
@@ -26,9 +26,9 @@ interface JudgeLimits {
  * @throws the signal's reason; ValidationError for a document that is not JSON-LD; ServiceError
  * `VALIDATION_TIMEOUT`, `TOO_LARGE` when it exceeds its memory limit
  */
-async function runJudge(
-  judged: AsyncIterable<Judged[]> | SentDocument,
-  limits: JudgeLimits,
+async function runValidation(
+  evaluated: AsyncIterable<RecordToCheck[]> | SentDocument,
+  limits: ValidationLimits,
   signal: AbortSignal,
 ): Promise<ShapeReport> {
   const worker = new Worker(threadModule("src/services/validation/thread"), {
@@ -69,12 +69,12 @@ async function runJudge(
   });
   // It may end while nobody waits for it.
   ended.catch(() => {});
-  const ask = (message: ToJudge, transfer: ArrayBuffer[] = []) =>
-    new Promise<FromJudge>((resolve) => {
+  const ask = (message: ToValidator, transfer: ArrayBuffer[] = []) =>
+    new Promise<FromValidator>((resolve) => {
       worker.once("message", resolve);
       worker.postMessage(message, transfer);
     });
-  const answered = async (question: Promise<FromJudge>): Promise<void> => {
+  const answered = async (question: Promise<FromValidator>): Promise<void> => {
     const answer = await Promise.race([question, ended]);
     if ("fault" in answer) throw new Error(answer.fault);
     if ("refused" in answer) throw new ValidationError(answer.refused);
@@ -84,14 +84,14 @@ async function runJudge(
     report.truncated = report.results.length >= limits.results;
   };
   try {
-    if ("document" in judged) {
+    if ("document" in evaluated) {
       // A separate copy, which is transferred: the received bytes may be part of a larger buffer.
-      const document = new Uint8Array(judged.document);
+      const document = new Uint8Array(evaluated.document);
       await answered(
-        ask({ sent: { ...judged, document }, most: limits.results }, [document.buffer]),
+        ask({ sent: { ...evaluated, document }, most: limits.results }, [document.buffer]),
       );
     } else {
-      for await (const records of judged) {
+      for await (const records of evaluated) {
         await answered(ask({ records, most: limits.results - report.results.length }));
         if (report.truncated) break;
       }
@@ -133,17 +133,20 @@ export async function validateShapes(
     MAX_JSON_DEPTH: maxDepth,
   } = deps.config;
   const asked = input.length <= LONGEST_REQUEST ? readSent(input, maxDepth) : undefined;
-  const judged =
+  const evaluated =
     asked && Object.keys(asked).every((key) => key === "@id")
       ? await stored(deps, asked["@id"])
       : { document: input, kind, maxDepth };
-  return deps.shapeTurns.run(signal, (either) =>
-    runJudge(judged, { timeout, memory, results }, either),
+  return deps.shapeLimit.run(signal, (either) =>
+    runValidation(evaluated, { timeout, memory, results }, either),
   );
 }
 
 /** The record stored under an identifier; for a crate also the records minted for it. */
-async function stored(deps: Deps, id: JsonValue | undefined): Promise<AsyncGenerator<Judged[]>> {
+async function stored(
+  deps: Deps,
+  id: JsonValue | undefined,
+): Promise<AsyncGenerator<RecordToCheck[]>> {
   if (id === undefined)
     throw invalid(
       ["body", "@id"],
@@ -159,14 +162,14 @@ async function stored(deps: Deps, id: JsonValue | undefined): Promise<AsyncGener
   return withMembers(deps, await findLive(deps, ark));
 }
 
-async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Judged[]> {
-  const judged = async (records: readonly StoredRecord[]): Promise<Judged[]> =>
+async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<RecordToCheck[]> {
+  const evaluated = async (records: readonly StoredRecord[]): Promise<RecordToCheck[]> =>
     (
       await Promise.all(
         records.map(async ({ ark, kind }) => ({ ark, kind, quads: await deps.records.quads(ark) })),
       )
     ).flatMap(({ quads, ...one }) => (quads === undefined ? [] : [{ ...one, quads }]));
-  yield judged([record]);
+  yield evaluated([record]);
   if (record.kind !== "rocrate") return;
   let after: string | undefined;
   do {
@@ -176,7 +179,7 @@ async function* withMembers(deps: Deps, record: StoredRecord): AsyncGenerator<Ju
       limit: BATCH,
       ...(after === undefined ? {} : { after }),
     });
-    yield judged(page.items);
+    yield evaluated(page.items);
     after = page.next;
   } while (after !== undefined);
 }

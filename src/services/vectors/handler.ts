@@ -2,7 +2,7 @@ import { createHash, randomUUID } from "node:crypto";
 import { type Embedder, EmbeddingsRefused } from "../../adapters/embeddings/port.js";
 import type { JobHandler } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
-import type { ChangedText, KeptVector, RecordStore } from "../../storage/records/port.js";
+import type { ChangedText, StoredVector, RecordStore } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import type { Deps } from "../deps.js";
 
@@ -60,7 +60,7 @@ const FORGOTTEN_AT_ONCE = 500;
 const HARMLESS = "data";
 
 /** The result; `refused` names records whose text the server refused. */
-interface KeptUp {
+interface Embedded {
   changes: number;
   embedded: number;
   refused: { ark: string; message: string }[];
@@ -75,21 +75,21 @@ interface KeptUp {
  * @throws EmbeddingsRefused when the server refuses everything; Outage while the server or a store
  * is unavailable; the signal's reason
  */
-export async function keepUp(
+export async function embedChanges(
   records: RecordStore,
   embedder: Embedder,
   signal: AbortSignal,
-  report: (kept: KeptUp) => void,
-): Promise<KeptUp> {
+  report: (kept: Embedded) => void,
+): Promise<Embedded> {
   const { model } = embedder;
-  const kept: KeptUp = { changes: 0, embedded: 0, refused: [] };
+  const kept: Embedded = { changes: 0, embedded: 0, refused: [] };
   let after = await records.vectorsReach(model);
   for (;;) {
     signal.throwIfAborted();
     const { texts, to } = await records.changedTexts(model, after, STEP);
     if (to === undefined) break;
     const vectors = await embed(embedder, latest(texts), signal, kept);
-    const isMine = await records.keepVectors(model, { after, to, vectors });
+    const isMine = await records.storeVectors(model, { after, to, vectors });
     // Another node took this node for dead and did this step: continue from there.
     after = isMine ? to : await records.vectorsReach(model);
     kept.changes += texts.length;
@@ -114,10 +114,10 @@ async function embed(
   embedder: Embedder,
   texts: readonly ChangedText[],
   signal: AbortSignal,
-  kept: KeptUp,
-): Promise<KeptVector[]> {
+  kept: Embedded,
+): Promise<StoredVector[]> {
   const wanted: Wanted[] = [];
-  const vectors: KeptVector[] = [];
+  const vectors: StoredVector[] = [];
   for (const { ark, text, digest: has } of texts) {
     const embedded = text === null ? "" : embeddedText(text);
     const digest = digestOf(embedded);
@@ -135,8 +135,8 @@ async function passages(
   embedder: Embedder,
   wanted: readonly Wanted[],
   signal: AbortSignal,
-  kept: KeptUp,
-): Promise<KeptVector[]> {
+  kept: Embedded,
+): Promise<StoredVector[]> {
   if (wanted.length === 0) return [];
   try {
     const vectors = await embedder.passages(
@@ -220,9 +220,9 @@ export function vectorsHandler({ records, embedder, log }: Deps): JobHandler {
           "EMBEDDINGS_URL is not set any more: no vectors are computed.",
         ),
       );
-    let kept: KeptUp;
+    let kept: Embedded;
     try {
-      kept = await keepUp(records, embedder, signal, ({ changes }) =>
+      kept = await embedChanges(records, embedder, signal, ({ changes }) =>
         report({ stage: "embedding", done: changes, total: null, unit: "changes" }),
       );
     } catch (error) {

@@ -14,7 +14,7 @@ const REST = 5_000;
  * vectors allow it; otherwise words only.
  */
 export class Nearness {
-  #restsUntil = 0;
+  #pausedUntil = 0;
   #failing = false;
 
   readonly #embedder: Embedder;
@@ -34,7 +34,7 @@ export class Nearness {
     search: (near?: SearchQuery["near"]) => Promise<SearchPage>,
     signal: AbortSignal,
   ): Promise<SearchPage> {
-    const near = Date.now() < this.#restsUntil ? undefined : await this.#of(text, signal);
+    const near = Date.now() < this.#pausedUntil ? undefined : await this.#of(text, signal);
     if (!near) return search();
     try {
       const page = await search(near);
@@ -62,7 +62,7 @@ export class Nearness {
 
   /** Logs once that searches use words only, and why. */
   #fails(err: unknown): void {
-    this.#restsUntil = Date.now() + REST;
+    this.#pausedUntil = Date.now() + REST;
     if (!this.#failing)
       this.#log.warn({ err }, "searches use words only: no vectors are available");
     this.#failing = true;

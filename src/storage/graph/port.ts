@@ -68,7 +68,7 @@ export interface GraphDigest {
  * Digests the record store as an engine would store it (engines rewrite some literals), for
  * comparison with {@link QueryEngine.digest}.
  */
-export interface TruthDigester {
+export interface RecordsDigester {
   /**
    * As of a commit not before `atLeast`. `leftOut`: lines of the record store that the engine
    * cannot hold.

@@ -14,7 +14,7 @@ interface FairLineOptions {
 }
 
 /** A query that may run now. */
-export interface Turn {
+export interface Slot {
   question: OpenQuestion;
   asker: Asker;
   resolve(answer: OpenAnswer): void;
@@ -25,7 +25,7 @@ export interface Turn {
   finish(): void;
 }
 
-interface Waiting extends Pick<Turn, "question" | "asker" | "resolve" | "reject"> {
+interface Waiting extends Pick<Slot, "question" | "asker" | "resolve" | "reject"> {
   settle(): void;
 }
 interface Running {
@@ -52,7 +52,7 @@ export class FairLine {
   readonly #running = new Set<Running>();
   /** The number of the round in which each caller was served last, oldest first. */
   readonly #served = new Map<string, number>();
-  #turns = 0;
+  #count = 0;
 
   readonly #options: FairLineOptions;
   readonly #what: string;
@@ -120,12 +120,12 @@ export class FairLine {
   /**
    * The longest waiting query that may be answered now, of the caller who was served longest ago.
    */
-  next(): Turn | undefined {
+  next(): Slot | undefined {
     for (;;) {
       let next: Waiting | undefined;
-      const turnOf = ({ asker }: Waiting): number => this.#served.get(nameOf(asker)) ?? 0;
+      const slotOf = ({ asker }: Waiting): number => this.#served.get(nameOf(asker)) ?? 0;
       for (const waiting of this.#waiting) {
-        if (this.#mayRun(waiting.asker) && (!next || turnOf(waiting) < turnOf(next)))
+        if (this.#mayRun(waiting.asker) && (!next || slotOf(waiting) < slotOf(next)))
           next = waiting;
       }
       if (!next) return undefined;
@@ -137,7 +137,7 @@ export class FairLine {
       }
       next.settle();
       this.#note(nameOf(next.asker));
-      return this.#turn(next);
+      return this.#slot(next);
     }
   }
 
@@ -167,7 +167,7 @@ export class FairLine {
     for (const { reject } of this.#waiting) reject(error);
   }
 
-  #turn({ question, asker, resolve, reject }: Waiting): Turn {
+  #slot({ question, asker, resolve, reject }: Waiting): Slot {
     const running: Running = { asker, since: performance.now() };
     this.#running.add(running);
     return {
@@ -231,7 +231,7 @@ export class FairLine {
   #note(caller: string): void {
     this.#served.delete(caller);
     if (this.#served.size >= MOST_CALLERS) this.#served.delete(this.#served.keys().next().value!);
-    this.#served.set(caller, ++this.#turns);
+    this.#served.set(caller, ++this.#count);
   }
 }
 

@@ -500,7 +500,7 @@ export interface ObjectBookkeeping {
 }
 
 /** A score of a crate, as it was worked out once. */
-export interface KeptScore {
+export interface StoredScore {
   /** ARK of the crate. */
   crate: string;
   /**
@@ -523,9 +523,9 @@ export interface KeptScore {
  * one. The score of a deleted crate is deleted with it.
  */
 export interface ScoreStore {
-  keptScore(crate: string): Promise<KeptScore | undefined>;
+  storedScore(crate: string): Promise<StoredScore | undefined>;
   /** Replaces the one before, if any. */
-  keepScore(score: KeptScore): Promise<void>;
+  storeScore(score: StoredScore): Promise<void>;
 }
 
 /**
@@ -617,7 +617,7 @@ export interface ChangedText {
   digest: Uint8Array | null;
 }
 
-export interface KeptVector {
+export interface StoredVector {
   /**
    * Stored form; a record that is not stored is passed over. Of several for one record the last
    * counts.
@@ -637,7 +637,7 @@ export interface VectorStep {
   after: string;
   /** Behind `after`. */
   to: string;
-  vectors: readonly KeptVector[];
+  vectors: readonly StoredVector[];
 }
 
 /**
@@ -667,7 +667,7 @@ export interface VectorStore {
    * @throws Error for a vector that is not of length 1, or of more than {@link MOST_DIMENSIONS}
    * numbers
    */
-  keepVectors(model: string, step: VectorStep): Promise<boolean>;
+  storeVectors(model: string, step: VectorStep): Promise<boolean>;
   /**
    * Removes up to `limit` vectors and reaches of other models; answers how many they were, 0 once
    * none is left.

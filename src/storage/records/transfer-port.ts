@@ -181,7 +181,7 @@ export interface FoundDamage {
 }
 
 /** A record store as one unit, to be moved into another store. */
-export interface TruthTransfer {
+export interface RecordsTransfer {
   /** True where no other process can write to it while it is open. */
   readonly exclusive: boolean;
   /** Number of the last commit that changed records. */

@@ -10,7 +10,7 @@ import {
   type Note,
   numberOf,
   objectAt,
-  tellOthers,
+  noteOthers,
   textOf,
   toColumns,
   wholePattern,
@@ -195,10 +195,10 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
       note(
         `${others} more ${others === 1 ? "table" : "tables"} of the group: a schema describes one`,
       );
-    tellOthers(document, CARRIED.group, "", note);
+    noteOthers(document, CARRIED.group, "", note);
   }
-  tellOthers(table, CARRIED.table, "", note);
-  tellOthers(tableSchema, CARRIED.tableSchema, "", note);
+  noteOthers(table, CARRIED.table, "", note);
+  noteOthers(tableSchema, CARRIED.tableSchema, "", note);
   for (const [name, value] of Object.entries(dialect)) {
     if (READER[name]?.(value) !== true)
       note(
@@ -230,7 +230,7 @@ function isVirtual(column: unknown, note: Note): boolean {
 }
 
 /** The part of a column that no property describes. */
-function tellLost(
+function noteLost(
   column: Record<string, unknown>,
   name: string,
   {
@@ -254,8 +254,8 @@ function tellLost(
     type === "string" ? base === "string" : type === "boolean" && format === "true|false";
   if (format !== undefined && !isCarried && type !== "any")
     note(`${name}: datatype.format has no counterpart and is left out`);
-  tellOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
-  tellOthers(column, CARRIED.column, `${name}: `, note);
+  noteOthers(datatype, CARRIED.datatype, `${name}: datatype.`, note);
+  noteOthers(column, CARRIED.column, `${name}: `, note);
   const isEmptyOnly =
     missing === undefined ||
     missing === "" ||
@@ -280,7 +280,7 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
   const format = type === "string" ? textOf(datatype["format"]) : undefined;
   const name = textOf(column["titles"]) ?? textOf(column["name"]);
-  tellLost(
+  noteLost(
     column,
     name ?? `column_${at}`,
     { type, base, datatype: isJsonObject(given) ? given : {} },

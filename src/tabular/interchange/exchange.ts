@@ -25,7 +25,7 @@ export type Note = (sentence: string) => void;
  * Reports every member that is not known to be carried over.
  * @param place put before the name of the member, with the separator of the two
  */
-export function tellOthers(
+export function noteOthers(
   object: Json,
   carried: ReadonlySet<string>,
   place: string,
@@ -181,7 +181,7 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
   for (let at = 0; at < columns.length; at++) {
     const { name, type, description, valueURL, array } = columns[at]!;
     if (type === "any") continue;
-    const judged = Object.fromEntries(
+    const evaluated = Object.fromEntries(
       COLUMN_KEYWORDS.filter((keyword) => columns[at]!.keywords[keyword] !== undefined).map(
         (keyword) => [keyword, columns[at]!.keywords[keyword]],
       ),
@@ -192,7 +192,7 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
     if (properties.has(key))
       throw new TabularError("SCHEMA", `two columns are named ${key}: names are unique`);
     if (array === undefined)
-      properties.set(key, { description, index: at, valueURL, type, ...judged });
+      properties.set(key, { description, index: at, valueURL, type, ...evaluated });
     else
       properties.set(key, {
         description,
@@ -200,7 +200,7 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
         valueURL,
         type: "array",
         minItems: end - at,
-        items: { type, ...judged } as ItemsObject,
+        items: { type, ...evaluated } as ItemsObject,
       });
     at = end - 1;
   }

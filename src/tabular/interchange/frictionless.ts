@@ -10,7 +10,7 @@ import {
   type Note,
   numberOf,
   objectAt,
-  tellOthers,
+  noteOthers,
   textOf,
   toColumns,
   wholePattern,
@@ -120,9 +120,9 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
       `${others} more ${others === 1 ? "resource" : "resources"} of the package: a schema ` +
         "describes one",
     );
-  if (schema !== resource) tellOthers(resource, CARRIED.resource, "", note);
-  tellOthers(schema, CARRIED.schema, "", note);
-  tellOthers(dialect, CARRIED.dialect, "dialect.", note);
+  if (schema !== resource) noteOthers(resource, CARRIED.resource, "", note);
+  noteOthers(schema, CARRIED.schema, "", note);
+  noteOthers(dialect, CARRIED.dialect, "dialect.", note);
   const missing = schema["missingValues"];
   if (Array.isArray(missing) && missing.some((text) => text !== ""))
     note(
@@ -155,7 +155,7 @@ const CARRIED = {
 };
 
 /** What of a field no property says. @param noneMissing no cell of the table counts as missing */
-function tellLost(
+function noteLost(
   field: Record<string, unknown>,
   name: string,
   type: ExchangedColumn["type"],
@@ -168,8 +168,8 @@ function tellLost(
     note(`${name}: the datatype ${given} has no counterpart: its cells are text`);
   if (typeof format === "string" && format !== "default" && !FORMATS.has(format))
     note(`${name}: format has no counterpart and is left out`);
-  tellOthers(field, CARRIED.field, `${name}: `, note);
-  tellOthers(constraints, CARRIED.constraints, `${name}: constraints.`, note);
+  noteOthers(field, CARRIED.field, `${name}: `, note);
+  noteOthers(constraints, CARRIED.constraints, `${name}: constraints.`, note);
   const isNumberLike = type !== "string" && type !== "any";
   if (isNumberLike && !noneMissing && constraints["required"] !== true)
     note(`${name}: its cells may be empty there, and here an empty cell is an error`);
@@ -187,7 +187,7 @@ function column(field: unknown, at: number, noneMissing: boolean, note: Note): E
   const choices = constraints["enum"];
   const pattern = textOf(constraints["pattern"]);
   const type = TYPES[textOf(field["type"]) ?? "string"] ?? "string";
-  tellLost(field, textOf(field["name"]) ?? `column_${at}`, type, noneMissing, note);
+  noteLost(field, textOf(field["name"]) ?? `column_${at}`, type, noneMissing, note);
   return defined({
     name: textOf(field["name"]) ?? `column_${at}`,
     // Dates, durations and the like are text with a form of their own.

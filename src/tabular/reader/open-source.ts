@@ -191,10 +191,10 @@ async function* withoutMarkOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<U
 
 async function* unpackedText(
   source: AsyncIterable<Uint8Array>,
-  judge: typeof sniff,
+  check: typeof sniff,
 ): AsyncGenerator<Uint8Array> {
   const { head, rest } = await peek(source);
-  const nature = judge(head.subarray(0, SNIFFED));
+  const nature = check(head.subarray(0, SNIFFED));
   if (nature === "parquet")
     throw new TabularError(
       "DATA",
@@ -207,7 +207,7 @@ async function* unpackedText(
     return;
   }
   const unpacked = await peek(gunzip(head, rest));
-  if (judge(unpacked.head.subarray(0, SNIFFED)) !== "text")
+  if (check(unpacked.head.subarray(0, SNIFFED)) !== "text")
     throw new TabularError("DATA", "what is compressed in it is not a text table");
   yield unpacked.head;
   yield* unpacked.rest;

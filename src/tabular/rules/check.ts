@@ -24,20 +24,20 @@ export interface PropertyCheck {
   /** Its first column. */
   readonly column: number;
   /** False when any value that converts conforms. */
-  readonly judges: boolean;
+  readonly checks: boolean;
   convert(row: Row): Conversion;
   /** Only after {@link convert} gave {@link CONVERTED} for the same row. */
-  judge(row: Row, report: Report): void;
+  check(row: Row, report: Report): void;
 }
 
 /** A rule with the kind of error that breaking it is. */
-export interface JudgedRule<T> extends Rule<T> {
+export interface CheckRule<T> extends Rule<T> {
   kind: ErrorKind;
 }
 
 /** Reports every rule that a value breaks. */
 export function applyRules<T>(
-  rules: readonly JudgedRule<T>[],
+  rules: readonly CheckRule<T>[],
   value: T,
   report: Report,
   column: number,

@@ -4,7 +4,7 @@ import {
   applyRules,
   type Conversion,
   CONVERTED,
-  type JudgedRule,
+  type CheckRule,
   type PropertyCheck,
   type Report,
   type Rule,
@@ -40,14 +40,14 @@ const TESTS: Record<Exclude<ElementType, "string">, (...cell: Bytes) => boolean>
  * `minItems`.
  */
 class ArrayCheck implements PropertyCheck {
-  readonly judges: boolean;
+  readonly checks: boolean;
   /** Rules that only count need no values. */
   readonly #needsValues: boolean;
 
   readonly #to: number | undefined;
   readonly #type: ElementType;
-  readonly #rules: readonly JudgedRule<readonly Scalar[]>[];
-  readonly #itemRules: readonly JudgedRule<Scalar>[];
+  readonly #rules: readonly CheckRule<readonly Scalar[]>[];
+  readonly #itemRules: readonly CheckRule<Scalar>[];
   readonly #bounds: { minItems: number; maxItems: number };
 
   constructor(
@@ -55,8 +55,8 @@ class ArrayCheck implements PropertyCheck {
     readonly column: number,
     to: number | undefined,
     type: ElementType,
-    rules: readonly JudgedRule<readonly Scalar[]>[],
-    itemRules: readonly JudgedRule<Scalar>[],
+    rules: readonly CheckRule<readonly Scalar[]>[],
+    itemRules: readonly CheckRule<Scalar>[],
     bounds: { minItems: number; maxItems: number },
   ) {
     this.#to = to;
@@ -68,7 +68,7 @@ class ArrayCheck implements PropertyCheck {
     this.#needsValues =
       itemRules.length > 0 ||
       rules.some(({ keyword }) => keyword !== "minItems" && keyword !== "maxItems");
-    this.judges = rules.length > 0 || itemRules.length > 0;
+    this.checks = rules.length > 0 || itemRules.length > 0;
   }
 
   #endIn(row: Row): number {
@@ -89,7 +89,7 @@ class ArrayCheck implements PropertyCheck {
     return CONVERTED;
   }
 
-  judge(row: Row, report: Report): void {
+  check(row: Row, report: Report): void {
     const count = this.#endIn(row) - this.column;
     if (!this.#needsValues && count >= this.#bounds.minItems && count <= this.#bounds.maxItems)
       return;
@@ -183,7 +183,7 @@ export function compileProperty(
   { name, type, index, keywords, items }: TableProperty,
   environment: RuleEnvironment,
 ): PropertyCheck | undefined {
-  const judged = <T>(rules: Rule<T>[]): JudgedRule<T>[] =>
+  const evaluated = <T>(rules: Rule<T>[]): CheckRule<T>[] =>
     rules.map((rule) => ({ ...rule, kind: environment.kind(rule.keyword, name, "", rule.after) }));
   if (index.kind === "slice") {
     const bounds = {
@@ -199,20 +199,20 @@ export function compileProperty(
       index.from,
       index.to,
       items!.type,
-      judged(arrayRules(keywords, items!.type === "number")),
+      evaluated(arrayRules(keywords, items!.type === "number")),
       ofItems,
       bounds,
     );
   }
   switch (type) {
     case "string":
-      return new StringCheck(name, index.at, judged(stringRules(keywords, name, environment)));
+      return new StringCheck(name, index.at, evaluated(stringRules(keywords, name, environment)));
     case "number":
-      return new NumberCheck(name, index.at, judged(numberRules(keywords, type)));
+      return new NumberCheck(name, index.at, evaluated(numberRules(keywords, type)));
     case "integer":
-      return new IntegerCheck(name, index.at, judged(numberRules(keywords, type)));
+      return new IntegerCheck(name, index.at, evaluated(numberRules(keywords, type)));
     case "boolean":
-      return new BooleanCheck(name, index.at, judged(booleanRules(keywords)));
+      return new BooleanCheck(name, index.at, evaluated(booleanRules(keywords)));
     default:
       return undefined;
   }

@@ -5,7 +5,7 @@ import {
   type Conversion,
   CONVERTED,
   INDEX_ERROR,
-  type JudgedRule,
+  type CheckRule,
   type PropertyCheck,
   type Report,
   type Rule,
@@ -21,24 +21,24 @@ const HAS_QUOTE = ESCAPED | RELAXED;
 
 /** A column of text: every cell converts. */
 export class StringCheck implements PropertyCheck {
-  readonly judges: boolean;
-  readonly #rules: readonly JudgedRule<string>[];
+  readonly checks: boolean;
+  readonly #rules: readonly CheckRule<string>[];
 
   constructor(
     readonly name: string,
     readonly column: number,
-    rules: readonly JudgedRule<string>[],
+    rules: readonly CheckRule<string>[],
   ) {
     this.#rules = rules;
 
-    this.judges = rules.length > 0;
+    this.checks = rules.length > 0;
   }
 
   convert(row: Row): Conversion {
     return this.column < row.count ? CONVERTED : INDEX_ERROR;
   }
 
-  judge(row: Row, report: Report): void {
+  check(row: Row, report: Report): void {
     const text = row.text(this.column);
     for (const rule of this.#rules) {
       // Text of its own: a slice that shares memory with its block would keep the block alive.
@@ -50,56 +50,56 @@ export class StringCheck implements PropertyCheck {
 
 /** A column of any numbers. */
 export class NumberCheck implements PropertyCheck {
-  readonly judges: boolean;
+  readonly checks: boolean;
   #value = 0;
-  readonly #rules: readonly JudgedRule<number>[];
+  readonly #rules: readonly CheckRule<number>[];
 
   constructor(
     readonly name: string,
     readonly column: number,
-    rules: readonly JudgedRule<number>[],
+    rules: readonly CheckRule<number>[],
   ) {
     this.#rules = rules;
 
-    this.judges = rules.length > 0;
+    this.checks = rules.length > 0;
   }
 
   convert(row: Row): Conversion {
     const { column } = this;
     if (column >= row.count) return INDEX_ERROR;
     if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
-    if (!this.judges)
+    if (!this.checks)
       return isNumber(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
     this.#value = readNumber(row.bytes, row.starts[column]!, row.ends[column]!);
     return Number.isNaN(this.#value) ? VALUE_ERROR : CONVERTED;
   }
 
-  judge(_row: Row, report: Report): void {
+  check(_row: Row, report: Report): void {
     applyRules(this.#rules, this.#value, report, this.column);
   }
 }
 
 /** A column of whole numbers. */
 export class IntegerCheck implements PropertyCheck {
-  readonly judges: boolean;
+  readonly checks: boolean;
   #value: number | bigint = 0;
-  readonly #rules: readonly JudgedRule<number | bigint>[];
+  readonly #rules: readonly CheckRule<number | bigint>[];
 
   constructor(
     readonly name: string,
     readonly column: number,
-    rules: readonly JudgedRule<number | bigint>[],
+    rules: readonly CheckRule<number | bigint>[],
   ) {
     this.#rules = rules;
 
-    this.judges = rules.length > 0;
+    this.checks = rules.length > 0;
   }
 
   convert(row: Row): Conversion {
     const { column } = this;
     if (column >= row.count) return INDEX_ERROR;
     if ((row.flags[column]! & HAS_QUOTE) !== 0) return VALUE_ERROR;
-    if (!this.judges)
+    if (!this.checks)
       return isInteger(row.bytes, row.starts[column]!, row.ends[column]!) ? CONVERTED : VALUE_ERROR;
     const value = readInteger(row.bytes, row.starts[column]!, row.ends[column]!);
     if (value === undefined) return VALUE_ERROR;
@@ -107,25 +107,25 @@ export class IntegerCheck implements PropertyCheck {
     return CONVERTED;
   }
 
-  judge(_row: Row, report: Report): void {
+  check(_row: Row, report: Report): void {
     applyRules(this.#rules, this.#value, report, this.column);
   }
 }
 
 /** A column of booleans. */
 export class BooleanCheck implements PropertyCheck {
-  readonly judges: boolean;
+  readonly checks: boolean;
   #value = false;
-  readonly #rules: readonly JudgedRule<boolean>[];
+  readonly #rules: readonly CheckRule<boolean>[];
 
   constructor(
     readonly name: string,
     readonly column: number,
-    rules: readonly JudgedRule<boolean>[],
+    rules: readonly CheckRule<boolean>[],
   ) {
     this.#rules = rules;
 
-    this.judges = rules.length > 0;
+    this.checks = rules.length > 0;
   }
 
   convert(row: Row): Conversion {
@@ -138,7 +138,7 @@ export class BooleanCheck implements PropertyCheck {
     return CONVERTED;
   }
 
-  judge(_row: Row, report: Report): void {
+  check(_row: Row, report: Report): void {
     applyRules(this.#rules, this.#value, report, this.column);
   }
 }

@@ -84,7 +84,7 @@ function keywordRemarks(
   formats: ReadonlySet<string>,
   warn: (message: string) => unknown,
 ): void {
-  for (const [place, keys, judged] of [
+  for (const [place, keys, evaluated] of [
     [name, object, type],
     [`${name}: items`, items as Record<string, unknown> | undefined, items?.type],
   ] as const) {
@@ -92,11 +92,11 @@ function keywordRemarks(
       const keyword = KEYWORDS[key];
       if (!KNOWN_KEYS.has(key))
         warn(`property ${place}: ${key} is not a keyword: it has no effect`);
-      else if (keyword && keys![key] !== null && !keyword.types.includes(judged!))
-        warn(`property ${place}: ${key} has no effect in a column of type ${judged}`);
+      else if (keyword && keys![key] !== null && !keyword.types.includes(evaluated!))
+        warn(`property ${place}: ${key} has no effect in a column of type ${evaluated}`);
     }
     const format = keys?.["format"];
-    if (typeof format === "string" && judged === "string" && !formats.has(format))
+    if (typeof format === "string" && evaluated === "string" && !formats.has(format))
       warn(`property ${place}: the format ${format} is not known: it has no effect`);
     if (typeof keys?.["description"] === "string" && keys["description"].trim() === "")
       warn(`property ${place}: its description is empty`);

@@ -1,4 +1,4 @@
-type Kind = "number" | "positive" | "count" | "text" | "truth" | "list" | "pattern" | "any";
+type Kind = "number" | "positive" | "count" | "text" | "boolean" | "list" | "pattern" | "any";
 
 /** The JSON Schema keywords that validate cells: the value of each, and the types it applies to. */
 export const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly string[] }>> = {
@@ -13,7 +13,7 @@ export const KEYWORDS: Readonly<Record<string, { kind: Kind; types: readonly str
   multipleOf: { kind: "positive", types: ["number", "integer"] },
   minItems: { kind: "count", types: ["array"] },
   maxItems: { kind: "count", types: ["array"] },
-  uniqueItems: { kind: "truth", types: ["array"] },
+  uniqueItems: { kind: "boolean", types: ["array"] },
   enum: { kind: "list", types: ["string", "number", "integer", "array", "boolean"] },
   const: { kind: "any", types: ["string", "number", "integer", "array", "boolean"] },
 };
@@ -23,7 +23,7 @@ const EXPECTED: Record<Kind, string> = {
   positive: "a number above 0",
   count: "a whole number from 0",
   text: "text",
-  truth: "true or false",
+  boolean: "true or false",
   list: "an array of values",
   pattern: "a regular expression",
   any: "a value",
@@ -34,7 +34,7 @@ const fits: Record<Kind, (value: unknown) => boolean> = {
   positive: (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
   count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   text: (value) => typeof value === "string",
-  truth: (value) => typeof value === "boolean",
+  boolean: (value) => typeof value === "boolean",
   list: (value) => Array.isArray(value) && value.length > 0,
   pattern: (value) => typeof value === "string",
   any: () => true,

@@ -157,10 +157,10 @@ describe.skipIf(embeddingsMissing())(
     });
 
     it("wait for a server that is away, silent or back again", async () => {
-      const patient = await withMore({ EMBEDDINGS_TIMEOUT: "1s", HEALTH_TIMEOUT: "500ms" });
-      await patient.health();
+      const retrying = await withMore({ EMBEDDINGS_TIMEOUT: "1s", HEALTH_TIMEOUT: "500ms" });
+      await retrying.health();
       server.pause();
-      const late = await faultOf(patient.query("whales"));
+      const late = await faultOf(retrying.query("whales"));
       expect([isOutage(late), late.message]).toEqual([
         true,
         "the embeddings server did not answer within EMBEDDINGS_TIMEOUT=1000 ms",

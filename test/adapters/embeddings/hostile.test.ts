@@ -22,7 +22,7 @@ describe("Vectors of a broken embeddings server", () => {
     body: { model: string; input: string[]; encoding_format: string },
     request: IncomingMessage,
   ) => void;
-  const heard: { path: string; key: string | undefined; texts: number; port: number }[] = [];
+  const received: { path: string; key: string | undefined; texts: number; port: number }[] = [];
   const server = createServer((request, response) => {
     const bytes: Buffer[] = [];
     request.on("data", (chunk: Buffer) => bytes.push(chunk));
@@ -31,7 +31,7 @@ describe("Vectors of a broken embeddings server", () => {
         bytes.length === 0
           ? { model: "", input: [], encoding_format: "" }
           : (JSON.parse(Buffer.concat(bytes).toString()) as Parameters<typeof answer>[1]);
-      heard.push({
+      received.push({
         path: `${request.method} ${request.url}`,
         key: request.headers.authorization,
         texts: body.input.length,
@@ -58,7 +58,7 @@ describe("Vectors of a broken embeddings server", () => {
     });
   });
   afterEach(async () => {
-    heard.length = 0;
+    received.length = 0;
     await Promise.all(open.splice(0).map((one) => one.close()));
   });
   afterAll(async () => {
@@ -96,12 +96,12 @@ describe("Vectors of a broken embeddings server", () => {
       ).toBeCloseTo(1, 6);
       expect(nearness(one!, two!)).toBeLessThan(0.999);
       // One text at first, twice as many while it is quick.
-      expect(heard.map(({ texts }) => texts)).toEqual([1, 2]);
-      for (const { path, key, port } of heard)
+      expect(received.map(({ texts }) => texts)).toEqual([1, 2]);
+      for (const { path, key, port } of received)
         expect([path, key, port]).toEqual([
           "POST /deep/v1/embeddings",
           `Bearer ${KEY}`,
-          heard[0]!.port,
+          received[0]!.port,
         ]);
     },
   );
@@ -151,7 +151,7 @@ describe("Vectors of a broken embeddings server", () => {
     const error = await faultOf(embedder.query("whales"));
     expect(error).toBeInstanceOf(EmbeddingsRefused);
     expect(error.message).toMatch(/307, a redirect, which is not followed; set EMBEDDINGS_URL/);
-    expect(heard).toHaveLength(1);
+    expect(received).toHaveLength(1);
   });
 
   it.each([
@@ -178,25 +178,25 @@ describe("Vectors of a broken embeddings server", () => {
   });
 
   it("that is slow is sent less at a time, and gets further", async () => {
-    let patience = 0;
+    let limit = 0;
     answer = (response, { input }) =>
       void setTimeout(
         () =>
           response.end(
             JSON.stringify({ data: input.map((_, index) => ({ index, embedding: [1, 2] })) }),
           ),
-        patience,
+        limit,
       );
     const slow = await withMore({ EMBEDDINGS_BATCH: "8", EMBEDDINGS_TIMEOUT: "2500ms" });
     const texts = Array.from({ length: 15 }, (_, number) => `text ${number}`);
     await slow.passages(texts);
-    expect(heard.map(({ texts: count }) => count)).toEqual([1, 2, 4, 8]);
-    patience = 3_000;
+    expect(received.map(({ texts: count }) => count)).toEqual([1, 2, 4, 8]);
+    limit = 3_000;
     expect(isOutage(await faultOf(slow.passages(texts)))).toBe(true);
-    patience = 0;
-    heard.length = 0;
+    limit = 0;
+    received.length = 0;
     await slow.passages(texts);
-    expect(heard.map(({ texts: count }) => count)).toEqual([4, 8, 3]);
+    expect(received.map(({ texts: count }) => count)).toEqual([4, 8, 3]);
   });
 
   it("that takes few and short texts is sent such, and what it refuses by itself is refused", async () => {
@@ -265,7 +265,7 @@ describe("Vectors of a broken embeddings server", () => {
       "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=700 ms",
     ]);
     expect(performance.now() - begun).toBeLessThan(1_150);
-    expect(heard).toHaveLength(3);
+    expect(received).toHaveLength(3);
   });
 
   it("that hangs up is an outage, a kept connection that it closed is not", async () => {
@@ -292,7 +292,7 @@ describe("Vectors of a broken embeddings server", () => {
   });
 
   it("that answers without end is not listened to", async () => {
-    const piece = "0.123456,".repeat(10_000);
+    const part = "0.123456,".repeat(10_000);
     let sent = 0;
     let closed: Promise<unknown> | undefined;
     answer = (response) => {
@@ -300,15 +300,15 @@ describe("Vectors of a broken embeddings server", () => {
       response.writeHead(200).write('{"data":[{"index":0,"embedding":[');
       const more = (): void => {
         if (!response.destroyed)
-          response.write(piece, () => {
-            sent += piece.length;
+          response.write(part, () => {
+            sent += part.length;
             setImmediate(more);
           });
       };
       more();
     };
-    const patient = await withMore({ EMBEDDINGS_TIMEOUT: "20s" });
-    const error = await faultOf(patient.query("whales"));
+    const retrying = await withMore({ EMBEDDINGS_TIMEOUT: "20s" });
+    const error = await faultOf(retrying.query("whales"));
     expect(error).toBeInstanceOf(EmbeddingsRefused);
     expect(error.message).toMatch(/longer than 327680 bytes$/);
     await closed;
@@ -360,7 +360,12 @@ describe("Vectors of a broken embeddings server", () => {
       const secure = createSecureServer(
         { key: readFileSync(certificate.key), cert: readFileSync(certificate.file) },
         (request, response) => {
-          heard.push({ path: request.url!, key: request.headers.authorization, texts: 0, port: 0 });
+          received.push({
+            path: request.url!,
+            key: request.headers.authorization,
+            texts: 0,
+            port: 0,
+          });
           response.end();
         },
       );
@@ -374,7 +379,7 @@ describe("Vectors of a broken embeddings server", () => {
             })
           ).query("whales"),
         );
-        expect([isOutage(error), error.message, heard]).toEqual([
+        expect([isOutage(error), error.message, received]).toEqual([
           true,
           "the embeddings server cannot be reached (DEPTH_ZERO_SELF_SIGNED_CERT)",
           [],
@@ -395,14 +400,14 @@ describe("Vectors of a broken embeddings server", () => {
       const listing = await withMore({});
       await Promise.all([listing.health(), listing.health(), listing.health()]);
       await listing.health();
-      expect(heard.map(({ path }) => path)).toEqual(["GET /deep/v1/models"]);
-      heard.length = 0;
+      expect(received.map(({ path }) => path)).toEqual(["GET /deep/v1/models"]);
+      received.length = 0;
       answer = (response, { input }) =>
         void (input.length === 0
           ? response.writeHead(404).end()
           : response.end('{"data":[{"index":0,"embedding":[1]}]}'));
       await (await withMore({})).health();
-      expect(heard.map(({ path }) => path)).toEqual([
+      expect(received.map(({ path }) => path)).toEqual([
         "GET /deep/v1/models",
         "POST /deep/v1/embeddings",
       ]);
@@ -429,7 +434,7 @@ describe("Vectors of a broken embeddings server", () => {
         Array.from({ length: 5 }, () => faultOf(searching.query("whales"))),
       );
       await pause(500);
-      expect(heard).toHaveLength(2);
+      expect(received).toHaveLength(2);
       for (const error of await asked)
         expect([isOutage(error), error.message]).toEqual([
           true,

@@ -137,15 +137,15 @@ export function commitsConform({ store, reopen }: Setting): void {
     });
 
     test("raises the sequence by one, and tells its listeners", async () => {
-      const heard: number[] = [];
-      store().onCommit((sequence) => heard.push(sequence));
+      const received: number[] = [];
+      store().onCommit((sequence) => received.push(sequence));
       expect(await write(store(), create(A), create("ark:99999/b"))).toMatchObject({
         sequence: 1,
         records: [{ revision: 1 }, { revision: 1 }],
       });
       expect((await write(store(), replace(A, 1))).sequence).toBe(2);
       await store().setSetting("n", "v");
-      expect(heard).toEqual([1, 2]);
+      expect(received).toEqual([1, 2]);
       expect(await (await reopen()).sequence()).toBe(2);
     });
 

@@ -8,12 +8,12 @@ const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode
 export function scoresConform({ store }: Setting): void {
   describe("a kept score", () => {
     test("is answered as it was kept, and replaced by that of another state", async () => {
-      expect(await store().keptScore(A)).toBeUndefined();
-      await store().keepScore({ crate: A, state: "1", whole: true, body: body('{"é":1}') });
-      expect(await store().keptScore(A)).toMatchObject({ crate: A, state: "1", whole: true });
-      expect(text((await store().keptScore(A))?.body)).toBe('{"é":1}');
-      await store().keepScore({ crate: A, state: "2", whole: false, body: body("{}") });
-      expect(await store().keptScore(A)).toMatchObject({ state: "2", whole: false });
+      expect(await store().storedScore(A)).toBeUndefined();
+      await store().storeScore({ crate: A, state: "1", whole: true, body: body('{"é":1}') });
+      expect(await store().storedScore(A)).toMatchObject({ crate: A, state: "1", whole: true });
+      expect(text((await store().storedScore(A))?.body)).toBe('{"é":1}');
+      await store().storeScore({ crate: A, state: "2", whole: false, body: body("{}") });
+      expect(await store().storedScore(A)).toMatchObject({ state: "2", whole: false });
     });
 
     test("goes with its crate, and no other does", async () => {
@@ -22,19 +22,19 @@ export function scoresConform({ store }: Setting): void {
         commitOf([create(A, { kind: "rocrate" }), create(B, { kind: "rocrate" })]),
       );
       for (const crate of [A, B])
-        await store().keepScore({ crate, state: "1", whole: true, body: body(crate) });
+        await store().storeScore({ crate, state: "1", whole: true, body: body(crate) });
       await store().commit(commitOf([remove(A, 1)]));
-      expect(await store().keptScore(A)).toBeUndefined();
-      expect(text((await store().keptScore(B))?.body)).toBe(B);
+      expect(await store().storedScore(A)).toBeUndefined();
+      expect(text((await store().storedScore(B))?.body)).toBe(B);
     });
 
     test("gives way to one of the same state unless that looked at less", async () => {
-      await store().keepScore({ crate: A, state: "1", whole: false, body: body("first") });
-      await store().keepScore({ crate: A, state: "1", whole: true, body: body("whole") });
-      await store().keepScore({ crate: A, state: "1", whole: false, body: body("less") });
-      expect(text((await store().keptScore(A))?.body)).toBe("whole");
-      await store().keepScore({ crate: A, state: "1", whole: true, body: body("again") });
-      expect(text((await store().keptScore(A))?.body)).toBe("again");
+      await store().storeScore({ crate: A, state: "1", whole: false, body: body("first") });
+      await store().storeScore({ crate: A, state: "1", whole: true, body: body("whole") });
+      await store().storeScore({ crate: A, state: "1", whole: false, body: body("less") });
+      expect(text((await store().storedScore(A))?.body)).toBe("whole");
+      await store().storeScore({ crate: A, state: "1", whole: true, body: body("again") });
+      expect(text((await store().storedScore(A))?.body)).toBe("again");
     });
   });
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  type KeptVector,
+  type StoredVector,
   MOST_CHARACTERS,
   type RecordWrite,
   type SearchPage,
@@ -18,7 +18,7 @@ const textOf = (digest: Uint8Array | null): string | null =>
 const unit = (...values: number[]): Float32Array =>
   Float32Array.from(values, (value) => value / Math.hypot(...values));
 const [EAST, NORTH, UP] = [unit(1, 0, 0, 0), unit(0, 1, 0, 0), unit(0, 0, 1, 0)];
-const kept = (name: string, vector: Float32Array | null, digest = name): KeptVector => ({
+const kept = (name: string, vector: Float32Array | null, digest = name): StoredVector => ({
   ark: ark(name),
   digest: digestOf(digest),
   vector,
@@ -42,7 +42,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
     }
   }
   /** Keeps vectors as of the end of the change log. */
-  async function keep(vectors: KeptVector[], model = MODEL): Promise<void> {
+  async function keep(vectors: StoredVector[], model = MODEL): Promise<void> {
     const after = await store().vectorsReach(model);
     let to = after;
     for (
@@ -51,7 +51,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       next = (await store().changedTexts(model, next, 100)).to
     )
       to = next;
-    expect(await store().keepVectors(model, { after, to, vectors })).toBe(true);
+    expect(await store().storeVectors(model, { after, to, vectors })).toBe(true);
   }
   const ask = (
     text: string,
@@ -149,14 +149,14 @@ export function vectorsConform({ store, reopen }: Setting): void {
           code: "BAD_REQUEST",
         });
         await expect(
-          store().keepVectors(MODEL, { after: "", to: place, vectors: [] }),
+          store().storeVectors(MODEL, { after: "", to: place, vectors: [] }),
         ).rejects.toMatchObject({ code: "BAD_REQUEST" });
       }
       await expect(
-        store().keepVectors(MODEL, { after: "2/1", to: "1/9", vectors: [] }),
+        store().storeVectors(MODEL, { after: "2/1", to: "1/9", vectors: [] }),
       ).rejects.toMatchObject({ code: "BAD_REQUEST" });
       await expect(
-        store().keepVectors(MODEL, { after: "", to: "", vectors: [] }),
+        store().storeVectors(MODEL, { after: "", to: "", vectors: [] }),
       ).rejects.toMatchObject({ code: "BAD_REQUEST" });
     });
   });
@@ -167,9 +167,9 @@ export function vectorsConform({ store, reopen }: Setting): void {
       const { to: middle } = await store().changedTexts(MODEL, "", 1);
       const { to: end } = await store().changedTexts(MODEL, middle!, 1);
       expect(await store().vectorsReach(MODEL)).toBe("");
-      expect(await store().keepVectors(MODEL, { after: "", to: middle!, vectors: [] })).toBe(true);
+      expect(await store().storeVectors(MODEL, { after: "", to: middle!, vectors: [] })).toBe(true);
       expect(
-        await store().keepVectors(MODEL, { after: middle!, to: end!, vectors: [kept("b", EAST)] }),
+        await store().storeVectors(MODEL, { after: middle!, to: end!, vectors: [kept("b", EAST)] }),
       ).toBe(true);
       expect([await store().vectorsReach(MODEL), await store().vectorsReach("other")]).toEqual([
         end,
@@ -186,7 +186,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       let after = "";
       for (const [round, next] of [to!, "7/0", "8/0"].entries()) {
         const step = (name: string) =>
-          store().keepVectors(MODEL, {
+          store().storeVectors(MODEL, {
             after,
             to: next,
             vectors: [kept("a", null), kept("b", null), kept(name, EAST)],
@@ -197,8 +197,8 @@ export function vectorsConform({ store, reopen }: Setting): void {
         expect(await found("nothing", EAST)).toEqual([done[0] ? "a" : "b"]);
         after = next;
       }
-      expect(await store().keepVectors(MODEL, { after: "", to: "9/0", vectors: [] })).toBe(false);
-      expect(await store().keepVectors("other", { after: to!, to: "9/0", vectors: [] })).toBe(
+      expect(await store().storeVectors(MODEL, { after: "", to: "9/0", vectors: [] })).toBe(false);
+      expect(await store().storeVectors("other", { after: to!, to: "9/0", vectors: [] })).toBe(
         false,
       );
       expect([await store().vectorsReach(MODEL), await store().vectorsReach("other")]).toEqual([
@@ -212,8 +212,8 @@ export function vectorsConform({ store, reopen }: Setting): void {
         "passed over",
       async () => {
         await write(store(), holding("a", "First"));
-        const step = (vectors: KeptVector[]) =>
-          store().keepVectors(MODEL, { after: "", to: "1/1", vectors });
+        const step = (vectors: StoredVector[]) =>
+          store().storeVectors(MODEL, { after: "", to: "1/1", vectors });
         for (const wrong of [[1, 1, 0, 0], [0, 0, 0, 0], [NaN, 1, 0, 0], [], [Infinity, 0, 0, 0]])
           await expect(step([kept("a", Float32Array.from(wrong))])).rejects.toThrow(
             /a is not of length 1/,

@@ -22,7 +22,7 @@ describe("strict JSON", () => {
   });
 
   it("refuses exactly the texts that JSON.parse refuses", () => {
-    const piece = fc.constantFrom(
+    const chunk = fc.constantFrom(
       "{",
       "}",
       "[",
@@ -49,7 +49,7 @@ describe("strict JSON", () => {
     );
     fc.assert(
       fc.property(
-        fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("")),
+        fc.array(chunk, { maxLength: 12 }).map((chunks) => chunks.join("")),
         (text) => {
           let parsed: unknown;
           try {

@@ -57,14 +57,14 @@ describe("an identifier without a record", () => {
       "image/png",
       "text/html;q=0",
     ]) {
-      const told = await get(path, accept);
-      expect([accept, told.status, told.headers.get("content-type"), told.body]).toEqual([
+      const logged = await get(path, accept);
+      expect([accept, logged.status, logged.headers.get("content-type"), logged.body]).toEqual([
         accept,
         404,
         "application/json",
         { detail: "Nothing is stored under ark:99999/none.", code: "NOT_FOUND" },
       ]);
-      expect(told.headers.get("vary")).toContain("Accept");
+      expect(logged.headers.get("vary")).toContain("Accept");
     }
     const head = await get(path, BROWSER, "HEAD");
     expect([head.status, head.text, head.headers.get("content-length")]).toEqual([

@@ -59,14 +59,14 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
     ["bytes=0-99", BYTES, "0-9"],
     ["bytes=9-9", "9", "9-9"],
     ["bytes=-99", BYTES, "0-9"],
-  ])("gives %s of them", async (range, text, told) => {
+  ])("gives %s of them", async (range, text, logged) => {
     const answer = await get(route + ark, { Range: range });
     expect([
       answer.status,
       answer.text,
       answer.headers.get("content-range"),
       answer.headers.get("content-length"),
-    ]).toEqual([206, text, `bytes ${told}/10`, String(text.length)]);
+    ]).toEqual([206, text, `bytes ${logged}/10`, String(text.length)]);
   });
   it.each(["bytes=10-", "bytes=10-12", "bytes=-0"])("cannot give %s", async (range) => {
     const answer = await get(route + ark, { Range: range });
@@ -159,7 +159,7 @@ it("large content arrives whole, and a client that goes away leaves nothing open
   const id = await stored({ mediaType: "application/octet-stream" }, big);
   const answer = await fetch(`${server.url}/download/${id}`);
   expect(Buffer.from(await answer.arrayBuffer()).equals(big)).toBe(true);
-  for (let turn = 0; turn < 5; turn++) {
+  for (let round = 0; round < 5; round++) {
     const leaving = new AbortController();
     const { body } = await fetch(`${server.url}/download/${id}`, { signal: leaving.signal });
     await body!.getReader().read();

@@ -118,13 +118,13 @@ describe("Each edge is traced to the field that said it", () => {
         const graph = await get(`/evidencegraph/query/${root}?statements=true`);
         const run = (graph["@graph"] as Json[]).find((node) => node["name"] === "Run")!;
         const tool = (graph["@graph"] as Json[]).find((node) => node["name"] === "Tool")!;
-        const said = (run["statements"] as Json[]).map(({ property, object, record, field }) => [
+        const stated = (run["statements"] as Json[]).map(({ property, object, record, field }) => [
           property,
           object,
           record === run["@id"],
           field,
         ]);
-        expect(new Set(said)).toEqual(
+        expect(new Set(stated)).toEqual(
           new Set([
             ["generated", `${root}/out.txt`, true, "result"],
             ["usedDataset", `${root}/in.txt`, true, "object"],
@@ -389,9 +389,9 @@ describe("A stored evidence graph", () => {
         (await registry.ask(`/dataset/${ark}`, { method: "DELETE", token: user.token })).status,
       ).toBe(200);
     for (const token of [undefined, grace.token, ada.token]) {
-      const told = await answers(token);
-      expect(told).not.toContain(secret);
-      expect(told).not.toContain(described);
+      const logged = await answers(token);
+      expect(logged).not.toContain(secret);
+      expect(logged).not.toContain(described);
     }
     const published = await registry.graphql(
       "mutation ($id: ID!) { publish(id: $id, publicationStatus: PUBLISHED) { id name " +

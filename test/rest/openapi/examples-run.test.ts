@@ -117,7 +117,7 @@ const AT_TIMES = new Set(["Link", "X-Total-Count", "Content-Location", "X-Trunca
 let server: TestServer;
 let token: string | undefined;
 /** Examples that only a running registry can tell. */
-const told: Record<string, string> = {};
+const logged: Record<string, string> = {};
 let archive: Buffer;
 beforeAll(async () => {
   server = await startServer();
@@ -158,7 +158,7 @@ function pathOf({ operationId, path, parameters = [] }: ContractRow): string {
   const queries: string[] = [];
   let filled = path;
   for (const { name, in: place, example, required } of parameters.map(followed)) {
-    const value = told[`${operationId} ${String(name)}`] ?? example;
+    const value = logged[`${operationId} ${String(name)}`] ?? example;
     if (place === "path") filled = filled.replace(`{${String(name)}}`, String(value));
     else if (place === "query" && required === true)
       queries.push(`${String(name)}=${encodeURIComponent(String(value))}`);
@@ -202,7 +202,7 @@ describe("the examples, sent to a registry,", () => {
   it.each(STORY)("are answered as they are documented: %s", async (id) => {
     const operation = OPERATIONS.find(({ operationId }) => operationId === id)!;
     if (id === "delete_ark")
-      told["delete_ark postfix"] = (
+      logged["delete_ark postfix"] = (
         await server.request<{ "@id": string }>("POST", "/dataset", {
           token: token!,
           json: bodyOf("dataset", EXAMPLES.user["@id"] as string),
@@ -256,12 +256,12 @@ async function remember(id: string, body: JsonObject): Promise<void> {
       },
     });
   if (id === "build_evidence")
-    told["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
-  if (id === "rescore") told["rescore_status submissionUUID"] = body["submissionUUID"] as string;
+    logged["evidence_build_status submissionUUID"] = body["submissionUUID"] as string;
+  if (id === "rescore") logged["rescore_status submissionUUID"] = body["submissionUUID"] as string;
   if (id === "upload_crate_async")
-    told["upload_status submissionUUID"] =
-      told["execution_status submissionUUID"] =
-      told["cancel_upload submissionUUID"] =
+    logged["upload_status submissionUUID"] =
+      logged["execution_status submissionUUID"] =
+      logged["cancel_upload submissionUUID"] =
         body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);

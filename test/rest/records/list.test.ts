@@ -12,13 +12,13 @@ beforeAll(async () => {
   [ada, bob] = await Promise.all([server.person("ada"), server.person("bob")]);
   for (const kind of WRITABLE) {
     made[kind] = [];
-    for (let turn = 0; turn < 5; turn++) {
-      const who = turn % 2 === 0 ? ada : bob;
+    for (let round = 0; round < 5; round++) {
+      const who = round % 2 === 0 ? ada : bob;
       const answer = await server.request("POST", `/${kind}`, {
         token: who.token,
         json: bodyOf(kind, who.id, {
-          name: `Name ${9 - turn}`,
-          keywords: turn < 2 ? ["Early", "b"] : ["late"],
+          name: `Name ${9 - round}`,
+          keywords: round < 2 ? ["Early", "b"] : ["late"],
         }),
       });
       made[kind]!.push(String(answer.body["@id"]));

@@ -107,8 +107,8 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
         2,
       ]);
     }
-    for (const [turn, good] of ['"2-77"', "*", '"1-0", "4-0"', 'W/"5-0"'].entries())
-      expect((await put(`name ${turn}`, good)).status, good).toBe(200);
+    for (const [round, good] of ['"2-77"', "*", '"1-0", "4-0"', 'W/"5-0"'].entries())
+      expect((await put(`name ${round}`, good)).status, good).toBe(200);
   });
   it("is refused to others before anything is told of the record's state", async () => {
     const before = await created(kind, bodyOf(kind, ada.id));
@@ -131,14 +131,14 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
   it("loses none of many changes made at once", async () => {
     const before = await created(kind, bodyOf(kind, ada.id));
     const answers = await Promise.all(
-      Array.from({ length: 6 }, (_, turn) =>
-        send("PUT", kind, { ...before, name: `turn ${turn}` }, { "If-Match": '"1-0"' }),
+      Array.from({ length: 6 }, (_, round) =>
+        send("PUT", kind, { ...before, name: `turn ${round}` }, { "If-Match": '"1-0"' }),
       ),
     );
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 412, 412, 412, 412, 412]);
     const free = await Promise.all(
-      Array.from({ length: 16 }, (_, turn) =>
-        send("PUT", kind, { ...before, name: `free ${turn}` }),
+      Array.from({ length: 16 }, (_, round) =>
+        send("PUT", kind, { ...before, name: `free ${round}` }),
       ),
     );
     expect(free.map(({ status }) => status)).toEqual(free.map(() => 200));
@@ -256,7 +256,7 @@ describe("derived entries", () => {
     const other = await startServer({ BACKLINK_LIMIT: "2" });
     try {
       const eve = await other.person("eve");
-      for (let turn = 0; turn < 4; turn++)
+      for (let round = 0; round < 4; round++)
         await other.request("POST", "/software", {
           token: eve.token,
           json: bodyOf("software", eve.id),

@@ -36,8 +36,8 @@ describe("docs/sparql.md and the page at /sparql", () => {
   it.each([...blocks("sparql"), ...Object.values(EXAMPLES)])(
     "have queries that find something: %s",
     async (query) => {
-      const { status, body, text: told } = await ask(server, query);
-      expect(status, told).toBe(200);
+      const { status, body, text: logged } = await ask(server, query);
+      expect(status, logged).toBe(200);
       expect(body.results!.bindings.length).toBeGreaterThan(0);
     },
   );

@@ -117,11 +117,11 @@ describe("a query that would do harm", () => {
       503,
       /QUERY_TIMEOUT|QUERY_MEMORY/,
     ],
-  ])("is refused or ended, by what it is: %s", async (_what, query, status, told) => {
+  ])("is refused or ended, by what it is: %s", async (_what, query, status, logged) => {
     const answer = await ask(server, query());
     expect(answer.status, answer.text.slice(0, 300)).toBe(status);
-    if (typeof told === "string") expect(answer.body["code"]).toBe(told);
-    else expect(answer.text).toMatch(told);
+    if (typeof logged === "string") expect(answer.body["code"]).toBe(logged);
+    else expect(answer.text).toMatch(logged);
     if (status === 503) expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await ask(server, ALIVE)).body.boolean).toBe(true);
   });

@@ -68,7 +68,7 @@ describe("ORDER BY", () => {
   });
 
   it("sorts moments with a time zone by time, whatever else is among them", async () => {
-    const moments = [
+    const times = [
       moment("2020-01-01T14:00:00+10:00"),
       moment("2020-01-01T10:00:00Z"),
       moment("2020-01-01T08:00:00-05:00"),
@@ -85,13 +85,13 @@ describe("ORDER BY", () => {
       '"NaN"^^<http://www.w3.org/2001/XMLSchema#double>',
       '"x"@en',
     ];
-    const lots = Array.from({ length: 8 }, (_, i) => `"${i}"@de`);
+    const batches = Array.from({ length: 8 }, (_, i) => `"${i}"@de`);
     for (let seed = 1; seed <= 20; seed++)
       expect(
-        (await ordered([...moments, ...others, ...lots], "?v", seed)).filter((value) =>
-          moments.includes(value),
+        (await ordered([...times, ...others, ...batches], "?v", seed)).filter((value) =>
+          times.includes(value),
         ),
-      ).toEqual(moments);
+      ).toEqual(times);
   });
 
   it("works in a query within a query, with LIMIT, GROUP BY and DISTINCT", async () => {

@@ -67,7 +67,7 @@ const onEndpoint = async (feed: MemoryFeed): Promise<Partial<Deps>> => {
   const queries = await openEndpointEngine({
     openFeed: feed.open,
     leases: new MemoryLeases(),
-    truth: async () => "w3c",
+    source: async () => "w3c",
     queryUrl,
     updateUrl,
   });

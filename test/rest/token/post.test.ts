@@ -10,14 +10,14 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const FORM = "application/x-www-form-urlencoded";
-interface Told {
+interface Logged {
   access_token: string;
   token_type: string;
   expires_in: number;
   detail: { loc: string[]; type: string }[];
 }
 const form = (path: string, fields: Record<string, string>) =>
-  server.request<Told>("POST", path, {
+  server.request<Logged>("POST", path, {
     headers: { "Content-Type": FORM },
     body: new URLSearchParams(fields).toString(),
   });
@@ -36,7 +36,7 @@ describe.each(["/token", "/api/login/"])("POST %s", (path) => {
             scope: "",
             client_id: "x",
           }),
-          await server.request<Told>("POST", path, {
+          await server.request<Logged>("POST", path, {
             json: { username, password: PASSWORD, grant_type: null },
           }),
         ]) {
@@ -87,7 +87,7 @@ describe.each(["/token", "/api/login/"])("POST %s", (path) => {
     ).toBe(415);
     expect((await form(path, { username: "a\0", password: "b" })).status).toBe(422);
     expect((await form(path, { username: "a", password: "b\0" })).status).toBe(422);
-    const twice = await server.request<Told>("POST", path, {
+    const twice = await server.request<Logged>("POST", path, {
       headers: { "Content-Type": FORM },
       body: `username=${ada.email}&username=x&password=${PASSWORD}`,
     });

@@ -23,7 +23,7 @@ type Who =
   | "organizationMember"
   | "projectMember"
   | "groupOwner"
-  | "stranger"
+  | "otherUser"
   | "admin";
 const EVERYONE: Who[] = [
   "anonymous",
@@ -32,7 +32,7 @@ const EVERYONE: Who[] = [
   "organizationMember",
   "projectMember",
   "groupOwner",
-  "stranger",
+  "otherUser",
   "admin",
 ];
 /** Who may act for records of each owner. */
@@ -41,7 +41,7 @@ const MAY: Record<string, Who[]> = {
   group: ["groupMember", "groupOwner", "admin"],
   organization: ["organizationMember", "groupOwner", "admin"],
   project: ["projectMember", "groupOwner", "admin"],
-  stranger: ["stranger", "admin"],
+  otherUser: ["otherUser", "admin"],
   "a record that is not here": ["admin"],
   "a dataset of the owner": ["admin"],
 };
@@ -73,7 +73,7 @@ beforeAll(async () => {
     "organizationMember",
     "projectMember",
     "groupOwner",
-    "stranger",
+    "otherUser",
   ] as const) {
     const caller = { user: `ark:99999/user-${who}`, admin: who === "admin" };
     callers[who] = caller;
@@ -103,7 +103,7 @@ beforeAll(async () => {
     createRecord(
       server.deps,
       "dataset",
-      bodyOf("dataset", owners["owner"]!, { members: [owners["stranger"]!] }),
+      bodyOf("dataset", owners["owner"]!, { members: [owners["otherUser"]!] }),
       callers.owner,
     ),
   );
@@ -179,19 +179,19 @@ describe("ownership", () => {
     const group = await createRecord(
       server.deps,
       "group",
-      bodyOf("group", owners["owner"]!, { members: [owners["stranger"]!] }),
+      bodyOf("group", owners["owner"]!, { members: [owners["otherUser"]!] }),
       callers.owner,
     );
     const dataset = await datasetOf(group.record.ark);
     await removeRecord(server.deps, arkFrom(group.record.ark), callers.owner);
-    for (const who of ["owner", "stranger"] as const)
+    for (const who of ["owner", "otherUser"] as const)
       expect(
         await outcome(removeRecord(server.deps, arkFrom(dataset.record.ark), callers[who])),
       ).toBe("FORBIDDEN");
   });
   it("is not had by what a user record or memberOf says of it", async () => {
     const { deps } = server;
-    const { bytes } = await readRecord(deps, arkFrom(owners["stranger"]!), callers.stranger);
+    const { bytes } = await readRecord(deps, arkFrom(owners["otherUser"]!), callers.otherUser);
     await replaceRecord(
       deps,
       "user",
@@ -201,18 +201,18 @@ describe("ownership", () => {
         organizations: [owners["organization"]!],
         projects: [owners["project"]!],
       },
-      callers.stranger,
+      callers.otherUser,
     );
     await createRecord(
       deps,
       "project",
-      bodyOf("project", owners["stranger"]!, { memberOf: owners["organization"]! }),
-      callers.stranger,
+      bodyOf("project", owners["otherUser"]!, { memberOf: owners["organization"]! }),
+      callers.otherUser,
     );
     for (const owner of ["organization", "project"])
       expect(
         await outcome(
-          createRecord(deps, "dataset", bodyOf("dataset", owners[owner]!), callers.stranger),
+          createRecord(deps, "dataset", bodyOf("dataset", owners[owner]!), callers.otherUser),
         ),
       ).toBe("FORBIDDEN");
   });
@@ -233,7 +233,7 @@ describe.each(["group", "organization", "project"] as const)("the members of a %
       outcome(replaceRecord(server.deps, kind, { ...document, ...more }, callers[who]));
     const others = MAY["group"]!.includes(who) ? "done" : refusal(who);
     expect(await change({ name: "renamed", members })).toBe(others);
-    expect(await change({ members: [...members, owners["stranger"]!] })).toBe(
+    expect(await change({ members: [...members, owners["otherUser"]!] })).toBe(
       who === "admin" ? "done" : refusal(who),
     );
     const { members: _members, ...without } = document;
@@ -254,7 +254,7 @@ describe.each(["group", "organization", "project"] as const)("the members of a %
         replaceRecord(
           server.deps,
           kind,
-          { ...parseDocument(made.bytes), members: [owners["stranger"]!] },
+          { ...parseDocument(made.bytes), members: [owners["otherUser"]!] },
           callers.owner,
         ),
       ),

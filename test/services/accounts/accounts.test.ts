@@ -116,11 +116,11 @@ describe("wrong credentials", () => {
           ),
         ),
       );
-      const told = answers.filter(({ status }) => status !== 422);
-      expect(new Set(told.map(({ text }) => text)).size).toBe(1);
-      expect(new Set(told.map(({ status }) => status))).toEqual(new Set([401]));
-      expect(told[0]!.headers.get("www-authenticate")).toBe("Bearer");
-      expect(told.length).toBeGreaterThanOrEqual(names.length * 2 - 2);
+      const logged = answers.filter(({ status }) => status !== 422);
+      expect(new Set(logged.map(({ text }) => text)).size).toBe(1);
+      expect(new Set(logged.map(({ status }) => status))).toEqual(new Set([401]));
+      expect(logged[0]!.headers.get("www-authenticate")).toBe("Bearer");
+      expect(logged.length).toBeGreaterThanOrEqual(names.length * 2 - 2);
     },
   );
   it("do not take longer for a user that is there", async () => {
@@ -133,7 +133,7 @@ describe("wrong credentials", () => {
     // The quickest of many, taken in turn: what else the machine does makes an answer slower, never
     // quicker.
     let [there, none] = [Infinity, Infinity];
-    for (let turn = 0; turn < 12; turn++) {
+    for (let round = 0; round < 12; round++) {
       there = Math.min(there, await timed(dan.email));
       none = Math.min(none, await timed("nobody@example.org"));
     }
@@ -334,11 +334,11 @@ describe("the one-time admin token", () => {
     const other = await startServer();
     try {
       const answers = await Promise.all(
-        Array.from({ length: 6 }, (_, turn) =>
+        Array.from({ length: 6 }, (_, round) =>
           other.request("POST", "/user", {
             json: {
-              "@id": `ark:99999/user-a${turn}`,
-              email: `a${turn}@example.org`,
+              "@id": `ark:99999/user-a${round}`,
+              email: `a${round}@example.org`,
               password: PASSWORD,
               adminToken: other.adminToken,
             },
@@ -347,7 +347,7 @@ describe("the one-time admin token", () => {
       );
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 403, 403, 403, 403, 403]);
       const accounts = await Promise.all(
-        answers.map((_, turn) => other.deps.records.accountOf(`ark:99999/user-a${turn}`)),
+        answers.map((_, round) => other.deps.records.accountOf(`ark:99999/user-a${round}`)),
       );
       expect(accounts.filter((account) => account?.admin)).toHaveLength(1);
       expect(accounts.filter((account) => account !== undefined)).toHaveLength(1);

@@ -3,9 +3,9 @@ import { afterEach, describe, expect, it } from "vitest";
 import { checkIndex } from "../../../src/services/check.js";
 import {
   openOxigraphEngine,
-  openTruthDigester,
+  openRecordsDigester,
 } from "../../../src/storage/graph/oxigraph/index.js";
-import type { QueryEngine, TruthDigester } from "../../../src/storage/graph/port.js";
+import type { QueryEngine, RecordsDigester } from "../../../src/storage/graph/port.js";
 import { anyLiteral } from "../../support/literals.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { ark, quadsOf } from "../../support/quads.js";
@@ -16,11 +16,11 @@ const quads = (name: string, literals: string[]): string =>
     .map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`)
     .join("") + quadsOf(name);
 
-describe("The check of the index against the truth", () => {
+describe("The check of the index against the records", () => {
   let engine: QueryEngine | undefined;
   afterEach(() => engine?.close());
   const check = async (feed: MemoryFeed, queries = engine!) =>
-    checkIndex({ openTruth: () => openTruthDigester(feed.open, 3), queries });
+    checkIndex({ openDigester: () => openRecordsDigester(feed.open, 3), queries });
   const open = async (feed: MemoryFeed): Promise<QueryEngine> =>
     (engine = await openOxigraphEngine({ openFeed: feed.open, pageSize: 3 }));
 
@@ -37,8 +37,8 @@ describe("The check of the index against the truth", () => {
         );
         graphs["ark:99999/r7"] = null;
         engine!.advance(feed.commit(graphs));
-        const { agree, truth, index } = await check(feed);
-        expect({ agree, ...truth }).toEqual({ agree: true, leftOut: 0, ...index });
+        const { agree, records: stored, index } = await check(feed);
+        expect({ agree, ...stored }).toEqual({ agree: true, leftOut: 0, ...index });
         expect(index.quads).toBeGreaterThan(0);
       }),
       { numRuns: 25 },
@@ -61,7 +61,7 @@ describe("The check of the index against the truth", () => {
     await open(other);
     expect(await check(feed)).toMatchObject({
       agree: false,
-      truth: { sequence: 1 },
+      records: { sequence: 1 },
       index: { sequence: 1 },
     });
   });
@@ -72,13 +72,13 @@ describe("The check of the index against the truth", () => {
       "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <no iri> <ark:99999/a> .\n`,
     });
     await open(feed);
-    expect(await check(feed)).toMatchObject({ agree: true, truth: { leftOut: 1 } });
+    expect(await check(feed)).toMatchObject({ agree: true, records: { leftOut: 1 } });
   });
 
   it("says so when the records cannot be read to the end", async () => {
     const feed = new MemoryFeed();
     feed.delay = 100;
-    const digester = openTruthDigester(feed.open);
+    const digester = openRecordsDigester(feed.open);
     const digesting = digester.digest(0);
     while (feed.asked === 0) await new Promise((resolve) => setTimeout(resolve, 5));
     feed.cut();
@@ -89,7 +89,7 @@ describe("The check of the index against the truth", () => {
 
   it("compares at one commit while others write, and admits when it cannot", async () => {
     let commit = 0;
-    const truth: TruthDigester = {
+    const records: RecordsDigester = {
       digest: async (atLeast) => ({
         digest: `t${atLeast}`,
         quads: 1,
@@ -103,7 +103,7 @@ describe("The check of the index against the truth", () => {
       reach: async () => {},
       digest: async () => ({ digest: "i", quads: 1, sequence: ++commit }),
     } as unknown as QueryEngine;
-    expect(await checkIndex({ openTruth: () => truth, queries: moving })).toMatchObject({
+    expect(await checkIndex({ openDigester: () => records, queries: moving })).toMatchObject({
       agree: null,
     });
   });

@@ -7,7 +7,7 @@ import {
   type Entity,
   type Json,
 } from "../../support/crates.js";
-import { illFormed, takeInHere, type Taken } from "../../support/intake-here.js";
+import { illFormed, ingestHere, type Taken } from "../../support/intake-here.js";
 import { plainZip } from "../../support/plain-zip.js";
 
 /**
@@ -35,7 +35,7 @@ async function taken(
   limits: Partial<CrateLimits> = {},
 ): Promise<Taken & { codes: string[] }> {
   const began = performance.now();
-  const answer = await takeInHere(
+  const answer = await ingestHere(
     Buffer.isBuffer(input) ? input : Buffer.from(JSON.stringify(input)),
     { format: Buffer.isBuffer(input) ? "zip" : "metadata", limits: { ...DEFAULTS, ...limits } },
   );

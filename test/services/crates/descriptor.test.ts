@@ -67,14 +67,14 @@ const upload = async (archive: Buffer, update = false) => {
 
 describe("a crate's metadata descriptor", () => {
   it("is a record of the crate with all that it says, and comes out as it went in", async () => {
-    const said = descriptor({
+    const stated = descriptor({
       conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, PROFILE],
       sdPublisher: { "@id": "https://ror.org/1" },
       author: { "@type": "Person", name: "Ada" },
     });
     await upload(
       await whole([
-        said,
+        stated,
         root,
         { "@id": "https://ror.org/1", "@type": "Organization", name: "Publisher" },
       ]),
@@ -92,7 +92,7 @@ describe("a crate's metadata descriptor", () => {
     expect(quads).toContain(`<${DESCRIPTOR}> <https://schema.org/about> <${ROOT}>`);
     expect(await metadataOf()).toMatchObject({
       "@context": CONTEXT,
-      "@graph": [said, root, { "@id": "https://ror.org/1" }],
+      "@graph": [stated, root, { "@id": "https://ror.org/1" }],
     });
   });
 

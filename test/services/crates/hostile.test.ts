@@ -3,7 +3,7 @@ import { FINDING_CODES, statusOfFindings } from "../../../src/services/crates/fi
 import { sweepObjects } from "../../../src/services/objects/damage.js";
 import { crate, zip } from "../../support/crates.js";
 import { HOSTILE, largeMetadata, manyEntities } from "../../support/hostile-crates.js";
-import { illFormed, takeInHere } from "../../support/intake-here.js";
+import { illFormed, ingestHere } from "../../support/intake-here.js";
 import { type IntakeRig, openIntakeRig } from "../../support/registry.js";
 
 describe("a crate that means harm", () => {
@@ -11,7 +11,7 @@ describe("a crate that means harm", () => {
     "is refused with a code, a place and a fix: it %s",
     async (_does, { make, code, limits = {}, alone }) => {
       const bytes = await make();
-      const taken = await takeInHere(bytes, { limits, format: alone ? "metadata" : "zip" });
+      const taken = await ingestHere(bytes, { limits, format: alone ? "metadata" : "zip" });
       expect(illFormed(taken)).toBeUndefined();
       const { errors } = taken.result as { errors: { code: string; message: string }[] };
       expect(errors.map((error) => error.code)).toContain(code);

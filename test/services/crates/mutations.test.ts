@@ -4,7 +4,7 @@ import { sweepObjects } from "../../../src/services/objects/damage.js";
 import { FINDING_CODES } from "../../../src/services/crates/findings.js";
 import { crate, metadata, zip, type Entity } from "../../support/crates.js";
 import { dice } from "../../support/dice.js";
-import { illFormed, takeInHere } from "../../support/intake-here.js";
+import { illFormed, ingestHere } from "../../support/intake-here.js";
 import { spoilBytes, spoilJson } from "../../support/mutations.js";
 import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
@@ -74,7 +74,7 @@ describe("spoilt crates", () => {
   });
 
   it("are good before they are spoilt", async () => {
-    for (const archive of whole) expect((await takeInHere(archive)).result).toHaveProperty("root");
+    for (const archive of whole) expect((await ingestHere(archive)).result).toHaveProperty("root");
   });
 
   it("are taken in or refused with findings, whatever happens to the archive's bytes", async () => {
@@ -82,7 +82,7 @@ describe("spoilt crates", () => {
     for (let at = 0; at < 2000 * TIMES; at++) {
       const chance = dice(SEED * 1_000_003 + at);
       const spoilt = spoilBytes(chance.of(whole), chance);
-      const taken = await takeInHere(spoilt).catch((error: unknown) => {
+      const taken = await ingestHere(spoilt).catch((error: unknown) => {
         throw new Error(`mutation ${at} of seed ${SEED} ended in a fault`, { cause: error });
       });
       expect(illFormed(taken), `mutation ${at} of seed ${SEED}`).toBeUndefined();
@@ -109,7 +109,7 @@ describe("spoilt crates", () => {
     let went = 0;
     for (let at = 0; at < 500 * TIMES; at++) {
       const chance = dice(SEED * 2_000_003 + at);
-      const taken = await takeInHere(Buffer.from(spoilJson(DOCUMENT, chance)), {
+      const taken = await ingestHere(Buffer.from(spoilJson(DOCUMENT, chance)), {
         format: "metadata",
       }).catch((error: unknown) => {
         throw new Error(`mutation ${at} of seed ${SEED} ended in a fault`, { cause: error });
@@ -162,10 +162,10 @@ describe("spoilt crates, uploaded", () => {
           rocrateIdentifier: null,
           identifiersMinted: 0,
         });
-        const said = new Set(plan.refused.map(({ code, file }) => `${code} ${file}`));
+        const stated = new Set(plan.refused.map(({ code, file }) => `${code} ${file}`));
         for (const { code, file } of submission.error!) {
           expect(FINDING_CODES).toHaveProperty(code);
-          expect(said, `mutation ${at}`).toContain(`${code} ${file}`);
+          expect(stated, `mutation ${at}`).toContain(`${code} ${file}`);
         }
         failed++;
       }

@@ -1,7 +1,7 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import { FEATURES, oddCrate } from "../../support/odd-crates.js";
-import { takeInHere } from "../../support/intake-here.js";
+import { ingestHere } from "../../support/intake-here.js";
 import { zip } from "../../support/crates.js";
 
 /** Enough for every feature to meet several spellings. */
@@ -12,7 +12,7 @@ describe("crates that are legal and odd", () => {
     const wrong: string[] = [];
     for (let seed = 0; seed < CRATES; seed++) {
       const { members, marks, entities } = oddCrate(seed);
-      const { result, records } = await takeInHere(await zip(members));
+      const { result, records } = await ingestHere(await zip(members));
       if ("errors" in result) {
         wrong.push(`${seed}: ${JSON.stringify(result.errors).slice(0, 300)}`);
         continue;

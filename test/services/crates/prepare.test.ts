@@ -235,7 +235,7 @@ describe("the layout", () => {
         return "";
       } catch (error) {
         return (error as CrateError).findings
-          .map(({ message: said, pointer }) => `${pointer} ${said}`)
+          .map(({ message: stated, pointer }) => `${pointer} ${stated}`)
           .join();
       }
     };

@@ -165,8 +165,8 @@ describe("a crate that is uploaded again", () => {
       ],
     });
     expect(refused.error![0]!.message).not.toContain(OTHER);
-    const stranger = await update(await of([], {}), OTHER);
-    expect(stranger).toMatchObject({ status: "failed", error: [{ code: "IDENTIFIER_TAKEN" }] });
+    const otherUser = await update(await of([], {}), OTHER);
+    expect(otherUser).toMatchObject({ status: "failed", error: [{ code: "IDENTIFIER_TAKEN" }] });
     expect(await revisions()).toMatchObject({ [ROOT]: 1, "a.csv": 1, "ark:99999/person-grace": 1 });
     expect(await rig.document("ark:99999/person-grace")).toMatchObject({ name: "Grace" });
   });
@@ -305,18 +305,18 @@ describe("a crate that is uploaded again", () => {
     async () => {
       const archive = (text: string, root: Entity = {}) =>
         crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
-      const told = ({ warnings }: { warnings: { code: string; message: string }[] }) =>
+      const logged = ({ warnings }: { warnings: { code: string; message: string }[] }) =>
         warnings.filter(({ code }) => code === "CRATE_ALIKE").map(({ message }) => message);
       const { rocrateIdentifier: ark } = await rig.upload(await archive("a"));
       expect((await rig.plan(await archive("b"))).warned.map(({ code }) => code)).toContain(
         "CRATE_ALIKE",
       );
-      expect(told(await rig.upload(await archive("b")))).toEqual([
+      expect(logged(await rig.upload(await archive("b")))).toEqual([
         expect.stringContaining(`crate=${ark!}`),
       ]);
-      expect(told(await rig.upload(await archive("c", { name: "Another" })))).toEqual([]);
-      expect(told(await rig.upload(await archive("d", { "@id": ROOT })))).toEqual([]);
-      expect(told(await rig.upload(await archive("e"), { user: OTHER }))).toEqual([]);
+      expect(logged(await rig.upload(await archive("c", { name: "Another" })))).toEqual([]);
+      expect(logged(await rig.upload(await archive("d", { "@id": ROOT })))).toEqual([]);
+      expect(logged(await rig.upload(await archive("e"), { user: OTHER }))).toEqual([]);
     },
   );
 

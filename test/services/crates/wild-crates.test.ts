@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { zip } from "../../support/crates.js";
-import { takeInHere } from "../../support/intake-here.js";
+import { ingestHere } from "../../support/intake-here.js";
 import { WILD } from "../../support/wild-crates.js";
 
 describe("crates as tools write them", () => {
   it.each(Object.entries(WILD))(
     "go in with advice that fits: %s",
     async (_name, { members, advice, stored }) => {
-      const { result, records } = await takeInHere(await zip(members));
+      const { result, records } = await ingestHere(await zip(members));
       expect("errors" in result ? result.errors : []).toEqual([]);
       expect(
         [...new Set(result.warnings.map(({ code }) => code))].toSorted(),

@@ -25,7 +25,7 @@ const deps = () => ({ records: world.records, queries: world.engine });
 beforeAll(async () => {
   world.write({
     victim: { kind: "user" },
-    stranger: { kind: "user" },
+    otherUser: { kind: "user" },
     colleague: { kind: "user" },
     lab: { kind: "group", owner: "victim", more: { members: [ark("colleague")] } },
     cells: { owner: "victim" },
@@ -89,7 +89,7 @@ beforeAll(async () => {
 afterAll(() => world.engine.close());
 
 const short = (iri: string | null): string => (iri ?? "-").replace("ark:99999/", "");
-const told = (nodes: readonly EvidenceNode[]): string[] =>
+const logged = (nodes: readonly EvidenceNode[]): string[] =>
   nodes
     .flatMap((node) =>
       (node.statements ?? [])
@@ -108,7 +108,7 @@ describe("each edge of an evidence graph", () => {
   it("says whose word it is, and marks that of a third party upstream", async () => {
     const graph = await ask("cells");
     expect(nodesIn(graph).sort()).toEqual(["cells", "claim", "own", "raw", "theirs"]);
-    expect(told(graph["@graph"])).toEqual([
+    expect(logged(graph["@graph"])).toEqual([
       "claim generated cells: claim of stranger source THIRD",
       "claim usedDataset theirs: claim of stranger source target",
       "own generated cells: own of victim source target",
@@ -117,26 +117,26 @@ describe("each edge of an evidence graph", () => {
   });
   it("is a third party's by the end that the walk comes from", async () => {
     const down = await ask("raw", { direction: "downstream" });
-    expect(told(down["@graph"])).toContain(
+    expect(logged(down["@graph"])).toContain(
       "crowd-0 usedDataset raw: crowd-0 of stranger source THIRD",
     );
-    expect(told(down["@graph"])).toContain(
+    expect(logged(down["@graph"])).toContain(
       "mine-0 usedDataset raw: mine-0 of victim source target",
     );
-    expect(told((await ask("crowd-0"))["@graph"])).toEqual([
+    expect(logged((await ask("crowd-0"))["@graph"])).toEqual([
       "crowd-0 usedDataset raw: crowd-0 of stranger source",
     ]);
-    expect(told((await ask("claim", { direction: "downstream" }))["@graph"])).toEqual([
+    expect(logged((await ask("claim", { direction: "downstream" }))["@graph"])).toEqual([
       "claim generated cells: claim of stranger source",
     ]);
   });
   it("is no third party's when its owner is a member of the group that owns the record", async () => {
-    expect(told((await ask("shared"))["@graph"])).toEqual([
+    expect(logged((await ask("shared"))["@graph"])).toEqual([
       "colleagues generated shared: colleagues of colleague source target",
     ]);
   });
   it("names every record that states it", async () => {
-    expect(told((await ask("twice"))["@graph"])).toEqual([
+    expect(logged((await ask("twice"))["@graph"])).toEqual([
       "both generated twice: both of victim source target",
       "twice generatedBy both: twice of victim source target",
     ]);
@@ -156,20 +156,20 @@ describe("each edge of an evidence graph", () => {
     ]);
   });
   it("is marked in both directions at once by the nearer end, and in cycles", async () => {
-    const marks = told((await ask("raw", { direction: "both" }))["@graph"]);
+    const marks = logged((await ask("raw", { direction: "both" }))["@graph"]);
     expect(marks.filter((line) => line.endsWith("THIRD"))).toHaveLength(12);
     expect(
-      told((await ask("cells", { direction: "both" }))["@graph"]).filter((line) =>
+      logged((await ask("cells", { direction: "both" }))["@graph"]).filter((line) =>
         line.endsWith("THIRD"),
       ),
     ).toEqual(["claim generated cells: claim of stranger source THIRD"]);
-    expect(told((await ask("loop"))["@graph"])).toEqual([
+    expect(logged((await ask("loop"))["@graph"])).toEqual([
       "loop derivedFrom loop-2: loop of victim source",
       "loop-2 derivedFrom loop: loop-2 of stranger source",
     ]);
   });
   it("about what nobody has stored is a third party's when it is another's", async () => {
-    expect(told((await ask("dangler"))["@graph"])).toContain(
+    expect(logged((await ask("dangler"))["@graph"])).toContain(
       "speaker generated nowhere: speaker of stranger source THIRD",
     );
   });

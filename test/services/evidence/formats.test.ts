@@ -168,8 +168,8 @@ describe("Turtle", () => {
       "run usedDataset images",
       "cells wasGeneratedBy run",
       "images usedBy run",
-    ].map((said) =>
-      said.replace(
+    ].map((stated) =>
+      stated.replace(
         /^(\w+) (\w+) (\w+)$/,
         (_, a: string, p: string, b: string) => `${id(a)} ${p} ${id(b)}`,
       ),

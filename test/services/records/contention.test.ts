@@ -7,19 +7,19 @@ const changed = () => new ServiceError("REVISION_MISMATCH", "changed");
 
 describe("writes to one record", () => {
   it("come one after the other, however it is spelled, and those to another do not wait", async () => {
-    const told: string[] = [];
+    const logged: string[] = [];
     const write = (id: string, name: string, ms: number) =>
       unlessChanged(arkFrom(id), undefined, async () => {
-        told.push(`${name} begins`);
+        logged.push(`${name} begins`);
         await new Promise((resolve) => setTimeout(resolve, ms));
-        told.push(`${name} ends`);
+        logged.push(`${name} ends`);
       });
     await Promise.all([
       write("ark:99999/a-b", "first", 40),
       write("https://n2t.net/ark:/99999/ab", "second", 1),
       write("ark:99999/c", "other", 1),
     ]);
-    expect(told).toEqual([
+    expect(logged).toEqual([
       "first begins",
       "other begins",
       "other ends",

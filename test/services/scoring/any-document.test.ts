@@ -88,7 +88,7 @@ const document = fc
   .array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS), fc.string()), value), { maxLength: 15 })
   .map((entries) => Object.fromEntries(entries) as JsonObject);
 
-const recordOf = (ark: string, kind: KindName, said: JsonObject): StoredRecord => ({
+const recordOf = (ark: string, kind: KindName, stated: JsonObject): StoredRecord => ({
   ark,
   key: ark,
   kind,
@@ -102,7 +102,7 @@ const recordOf = (ark: string, kind: KindName, said: JsonObject): StoredRecord =
   crate: ark === ARK ? null : ARK,
   tombstone: null,
   newestBacklink: 0,
-  document: Buffer.from(JSON.stringify(said)),
+  document: Buffer.from(JSON.stringify(stated)),
 });
 
 describe("whatever the documents of a crate say", () => {
@@ -113,16 +113,16 @@ describe("whatever the documents of a crate say", () => {
       fc.asyncProperty(
         document,
         fc.array(fc.tuple(fc.constantFrom(...KINDS), document), { maxLength: 4 }),
-        async (said, parts) => {
-          const record = recordOf(ARK, "rocrate", said);
+        async (stated, parts) => {
+          const record = recordOf(ARK, "rocrate", stated);
           const root = await rootFacts(
-            { findMany: async (arks) => arks.map((ark) => recordOf(ark, "entity", said)) },
+            { findMany: async (arks) => arks.map((ark) => recordOf(ark, "entity", stated)) },
             record,
             relatedOf(record),
             "99999",
           );
           const facts = new CrateFacts(root);
-          survey(facts, record, said, undefined, tools);
+          survey(facts, record, stated, undefined, tools);
           for (const [index, [kind, part]] of parts.entries()) {
             survey(
               facts,

@@ -10,7 +10,7 @@ import {
 } from "../../../src/services/scoring/criteria.js";
 import type { Status } from "../../../src/services/scoring/criterion.js";
 import { gather } from "../../../src/services/scoring/facts/gather.js";
-import { heldScore, keptScore } from "../../../src/services/scoring/read-score.js";
+import { currentScore, storedScore } from "../../../src/services/scoring/read-score.js";
 import { scoreOf } from "../../../src/services/scoring/score.js";
 import type { RecordStore } from "../../../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
@@ -598,14 +598,14 @@ it(
     const deps = { config: crates.config, records: overtaken };
     const { facts, grounds } = await gather(deps, stored, new AbortController().signal);
     expect(facts.root.status).toBe("ARCHIVED");
-    const kept = keptScore(deps, scoreOf(stored, facts, 0), grounds, false);
-    expect(await heldScore(deps, stored, kept, new AbortController().signal)).toBeUndefined();
+    const kept = storedScore(deps, scoreOf(stored, facts, 0), grounds, false);
+    expect(await currentScore(deps, stored, kept, new AbortController().signal)).toBeUndefined();
     const again = await gather(deps, stored, new AbortController().signal);
     expect(
-      await heldScore(
+      await currentScore(
         deps,
         stored,
-        keptScore(deps, scoreOf(stored, again.facts, 0), again.grounds, false),
+        storedScore(deps, scoreOf(stored, again.facts, 0), again.grounds, false),
         new AbortController().signal,
       ),
     ).toBeDefined();

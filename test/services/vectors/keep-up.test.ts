@@ -9,7 +9,7 @@ import { EmbeddingsRefused, type Embedder } from "../../../src/adapters/embeddin
 import { isOutage } from "../../../src/errors.js";
 import type { RecordStore, RecordWrite } from "../../../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
-import { keepUp } from "../../../src/services/vectors/handler.js";
+import { embedChanges } from "../../../src/services/vectors/handler.js";
 import { create, remove, replace, write } from "../../conformance/records/fixtures.js";
 import { embedderWith } from "../../adapters/embeddings/embedder.js";
 import { EmbeddingsServer, embeddingsMissing } from "../../support/servers/embeddings.js";
@@ -27,7 +27,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
   let sent: string[] = [];
   let refusesAll = false;
   /** Before the real server: counts, and refuses as servers do that read no such text. */
-  const door = createServer((request, response) => {
+  const embeddingsApi = createServer((request, response) => {
     void (async () => {
       const body = await new Response(request as never).text();
       const { input } = JSON.parse(body) as { input: string[] };
@@ -45,14 +45,14 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
 
   beforeAll(async () => {
     server = await EmbeddingsServer.start();
-    await once(door.listen(0, "127.0.0.1"), "listening");
+    await once(embeddingsApi.listen(0, "127.0.0.1"), "listening");
     embedder = await embedderWith({
-      EMBEDDINGS_URL: `http://127.0.0.1:${(door.address() as AddressInfo).port}/v1`,
+      EMBEDDINGS_URL: `http://127.0.0.1:${(embeddingsApi.address() as AddressInfo).port}/v1`,
     });
   }, 90_000);
   afterAll(async () => {
     await embedder?.close();
-    door.close();
+    embeddingsApi.close();
     await server?.stop();
   });
   beforeEach(async () => {
@@ -68,7 +68,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
   const keep = (
     signal = new AbortController().signal,
     report: (kept: { changes: number }) => void = quiet,
-  ) => keepUp(records, embedder, signal, report);
+  ) => embedChanges(records, embedder, signal, report);
   const named = (name: string, text: string): RecordWrite => create(ark(name), { name: text });
   const nearest = async (query: string): Promise<string[]> => {
     const page = await records.search({
@@ -178,7 +178,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
       EMBEDDINGS_URL: server.url,
       EMBEDDINGS_PASSAGE_PREFIX: "About: ",
     });
-    expect(await keepUp(records, other, new AbortController().signal, quiet)).toMatchObject({
+    expect(await embedChanges(records, other, new AbortController().signal, quiet)).toMatchObject({
       embedded: 2,
     });
     await other.close();

@@ -2,12 +2,12 @@ import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Announcements } from "../../../src/storage/graph/oxigraph/engine.js";
 
 describe("Announcements of commits", () => {
-  const told: number[] = [];
+  const logged: number[] = [];
   let announcements: Announcements;
   beforeEach(() => {
     vi.useFakeTimers();
-    told.length = 0;
-    announcements = new Announcements((sequence) => told.push(sequence));
+    logged.length = 0;
+    announcements = new Announcements((sequence) => logged.push(sequence));
   });
   afterEach(() => {
     announcements.close();
@@ -16,22 +16,22 @@ describe("Announcements of commits", () => {
 
   it("tell of the first at once, and of those that follow together", () => {
     announcements.soon(1);
-    expect(told).toEqual([1]);
+    expect(logged).toEqual([1]);
     for (const sequence of [2, 4, 3]) announcements.soon(sequence);
-    expect(told).toEqual([1]);
+    expect(logged).toEqual([1]);
     vi.advanceTimersByTime(100);
-    expect(told).toEqual([1, 4]);
+    expect(logged).toEqual([1, 4]);
     announcements.soon(5);
-    expect(told).toEqual([1, 4, 5]);
+    expect(logged).toEqual([1, 4, 5]);
   });
 
   it("tell at once of one that is waited for, and only once", () => {
     announcements.soon(1);
     announcements.soon(2);
     announcements.now(3);
-    expect(told).toEqual([1, 3]);
+    expect(logged).toEqual([1, 3]);
     vi.advanceTimersByTime(100);
-    expect(told).toEqual([1, 3]);
+    expect(logged).toEqual([1, 3]);
   });
 
   it("end when the index is closed", () => {
@@ -39,6 +39,6 @@ describe("Announcements of commits", () => {
     announcements.soon(2);
     announcements.close();
     vi.advanceTimersByTime(100);
-    expect(told).toEqual([1]);
+    expect(logged).toEqual([1]);
   });
 });

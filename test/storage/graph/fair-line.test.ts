@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
-import { FairLine, type Turn } from "../../../src/storage/graph/waiting.js";
+import { FairLine, type Slot } from "../../../src/storage/graph/waiting.js";
 import type { Asker, OpenAnswer, OpenQuestion } from "../../../src/storage/graph/port.js";
 
 const LIMITS = { queue: 8, callerQueue: 3, queueWait: 40_000, slice: 5_000 };
@@ -29,22 +29,22 @@ function rig(slots: number, limits: Partial<typeof LIMITS> = {}) {
           () => {},
           (error: ServiceError) => void refused.push(`${caller} ${error.code}`),
         ),
-    begin(): Turn | undefined {
-      const turn = line.next();
-      turn?.runs((error) => {
-        ended.push(`${turn.asker.caller} ${(error as ServiceError).message}`);
-        turn.reject(error);
-        turn.finish();
+    begin(): Slot | undefined {
+      const round = line.next();
+      round?.runs((error) => {
+        ended.push(`${round.asker.caller} ${(error as ServiceError).message}`);
+        round.reject(error);
+        round.finish();
         return true;
       });
-      return turn;
+      return round;
     },
   };
 }
-const callerOf = (turn: Turn | undefined) => turn?.asker.caller;
-const end = (turn: Turn | undefined) => {
-  turn!.resolve(answer);
-  turn!.finish();
+const callerOf = (round: Slot | undefined) => round?.asker.caller;
+const end = (round: Slot | undefined) => {
+  round!.resolve(answer);
+  round!.finish();
 };
 
 describe("the line of queries that wait", () => {
@@ -57,9 +57,9 @@ describe("the line of queries that wait", () => {
     const { ask, begin } = rig(1);
     for (const caller of ["mallory", "mallory", "mallory", "ada", "grace"]) void ask(caller);
     const order: (string | undefined)[] = [];
-    for (let turn = begin(); turn; turn = begin()) {
-      order.push(callerOf(turn));
-      end(turn);
+    for (let round = begin(); round; round = begin()) {
+      order.push(callerOf(round));
+      end(round);
     }
     expect(order).toEqual(["mallory", "ada", "grace", "mallory", "mallory"]);
   });

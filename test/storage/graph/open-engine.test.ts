@@ -44,11 +44,11 @@ describe("The engine for strangers", () => {
   afterEach(() => engine?.close());
   const ask = async (query: string, options: Partial<OpenQuestion> & Asker = {}) => {
     const { signal, caller, admit, ...question } = options;
-    const { bytes, ...told } = await engine!.ask(
+    const { bytes, ...logged } = await engine!.ask(
       { query, format: "json", graph: false, base: "http://x/", sequence: 0, ...question },
       { ...(signal && { signal }), ...(caller && { caller }), ...(admit && { admit }) },
     );
-    return { text: new TextDecoder().decode(bytes), ...told };
+    return { text: new TextDecoder().decode(bytes), ...logged };
   };
   const count = async (options: Partial<OpenQuestion> = {}) =>
     Number(
@@ -303,7 +303,7 @@ describe("The engine for strangers", () => {
       );
     }
     expect(queries.length).toBeGreaterThan(50);
-    expect(refused.filter((told) => !told.startsWith("QUERY_TIMEOUT"))).toEqual([]);
+    expect(refused.filter((logged) => !logged.startsWith("QUERY_TIMEOUT"))).toEqual([]);
     expect(await count()).toBe(2);
   }, 60_000);
 

@@ -24,8 +24,8 @@ function records(count: number): Record<string, string> {
 
 describe("The Oxigraph engine", () => {
   let engine: OxigraphEngine | undefined;
-  const told: string[] = [];
-  const tell = (_fields: object, message: string): void => void told.push(message);
+  const logged: string[] = [];
+  const tell = (_fields: object, message: string): void => void logged.push(message);
   const open = async (
     feed: MemoryFeed,
     options: Partial<OxigraphOptions> = {},
@@ -37,7 +37,7 @@ describe("The Oxigraph engine", () => {
     }));
   afterEach(async () => {
     await engine?.close();
-    told.length = 0;
+    logged.length = 0;
   });
 
   it("lets those who wait for a commit wait for its first load", async () => {
@@ -116,7 +116,7 @@ describe("The Oxigraph engine", () => {
     const behind = names(index);
     await expect(breaking).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
     expect(await behind).toHaveLength(3);
-    expect(told.join()).toContain("lost");
+    expect(logged.join()).toContain("lost");
   });
 
   it("comes back when its thread is lost while it loads", async () => {
@@ -139,7 +139,7 @@ describe("The Oxigraph engine", () => {
     const index = (await ready(await open(feed))) as OxigraphEngine;
     expect(await names(index)).toHaveLength(3);
     expect(feed.opened).toBe(1);
-    expect(told.join()).toContain("retrying");
+    expect(logged.join()).toContain("retrying");
   });
 
   it("starts when the truth cannot be opened at first", async () => {
@@ -162,7 +162,7 @@ describe("The Oxigraph engine", () => {
     });
     const index = (await ready(await open(feed))) as OxigraphEngine;
     expect(await names(index)).toEqual(["a", "b"]);
-    expect(told.join()).toContain("left out");
+    expect(logged.join()).toContain("left out");
   });
 
   it("hands over to a fresh thread when rewrites pile up, with no failed query between", async () => {

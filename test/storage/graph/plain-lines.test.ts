@@ -116,13 +116,13 @@ describe("lines that an engine need not look at closely", () => {
         fc.record({
           at: fc.nat(LINE.length),
           remove: fc.nat(3),
-          piece: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: "binary", maxLength: 3 })),
+          chunk: fc.oneof(fc.constantFrom(...PIECES), fc.string({ unit: "binary", maxLength: 3 })),
         }),
         { minLength: 1, maxLength: 4 },
       )
       .map((changes) =>
         changes.reduce(
-          (text, { at, remove, piece }) => text.slice(0, at) + piece + text.slice(at + remove),
+          (text, { at, remove, chunk }) => text.slice(0, at) + chunk + text.slice(at + remove),
           LINE,
         ),
       );

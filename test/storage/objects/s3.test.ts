@@ -22,7 +22,7 @@ const MIB = 2 ** 20;
 const TICK = 2100;
 const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 const bytesOf = async (stream: Readable) => Buffer.concat((await stream.toArray()) as Buffer[]);
-const pieces = (bytes: Buffer, each: number) =>
+const chunks = (bytes: Buffer, each: number) =>
   Readable.from(
     (function* () {
       for (let at = 0; at < bytes.byteLength; at += each) yield bytes.subarray(at, at + each);
@@ -74,13 +74,13 @@ for (const { make, missing, start } of S3_MAKES) {
           new Keys(own.prefix).object(key)!,
           bytes,
         ));
-      const truth = {
+      const transfer = {
         neededObjects: async () => ({ items }),
         needing: async (key: string) => [`who needs ${key}`],
       };
       const wrong: { sha256: string; what: string; neededBy: string[] }[] = [];
       const check = () =>
-        checkObjects({ truth, objects: checked, wrong: (object) => wrong.push(object) });
+        checkObjects({ transfer, objects: checked, wrong: (object) => wrong.push(object) });
       expect(await check()).toEqual({ objects: 3, bytes: 1 + 300_000 + 6 * MIB, wrong: 0 });
       await replace(items[1]!.sha256, randomBytes(300_000));
       await replace(items[2]!.sha256, randomBytes(5000));
@@ -98,7 +98,7 @@ for (const { make, missing, start } of S3_MAKES) {
     it("takes objects of any size around its parts", async () => {
       for (const size of [5 * MIB, 5 * MIB + 1, 11 * MIB]) {
         const bytes = randomBytes(size);
-        const object = await store.stage(pieces(bytes, 700_001), { digests: ["md5"] });
+        const object = await store.stage(chunks(bytes, 700_001), { digests: ["md5"] });
         expect(object).toMatchObject({
           size,
           sha256: sha256(bytes),
@@ -125,7 +125,7 @@ for (const { make, missing, start } of S3_MAKES) {
     it("copies in parts what is too large for one copy", async () => {
       const few = openS3Objects({ ...location, copyPart: 5 * MIB });
       const bytes = randomBytes(11 * MIB);
-      const object = await few.stage(pieces(bytes, MIB));
+      const object = await few.stage(chunks(bytes, MIB));
       await object.publish();
       expect(sha256(await bytesOf(await few.open(object.sha256)))).toBe(sha256(bytes));
       expect(await staged()).toEqual([]);
@@ -141,7 +141,7 @@ for (const { make, missing, start } of S3_MAKES) {
       );
       await expect(store.stage(failing)).rejects.toThrow("line is dead");
       await expect(
-        store.stage(pieces(randomBytes(12 * MIB), MIB), {
+        store.stage(chunks(randomBytes(12 * MIB), MIB), {
           limit: 11 * MIB,
           limitName: "MAX_UPLOAD_BYTES",
         }),

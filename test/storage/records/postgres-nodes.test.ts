@@ -156,8 +156,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
 
     test("each hears of the other's commits, in order, and no reader of the log ever sees a gap", async () => {
       const [one, two, url] = await twoNodes();
-      const heard: number[] = [];
-      two.onCommit((sequence) => heard.push(sequence));
+      const received: number[] = [];
+      two.onCommit((sequence) => received.push(sequence));
       let isDone = false;
       const gaps: string[] = [];
       const reader = (async () => {
@@ -181,10 +181,10 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       isDone = true;
       await reader;
       expect(gaps).toEqual([]);
-      await expect.poll(() => heard.at(-1)).toBe(60);
+      await expect.poll(() => received.at(-1)).toBe(60);
       await write(one, create(A));
-      await expect.poll(() => heard.at(-1)).toBe(61);
-      expect(heard).toEqual(heard.toSorted((a, b) => a - b));
+      await expect.poll(() => received.at(-1)).toBe(61);
+      expect(received).toEqual(received.toSorted((a, b) => a - b));
     });
 
     test(

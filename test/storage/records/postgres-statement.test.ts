@@ -13,7 +13,7 @@ import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
   let server: PostgresServer;
   let database: Database;
-  const said: string[] = [];
+  const stated: string[] = [];
   beforeAll(async () => {
     server = await PostgresServer.start(["fsync=off"]);
     database = new Database({
@@ -21,7 +21,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
       pool: 2,
       timeout: 10_000,
       connectTimeout: 3_000,
-      log: (message) => said.push(message),
+      log: (message) => stated.push(message),
     });
   });
   afterAll(async () => {
@@ -88,7 +88,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
   });
 
   test("name the pooler that loses prepared statements, or gives out those of others", async () => {
-    const said =
+    const stated =
       "the connection pooler of the database must support prepared statements for each session";
     const session = await database.session();
     await session.query(ECHO, ["a", 1, null, true]);
@@ -98,12 +98,15 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
       () => undefined,
       (error: unknown) => error,
     );
-    expect(lost).toMatchObject({ code: "26000", message: expect.stringContaining(said) as string });
+    expect(lost).toMatchObject({
+      code: "26000",
+      message: expect.stringContaining(stated) as string,
+    });
     expect(isOutage(lost)).toBe(true);
     await session.exec(`PREPARE ${JSON.stringify(LIST.name)} AS SELECT 1`);
     await expect(session.query(LIST, [[]])).rejects.toMatchObject({
       code: "42P05",
-      message: expect.stringContaining(said) as string,
+      message: expect.stringContaining(stated) as string,
     });
     session.release(true);
   });

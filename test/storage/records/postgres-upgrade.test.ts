@@ -238,7 +238,7 @@ describe.skipIf(!hasPostgres)(
       const { texts, to } = await next.changedTexts("m", "", 9);
       expect(texts).toHaveLength(3);
       expect(
-        await next.keepVectors("m", {
+        await next.storeVectors("m", {
           after: "",
           to: to!,
           vectors: [

@@ -89,8 +89,8 @@ describe("quads come back as they were packed", () => {
       "\ud800".toWellFormed(),
     );
     fc.assert(
-      fc.property(fc.array(odd, { maxLength: 14 }), (pieces) => {
-        const text = pieces.join("");
+      fc.property(fc.array(odd, { maxLength: 14 }), (chunks) => {
+        const text = chunks.join("");
         expect(unpackQuads(packQuads(text))).toBe(text);
         expect(unpackQuads(packQuads(`${text} .\n`))).toBe(`${text} .\n`);
       }),

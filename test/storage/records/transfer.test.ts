@@ -5,11 +5,11 @@ import {
   asStoreError,
   StatementError,
 } from "../../../src/storage/records/postgres/statement-error.js";
-import { fill, move, truthTransferConformance } from "../../conformance/truth-transfer.js";
+import { fill, move, recordsTransferConformance } from "../../conformance/records-transfer.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
-import { databasePlace, filePlace } from "../../support/truth-places.js";
+import { databasePlace, filePlace } from "../../support/transfer-places.js";
 
-truthTransferConformance("a file into a file", filePlace, filePlace);
+recordsTransferConformance("a file into a file", filePlace, filePlace);
 
 describe("a truth in a file", () => {
   test("is not changed by being read, and is refused while somebody has it open", async () => {
@@ -52,8 +52,8 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
   afterAll(() => server?.stop());
   const database = () => databasePlace(server);
 
-  truthTransferConformance("a file into PostgreSQL", filePlace, database);
-  truthTransferConformance("PostgreSQL into a file", database, filePlace);
+  recordsTransferConformance("a file into PostgreSQL", filePlace, database);
+  recordsTransferConformance("PostgreSQL into a file", database, filePlace);
 
   test("a database without a registry is told of, and not changed", async () => {
     const place = await database();

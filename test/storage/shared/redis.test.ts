@@ -105,13 +105,13 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
       warnings.length = 0;
       const mine = () =>
         warnings.filter((line) => JSON.stringify(line).includes("cannot be reached")).length;
-      for (const [away, back] of [
+      for (const [unavailable, back] of [
         [() => redis.pause(), () => redis.resume()],
         [() => redis.kill(), () => redis.restart()],
         [() => redis.pause(), () => redis.resume()],
       ] as const) {
         const before = mine();
-        await away();
+        await unavailable();
         const memory = new RedisMemory(link);
         for (let n = 0; n < 20; n++) await memory.count("k", MINUTE);
         await expect.poll(() => link.ready).toBe(false);

@@ -145,15 +145,15 @@ export class PostgresServer {
       ...all.flatMap((setting) => ["-c", setting]),
     ]);
     const child = spawn(program, args, { cwd: this.#folder, stdio: ["ignore", "ignore", "pipe"] });
-    let said = "";
-    child.stderr!.on("data", (text: Buffer) => (said = (said + text.toString()).slice(-4000)));
+    let stated = "";
+    child.stderr!.on("data", (text: Buffer) => (stated = (stated + text.toString()).slice(-4000)));
     this.#process = child;
     const until = Date.now() + 30_000;
     while (Date.now() < until && child.exitCode === null) {
       if (await this.isUp()) return;
       await pause(50);
     }
-    throw new Error(`PostgreSQL did not start: ${said}`);
+    throw new Error(`PostgreSQL did not start: ${stated}`);
   }
 
   async isUp(): Promise<boolean> {

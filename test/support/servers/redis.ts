@@ -64,7 +64,7 @@ export class RedisServer {
     const keep = persistent
       ? ["--appendonly", "yes", "--appendfsync", fsync]
       : ["--appendonly", "no"];
-    const doors = tls
+    const listeners = tls
       ? [
           "--port",
           "0",
@@ -85,7 +85,7 @@ export class RedisServer {
       ...(replicaOf ? ["--replicaof", "127.0.0.1", String(replicaOf.port)] : []),
     ];
     const options = [
-      ...doors,
+      ...listeners,
       ...others,
       "--bind",
       "127.0.0.1",

@@ -6,7 +6,7 @@ import { type ErrorKind, TableError, type TableSummary } from "../../../../src/t
 
 /** The number of characters kept in memory; further text goes to a temporary file. */
 const IN_MEMORY = 1 << 20;
-const PIECE = 64 << 10;
+const CHUNK = 64 << 10;
 
 /**
  * Stores errors until they can be written: the contract lists all parsing errors before the first
@@ -22,7 +22,7 @@ class Spool {
   add({ kind, row, line, column, detail }: TableError): void {
     this.#kinds[kind.id] = kind;
     this.#pending += `${row}\t${line}\t${kind.id}\t${column}\t${detail}\n`;
-    if (this.#pending.length > (this.#file ? PIECE : IN_MEMORY)) this.#spill();
+    if (this.#pending.length > (this.#file ? CHUNK : IN_MEMORY)) this.#spill();
   }
 
   #spill(): void {
@@ -39,7 +39,7 @@ class Spool {
 
   /** The errors in the order in which they were added; can be read only once. */
   *errors(): Generator<TableError> {
-    for (const text of this.#pieces()) {
+    for (const text of this.#chunks()) {
       for (let at = 0; at < text.length;) {
         const rowEnd = text.indexOf("\t", at);
         const lineEnd = text.indexOf("\t", rowEnd + 1);
@@ -60,20 +60,20 @@ class Spool {
   }
 
   /** Text of whole lines. */
-  *#pieces(): Generator<string> {
+  *#chunks(): Generator<string> {
     if (!this.#file) {
       yield this.#pending;
       return;
     }
     this.#spill();
-    const piece = Buffer.allocUnsafe(PIECE);
+    const chunk = Buffer.allocUnsafe(CHUNK);
     let rest: Buffer = Buffer.alloc(0);
     for (
       let position = 0, count = 0;
-      (count = readSync(this.#file.descriptor, piece, 0, PIECE, position)) > 0;
+      (count = readSync(this.#file.descriptor, chunk, 0, CHUNK, position)) > 0;
       position += count
     ) {
-      const bytes = Buffer.concat([rest, piece.subarray(0, count)]);
+      const bytes = Buffer.concat([rest, chunk.subarray(0, count)]);
       const end = bytes.lastIndexOf(0x0a) + 1;
       yield bytes.toString("utf8", 0, end);
       rest = bytes.subarray(end);

@@ -74,7 +74,7 @@ const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
  */
 export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
-  const said = Object.entries(declared)
+  const stated = Object.entries(declared)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]): [string, JsonValue] => [
       INPUT_KEYWORDS[name] ?? name,
@@ -106,7 +106,7 @@ export function documentOf(kind: KindName, input: RecordInput, maxDepth: number)
     );
   }
   // fromEntries: `__proto__` is a key like any other.
-  const document = Object.fromEntries([...said, ...more]);
+  const document = Object.fromEntries([...stated, ...more]);
   const only = KINDS[kind].fields["@type"]?.const;
   if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
   if (isDeeperThan(document, maxDepth))

@@ -441,7 +441,7 @@ function write(
         state,
         root,
         crateMetadata(deps, root, survey, names, {
-          told: (record, document) => statements.of(record, document),
+          documentOf: (record, document) => statements.of(record, document),
           inner: crates,
         }),
       ),
@@ -475,7 +475,7 @@ async function* asItWas(
   root: StoredRecord,
   text: AsyncIterable<string>,
 ): AsyncGenerator<Buffer> {
-  for await (const piece of text) yield Buffer.from(piece);
+  for await (const chunk of text) yield Buffer.from(chunk);
   if ((await stateOf(deps, root)) !== state)
     throw new ServiceError(
       "STORE_UNAVAILABLE",

@@ -202,11 +202,11 @@ interface Used {
 export class UsedContexts {
   readonly #all = new Map<string, Used>();
 
-  add({ "@context": context, ...said }: JsonObject): void {
+  add({ "@context": context, ...claimed }: JsonObject): void {
     const key = keyOf(context);
     let used = this.#all.get(key);
     if (!used) this.#all.set(key, (used = { context, terms: new Set() }));
-    termsIn(said, used.terms);
+    termsIn(claimed, used.terms);
   }
 
   [Symbol.iterator](): Iterator<Used> {
@@ -389,11 +389,11 @@ function crateEntity(
   names: EntityNames,
   outdated?: ReadonlySet<JsonObject>,
 ): JsonObject {
-  const { "@context": context, "@id": _id, ...said } = document;
+  const { "@context": context, "@id": _id, ...claimed } = document;
   const url = entityUrl(record, document);
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
-  const own = names.context.own(context, said);
-  const body = Object.entries(url === undefined ? said : withoutSameAs(said, url));
+  const own = names.context.own(context, claimed);
+  const body = Object.entries(url === undefined ? claimed : withoutSameAs(claimed, url));
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
@@ -447,19 +447,19 @@ function entitiesInside(document: JsonObject): { id: string; value: JsonObject }
 }
 
 /** Without the `sameAs` that intake adds for the URL. */
-function withoutSameAs(said: JsonObject, url: string): JsonObject {
-  const { sameAs, ...rest } = said;
+function withoutSameAs(claimed: JsonObject, url: string): JsonObject {
+  const { sameAs, ...rest } = claimed;
   const stated = listOf(sameAs);
   const added = stated.findLastIndex(
     (value) => isObject(value) && Object.keys(value).length === 1 && value["@id"] === url,
   );
   const left = stated.toSpliced(added, added < 0 ? 0 : 1);
   if (left.length === 0) return rest;
-  return { ...said, sameAs: left.length === 1 ? left[0]! : left };
+  return { ...claimed, sameAs: left.length === 1 ? left[0]! : left };
 }
 
 /** Text is emitted in chunks of about this size. */
-const PIECE = 64 * 1024;
+const CHUNK = 64 * 1024;
 /** Records in one read, to compare them with the objects inside other documents. */
 const COMPARED = 100;
 
@@ -514,8 +514,8 @@ async function summariesOf(
 }
 
 /** Which members of a record's document the export writes, and how. */
-type Told = (record: StoredRecord, document: JsonObject) => JsonObject;
-const asItIs: Told = (_record, document) => document;
+type DocumentOf = (record: StoredRecord, document: JsonObject) => JsonObject;
+const asItIs: DocumentOf = (_record, document) => document;
 
 /** Reads a crate once, to collect its names and the meanings of its terms. */
 export async function surveyCrate(
@@ -579,10 +579,10 @@ export function descriptorEntity(
 
 /** Whether a record states no more than the descriptor that is created for a crate without one. */
 export function isMadeDescriptor(
-  { "@context": _context, ...said }: JsonObject,
+  { "@context": _context, ...claimed }: JsonObject,
   root: string,
 ): boolean {
-  const { "@id": _id, "@type": type, conformsTo, about, ...more } = said;
+  const { "@id": _id, "@type": type, conformsTo, about, ...more } = claimed;
   const only = (value: JsonValue | undefined): JsonValue | undefined =>
     isObject(value) && Object.keys(value).length === 1 ? value["@id"] : undefined;
   return (
@@ -602,30 +602,30 @@ export async function* crateMetadata(
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
-  { told = asItIs, inner }: { told?: Told; inner?: ReadonlySet<string> } = {},
+  { documentOf = asItIs, inner }: { documentOf?: DocumentOf; inner?: ReadonlySet<string> } = {},
 ): AsyncGenerator<string> {
   const context =
     names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
   const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names);
   if (!inner && survey.summaries.size > 0)
     described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
-  let piece = `{${context}"@graph":[${JSON.stringify(described)}`;
+  let chunk = `{${context}"@graph":[${JSON.stringify(described)}`;
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
       const crate = describedCrate(record.ark);
       if (crate !== undefined && (crate === root.ark || inner?.has(crate))) continue;
-      const document = told(record, parseDocument(record.document));
+      const document = documentOf(record, parseDocument(record.document));
       if (standsInside(record, document, survey, names)) continue;
-      const outdated = await outdatedIn(deps, document, names, told);
+      const outdated = await outdatedIn(deps, document, names, documentOf);
       const entity = crateEntity(record, document, names, outdated);
       const summary = survey.summaries.get(record.ark)?.outer;
-      piece += `,${JSON.stringify(summary ? { ...entity, ...summary } : entity)}`;
-      if (piece.length < PIECE) continue;
-      yield piece;
-      piece = "";
+      chunk += `,${JSON.stringify(summary ? { ...entity, ...summary } : entity)}`;
+      if (chunk.length < CHUNK) continue;
+      yield chunk;
+      chunk = "";
     }
   }
-  yield `${piece}]}`;
+  yield `${chunk}]}`;
 }
 
 /** Statements of the inner metadata files that the document contradicts, by inner crate. */
@@ -646,9 +646,9 @@ function standsInside(
   const url = entityUrl(record, document);
   const parts = untyped.get(url ?? record.ark);
   if (!parts || whole.own(context, document) !== undefined) return false;
-  const { "@id": _id, ...said } = url === undefined ? document : withoutSameAs(document, url);
+  const { "@id": _id, ...claimed } = url === undefined ? document : withoutSameAs(document, url);
   const { "@id": _same, ...inside } = mergeEntities(parts);
-  return isDeepStrictEqual(said, inside);
+  return isDeepStrictEqual(claimed, inside);
 }
 
 /**
@@ -659,7 +659,7 @@ async function outdatedIn(
   { records }: Pick<Deps, "records">,
   document: JsonObject,
   { known }: EntityNames,
-  told: Told,
+  documentOf: DocumentOf,
 ): Promise<ReadonlySet<JsonObject> | undefined> {
   const inside = entitiesInside(document).flatMap(({ id, value }) =>
     known.has(id) ? [{ ark: known.get(id)!, value }] : [],
@@ -672,7 +672,9 @@ async function outdatedIn(
     for (const [index, { value }] of batch.entries()) {
       const record = found[index];
       const current =
-        record && !record.tombstone ? told(record, parseDocument(record.document)) : undefined;
+        record && !record.tombstone
+          ? documentOf(record, parseDocument(record.document))
+          : undefined;
       if (!current || !states(current, value)) outdated.add(value);
     }
   }

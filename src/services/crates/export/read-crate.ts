@@ -104,11 +104,11 @@ export async function crateSummary(
   let next: string | undefined;
   for (; next === undefined && section < sections.length; section++, at = undefined) {
     const { total, read } = sections[section]!;
-    const room = limit - members.length - files.length;
+    const space = limit - members.length - files.length;
     if (total === 0) continue;
-    if (room === 0) next = `${section}.`;
+    if (space === 0) next = `${section}.`;
     else {
-      const page = await read(at, room);
+      const page = await read(at, space);
       if (page.next !== undefined) next = `${section}.${page.next}`;
     }
   }

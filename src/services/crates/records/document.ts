@@ -72,7 +72,7 @@ export function documentOf(
   const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter(
     (context) => !contexts.some((shared) => shared === context || same(shared, context)),
   );
-  const { "@context": _context, ...said } = mergeEntities(
+  const { "@context": _context, ...claimed } = mergeEntities(
     entity.parts.map(({ scope, entity: { value } }) =>
       rewriters.get(scope)!.entity(value, entity.ark),
     ),
@@ -80,8 +80,8 @@ export function documentOf(
   // Also where the crate states it: the export removes one of them.
   const named =
     entity.url === undefined
-      ? said
-      : { ...said, sameAs: withOne(said["sameAs"], { "@id": entity.url }) };
+      ? claimed
+      : { ...claimed, sameAs: withOne(claimed["sameAs"], { "@id": entity.url }) };
   return explained(
     oneOrList(contexts),
     own.length === 0 ? named : { "@context": oneOrList(own)!, ...named },
@@ -128,7 +128,7 @@ export function withContent(
   const contentUrl = contentUrlOf(baseUrl, kind, ark);
   const before = body["contentUrl"];
   const { sourceContentUrl, ...other } = body;
-  const said = isNoSource(sourceContentUrl) ? other : body;
+  const claimed = isNoSource(sourceContentUrl) ? other : body;
   const added: [string, JsonValue][] = [["contentUrl", contentUrl]];
   if (!isAbsent(before) && before !== contentUrl && sourceContentUrl === undefined)
     added.push(["sourceContentUrl", before!]);
@@ -137,7 +137,7 @@ export function withContent(
   // An existing key stays at its place.
   return explained(
     crateContext,
-    objectFrom(new Map([...Object.entries(said), ...added])),
+    objectFrom(new Map([...Object.entries(claimed), ...added])),
     added.map(([key]) => key),
   );
 }

@@ -26,7 +26,7 @@ interface PlacedInput {
  * @throws CrateError when the shared context is invalid; `error`, or another fault, when the crate
  * is valid
  */
-export async function mendedGraphs(
+export async function repairedGraphs(
   error: unknown,
   context: JsonValue | undefined,
   entities: readonly PlacedInput[],
@@ -42,7 +42,7 @@ export async function mendedGraphs(
     const found = await graphsOf(context, [input]).catch(
       (cause: unknown) => faultOf(cause) && undefined,
     );
-    graphs.push(found?.[0] ?? (await mendedGraph(context, input, place, graphsOf, findings)));
+    graphs.push(found?.[0] ?? (await repairedGraph(context, input, place, graphsOf, findings)));
   }
   return graphs;
 }
@@ -50,7 +50,7 @@ export async function mendedGraphs(
 /** Graph of a refused entity: its record is never written. */
 const EMPTY: RecordGraph = { quads: "", links: [], lostTerms: [] };
 
-async function mendedGraph(
+async function repairedGraph(
   context: JsonValue | undefined,
   input: GraphInput,
   place: Place,

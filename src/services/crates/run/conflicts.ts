@@ -136,7 +136,7 @@ export async function withoutKnown(
     const found = await records.findMany(batch.map(({ ark }) => ark));
     for (const [index, write] of batch.entries()) {
       const record = found[index];
-      if (record && (await saysTheSame(records, record, write))) same.add(write.ark);
+      if (record && (await isUnchanged(records, record, write))) same.add(write.ark);
       else if (record) {
         const { code, message } =
           write.kind === "rocrate" && record.kind === "rocrate"
@@ -195,7 +195,7 @@ export async function differences(
     : changed;
 }
 
-export const saysTheSame = async (
+export const isUnchanged = async (
   records: Pick<RecordStore, "quads">,
   before: StoredRecord,
   after: Pick<CrateRecord, "document" | "quads">,

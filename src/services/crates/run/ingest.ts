@@ -227,7 +227,7 @@ const ALONE = "ro-crate-metadata.json";
  * @returns the findings when the crate itself is at fault
  * @throws any error that is not a fault of the crate
  */
-export async function takeIn(
+export async function ingestCrate(
   input: IntakeInput,
   objects: IngestObjects,
   host: IntakeHost,

@@ -95,7 +95,7 @@ export async function runThread(
         threadOptions(input, limits.memory),
       );
   let end = () => {};
-  let told = false;
+  let reported = false;
   const ended = new Promise<void>((resolve) => worker.on("exit", () => resolve()));
   try {
     return await new Promise<IntakeResult>((resolve, reject) => {
@@ -118,7 +118,7 @@ export async function runThread(
       };
       worker.on("message", (message: FromThread) => {
         if (message.type === "result") {
-          told = true;
+          reported = true;
           resolve(message.result);
         } else if (message.type === "outOfMemory") reject(outOfMemory(limits));
         else if (message.type === "fault")
@@ -143,7 +143,7 @@ export async function runThread(
     });
   } finally {
     end();
-    if (!told) {
+    if (!reported) {
       // So that the thread removes files in progress; a thread that is still computing is
       // terminated.
       worker.postMessage({ stop: true } satisfies ToThread);

@@ -20,7 +20,7 @@ import {
   differences,
   type NewIdentifiers,
   OwnerKinds,
-  saysTheSame,
+  isUnchanged,
   taken,
   withoutDescriptors,
 } from "./conflicts.js";
@@ -185,7 +185,7 @@ export class CrateUpdate {
         else if (this.#isNested(before)) {
           uses.arks.push(record.ark);
           for (const write of await this.#revise(record, before, false)) writes.push(write);
-        } else if (await saysTheSame(this.#records, before, record)) uses.arks.push(record.ark);
+        } else if (await isUnchanged(this.#records, before, record)) uses.arks.push(record.ark);
         else
           conflicts.push({
             ark: record.ark,

@@ -95,9 +95,9 @@ async function* inflated(deflated: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   const inflate = createInflateRaw(AHEAD);
   // One chunk after the other: they share one buffer.
   const feeding = (async () => {
-    for await (const piece of deflated)
+    for await (const part of deflated)
       await new Promise<void>((resolve, reject) =>
-        inflate.write(piece, (error) => (error ? reject(error) : resolve())),
+        inflate.write(part, (error) => (error ? reject(error) : resolve())),
       );
     inflate.end();
   })();

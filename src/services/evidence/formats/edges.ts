@@ -14,7 +14,7 @@ export interface ShownEdge {
 /** Every edge of an answer as it was stated, each once. */
 export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
   return nodes.flatMap((node) => {
-    const said = new Map<string, StatedEdge[]>();
+    const claims = new Map<string, StatedEdge[]>();
     const derived = new Set<string>();
     for (const statement of node.statements ?? []) {
       const key = `${statement.property} ${statement.object}`;
@@ -22,16 +22,16 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
         derived.add(key);
         continue;
       }
-      const known = said.get(key);
+      const known = claims.get(key);
       if (known) known.push(statement);
-      else said.set(key, [statement]);
+      else claims.set(key, [statement]);
     }
     return Object.entries(node).flatMap(([name, values]) =>
       Object.hasOwn(PROVENANCE, name)
         ? (values as Reference[])
             .filter((value) => !derived.has(`${name} ${value["@id"]}`))
             .map((value): ShownEdge => {
-              const statedBy = said.get(`${name} ${value["@id"]}`) ?? [];
+              const statedBy = claims.get(`${name} ${value["@id"]}`) ?? [];
               const thirdParty =
                 statedBy.length > 0 && statedBy.every((each) => each.thirdParty === true);
               return {

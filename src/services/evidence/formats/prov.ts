@@ -96,10 +96,10 @@ function relationOf(name: ProvenanceName): Relation {
  */
 export function provModel(graph: EvidenceGraph): ProvModel {
   const nodes = new Map(graph["@graph"].map((node) => [node["@id"], node]));
-  const edges = edgesOf(graph["@graph"]).map(({ source, name, target, ...said }) => {
+  const edges = edgesOf(graph["@graph"]).map(({ source, name, target, ...claims }) => {
     const [supported, supporting] =
       PROVENANCE[name].support === "object" ? [source, target] : [target, source];
-    return { name, supported, supporting, relation: relationOf(name), ...said };
+    return { name, supported, supporting, relation: relationOf(name), ...claims };
   });
   const settled = new Map<string, ProvClass>();
   for (const [id, node] of nodes) {
@@ -119,7 +119,7 @@ export function provModel(graph: EvidenceGraph): ProvModel {
   );
   for (const id of nodes.keys()) if (!classes.has(id)) classes.set(id, new Set(["entity"]));
   const relations = new Map<string, ProvRelation>();
-  for (const { name, supported, supporting, relation: said, statedBy, thirdParty } of edges) {
+  for (const { name, supported, supporting, relation: claims, statedBy, thirdParty } of edges) {
     const ends = [supported, supporting];
     const fits = (relation: Relation): boolean =>
       ends.every(
@@ -127,8 +127,8 @@ export function provModel(graph: EvidenceGraph): ProvModel {
           (CLASS_OF_ROLE[RELATIONS[relation][index]!] === "activity") ===
           (settled.get(id) === "activity"),
       );
-    const relation = fits(said)
-      ? said
+    const relation = fits(claims)
+      ? claims
       : fits("wasInformedBy")
         ? "wasInformedBy"
         : "wasInfluencedBy";
@@ -182,13 +182,13 @@ export function provJson(graph: EvidenceGraph): string {
   }
   for (const [
     index,
-    { relation, supported, supporting, names: said, records, owners, thirdParty },
+    { relation, supported, supporting, names: claims, records, owners, thirdParty },
   ] of relations.entries()) {
     const [a, b] = RELATIONS[relation];
     put(relation, `_:r${index}`, {
       [`prov:${a}`]: names.of(supported),
       [`prov:${b}`]: names.of(supporting),
-      "prov:type": said.map((name) => qualified(PROVENANCE[name].evi)),
+      "prov:type": claims.map((name) => qualified(PROVENANCE[name].evi)),
       ...(records.size > 0 && {
         "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))),
       }),

@@ -23,13 +23,13 @@ const MOST_PROPERTIES = 1000;
 const DEEPEST = 4;
 
 /** True for a meaningful value: not blank, not a placeholder, not an empty list or object. */
-export function isTelling(value: JsonValue | undefined, depth = 0): boolean {
+export function isInformative(value: JsonValue | undefined, depth = 0): boolean {
   if (value === null || value === undefined || depth > DEEPEST) return false;
   if (typeof value === "string") return value.trim() !== "" && !PLACEHOLDER.test(value.trim());
-  if (Array.isArray(value)) return value.some((item) => isTelling(item, depth + 1));
+  if (Array.isArray(value)) return value.some((item) => isInformative(item, depth + 1));
   if (typeof value === "object")
     return Object.entries(value).some(
-      ([key, inner]) => key !== "@type" && isTelling(inner, depth + 1),
+      ([key, inner]) => key !== "@type" && isInformative(inner, depth + 1),
     );
   return true;
 }
@@ -97,7 +97,7 @@ export class Fields {
       !(Array.isArray(value) && value.length === 0)
     )
       this.#named.add(name);
-    if (name !== "" && isTelling(value) && !this.#known.has(name))
+    if (name !== "" && isInformative(value) && !this.#known.has(name))
       this.#known.set(name, { value: value!, place });
   }
 

@@ -70,13 +70,13 @@ export async function rootFacts(
 /** Every text that may name a value: its own, and those of the entity that it refers to. */
 function namesOf(value: JsonValue, entities: ReadonlyMap<string, JsonObject>): string[] {
   const own = referencesIn(value);
-  const told = [
+  const stated = [
     ...(isObject(value) ? [value] : []),
     ...own.flatMap((id) => (entities.has(id) ? [entities.get(id)!] : [])),
   ];
   return [
     ...own,
-    ...told.flatMap((entity) =>
+    ...stated.flatMap((entity) =>
       ["sameAs", "identifier", "url", "license"].flatMap((key) => referencesIn(entity[key])),
     ),
   ];

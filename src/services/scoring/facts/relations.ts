@@ -86,19 +86,19 @@ export class Relations {
   async follow(facts: CrateFacts, keys: readonly string[]): Promise<string[]> {
     const crates = new Set<string>();
     for (let start = 0; start < keys.length; start += SOURCES) {
-      const lot = keys.slice(start, start + SOURCES);
+      const batch = keys.slice(start, start + SOURCES);
       const pages = await this.#records.linksFrom(
-        lot.map((key) => this.#members.get(key)!.ark),
+        batch.map((key) => this.#members.get(key)!.ark),
         { limit: FEW },
       );
       for (let [index, { items, next }] of pages.entries()) {
-        await this.#add(facts, lot[index]!, items, crates);
+        await this.#add(facts, batch[index]!, items, crates);
         while (next !== undefined) {
-          const [page] = await this.#records.linksFrom([this.#members.get(lot[index]!)!.ark], {
+          const [page] = await this.#records.linksFrom([this.#members.get(batch[index]!)!.ark], {
             after: next,
             limit: MANY,
           });
-          await this.#add(facts, lot[index]!, page!.items, crates);
+          await this.#add(facts, batch[index]!, page!.items, crates);
           next = page!.next;
         }
       }
@@ -134,11 +134,11 @@ export class Relations {
       links.filter(({ targetKey }) => !this.#members.has(targetKey)).map(({ target }) => target),
     );
     // One reference may state several links.
-    const told = new Set<string>();
+    const noted = new Set<string>();
     for (const link of links) {
       const found = this.#members.get(link.targetKey) ?? this.#outside.of(link.targetKey);
-      if (!told.has(link.targetKey)) {
-        told.add(link.targetKey);
+      if (!noted.has(link.targetKey)) {
+        noted.add(link.targetKey);
         facts.references.total++;
         if (found) facts.references.good++;
         else if (this.dangling.length < MOST_EVIDENCE)
@@ -253,7 +253,7 @@ export class Relations {
 }
 
 /** Records in one read. */
-const LOT = 100;
+const BATCH = 100;
 
 /** The target of a reference. */
 interface Found {
@@ -273,8 +273,8 @@ export async function statesOf(
   breather: Breather,
 ): Promise<string[]> {
   const states: string[] = [];
-  for (let start = 0; start < arks.length; start += LOT) {
-    for (const record of await records.findMany(arks.slice(start, start + LOT)))
+  for (let start = 0; start < arks.length; start += BATCH) {
+    for (const record of await records.findMany(arks.slice(start, start + BATCH)))
       states.push(stateOfRecord(record));
     await breather.pause();
   }
@@ -305,12 +305,12 @@ export class Outside {
       ([key]) => !this.#known.has(key),
     );
     const found: (StoredRecord | undefined)[] = [];
-    for (let start = 0; start < wanted.length; start += LOT) {
-      const lot = wanted.slice(start, start + LOT);
+    for (let start = 0; start < wanted.length; start += BATCH) {
+      const batch = wanted.slice(start, start + BATCH);
       for (const [index, record] of (
-        await this.#records.findMany(lot.map(([, ark]) => ark))
+        await this.#records.findMany(batch.map(([, ark]) => ark))
       ).entries()) {
-        const [key, ark] = lot[index]!;
+        const [key, ark] = batch[index]!;
         this.#known.set(
           key,
           record && { ark: record.ark, kind: record.kind, isLive: record.tombstone === null },

@@ -8,7 +8,7 @@ import type { ObjectReference, StoredRecord } from "../../../storage/records/por
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
 import { typeNames } from "../../crates/kinds.js";
-import { type CrateFacts, Fields, isTelling, MOST_EVIDENCE } from "./fields.js";
+import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */
 const NAMES = ["encodingFormat", "format", "fileFormat"];
@@ -62,11 +62,11 @@ export class Formats {
   of(fields: Fields): FormatFacts | undefined {
     const field = fields.first(...NAMES);
     if (!field) return undefined;
-    const said = fields.references(...NAMES).map((text) => text.trim());
+    const claimed = fields.references(...NAMES).map((text) => text.trim());
     return {
       place: field.place,
-      isRegistered: said.some((text) => this.#isRegistered(text)),
-      isOpen: said.some((text) => OPEN.test(mediaType(text).replace(/^\./, ""))),
+      isRegistered: claimed.some((text) => this.#isRegistered(text)),
+      isOpen: claimed.some((text) => OPEN.test(mediaType(text).replace(/^\./, ""))),
     };
   }
 
@@ -88,8 +88,8 @@ const TABLE_NAME = /\.(?:csv|tsv|tab|parquet|xlsx?|ods)(?:\.gz)?$/i;
 
 /** True for a table of rows and columns: by its format, or by the name of its file. */
 function isTable(fields: Fields): boolean {
-  const said = fields.references(...NAMES).map(mediaType);
-  if (said.length > 0) return said.some((text) => TABLE_FORMAT.test(text));
+  const claimed = fields.references(...NAMES).map(mediaType);
+  if (claimed.length > 0) return claimed.some((text) => TABLE_FORMAT.test(text));
   return [fields.ark, ...fields.references("sourceContentUrl", "contentUrl", "name")].some((text) =>
     TABLE_NAME.test(text),
   );
@@ -337,11 +337,11 @@ function surveyTerms(
   document: JsonObject,
   terms: Terms,
 ): void {
-  const said =
+  const claimed =
     kind === "schema"
       ? Object.fromEntries(Object.entries(document).filter(([key]) => !JSON_MEMBERS.includes(key)))
       : document;
-  const lost = terms.lostIn(said);
+  const lost = terms.lostIn(claimed);
   for (const term of lost ?? [])
     if (facts.lostTerms.size < MOST_EVIDENCE)
       facts.lostTerms.add(term.slice(0, 100).toWellFormed());
@@ -395,7 +395,8 @@ function surveyColumns(facts: CrateFacts, ark: string, document: JsonObject): vo
     : listOf(columns).map((each, index): [string, JsonValue] => [String(index), each])) {
     if (!isObject(column)) continue;
     const term = Object.keys(column).find(
-      (each) => /^(?:.*[:/#])?(?:value-?url|propertyid)$/i.test(each) && isTelling(column[each]),
+      (each) =>
+        /^(?:.*[:/#])?(?:value-?url|propertyid)$/i.test(each) && isInformative(column[each]),
     );
     facts.columns.add(
       term !== undefined,

@@ -101,7 +101,7 @@ export class Scratch {
 
 const QUADS = `SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } FILTER(?g != <${POSITION_GRAPH}>) }`;
 /** Quads after which a batch ends with its graph, and quads after which it ends within a graph. */
-const LOT = 20_000;
+const BATCH = 20_000;
 const LARGEST_LOT = 500_000;
 /** ms in which even a very large endpoint is read to its end. */
 const PATIENCE = 3_600_000;
@@ -131,7 +131,7 @@ export async function digestEndpoint(
         http.query(QUADS, { accept: "application/sparql-results+json", timeout: PATIENCE }),
       )) {
         for (const row of rows) {
-          if ((row.g!.value !== graph && lines.length >= LOT) || lines.length >= LARGEST_LOT)
+          if ((row.g!.value !== graph && lines.length >= BATCH) || lines.length >= LARGEST_LOT)
             await flush();
           graph = row.g!.value;
           lines.push(lineOf(row));

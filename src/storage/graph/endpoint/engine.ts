@@ -37,7 +37,7 @@ export class EndpointEngine implements QueryEngine {
   readonly #arrivals: Arrivals;
   readonly #projection: Projection;
   #clock: NodeJS.Timeout | undefined;
-  #told: string | undefined;
+  #reported: string | undefined;
   #closed = false;
 
   constructor(options: EndpointOptions) {
@@ -161,8 +161,8 @@ export class EndpointEngine implements QueryEngine {
    * that has begun.
    */
   async rebuild(): Promise<void> {
-    const truth = await this.#options.truth();
-    await this.#http.update(rebuildUpdate(truth), { timeout: this.#options.timeout });
+    const source = await this.#options.source();
+    await this.#http.update(rebuildUpdate(source), { timeout: this.#options.timeout });
     await this.#watch.look();
   }
 
@@ -181,14 +181,14 @@ export class EndpointEngine implements QueryEngine {
 
   #seen(): void {
     const { error } = this.#watch;
-    if (error?.message !== this.#told) {
+    if (error?.message !== this.#reported) {
       if (error)
         this.#options.log.error(
           { reason: error.message },
           "the SPARQL endpoint cannot be used; records are served without it",
         );
       else this.#options.log.info({}, "the SPARQL endpoint answers");
-      this.#told = error?.message;
+      this.#reported = error?.message;
     }
     if (!error && this.#watch.filled) this.#arrivals.arrived(this.#watch.position!.sequence);
   }

@@ -40,7 +40,7 @@ export interface EndpointOptions extends EndpointAddress, Partial<ProjectionOpti
    * Permanent name of the record store: an endpoint filled from another record store is not
    * changed.
    */
-  truth: () => Promise<string>;
+  source: () => Promise<string>;
   /** SPARQL_POOL: connections at a time. */
   pool?: number;
   /** INDEX_WAIT and QUERY_TIMEOUT, ms. */
@@ -70,7 +70,7 @@ export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password">> 
  */
 export interface Position {
   /** Name of the record store that the graphs are made from. */
-  truth: string;
+  source: string;
   /** Of the lease under which it was written. */
   fence: number;
   /** `fill` and `catch`: not to be read yet. `done`: holds every commit up to the sequence. */
@@ -97,14 +97,14 @@ export const BOOKKEEPING = {
 const VALUE = `${RESERVED}:is:`;
 
 /** The position as an IRI: a literal might come back rewritten. */
-const iriOf = ({ truth, fence, phase, sequence, after, part }: Position): string =>
-  `${VALUE}${truth}:${fence}:${phase}:${sequence}:${after}:${part}`;
+const iriOf = ({ source, fence, phase, sequence, after, part }: Position): string =>
+  `${VALUE}${source}:${fence}:${phase}:${sequence}:${after}:${part}`;
 
 function positionOf(iri: string): Position | undefined {
-  const [truth, fence, phase, sequence, after, part] = iri.slice(VALUE.length).split(":");
+  const [source, fence, phase, sequence, after, part] = iri.slice(VALUE.length).split(":");
   if (!iri.startsWith(VALUE) || part === undefined) return undefined;
   return {
-    truth: truth!,
+    source: source!,
     fence: Number(fence),
     phase: phase as Position["phase"],
     sequence: Number(sequence),

@@ -30,10 +30,10 @@ export class Announcements {
   #at = Number.NEGATIVE_INFINITY;
   #next: NodeJS.Timeout | undefined;
 
-  readonly #tell: (sequence: number) => void;
+  readonly #report: (sequence: number) => void;
 
-  constructor(tell: (sequence: number) => void) {
-    this.#tell = tell;
+  constructor(report: (sequence: number) => void) {
+    this.#report = report;
   }
 
   soon(sequence: number): void {
@@ -57,7 +57,7 @@ export class Announcements {
     clearTimeout(this.#next);
     this.#next = undefined;
     this.#at = performance.now();
-    this.#tell(this.latest);
+    this.#report(this.latest);
   }
 }
 
@@ -78,7 +78,7 @@ class Threads {
   /** The last one replaced; it may still be answering. */
   #retired: ThreadHandle | undefined;
   /** Highest sequence that any caller received from a thread that was replaced or lost. */
-  #told = 0;
+  #reported = 0;
   #rebuildAt: number;
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
@@ -196,7 +196,7 @@ class Threads {
   }
 
   #reached(handle: ThreadHandle): void {
-    if (handle === this.#successor && handle.sequence >= (this.#current?.told ?? 0))
+    if (handle === this.#successor && handle.sequence >= (this.#current?.reported ?? 0))
       this.#takeOver(handle);
     if (handle !== this.#current) return;
     this.#backoff = 0;
@@ -222,9 +222,9 @@ class Threads {
    * older state after that.
    */
   #isBehind(handle: ThreadHandle): boolean {
-    this.#told = Math.max(this.#told, this.#retired?.told ?? 0);
-    if (handle.told >= this.#told) return false;
-    handle.advance(this.#told);
+    this.#reported = Math.max(this.#reported, this.#retired?.reported ?? 0);
+    if (handle.reported >= this.#reported) return false;
+    handle.advance(this.#reported);
     return true;
   }
 
@@ -260,7 +260,7 @@ class Threads {
       return;
     }
     if (handle === this.#current) {
-      this.#told = Math.max(this.#told, handle.told);
+      this.#reported = Math.max(this.#reported, handle.reported);
       // A successor that is loading already is further than a new thread would be.
       this.#current = this.#successor;
       this.#successor = undefined;

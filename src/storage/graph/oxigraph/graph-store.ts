@@ -104,34 +104,36 @@ interface Lines {
 /**
  * Loads of at most that many characters: a crate of 100,000 entities would not fit into one string.
  */
-function* lotsOf(all: readonly Lines[]): Generator<Lines[]> {
-  let lot: Lines[] = [];
+function* batchesOf(all: readonly Lines[]): Generator<Lines[]> {
+  let batch: Lines[] = [];
   let length = 0;
   for (const lines of all) {
     if (length > 0 && length + lines.text.length > LOT_LENGTH) {
-      yield lot;
-      lot = [];
+      yield batch;
+      batch = [];
       length = 0;
     }
-    lot.push(lines);
+    batch.push(lines);
     length += lines.text.length;
   }
-  if (lot.length > 0) yield lot;
+  if (batch.length > 0) yield batch;
 }
 
 /**
  * The bytes of batches, each in the same memory: a new allocation for each load took a tenth of the
  * thread's time.
  */
-class LotBytes {
+class BatchBytes {
   #memory: Uint8Array | undefined;
 
   /** Valid until the next call. */
-  of(lot: readonly Pick<Lines, "text">[]): Uint8Array {
-    if (lot.length === 1 && lot[0]!.text.length > LOT_LENGTH) return encoder.encode(lot[0]!.text);
+  of(batch: readonly Pick<Lines, "text">[]): Uint8Array {
+    if (batch.length === 1 && batch[0]!.text.length > LOT_LENGTH)
+      return encoder.encode(batch[0]!.text);
     const memory = (this.#memory ??= new Uint8Array(LOT_LENGTH * WIDEST));
     let length = 0;
-    for (const { text } of lot) length += encoder.encodeInto(text, memory.subarray(length)).written;
+    for (const { text } of batch)
+      length += encoder.encodeInto(text, memory.subarray(length)).written;
     return memory.subarray(0, length);
   }
 }
@@ -181,7 +183,7 @@ export class GraphStore {
   rewrites = 0;
   readonly #store = new Store();
   readonly #arks = new Set<string>();
-  readonly #bytes = new LotBytes();
+  readonly #bytes = new BatchBytes();
   readonly #onRefused: (ark: string, lines: number, reason: string) => void;
 
   /**
@@ -204,18 +206,18 @@ export class GraphStore {
           ark,
           text: text.endsWith("\n") || text === "" ? text : `${text}\n`,
         });
-    for (const lot of lotsOf(plain)) this.#loadAll(lot, true);
-    for (const lot of lotsOf(others)) this.#loadAll(lot, false);
+    for (const batch of batchesOf(plain)) this.#loadAll(batch, true);
+    for (const batch of batchesOf(others)) this.#loadAll(batch, false);
   }
 
-  #loadAll(lot: readonly Lines[], lenient: boolean): void {
+  #loadAll(batch: readonly Lines[], lenient: boolean): void {
     try {
-      this.#load(lot, lenient);
-      for (const { ark } of lot) this.#remember(ark);
+      this.#load(batch, lenient);
+      for (const { ark } of batch) this.#remember(ark);
     } catch (error) {
       rethrowFatal(error);
       // The lines loaded before the bad line stay; loading them again changes nothing.
-      for (const lines of lot) this.#loadWhatCan(lines);
+      for (const lines of batch) this.#loadWhatCan(lines);
     }
   }
 
@@ -331,8 +333,8 @@ export class GraphStore {
    *
    * @param lenient only their syntax is checked
    */
-  #load(lot: readonly Pick<Lines, "text">[], lenient: boolean): void {
-    const bytes = this.#bytes.of(lot);
+  #load(batch: readonly Pick<Lines, "text">[], lenient: boolean): void {
+    const bytes = this.#bytes.of(batch);
     if (bytes.length > 0)
       this.#store.load(bytes, { format: NQUADS, no_transaction: true, lenient });
   }

@@ -5,7 +5,7 @@ export { OxigraphEngine } from "./engine.js";
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";
-export { openTruthDigester } from "./truth-digester.js";
+export { openRecordsDigester } from "./records-digester.js";
 export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./thread-handle.js";
 
 /**

@@ -55,7 +55,7 @@ export class ThreadHandle {
    * Highest sequence that a caller received from this thread: answers may arrive before the message
    * that the thread has reached it.
    */
-  told = 0;
+  reported = 0;
   rewrites = 0;
   /** Bytes that its engine grew by when graphs came. */
   held = 0;
@@ -157,7 +157,7 @@ export class ThreadHandle {
     } else if (reply.op === "reached") {
       this.loaded = true;
       this.sequence = reply.sequence;
-      this.told = Math.max(this.told, reply.sequence);
+      this.reported = Math.max(this.reported, reply.sequence);
       this.rewrites = reply.rewrites;
       this.held = reply.held;
       this.#events.onReached(this);
@@ -180,7 +180,7 @@ export class ThreadHandle {
       }
     }
     if (this.#retiring && this.#jobs.size === 0) void this.end();
-    if (reply.op !== "refused") this.told = Math.max(this.told, reply.sequence);
+    if (reply.op !== "refused") this.reported = Math.max(this.reported, reply.sequence);
     if (reply.op === "refused")
       job.reject(
         new ServiceError(
@@ -294,10 +294,10 @@ export type ThreadReply =
     };
 
 /** Asks the thread that digests the record store: a digest as of a commit not before `atLeast`. */
-export interface TruthRequest {
+export interface DigestRequest {
   atLeast: number;
 }
-export interface TruthReply {
+export interface DigestReply {
   digest: string;
   quads: number;
   sequence: number;

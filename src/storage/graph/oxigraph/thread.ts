@@ -77,7 +77,7 @@ async function digest(id: number): Promise<void> {
 }
 
 /** The code for users' queries is not loaded where only the service asks. */
-async function answerStranger({
+async function answerOpenQuery({
   id,
   ...request
 }: Extract<ThreadRequest, { op: "ask" }>): Promise<void> {
@@ -105,7 +105,7 @@ main.on("message", (request: ThreadRequest) => {
       });
     digesting = mine;
   } else if (request.op === "ask") {
-    void answerStranger(request);
+    void answerOpenQuery(request);
   } else {
     try {
       reply({

@@ -22,7 +22,7 @@ import type { S3Location } from "./location.js";
 /** The settings of one call for its connection; the client has no place for them. */
 interface CallNeeds {
   /** How long (ms) the server may be silent. */
-  patience: number;
+  limit: number;
   signal?: AbortSignal | undefined;
   /**
    * The answer is read as a stream, whose reader sets its own time limit: a slow reader is no
@@ -64,14 +64,14 @@ class Connections implements Transport {
     options: https.RequestOptions,
     answered: (response: http.IncomingMessage) => void,
   ): http.ClientRequest => {
-    const { patience, signal, streams } = needs.getStore() ?? { patience: 0 };
+    const { limit, signal, streams } = needs.getStore() ?? { limit: 0 };
     const request = this.#module.request({
       ...options,
-      timeout: patience,
+      timeout: limit,
       ...(signal ? { signal } : {}),
     });
     let response: http.IncomingMessage | undefined;
-    request.on("timeout", () => (response ?? request).destroy(new Silence(patience)));
+    request.on("timeout", () => (response ?? request).destroy(new Silence(limit)));
     request.once("response", (arrived) => {
       response = arrived;
       const date = Date.parse(arrived.headers.date ?? "");
@@ -290,7 +290,7 @@ export class S3Calls {
         return { part, etag: bare(etag) };
       },
       options,
-      { patience: this.#copyPatience(end - start + 1) },
+      { limit: this.#copyTimeout(end - start + 1) },
     );
   }
 
@@ -315,7 +315,7 @@ export class S3Calls {
         }
       },
       options,
-      { patience: this.#copyPatience(size) },
+      { limit: this.#copyTimeout(size) },
     );
   }
 
@@ -350,7 +350,7 @@ export class S3Calls {
         }
       },
       {},
-      { patience: this.#copyPatience(size) },
+      { limit: this.#copyTimeout(size) },
     );
   }
 
@@ -409,7 +409,7 @@ export class S3Calls {
     return `/${this.#bucket}/${key}`;
   }
 
-  #copyPatience(size: number): number {
+  #copyTimeout(size: number): number {
     return this.location.timeout + Math.ceil(size / COPY_RATE) * 1000;
   }
 
@@ -439,7 +439,7 @@ export class S3Calls {
     { signal, retries = this.location.retries }: CallOptions = {},
     needs: Partial<CallNeeds> = {},
   ): Promise<T> {
-    const tried = () => withNeeds({ patience: this.location.timeout, signal, ...needs }, call);
+    const tried = () => withNeeds({ limit: this.location.timeout, signal, ...needs }, call);
     return retried(tried, { signal, retries }).catch((error: unknown) => {
       signal?.throwIfAborted();
       throw asStoreError(error, this.location);

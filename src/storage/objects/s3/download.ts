@@ -209,16 +209,16 @@ class WindowedReader implements ObjectReader {
       const window = this.#at(position + done);
       const bytes = await window.bytes;
       const from = position + done - window.start;
-      const piece = bytes.subarray(from, from + wanted - done);
+      const part = bytes.subarray(from, from + wanted - done);
       // Without this, a server that sends fewer bytes than announced would be asked for ever.
-      if (piece.byteLength === 0)
+      if (part.byteLength === 0)
         throw new ServiceError(
           "STORE_UNAVAILABLE",
           "The object store returned fewer bytes of an object than expected " +
             `(${window.end - window.start}); try again.`,
         );
-      buffer.set(piece, done);
-      done += piece.byteLength;
+      buffer.set(part, done);
+      done += part.byteLength;
     }
     return wanted;
   }

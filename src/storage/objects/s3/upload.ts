@@ -11,7 +11,7 @@ const MOST_PARTS = 10_000;
 /** Memory an upload begins with; most objects are small. */
 const FIRST_BYTES = 64 * 2 ** 10;
 /** How often (ms) an active upload renews its marker. */
-const TOLD_EACH = 60_000;
+const REPORT_EVERY = 60_000;
 
 /**
  * Bytes of unknown number on their way to one key: in one call when they fit into a part, otherwise
@@ -25,7 +25,7 @@ class Upload {
   #hash: Hash | undefined;
   #uploadId: string | undefined;
   #marker = "";
-  #told = 0;
+  #reported = 0;
   readonly #parts: Part[] = [];
   #begun = 0;
   #sending: Promise<void> | undefined;
@@ -57,12 +57,12 @@ class Upload {
     const { partSize } = this.#calls.location;
     for (let at = 0; at < bytes.byteLength;) {
       if (this.#filled === partSize) await this.#sendPart();
-      const piece = bytes.subarray(at, at + partSize - this.#filled);
-      this.#makeRoom(this.#filled + piece.byteLength, partSize);
-      this.#buffer.set(piece, this.#filled);
-      this.#hash?.update(piece);
-      this.#filled += piece.byteLength;
-      at += piece.byteLength;
+      const chunk = bytes.subarray(at, at + partSize - this.#filled);
+      this.#makeRoom(this.#filled + chunk.byteLength, partSize);
+      this.#buffer.set(chunk, this.#filled);
+      this.#hash?.update(chunk);
+      this.#filled += chunk.byteLength;
+      at += chunk.byteLength;
     }
     this.#size += bytes.byteLength;
   }
@@ -149,10 +149,10 @@ class Upload {
 
   /** Marks the upload as active for other processes. */
   async #mark(uploadId: string): Promise<void> {
-    if (Date.now() - this.#told < TOLD_EACH) return;
+    if (Date.now() - this.#reported < REPORT_EVERY) return;
     this.#marker = this.#keys.marker(this.#place, this.#key, uploadId);
     await this.#calls.put(this.#marker, Buffer.alloc(0), EMPTY, { signal: this.#signal });
-    this.#told = Date.now();
+    this.#reported = Date.now();
   }
 
   #makeRoom(wanted: number, most: number): void {

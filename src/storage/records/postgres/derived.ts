@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type ChangedText,
-  type KeptScore,
+  type StoredScore,
   MOST_CHARACTERS,
   type ScoreStore,
   type VectorStep,
@@ -36,11 +36,11 @@ export class Scores implements ScoreStore {
     this.#writing = writing;
   }
 
-  async keepScore({ crate, state, whole, body }: KeptScore): Promise<void> {
+  async storeScore({ crate, state, whole, body }: StoredScore): Promise<void> {
     await this.#writing.query(KEEP_SCORE, [crate, state, whole, body]);
   }
 
-  async keptScore(crate: string): Promise<KeptScore | undefined> {
+  async storedScore(crate: string): Promise<StoredScore | undefined> {
     const row = (await this.#reading.query(OF, [crate]))[0];
     return row && { crate, state: row[0], whole: row[1], body: row[2] };
   }
@@ -146,7 +146,7 @@ export class Vectors implements VectorStore {
     };
   }
 
-  async keepVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
+  async storeVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
     const { after, to } = readStep(ends);
     const packed = packVectors(vectors);
     return this.#writing.transaction(MODE, async (session) => {

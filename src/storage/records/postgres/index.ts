@@ -11,7 +11,7 @@ import type {
   Found,
   FoundLink,
   Holder,
-  KeptScore,
+  StoredScore,
   LeaseStore,
   ListedPage,
   ListQuery,
@@ -221,9 +221,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   releaseLease = (name: string, holder: string): Promise<void> =>
     this.#ask(() => this.#leases.releaseLease(name, holder));
 
-  keptScore = (crate: string): Promise<KeptScore | undefined> =>
-    this.#ask(() => this.#scores.keptScore(crate));
-  keepScore = (score: KeptScore): Promise<void> => this.#ask(() => this.#scores.keepScore(score));
+  storedScore = (crate: string): Promise<StoredScore | undefined> =>
+    this.#ask(() => this.#scores.storedScore(crate));
+  storeScore = (score: StoredScore): Promise<void> =>
+    this.#ask(() => this.#scores.storeScore(score));
 
   vectorsReach = (model: string): Promise<string> =>
     this.#ask(() => this.#vectors.vectorsReach(model));
@@ -231,8 +232,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     ...args: Parameters<VectorStore["changedTexts"]>
   ): ReturnType<VectorStore["changedTexts"]> =>
     this.#ask(() => this.#vectors.changedTexts(...args));
-  keepVectors = (model: string, step: VectorStep): Promise<boolean> =>
-    this.#ask(() => this.#vectors.keepVectors(model, step));
+  storeVectors = (model: string, step: VectorStep): Promise<boolean> =>
+    this.#ask(() => this.#vectors.storeVectors(model, step));
   forgetVectors = (exceptModel: string, limit: number): Promise<number> =>
     this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
 
@@ -319,7 +320,9 @@ export async function openPostgresRecordStore(
   };
   const group = (name: string): Group =>
     new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
-  const writer: Writer = new Writer(group(small), group(large), (sequence) => watch.hear(sequence));
+  const writer: Writer = new Writer(group(small), group(large), (sequence) =>
+    watch.receive(sequence),
+  );
   const feed = new Feed(
     "src/storage/records/postgres/feed-thread",
     { url, timeout, connectTimeout },

@@ -158,7 +158,7 @@ export class Watch {
   }
 
   /** A commit with this number is durable. */
-  hear(sequence: number): void {
+  receive(sequence: number): void {
     if (sequence <= this.#sequence) return;
     this.#sequence = sequence;
     // An error of a listener is not the writer's.
@@ -176,7 +176,7 @@ export class Watch {
 
   async #tick(): Promise<void> {
     try {
-      this.hear(await this.#look(SHARP));
+      this.receive(await this.#look(SHARP));
       if (performance.now() - this.#signed > SIGN) {
         this.#signed = performance.now();
         await this.#database.query(SEEN, [this.#writers]);

@@ -26,13 +26,13 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 );
 
 /** The distinct words of a text, without stop words. */
-export const tellingWordsOf = (text: string): string[] =>
+export const rareWordsOf = (text: string): string[] =>
   wordsOf(text).filter((word) => !STOP_WORDS.has(word));
 
 /** The words of a query that count: without stop words, unless it has no others. */
 export function soughtWordsOf(text: string): string[] {
-  const telling = tellingWordsOf(text);
-  return telling.length > 0 ? telling : wordsOf(text);
+  const rare = rareWordsOf(text);
+  return rare.length > 0 ? rare : wordsOf(text);
 }
 
 /** All words of a text in their order, in lower case. */

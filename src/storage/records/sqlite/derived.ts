@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { arkKey } from "../../../identifiers/ark.js";
-import { type ChangedText, type KeptScore, MOST_CHARACTERS } from "../port.js";
+import { type ChangedText, type StoredScore, MOST_CHARACTERS } from "../port.js";
 import { readPlace, readStep, writePlace } from "../vectors/held.js";
 import type { PackedVector } from "../vectors/matrix.js";
 import type { Connection } from "./statement.js";
@@ -18,7 +18,7 @@ export class ScoreWrites {
     this.#forget = connection.prepare("DELETE FROM score WHERE crate = ?");
   }
 
-  keep({ crate, state, whole, body }: KeptScore): void {
+  keep({ crate, state, whole, body }: StoredScore): void {
     this.#keep.run([crate, state, Number(whole), body]);
   }
 
@@ -37,7 +37,7 @@ export class ScoreReads {
     );
   }
 
-  of(crate: string): KeptScore | undefined {
+  of(crate: string): StoredScore | undefined {
     const row = this.#of.get([crate]);
     return row && { crate, state: row[0], whole: row[1] === 1, body: row[2] };
   }

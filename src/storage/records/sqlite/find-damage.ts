@@ -60,7 +60,7 @@ function* rows(
       for (const row of connection
         .prepare(`SELECT ${columns} FROM ${table} ORDER BY ${key.join(", ")}`)
         .iterate())
-        yield* judged(connection, table, row);
+        yield* evaluated(connection, table, row);
   } catch (error) {
     yield { where: `table ${table}`, what: reasonOf(error) };
   }
@@ -81,7 +81,7 @@ function* numberedRows(
   for (let at = 0; at < last;) {
     try {
       for (const row of walk.iterate([at])) {
-        yield* judged(connection, table, row);
+        yield* evaluated(connection, table, row);
         at = row[0] as number;
       }
       return;
@@ -95,7 +95,7 @@ function* numberedRows(
       try {
         const row = one.get([at]);
         if (row === undefined) continue;
-        yield* judged(connection, table, row);
+        yield* evaluated(connection, table, row);
         if (failed) break;
       } catch (error) {
         if (!isDamage(error)) throw error;
@@ -106,7 +106,7 @@ function* numberedRows(
   }
 }
 
-function* judged(
+function* evaluated(
   connection: Connection,
   table: TransferTable,
   row: TransferRow,

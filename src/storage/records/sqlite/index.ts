@@ -10,7 +10,7 @@ import type {
   Found,
   FoundLink,
   Holder,
-  KeptScore,
+  StoredScore,
   ListedPage,
   ListQuery,
   ObjectBookkeeping,
@@ -222,16 +222,16 @@ class SqliteRecordStore implements RecordStore {
   ): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
   stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
 
-  keptScore = async (crate: string): Promise<KeptScore | undefined> =>
+  storedScore = async (crate: string): Promise<StoredScore | undefined> =>
     read(() => this.#scores.of(crate));
-  keepScore = async (score: KeptScore): Promise<void> => this.#writer.call("keepScore", score);
+  storeScore = async (score: StoredScore): Promise<void> => this.#writer.call("storeScore", score);
 
   vectorsReach = async (model: string): Promise<string> => read(() => this.#vectors.reach(model));
   changedTexts = async (
     ...args: Parameters<VectorStore["changedTexts"]>
   ): ReturnType<VectorStore["changedTexts"]> => read(() => this.#vectors.changed(...args));
-  keepVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
-    this.#writer.call("keepVectors", model, { after, to, vectors: packVectors(vectors) });
+  storeVectors = async (model: string, { after, to, vectors }: VectorStep): Promise<boolean> =>
+    this.#writer.call("storeVectors", model, { after, to, vectors: packVectors(vectors) });
   forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
     this.#writer.call("forgetVectors", exceptModel, limit);
 

@@ -21,8 +21,8 @@ export interface WriterCalls {
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
-  keepScore: { args: Parameters<ScoreStore["keepScore"]>; result: void };
-  keepVectors: {
+  storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };
+  storeVectors: {
     args: [model: string, step: { after: string; to: string; vectors: readonly PackedVector[] }];
     result: boolean;
   };

@@ -12,7 +12,7 @@ import {
   type TransferRow,
   type TransferTable,
   type TransferType,
-  type TruthTransfer,
+  type RecordsTransfer,
 } from "../transfer-port.js";
 import { chunksOf, receive } from "../transfer/chunks.js";
 import { lockFile, openForReading, openForWriting } from "./connection.js";
@@ -46,7 +46,7 @@ const MORE: Partial<
 };
 
 /** Takes an export in, in one transaction. */
-async function takeIn(connection: Connection, chunks: AsyncIterable<TransferChunk>): Promise<void> {
+async function ingest(connection: Connection, chunks: AsyncIterable<TransferChunk>): Promise<void> {
   connection.exec("BEGIN EXCLUSIVE");
   try {
     connection.exec(EMPTY);
@@ -131,7 +131,7 @@ const NEEDING = `SELECT DISTINCT r.ark FROM object_ref AS o JOIN record AS r ON 
     WHERE sha256 = ?1 AND status IN ('queued', 'running') LIMIT ?2`;
 
 /** A file that this process has for itself. */
-class SqliteTransfer implements TruthTransfer {
+class SqliteTransfer implements RecordsTransfer {
   readonly exclusive = true;
 
   readonly #connection: Connection;
@@ -145,14 +145,14 @@ class SqliteTransfer implements TruthTransfer {
   }
 
   sequence = async (): Promise<number> =>
-    told(
+    reported(
       () =>
         this.#connection
           .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
           .get()![0],
     );
 
-  isEmpty = async (): Promise<boolean> => told(() => isEmpty(this.#connection));
+  isEmpty = async (): Promise<boolean> => reported(() => isEmpty(this.#connection));
 
   /** No other process writes to the file, so all tables are of one snapshot. */
   export(): AsyncIterable<TransferChunk> {
@@ -176,7 +176,7 @@ class SqliteTransfer implements TruthTransfer {
   async import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
     if (!(await this.isEmpty())) throw notEmpty();
     try {
-      await takeIn(this.#connection, chunks);
+      await ingest(this.#connection, chunks);
     } catch (error) {
       throw asStoreError(error);
     }
@@ -189,7 +189,7 @@ class SqliteTransfer implements TruthTransfer {
     after?: string;
     limit: number;
   }): Promise<{ items: NeededObject[]; next?: string }> {
-    const found = told(() =>
+    const found = reported(() =>
       this.#connection.prepare<[string, number | null]>(NEEDED).all([after, limit + 1]),
     );
     const items = found.slice(0, limit).map(([sha256, size]) => ({ sha256, size }));
@@ -197,7 +197,7 @@ class SqliteTransfer implements TruthTransfer {
   }
 
   needing = async (sha256: string, limit: number): Promise<string[]> =>
-    told(() => this.#connection.prepare<[string]>(NEEDING).all([sha256, limit])).map(
+    reported(() => this.#connection.prepare<[string]>(NEEDING).all([sha256, limit])).map(
       ([name]) => name,
     );
 
@@ -236,7 +236,7 @@ function* rowsOf(connection: Connection, table: TransferTable): Generator<Transf
     yield has ? row.map((value, column) => (booleans[column] ? value === 1 : value)) : row;
 }
 
-function told<T>(work: () => T): T {
+function reported<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -260,7 +260,7 @@ export async function openSqliteTransfer({
   file: string;
   make: boolean;
   log?: (message: string) => void;
-}): Promise<TruthTransfer> {
+}): Promise<RecordsTransfer> {
   if (!make) {
     await access(file).catch(() => {
       throw new TransferRefused(`${file} is not there: name the data folder of a registry`);

@@ -23,7 +23,7 @@ const FEW = 8;
  * Requests that are sent without waiting for more: the thread works on them while this one makes
  * the next.
  */
-const LOT = 8;
+const BATCH = 8;
 
 /**
  * Bytes of a document that this thread prepares itself: folding its words and packing its quads
@@ -131,7 +131,7 @@ export class Writer {
       this.#mustRun();
       if (this.#asked.length === 0) setImmediate(() => this.#send());
       this.#asked.push({ task: { id, call, args }, resolve, reject } as Waiting);
-      if (this.#asked.length >= LOT) this.#send();
+      if (this.#asked.length >= BATCH) this.#send();
     });
   }
 

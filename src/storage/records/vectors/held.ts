@@ -33,7 +33,7 @@ export type VectorRow = readonly [
 ];
 
 /** The vectors of one model in memory, and how far the stored rows were read. */
-export class HeldVectors {
+export class VectorsInMemory {
   readonly #matrix: Matrix;
   #of: { model: string; era: string } | undefined;
   #step = 0;

@@ -1,5 +1,5 @@
 import { endianness } from "node:os";
-import { type KeptVector, MOST_DIMENSIONS } from "../port.js";
+import { type StoredVector, MOST_DIMENSIONS } from "../port.js";
 
 /** Most rows that are answered as the nearest ones. */
 export const NEAREST = 100;
@@ -245,7 +245,7 @@ const BIG_ENDIAN = endianness() === "BE";
  * Vectors as they are stored, in bytes of their own, one for each record.
  * @throws Error for one that is not of length 1
  */
-export function packVectors(vectors: readonly KeptVector[]): PackedVector[] {
+export function packVectors(vectors: readonly StoredVector[]): PackedVector[] {
   const last = new Map(vectors.map((kept) => [kept.ark, kept]));
   return [...last.values()].map(({ ark, digest, vector }) => ({
     ark,

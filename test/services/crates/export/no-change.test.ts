@@ -62,12 +62,12 @@ const exportedMetadata = async (ark: string): Promise<Buffer> => {
   const [root] = await rig.records.findMany([ark]);
   const survey = await surveyCrate({ records: rig.records }, root!);
   let text = "";
-  for await (const piece of crateMetadata({ records: rig.records }, root!, survey, {
+  for await (const chunk of crateMetadata({ records: rig.records }, root!, survey, {
     context: survey.context,
     known: survey.known,
     paths: new Map([[descriptorArk(ark), DESCRIPTOR]]),
   }))
-    text += piece;
+    text += chunk;
   return Buffer.from(text);
 };
 const revisions = async (): Promise<Record<string, string>> =>
@@ -209,25 +209,25 @@ function withoutBase(context: JsonValue): JsonValue {
 /** Adds what an expanded node states; answers what stands for it where it is a value. */
 function state(node: JsonObject, into: Set<string>): string {
   const id = node["@id"] as string | undefined;
-  const said: [string, string][] = [];
+  const stated: [string, string][] = [];
   for (const [property, values] of Object.entries(node)) {
     if (property === "@graph" || property === "@included")
-      for (const inner of values as JsonObject[]) said.push([property, state(inner, into)]);
+      for (const inner of values as JsonObject[]) stated.push([property, state(inner, into)]);
     if (property === "@reverse") {
       for (const [name, subjects] of Object.entries(values as Record<string, JsonObject[]>))
         for (const subject of subjects)
           into.add(`${state(subject, into)} ${oneSpelling(name)} ${id ?? ""}`);
     } else if (property === "@type")
-      for (const type of values as string[]) said.push(["type", oneSpelling(type)]);
+      for (const type of values as string[]) stated.push(["type", oneSpelling(type)]);
     else if (!property.startsWith("@"))
       for (const value of values as JsonObject[])
-        said.push([oneSpelling(property), valueOf(value, into)]);
+        stated.push([oneSpelling(property), valueOf(value, into)]);
   }
-  for (const [property, value] of said)
+  for (const [property, value] of stated)
     if (id !== undefined) into.add(`${id} ${property} ${value}`);
   return (
     id ??
-    `[${said
+    `[${stated
       .map((pair) => pair.join(" "))
       .toSorted()
       .join("; ")}]`
@@ -251,12 +251,12 @@ describe("a crate that is exported and uploaded again", () => {
     },
   );
 
-  const judged = present
+  const evaluated = present
     ? readdirSync(JUDGES, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => name)
     : [];
-  it.skipIf(!present).each(judged)(
+  it.skipIf(!present).each(evaluated)(
     "has no new revision and has lost no statement: %s of the workflow run queries",
     async (name) => {
       const folder = join(JUDGES, name);

@@ -17,7 +17,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       return openEndpointEngine({
         openFeed: feed.open,
         leases: new MemoryLeases(),
-        truth: async () => "conformance",
+        source: async () => "conformance",
         queryUrl: server.queryUrl,
         updateUrl: server.updateUrl,
         pageSize: 2,

@@ -6,7 +6,7 @@ import {
   type EndpointOptions,
   openEndpointEngine,
 } from "../../../../src/storage/graph/endpoint/index.js";
-import { openTruthDigester } from "../../../../src/storage/graph/oxigraph/index.js";
+import { openRecordsDigester } from "../../../../src/storage/graph/oxigraph/index.js";
 import { names, ready } from "../../../conformance/query-engine.js";
 import { MemoryFeed } from "../../../support/memory-feed.js";
 import { MemoryLeases } from "../../../support/memory-leases.js";
@@ -32,13 +32,13 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
   describe.skipIf(!server.installed)(`A SPARQL endpoint (${make.name}) and its projection`, () => {
     let proxy: Proxy;
     let feed: MemoryFeed;
-    let told: string[];
+    let logged: string[];
     const opened: EndpointEngine[] = [];
     beforeEach(async () => {
       await server.start().then(() => server.clear());
       proxy = await Proxy.to(() => server.origin);
       feed = new MemoryFeed();
-      told = [];
+      logged = [];
     });
     afterEach(async () => {
       await Promise.all(opened.splice(0).map((engine) => engine.close()));
@@ -46,11 +46,11 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     });
     const open = async (options: Partial<EndpointOptions> = {}): Promise<EndpointEngine> => {
       const tell = (fields: object, message: string): void =>
-        void told.push(`${message} ${JSON.stringify(fields)}`);
+        void logged.push(`${message} ${JSON.stringify(fields)}`);
       const engine = await openEndpointEngine({
         openFeed: feed.open,
         leases: new MemoryLeases(),
-        truth: async () => "truth",
+        source: async () => "truth",
         queryUrl: proxy.origin + make.query,
         updateUrl: proxy.origin + make.update,
         pageSize: 50,
@@ -68,13 +68,13 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     const agrees = async (engine: EndpointEngine): Promise<void> => {
       await engine.reach(feed.sequence, 20_000);
       expect(
-        await checkIndex({ openTruth: () => openTruthDigester(feed.open), queries: engine }),
-        told.join("\n"),
+        await checkIndex({ openDigester: () => openRecordsDigester(feed.open), queries: engine }),
+        logged.join("\n"),
       ).toMatchObject({ agree: true });
     };
     const until = async (what: () => boolean): Promise<void> => {
       for (const end = Date.now() + 15_000; !what(); await pause(5))
-        if (Date.now() > end) throw new Error(`waited in vain: ${told.join("\n")}`);
+        if (Date.now() > end) throw new Error(`waited in vain: ${logged.join("\n")}`);
     };
     const also = (name: string, test: () => Promise<void>): void => void (all && it(name, test));
     let updates = 0;
@@ -245,7 +245,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         );
         feed.commit(records(3));
         const engine = await open();
-        await until(() => told.join().includes("this registry did not write"));
+        await until(() => logged.join().includes("this registry did not write"));
         await expect(engine.health()).rejects.toMatchObject({
           code: "STORE_UNAVAILABLE",
           message: expect.stringContaining("rebuild-index") as string,
@@ -254,8 +254,8 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         await ready(engine);
         await agrees(engine);
         await engine.close();
-        const other = await open({ truth: async () => "another-truth" });
-        await until(() => told.join().includes("another registry"));
+        const other = await open({ source: async () => "another-truth" });
+        await until(() => logged.join().includes("another registry"));
         await expect(other.select("SELECT * {}")).rejects.toMatchObject({
           code: "STORE_UNAVAILABLE",
         });
@@ -273,7 +273,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
           "<urn:arkgraph:projection:at> <urn:arkgraph:projection:is:truth:1:done:1:0:0x> } " +
           "GRAPH <ark:99999/r1> { <ark:a> <ark:b> 1 } }",
       );
-      await until(() => told.join().includes("at the same time"));
+      await until(() => logged.join().includes("at the same time"));
       await ready(engine);
       await agrees(engine);
     });
@@ -301,7 +301,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
           10_000,
         );
         await agrees(engine);
-        expect(told.join()).toContain("left out");
+        expect(logged.join()).toContain("left out");
       },
     );
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.js";
 
 describe("Requests to a SPARQL endpoint", () => {
-  const heard: string[] = [];
+  const received: string[] = [];
   /**
    * Reads what it is sent as the headers say, and as Latin-1 where they say nothing: so do servers
    * on Java servlets, RDF4J among them.
@@ -15,7 +15,7 @@ describe("Requests to a SPARQL endpoint", () => {
     request.on("data", (chunk: Buffer) => bytes.push(chunk));
     request.on("end", () => {
       const [type, charset = "iso-8859-1"] = request.headers["content-type"]!.split(/; ?charset=/);
-      heard.push(`${type} ${new TextDecoder(charset).decode(Buffer.concat(bytes))}`);
+      received.push(`${type} ${new TextDecoder(charset).decode(Buffer.concat(bytes))}`);
       response.end("{}");
     });
   });
@@ -33,7 +33,7 @@ describe("Requests to a SPARQL endpoint", () => {
   it("say in which encoding their text is", async () => {
     await client.text('ASK { ?s ?p "é\u{1f9ec}" }', { accept: "*/*", timeout: 5_000 });
     await client.update('INSERT DATA { <a:é> <a:b> "ß" }', { timeout: 5_000 });
-    expect(heard).toEqual([
+    expect(received).toEqual([
       'application/sparql-query ASK { ?s ?p "é\u{1f9ec}" }',
       'application/sparql-update INSERT DATA { <a:é> <a:b> "ß" }',
     ]);

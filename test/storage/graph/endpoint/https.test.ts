@@ -121,7 +121,8 @@ describe.skipIf(!endpoint.installed || !nginxInstalled || !opensslInstalled)(
         });
         expect(registry.log).toMatch(reason);
         for (const secret of [...secrets(PASSWORD), ...secrets("not the password")])
-          for (const told of [registry.log, text, health.text]) expect(told).not.toContain(secret);
+          for (const logged of [registry.log, text, health.text])
+            expect(logged).not.toContain(secret);
       },
     );
   },

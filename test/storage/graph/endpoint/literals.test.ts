@@ -6,7 +6,7 @@ import {
   openEndpointEngine,
 } from "../../../../src/storage/graph/endpoint/index.js";
 import { statementOf } from "../../../../src/storage/graph/endpoint/projector/updates.js";
-import { openTruthDigester } from "../../../../src/storage/graph/oxigraph/index.js";
+import { openRecordsDigester } from "../../../../src/storage/graph/oxigraph/index.js";
 import { ready } from "../../../conformance/query-engine.js";
 import { anyLiteral } from "../../../support/literals.js";
 import { MemoryFeed } from "../../../support/memory-feed.js";
@@ -31,7 +31,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       engine = await openEndpointEngine({
         openFeed: feed.open,
         leases: new MemoryLeases(),
-        truth: async () => "literals",
+        source: async () => "literals",
         queryUrl: server.queryUrl,
         updateUrl: server.updateUrl,
         batch: 2_000,
@@ -55,11 +55,15 @@ for (const make of [OXIGRAPH, FUSEKI]) {
                 ),
               ),
             );
-            const { agree, truth, index } = await checkIndex({
-              openTruth: () => openTruthDigester(feed.open, 50),
+            const {
+              agree,
+              records: stored,
+              index,
+            } = await checkIndex({
+              openDigester: () => openRecordsDigester(feed.open, 50),
               queries: engine,
             });
-            expect({ agree, ...truth }).toEqual({ agree: true, leftOut: 0, ...index });
+            expect({ agree, ...stored }).toEqual({ agree: true, leftOut: 0, ...index });
           },
         ),
         { numRuns: 4 },
@@ -93,7 +97,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         );
       expect(rows.map(({ v }) => v!.value)).toEqual(nasty.map(unescape));
       expect(
-        (await checkIndex({ openTruth: () => openTruthDigester(feed.open), queries: engine }))
+        (await checkIndex({ openDigester: () => openRecordsDigester(feed.open), queries: engine }))
           .agree,
       ).toBe(true);
     });

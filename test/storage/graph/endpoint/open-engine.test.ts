@@ -42,7 +42,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         queries = await openEndpointEngine({
           openFeed: feed.open,
           leases: new MemoryLeases(),
-          truth: async () => "open",
+          source: async () => "open",
           queryUrl: server.queryUrl,
           updateUrl: server.updateUrl,
         });
@@ -76,7 +76,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         ));
       const ask = async (query: string, options: Partial<OpenQuestion> & Asker = {}) => {
         const { signal, caller, admit, ...question } = options;
-        const { bytes, ...told } = await engine.ask(
+        const { bytes, ...logged } = await engine.ask(
           {
             query,
             format: "json",
@@ -87,7 +87,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
           },
           { ...(signal && { signal }), ...(caller && { caller }), ...(admit && { admit }) },
         );
-        return { text: new TextDecoder().decode(bytes), ...told };
+        return { text: new TextDecoder().decode(bytes), ...logged };
       };
 
       it("are answered in four forms, each cut between rows where it is too long", async () => {

@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpointAddress } from "../../../../src/app/open-stores.js";
 import { readConfig } from "../../../../src/config/config.js";
 import { checkIndex } from "../../../../src/services/check.js";
-import { openTruthDigester } from "../../../../src/storage/graph/oxigraph/index.js";
+import { openRecordsDigester } from "../../../../src/storage/graph/oxigraph/index.js";
 import { bodyOf } from "../../../support/bodies.js";
 import { type Person, startServer, type TestServer } from "../../../support/server.js";
 import { sparqlServer } from "../../../support/servers/installed.js";
@@ -64,7 +64,10 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
     expect((await server.request("GET", "/evidencegraph/query/ark:99999/a")).status).toBe(200);
     const { records, queries } = server.deps;
     expect(
-      await checkIndex({ openTruth: () => openTruthDigester(() => records.openFeed()), queries }),
+      await checkIndex({
+        openDigester: () => openRecordsDigester(() => records.openFeed()),
+        queries,
+      }),
     ).toMatchObject({ agree: true });
   });
 

@@ -1,4 +1,5 @@
-// Damages copies of a file of records, each by its seed, and reads them: prints one line of JSON for each. A crash ends the lines.
+// Damages copies of a file of records, each by its seed, and reads them: prints one line of JSON for
+// each. A crash ends the lines.
 import {
   copyFileSync,
   fstatSync,
@@ -24,7 +25,10 @@ function dice(seed) {
     Math.floor(((state = (Math.imul(state, 1664525) + 1013904223) >>> 0) / 2 ** 32) * below);
 }
 
-/** Zeros, flipped bits or noise over 1 byte to a whole page, in up to 12 places; every third file also in its first page. */
+/**
+ * Zeros, flipped bits or noise over 1 byte to a whole page, in up to 12 places; every third file
+ * also in its first page.
+ */
 function damage(file, seed) {
   const roll = dice(seed);
   const fd = openSync(file, "r+");

@@ -85,16 +85,16 @@ describe("opening the file of records", () => {
     expect(await after.find(arkFrom("ark:99999/before"))).toMatchObject({
       record: { name: "A table", revision: 1 },
     });
-    await after.keepScore({
+    await after.storeScore({
       crate: "ark:99999/before",
       state: "1",
       whole: true,
       body: new Uint8Array([1]),
     });
-    expect(await after.keptScore("ark:99999/before")).toMatchObject({ state: "1" });
+    expect(await after.storedScore("ark:99999/before")).toMatchObject({ state: "1" });
     const { to } = await after.changedTexts("m", "", 9);
     expect(
-      await after.keepVectors("m", {
+      await after.storeVectors("m", {
         after: "",
         to: to!,
         vectors: [

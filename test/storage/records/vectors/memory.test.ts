@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { RecordStore } from "../../../../src/storage/records/port.js";
 import { openPostgresRecordStore } from "../../../../src/storage/records/postgres/index.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
-import { HeldVectors } from "../../../../src/storage/records/vectors/held.js";
+import { VectorsInMemory } from "../../../../src/storage/records/vectors/held.js";
 import { BLOCK_ROWS } from "../../../../src/storage/records/vectors/matrix.js";
 import { create, write } from "../../../conformance/records/fixtures.js";
 import { hasPostgres, PostgresServer } from "../../../support/servers/postgres.js";
@@ -19,7 +19,7 @@ async function isBounded(store: RecordStore): Promise<void> {
   const names = Array.from({ length: BLOCK_ROWS + 1 }, (_, i) => `ark:99999/r${i}`);
   await write(store, ...names.map((ark) => create(ark, { name: "plate" })));
   const keep = (after: string, to: string, arks: readonly string[]) =>
-    store.keepVectors("m", {
+    store.storeVectors("m", {
       after,
       to,
       vectors: arks.map((ark) => ({ ark, digest: new Uint8Array(1), vector: EAST })),
@@ -57,7 +57,7 @@ describe("the memory of vectors", () => {
     "is not filled again and again in vain, but is once some time has passed, or for another " +
       "model",
     () => {
-      const held = new HeldVectors(MEMORY);
+      const held = new VectorsInMemory(MEMORY);
       const run = { era: "e", step: 1 };
       expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
       expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
@@ -76,7 +76,7 @@ describe("the memory of vectors", () => {
   );
 
   test("holds a model's vectors up to where all of a step was read, and those of one run alone", () => {
-    const held = new HeldVectors(MEMORY);
+    const held = new VectorsInMemory(MEMORY);
     const run = { era: "e", step: 2 };
     held.begin("m", run);
     held.take([
@@ -158,7 +158,7 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
           const to = `1/${round}`;
           const done = await Promise.all(
             stores.map((store, node) =>
-              store.keepVectors("m", {
+              store.storeVectors("m", {
                 after,
                 to,
                 vectors: ["a", "b", "c"].map((name, at) => ({
@@ -203,7 +203,7 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
       });
     try {
       await write(store, create("ark:99999/a"));
-      await store.keepVectors("m", {
+      await store.storeVectors("m", {
         after: "",
         to: "1/1",
         vectors: [{ ark: "ark:99999/a", digest: new Uint8Array(1), vector: EAST }],
@@ -212,11 +212,11 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
       await server.kill();
       await expect(ask()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await expect(
-        store.keepVectors("m", { after: "1/1", to: "1/2", vectors: [] }),
+        store.storeVectors("m", { after: "1/1", to: "1/2", vectors: [] }),
       ).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
       await server.up();
       expect((await ask()).total).toBe(1);
-      expect(await store.keepVectors("m", { after: "1/1", to: "1/2", vectors: [] })).toBe(true);
+      expect(await store.storeVectors("m", { after: "1/1", to: "1/2", vectors: [] })).toBe(true);
     } finally {
       await store.close();
     }

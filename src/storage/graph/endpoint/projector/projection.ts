@@ -13,7 +13,7 @@ const RESTART = 1_000;
 interface HandleOptions {
   openFeed: () => MessagePort;
   address: EndpointAddress;
-  truth: string;
+  source: string;
   options: ProjectionOptions;
   log: EngineLog;
 }
@@ -90,7 +90,7 @@ class ProjectorHandle {
 export interface ProjectorData {
   feed: MessagePort;
   address: EndpointAddress;
-  truth: string;
+  source: string;
   options: ProjectionOptions;
 }
 
@@ -130,7 +130,7 @@ class Leadership {
   #clock: NodeJS.Timeout | undefined;
   #asking: Promise<void> | undefined;
   #stopped = false;
-  #told = false;
+  #reported = false;
 
   readonly #leases: LeaseStore;
   readonly #ttl: number;
@@ -173,7 +173,7 @@ class Leadership {
     this.#stopped = true;
     clearTimeout(this.#clock);
     // An unavailable record store must not keep the service from ending.
-    const patience = new AbortController();
+    const limit = new AbortController();
     const leaving = (async () => {
       await this.#asking;
       await this.#leases.releaseLease(NAME, this.#holder);
@@ -185,9 +185,9 @@ class Leadership {
     );
     await Promise.race([
       leaving,
-      pause(PATIENCE, undefined, { signal: patience.signal }).catch(() => {}),
+      pause(PATIENCE, undefined, { signal: limit.signal }).catch(() => {}),
     ]);
-    patience.abort();
+    limit.abort();
     clearTimeout(this.#clock);
   }
 
@@ -196,16 +196,16 @@ class Leadership {
     const asked = clock();
     try {
       const lease = await this.#leases.lease(NAME, this.#holder, this.#ttl);
-      this.#told = false;
+      this.#reported = false;
       if (lease) this.#events.onLead(lease.fence, asked + this.#ttl);
       else this.#events.onLost();
     } catch (error) {
-      if (!this.#told)
+      if (!this.#reported)
         this.#log.warn(
           { reason: (error as Error).message },
           "the record store does not answer about the lease of the projection; retrying",
         );
-      this.#told = true;
+      this.#reported = true;
     }
   }
 }
@@ -248,11 +248,11 @@ export class Projection {
       user,
       password,
     } = this.#options;
-    let truth: string | undefined;
-    while (truth === undefined) {
+    let source: string | undefined;
+    while (source === undefined) {
       if (this.#closed) return;
       try {
-        truth = await this.#options.truth();
+        source = await this.#options.source();
       } catch (error) {
         log.warn(
           { reason: (error as Error).message },
@@ -279,7 +279,7 @@ export class Projection {
       ...(password !== undefined && { password }),
     };
     this.#projector = new ProjectorHandle(
-      { openFeed, address, truth, options: { batch, lease, poll, timeout, pageSize }, log },
+      { openFeed, address, source, options: { batch, lease, poll, timeout, pageSize }, log },
       (reply) => {
         if (reply.op === "position") this.#watch.note(reply.position);
         else if (reply.op === "progress") this.progress = { done: reply.done, total: reply.total };

@@ -40,7 +40,7 @@ export class Projector {
 
   readonly #http: SparqlHttp;
   readonly #feed: FeedReader;
-  readonly #truth: string;
+  readonly #source: string;
   readonly #options: ProjectionOptions;
   readonly #events: ProjectorEvents;
   readonly #log: EngineLog;
@@ -48,14 +48,14 @@ export class Projector {
   constructor(
     http: SparqlHttp,
     feed: FeedReader,
-    truth: string,
+    source: string,
     options: ProjectionOptions,
     events: ProjectorEvents,
     log: EngineLog,
   ) {
     this.#http = http;
     this.#feed = feed;
-    this.#truth = truth;
+    this.#source = source;
     this.#options = options;
     this.#events = events;
     this.#log = log;
@@ -90,12 +90,12 @@ export class Projector {
    * fit to be filled.
    */
   async #enter(): Promise<void> {
-    for (let told: string | undefined; ;) {
+    for (let reported: string | undefined; ;) {
       const problem = await this.#arrive();
       this.#events.onProblem(problem);
       if (problem === undefined) return;
-      if (problem !== told) this.#log.error({ problem }, "the SPARQL endpoint is not filled");
-      told = problem;
+      if (problem !== reported) this.#log.error({ problem }, "the SPARQL endpoint is not filled");
+      reported = problem;
       await pause(LAST_WAIT);
     }
   }
@@ -104,7 +104,7 @@ export class Projector {
   async #arrive(): Promise<string | undefined> {
     const { fence } = this.#steps.held;
     const start: Position = {
-      truth: this.#truth,
+      source: this.#source,
       fence,
       phase: "fill",
       sequence: await this.#newest(),
@@ -129,7 +129,7 @@ export class Projector {
         "two nodes wrote to the SPARQL endpoint at the same time; it is cleared and filled again",
       );
       await this.#steps.step(clear, [], resetUpdate(clear));
-    } else if (found.truth !== this.#truth) {
+    } else if (found.source !== this.#source) {
       return (
         "it contains the graphs of another registry; set another dataset, or empty this " +
         "one with arkgraph rebuild-index"

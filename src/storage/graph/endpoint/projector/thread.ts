@@ -20,7 +20,7 @@ import { Displaced } from "./updates.js";
 const AGAIN = 1_000;
 
 const main = parentPort!;
-const { feed: port, address, truth, options } = workerData as ProjectorData;
+const { feed: port, address, source, options } = workerData as ProjectorData;
 const reply = (message: ProjectorReply): void => main.postMessage(message);
 const say =
   (level: "info" | "warn" | "error") =>
@@ -35,7 +35,7 @@ const http = new SparqlHttp(address, 2);
 const projector = new Projector(
   http,
   feed,
-  truth,
+  source,
   options,
   {
     onPosition: (position) => reply({ op: "position", position }),
@@ -46,17 +46,18 @@ const projector = new Projector(
 );
 
 let lease: { fence: number; until: number } | undefined;
-let told: () => void = () => {};
+let reported: () => void = () => {};
 
 main.on("message", (request: ProjectorRequest) => {
   if (request.op === "advance") return projector.advance(request.sequence);
   lease = request.op === "lead" ? request : undefined;
-  told();
+  reported();
 });
 
 /** The lease, once there is one. */
 async function held(): Promise<{ fence: number }> {
-  while (!lease || lease.until <= clock()) await new Promise<void>((resolve) => (told = resolve));
+  while (!lease || lease.until <= clock())
+    await new Promise<void>((resolve) => (reported = resolve));
   return lease;
 }
 

@@ -13,7 +13,7 @@ import { graphsAmong, look } from "../watch.js";
  * projection is at another position. One request, so that servers with transactions do all of it or
  * nothing; on servers without transactions the position moves last.
  */
-function stepUpdate(from: Position, to: Position, lot: readonly Piece[]): string {
+function stepUpdate(from: Position, to: Position, lot: readonly Chunk[]): string {
   const guard = positionBlock(from);
   const parts: string[] = [];
   for (const graph of lot.flatMap(({ emptied }) => emptied)) parts.push(emptying(graph, guard));
@@ -26,7 +26,7 @@ function stepUpdate(from: Position, to: Position, lot: readonly Piece[]): string
 }
 
 /** The statements to add, graph by graph. */
-export function blocksOf(lot: readonly Piece[]): string {
+export function blocksOf(lot: readonly Chunk[]): string {
   const added: string[] = [];
   let open = "";
   for (const { statements } of lot) {
@@ -54,8 +54,8 @@ export const resetUpdate = (to: Position): string =>
   `${positionBlock(to)} }`;
 
 /** Makes the projector begin anew with an endpoint that it empties first. No node has fence 0. */
-export const rebuildUpdate = (truth: string): string =>
-  resetUpdate({ truth, fence: 0, phase: "clear", sequence: 0, after: 0, part: 0 });
+export const rebuildUpdate = (source: string): string =>
+  resetUpdate({ source, fence: 0, phase: "clear", sequence: 0, after: 0, part: 0 });
 
 /** One statement of N-Quads without blank nodes, in its four terms. */
 const LINE = new RegExp(
@@ -140,7 +140,7 @@ function literal(text: string): string {
 }
 
 /** Graphs to be emptied and statements to be added in one update. */
-interface Piece {
+interface Chunk {
   ark: string;
   /** Emptied before anything is added. */
   emptied: string[];
@@ -159,23 +159,23 @@ const graphsOf = (ark: string): string[] => (isIri(ark) ? [ark, inferredGraph(ar
  * @param existing graphs that hold something
  * @param onRefused called with lines that SPARQL cannot hold
  */
-export function* lotsOf(
+export function* batchesOf(
   graphs: readonly FeedGraph[],
   existing: ReadonlySet<string>,
   bytes: number,
   onRefused: (ark: string, lines: number) => void,
-): Generator<Piece[], void, undefined> {
-  let lot: Piece[] = [];
+): Generator<Chunk[], void, undefined> {
+  let lot: Chunk[] = [];
   let size = 0;
   for (const [ark, text] of new Map(graphs.map(({ ark, nquads }) => [ark, nquads]))) {
-    let piece: Piece = {
+    let chunk: Chunk = {
       ark,
       emptied: graphsOf(ark).filter((graph) => existing.has(graph)),
       statements: [],
     };
-    lot.push(piece);
+    lot.push(chunk);
     // Two statements and their guard; a batch of deletions is bounded too.
-    size += 400 * piece.emptied.length;
+    size += 400 * chunk.emptied.length;
     let refused = 0;
     for (const line of text === null ? [] : text.split("\n")) {
       if (line === "") continue;
@@ -186,10 +186,10 @@ export function* lotsOf(
       }
       if (size >= bytes) {
         yield lot;
-        lot = [(piece = { ark, emptied: [], statements: [] })];
+        lot = [(chunk = { ark, emptied: [], statements: [] })];
         size = 0;
       }
-      piece.statements.push(statement);
+      chunk.statements.push(statement);
       // UTF-8 takes at most three bytes a unit; most of it is ASCII.
       size += statement.triple.length + SLACK;
     }
@@ -204,14 +204,14 @@ export function* lotsOf(
 }
 
 /** Splits a batch into two; `undefined` for one that cannot be split. */
-function halves(lot: readonly Piece[]): [Piece[], Piece[]] | undefined {
+function halves(lot: readonly Chunk[]): [Chunk[], Chunk[]] | undefined {
   if (lot.length > 1) return [lot.slice(0, lot.length / 2), lot.slice(lot.length / 2)];
-  const [piece] = lot;
-  if (!piece || piece.statements.length < 2) return undefined;
-  const middle = piece.statements.length / 2;
+  const [chunk] = lot;
+  if (!chunk || chunk.statements.length < 2) return undefined;
+  const middle = chunk.statements.length / 2;
   return [
-    [{ ...piece, statements: piece.statements.slice(0, middle) }],
-    [{ ...piece, emptied: [], statements: piece.statements.slice(middle) }],
+    [{ ...chunk, statements: chunk.statements.slice(0, middle) }],
+    [{ ...chunk, emptied: [], statements: chunk.statements.slice(middle) }],
   ];
 }
 
@@ -284,8 +284,8 @@ export class Steps {
         { ark, lines },
         "graph lines that the SPARQL endpoint cannot store were left out",
       );
-    let before: Piece[] | undefined;
-    for (const lot of lotsOf(graphs, existing, this.#options.batch, refused)) {
+    let before: Chunk[] | undefined;
+    for (const lot of batchesOf(graphs, existing, this.#options.batch, refused)) {
       if (before) await this.#apart(before, { ...this.at, part: this.at.part + 1 });
       before = lot;
     }
@@ -296,7 +296,7 @@ export class Steps {
    * Sends one batch in one step, or in smaller steps where the endpoint refuses it: one bad line
    * must not cost the rest.
    */
-  async #apart(lot: readonly Piece[], to: Position): Promise<void> {
+  async #apart(lot: readonly Chunk[], to: Position): Promise<void> {
     try {
       return await this.step(to, lot);
     } catch (error) {
@@ -314,7 +314,7 @@ export class Steps {
       );
       return this.step(
         to,
-        lot.map((piece) => ({ ...piece, statements: [] })),
+        lot.map((chunk) => ({ ...chunk, statements: [] })),
       );
     }
   }
@@ -324,7 +324,7 @@ export class Steps {
    * show whether the update was done.
    * @throws Displaced, EndpointRefusal
    */
-  async step(to: Position, lot: readonly Piece[], update?: string): Promise<void> {
+  async step(to: Position, lot: readonly Chunk[], update?: string): Promise<void> {
     const text = update ?? stepUpdate(this.at, to, lot);
     for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LAST_WAIT)) {
       this.held.check();
@@ -354,18 +354,18 @@ export class Steps {
 
   /** Asks until the endpoint answers; logs once that it is unavailable. */
   async asked<T>(ask: () => Promise<T>): Promise<T> {
-    for (let wait = FIRST_WAIT, told = false; ; wait = Math.min(wait * 2, LAST_WAIT)) {
+    for (let wait = FIRST_WAIT, reported = false; ; wait = Math.min(wait * 2, LAST_WAIT)) {
       this.held.check();
       try {
         return await ask();
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        if (!told)
+        if (!reported)
           this.#log.warn(
             { reason: error.message },
             "the SPARQL endpoint does not answer; retrying",
           );
-        told = true;
+        reported = true;
         await pause(wait);
       }
     }

@@ -1,5 +1,5 @@
 import type { SearchQuery } from "../../port.js";
-import { HeldVectors, type VectorRow } from "../../vectors/held.js";
+import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
 import type { Near } from "../../vectors/matrix.js";
 import { type Database, statement } from "../statement.js";
 
@@ -21,7 +21,7 @@ export class NearReads {
   constructor(database: Database, memory: number) {
     this.#database = database;
 
-    this.#held = new HeldVectors(memory);
+    this.#held = new VectorsInMemory(memory);
   }
 
   /** Asked one at a time. @throws ServiceError `QUERY_MEMORY` */

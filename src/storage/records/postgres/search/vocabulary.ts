@@ -1,5 +1,5 @@
 import { distance, pickRelated, RECORDS_LOOKED_AT, tolerance } from "../../search/ranking.js";
-import { tellingWordsOf } from "../../search/words.js";
+import { rareWordsOf } from "../../search/words.js";
 import { type Session, statement } from "../statement.js";
 import { type Analyzer, lexeme } from "./analyzer.js";
 
@@ -87,22 +87,26 @@ async function nearest(
   const most = tolerance(stem);
   // Few of these are words of the dictionary; their counts show which.
   const held = [...(await countsOf(session, meant))].filter(([, records]) => records > 0);
-  const found: { term: string; away: number }[] = held.map(([term]) => ({ term, away: 1 }));
+  const found: { term: string; unavailable: number }[] = held.map(([term]) => ({
+    term,
+    unavailable: 1,
+  }));
   for (let length = stem.length - most; most > 0 && length <= stem.length + most; length++) {
     for (let after = ""; ;) {
       const terms = await session.query(TERMS, [length, after]);
       for (const [term] of terms) {
-        const away = distance(stem, term, most);
-        if (away <= most && !held.some(([known]) => known === term)) found.push({ term, away });
+        const unavailable = distance(stem, term, most);
+        if (unavailable <= most && !held.some(([known]) => known === term))
+          found.push({ term, unavailable });
       }
       if (terms.length < AT_ONCE) break;
       after = terms.at(-1)![0];
     }
   }
   // The dictionary still holds stems of records that are gone.
-  for (let away = 0; away <= Math.max(most, 1); away++) {
+  for (let unavailable = 0; unavailable <= Math.max(most, 1); unavailable++) {
     const some = found
-      .filter((one) => one.away === away)
+      .filter((one) => one.unavailable === unavailable)
       .slice(0, MOST_LOOKED_AT)
       .map(({ term }) => term);
     if (some.length === 0) continue;
@@ -132,7 +136,7 @@ export async function relatedStems(
 ): Promise<string[]> {
   const stems = texts
     .slice(0, RECORDS_LOOKED_AT)
-    .map((text) => new Set(analyzer.stemsOf(tellingWordsOf(text))));
+    .map((text) => new Set(analyzer.stemsOf(rareWordsOf(text))));
   const best = new Map<string, number>();
   for (const stem of stems.flatMap((some) => [...some])) best.set(stem, (best.get(stem) ?? 0) + 1);
   for (const stem of asked) best.delete(stem);

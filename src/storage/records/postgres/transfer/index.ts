@@ -8,7 +8,7 @@ import {
   TransferRefused,
   type TransferRow,
   type TransferTable,
-  type TruthTransfer,
+  type RecordsTransfer,
 } from "../../transfer-port.js";
 import { chunksOf, receive, rowDamage } from "../../transfer/chunks.js";
 import { checkSchema, migrate } from "../schema.js";
@@ -73,7 +73,7 @@ const AT_ITS_PACE =
 const LONGEST = 60 * 60_000;
 
 /** A database that other nodes may have open. */
-class PostgresTransfer implements TruthTransfer {
+class PostgresTransfer implements RecordsTransfer {
   readonly exclusive = false;
 
   readonly #database: Database;
@@ -105,7 +105,7 @@ class PostgresTransfer implements TruthTransfer {
   }
 
   import(chunks: AsyncIterable<TransferChunk>): Promise<void> {
-    return ask(() => this.#database.transaction("", (session) => takeIn(session, chunks)));
+    return ask(() => this.#database.transaction("", (session) => ingest(session, chunks)));
   }
 
   async neededObjects({
@@ -164,7 +164,7 @@ async function nameOf(session: Session, table: TransferTable, row: TransferRow):
   return found ? `record ${found[0]}, revision ${found[1]} (${named})` : named;
 }
 
-async function takeIn(session: Session, chunks: AsyncIterable<TransferChunk>): Promise<void> {
+async function ingest(session: Session, chunks: AsyncIterable<TransferChunk>): Promise<void> {
   await session.exec(AT_ITS_PACE);
   // Other writers wait for the end of the import, and then find the store filled.
   await session.query(LOCK);
@@ -208,7 +208,7 @@ export async function openPostgresTransfer({
 }: Omit<DatabaseOptions, "pool" | "log"> & {
   make: boolean;
   log?(message: string): void;
-}): Promise<TruthTransfer> {
+}): Promise<RecordsTransfer> {
   const { log = () => {}, ...reach } = options;
   const database = new Database({ ...reach, pool: 3, timeout: LONGEST, log });
   try {

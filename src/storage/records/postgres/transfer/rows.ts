@@ -108,16 +108,16 @@ async function* walk(
 }
 
 async function* states(session: Session): AsyncGenerator<TransferRow, void, undefined> {
-  let lot: number[] = [];
+  let batch: number[] = [];
   let bytes = 0;
   for await (const [id, size] of walk(session, "state", STATES, AT_ONCE)) {
-    lot.push(id as number);
+    batch.push(id as number);
     bytes += size as number;
     if (bytes < BYTES) continue;
-    yield* await session.query(CONTENTS, [lot]);
-    [lot, bytes] = [[], 0];
+    yield* await session.query(CONTENTS, [batch]);
+    [batch, bytes] = [[], 0];
   }
-  if (lot.length > 0) yield* await session.query(CONTENTS, [lot]);
+  if (batch.length > 0) yield* await session.query(CONTENTS, [batch]);
 }
 
 const RECORD_MORE: readonly Column[] = [

@@ -263,8 +263,8 @@ export class Mark {
   #number = 0;
 
   readonly #database: Database;
-  readonly #patience: number;
-  readonly #away: (error: unknown) => void;
+  readonly #retryWindow: number;
+  readonly #unavailable: (error: unknown) => void;
 
   /**
    * @param writer this writer's name, used by no other
@@ -274,12 +274,12 @@ export class Mark {
   constructor(
     database: Database,
     readonly writer: string,
-    patience: number,
-    away: (error: unknown) => void,
+    retryWindow: number,
+    unavailable: (error: unknown) => void,
   ) {
     this.#database = database;
-    this.#patience = patience;
-    this.#away = away;
+    this.#retryWindow = retryWindow;
+    this.#unavailable = unavailable;
   }
 
   /**
@@ -301,7 +301,7 @@ export class Mark {
   }
 
   async #wasDone(number: number): Promise<boolean> {
-    const until = performance.now() + this.#patience;
+    const until = performance.now() + this.#retryWindow;
     for (;;) {
       try {
         return ((await this.#database.query(LAST, [this.writer]))[0]?.[0] ?? 0) >= number;
@@ -315,7 +315,7 @@ export class Mark {
               "you repeat the change.",
           );
         }
-        this.#away(error);
+        this.#unavailable(error);
         await pause(PAUSE);
       }
     }

@@ -17,9 +17,9 @@ const BYTES_AT_ONCE = 64 * 2 ** 10;
 /**
  * Numbers of states taken from the database at a time; those left over at a stop are never used.
  */
-const LOT = 1000;
+const BATCH = 1000;
 
-const NEXT_LOT = statement<[lot: number]>("SELECT nextval('state_lot')");
+const NEXT_LOT = statement<[batch: number]>("SELECT nextval('state_lot')");
 
 /** The stored form of one state of a record, made before its transaction begins. */
 export interface Prepared {
@@ -86,9 +86,9 @@ export class Preparation {
     const numbers: number[] = [];
     while (numbers.length < count) {
       if (this.#next > this.#end) {
-        const lot = (await this.#database.query(NEXT_LOT))[0]![0];
-        this.#next = lot * LOT;
-        this.#end = this.#next + LOT - 1;
+        const batch = (await this.#database.query(NEXT_LOT))[0]![0];
+        this.#next = batch * BATCH;
+        this.#end = this.#next + BATCH - 1;
       }
       while (numbers.length < count && this.#next <= this.#end) numbers.push(this.#next++);
     }

@@ -65,29 +65,29 @@ export class Sending {
     statement: Statement,
     rows: readonly { columns: readonly unknown[]; bytes: readonly Uint8Array[] }[],
   ): Promise<void> {
-    let lot: (typeof rows)[number][] = [];
+    let batch: (typeof rows)[number][] = [];
     let size = 0;
     const flush = async (): Promise<void> => {
-      const pieces = lot.flatMap(({ bytes }) => bytes);
+      const chunks = batch.flatMap(({ bytes }) => bytes);
       let from = 1;
-      const places = lot.map(({ columns, bytes }) => [
+      const places = batch.map(({ columns, bytes }) => [
         ...columns,
         ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength]),
       ]);
       void this.send(
         statement,
-        [Buffer.concat(pieces), ...columnsOf(places, statement.parameters - 1)],
-        lot.length,
+        [Buffer.concat(chunks), ...columnsOf(places, statement.parameters - 1)],
+        batch.length,
       );
-      [lot, size] = [[], 0];
+      [batch, size] = [[], 0];
       await this.breathe();
     };
     for (const row of rows) {
-      lot.push(row);
+      batch.push(row);
       for (const { byteLength } of row.bytes) size += byteLength;
-      if (lot.length === ROWS || size > BYTES) await flush();
+      if (batch.length === ROWS || size > BYTES) await flush();
     }
-    if (lot.length > 0) await flush();
+    if (batch.length > 0) await flush();
   }
 
   /** Waits for everything sent so far. @throws the first failure */

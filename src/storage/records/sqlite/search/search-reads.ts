@@ -1,7 +1,7 @@
 import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
 import { CLOSE, coverage, OPEN, partsOf } from "../../search/ranking.js";
 import { allOf, anyOf, soughtWordsOf } from "../../search/words.js";
-import { HeldVectors, type VectorRow } from "../../vectors/held.js";
+import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
 import type { Near } from "../../vectors/matrix.js";
 import type { Connection, Statement, Value } from "../statement.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
@@ -14,7 +14,7 @@ class NearReads {
 
   /** @param memory bytes that the vectors may have */
   constructor(connection: Connection, memory: number) {
-    this.#held = new HeldVectors(memory);
+    this.#held = new VectorsInMemory(memory);
     this.#run = connection.prepare<[era: string, step: number]>(
       "SELECT era, step FROM vector_reach WHERE model = ?",
     );

@@ -5,7 +5,7 @@ import {
   RECORDS_LOOKED_AT,
   tolerance,
 } from "../../search/ranking.js";
-import { Stemmer, tellingWordsOf, wordsOf } from "../../search/words.js";
+import { Stemmer, rareWordsOf, wordsOf } from "../../search/words.js";
 import type { Connection } from "../statement.js";
 
 /** Near spellings of one word that are tried. */
@@ -63,25 +63,26 @@ export class Vocabulary {
   }
 
   #near(stem: string, word: string): string[] {
-    const found = new Map<string, { spelling: string; records: number; away: number }>();
+    const found = new Map<string, { spelling: string; records: number; unavailable: number }>();
     const words = oneLetterOff(word);
     for (const [index, term] of this.stemmer.stemsOf(words).entries()) {
       const records = term === undefined || found.has(term) ? 0 : this.records(term);
       // The word, not its stem: the search stems its words, and the stem of "embed" is not that of
       // "embedding".
-      if (records > 0) found.set(term!, { spelling: words[index]!, records, away: 1 });
+      if (records > 0) found.set(term!, { spelling: words[index]!, records, unavailable: 1 });
     }
     const most = tolerance(stem);
     for (const [term, records] of most === 0
       ? []
       : this.#all.iterate([stem.length - most, stem.length + most])) {
-      const away = distance(stem, term, most);
-      if (away <= most && !found.has(term)) found.set(term, { spelling: term, records, away });
+      const unavailable = distance(stem, term, most);
+      if (unavailable <= most && !found.has(term))
+        found.set(term, { spelling: term, records, unavailable });
     }
     let nearest = Infinity;
-    for (const { away } of found.values()) nearest = Math.min(nearest, away);
+    for (const { unavailable } of found.values()) nearest = Math.min(nearest, unavailable);
     const best = [...found]
-      .filter(([, { away }]) => away === nearest)
+      .filter(([, { unavailable }]) => unavailable === nearest)
       .toSorted(([, a], [, b]) => b.records - a.records)
       .slice(0, MOST_SPELLINGS);
     return best.map(([term, { spelling }]) => this.#wordOf(term, spelling));
@@ -124,7 +125,7 @@ export class RelatedWords {
 
   /** @param match an FTS5 query; @param asked its words, which are not returned */
   of(match: string, asked: readonly string[]): string[] {
-    const texts = this.#best.all([match]).map(([text]) => tellingWordsOf(text));
+    const texts = this.#best.all([match]).map(([text]) => rareWordsOf(text));
     const words = [...new Set(texts.flat())];
     const stems = this.#vocabulary.stemmer.stemsOf(words);
     const known = new Set(this.#vocabulary.stemmer.stemsOf(asked));

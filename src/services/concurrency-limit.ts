@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.js";
  * A concurrency limit with a queue: a number of jobs run at a time; others wait in the queue, until
  * their signal ends the wait. When the queue is full, jobs are refused.
  */
-export class Turns {
+export class ConcurrencyLimit {
   #running = 0;
   readonly #waiting: (() => void)[] = [];
   readonly #closing = new AbortController();
@@ -38,7 +38,7 @@ export class Turns {
           {},
           { "Retry-After": "2" },
         );
-      await this.#turn(either);
+      await this.#slot(either);
     } else this.#running++;
     try {
       return await work(either);
@@ -60,7 +60,7 @@ export class Turns {
     this.#closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later."));
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #slot(signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const begin = () => {
         signal.removeEventListener("abort", leave);

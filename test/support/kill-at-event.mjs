@@ -1,4 +1,4 @@
-// Imported by a registry under test (NODE_OPTIONS): ends it as a power cut would at the moment that a file names.
+// Imported by a registry under test (NODE_OPTIONS): ends it as a power cut would at the event that a file names.
 import { readFileSync, unlinkSync } from "node:fs";
 import { subscribe } from "node:diagnostics_channel";
 import { isMainThread } from "node:worker_threads";
@@ -24,19 +24,14 @@ function isMine() {
 }
 
 if (isMainThread) {
-  // Submissions of before: what others see of their end comes before their last moment.
+  // Submissions of before: what others see of their end comes before their last event.
   const earlier = new Set();
-  subscribe("arkgraph.submission", ({ submission, moment, done = 0 }) => {
+  subscribe("arkgraph.submission", ({ submission, event, done = 0 }) => {
     const wanted = wantedNow();
-    if (wanted.moment === undefined) earlier.add(submission);
-    if (
-      earlier.has(submission) ||
-      wanted.moment !== moment ||
-      done < (wanted.done ?? 0) ||
-      !isMine()
-    )
+    if (wanted.event === undefined) earlier.add(submission);
+    if (earlier.has(submission) || wanted.event !== event || done < (wanted.done ?? 0) || !isMine())
       return;
-    // Synchronous unless the moment is one inside another thread's work, which goes on meanwhile.
+    // Synchronous unless the event is one inside another thread's work, which goes on meanwhile.
     if (wanted.after === undefined) process.kill(process.pid, "SIGKILL");
     else setTimeout(() => process.kill(process.pid, "SIGKILL"), wanted.after);
   });

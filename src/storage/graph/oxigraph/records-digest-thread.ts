@@ -4,7 +4,7 @@ import type { FeedGraph } from "../../records/port.js";
 import { FeedReader } from "../feed-reader.js";
 import { Follower } from "./follower.js";
 import { GraphStore, QuadDigest } from "./graph-store.js";
-import type { ThreadData, TruthReply, TruthRequest } from "./thread-handle.js";
+import type { ThreadData, DigestReply, DigestRequest } from "./thread-handle.js";
 
 /**
  * Digests the record store in a thread of its own, page by page through a scratch store, which
@@ -38,7 +38,7 @@ function apply(graphs: FeedGraph[]): void {
 const follower = new Follower({ feed: new FeedReader(data.feed), pageSize: data.pageSize, apply });
 const loaded = follower.load();
 
-main.on("message", async ({ atLeast }: TruthRequest) => {
+main.on("message", async ({ atLeast }: DigestRequest) => {
   await loaded;
   await follower.advance(atLeast);
   const sum = new QuadDigest();
@@ -50,5 +50,5 @@ main.on("message", async ({ atLeast }: TruthRequest) => {
     quads: sum.quads,
     sequence: follower.sequence,
     leftOut: lines,
-  } satisfies TruthReply);
+  } satisfies DigestReply);
 });

@@ -1,13 +1,13 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { MortalCluster } from "./mortal-cluster.js";
+import { KillableCluster } from "./killable-cluster.js";
 import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
 import { isCluster, type Role } from "./roles.js";
 
 /** A registry whose processes are killed, and started again on the same stores. */
-export interface Mortal {
+export interface Killable {
   /** Settings that lead to its stores. */
   readonly stores: Readonly<Record<string, string>>;
   /**
@@ -57,10 +57,10 @@ export interface Mortal {
  * One process, or with TEST_TOPOLOGY=cluster two nodes of each role over real servers, none of
  * which runs yet.
  */
-export const startMortal = (env: Readonly<Record<string, string>>): Promise<Mortal> =>
-  isCluster ? MortalCluster.start(env) : MortalProcess.start(env);
+export const startKillable = (env: Readonly<Record<string, string>>): Promise<Killable> =>
+  isCluster ? KillableCluster.start(env) : KillableProcess.start(env);
 
-class MortalProcess implements Mortal {
+class KillableProcess implements Killable {
   readonly survivors = undefined;
   #running: RegistryProcess | undefined;
   readonly stores: Readonly<Record<string, string>>;
@@ -76,8 +76,8 @@ class MortalProcess implements Mortal {
     this.stores = { DATA_DIR: dataDir };
   }
 
-  static async start(env: Readonly<Record<string, string>>): Promise<MortalProcess> {
-    return new MortalProcess(await mkdtemp(join(tmpdir(), "arkgraph-mortal-")), env);
+  static async start(env: Readonly<Record<string, string>>): Promise<KillableProcess> {
+    return new KillableProcess(await mkdtemp(join(tmpdir(), "arkgraph-mortal-")), env);
   }
 
   besides(): Readonly<Record<string, string>> {

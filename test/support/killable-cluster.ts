@@ -1,4 +1,4 @@
-import type { Mortal } from "./mortal.js";
+import type { Killable } from "./killable.js";
 import type { RegistryClient } from "./registry-client.js";
 import { RegistryProcess } from "./registry-process.js";
 import type { Role } from "./roles.js";
@@ -9,7 +9,7 @@ const NODES_OF_A_ROLE = 2;
 const WATCHFUL = { STALLED_INTERVAL: "300ms", RECONCILE_INTERVAL: "500ms", JOB_BACKOFF: "50ms" };
 
 /** Two nodes of each role, one of which dies while the others go on. */
-export class MortalCluster implements Mortal {
+export class KillableCluster implements Killable {
   /** A node holds the received bytes of an upload in its memory until they make a part. */
   readonly staging = undefined;
   readonly stores: Readonly<Record<string, string>>;
@@ -27,9 +27,9 @@ export class MortalCluster implements Mortal {
     this.survivors = cluster;
   }
 
-  static async start(env: Readonly<Record<string, string>>): Promise<MortalCluster> {
+  static async start(env: Readonly<Record<string, string>>): Promise<KillableCluster> {
     const settings = { ...WATCHFUL, ...env };
-    return new MortalCluster(await Topology.start({ apis: 0, workers: 0 }), settings);
+    return new KillableCluster(await Topology.start({ apis: 0, workers: 0 }), settings);
   }
 
   besides(role: Role): Readonly<Record<string, string>> {

@@ -5,7 +5,7 @@ import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { shaclShapes, shapeOf } from "../../model/shapes.js";
-import type { Judged, ShapeResult } from "./report.js";
+import type { RecordToCheck, ShapeResult } from "./report.js";
 
 const term = (curie: string): NamedNode => DataFactory.namedNode(expandCurie(curie));
 const STRING = expandCurie("xsd:string");
@@ -70,17 +70,22 @@ const TYPE = expandCurie("rdf:type");
  * kind; a stored record, or an entity of a crate, as in any SHACL engine: each node of the record's
  * graph by the shape that targets its class.
  */
-export class ShapeJudge {
+export class ShapeValidator {
   readonly #engine = new Validator(new Store(new Parser().parse(shaclShapes())), {
     factory: DataFactory,
     validations: UNICODE_VALIDATIONS,
   });
 
-  async judge(judged: Judged): Promise<ShapeResult[]> {
-    return judged.sent ? this.#judgeSent(judged) : this.#judgeStored(judged);
+  async check(record: RecordToCheck): Promise<ShapeResult[]> {
+    return record.sent ? this.#validateSent(record) : this.#validateStored(record);
   }
 
-  async #judgeStored({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
+  async #validateStored({
+    ark,
+    kind,
+    quads,
+    shownAs = ark,
+  }: RecordToCheck): Promise<ShapeResult[]> {
     const stated = statedIn(ark, quads);
     const dataset = new Store(
       stated.map(({ subject, predicate, object }) => DataFactory.quad(subject, predicate, object)),
@@ -112,7 +117,7 @@ export class ShapeJudge {
     return found;
   }
 
-  async #judgeSent({ ark, kind, quads, shownAs = ark }: Judged): Promise<ShapeResult[]> {
+  async #validateSent({ ark, kind, quads, shownAs = ark }: RecordToCheck): Promise<ShapeResult[]> {
     const stated = statedIn(ark, quads);
     const alias = aliasOf(ark, stated);
     const node = DataFactory.namedNode(ark);
@@ -170,6 +175,6 @@ function messageOf(kind: KindName, { message, path }: ValidationResult): string 
   const field = Object.entries(KINDS[kind].fields).find(
     ([, { term }]) => expandCurie(term) === property,
   );
-  const said = (message[0]?.value ?? "").replaceAll(/\s+/g, " ");
-  return field ? `${said} (${field[0]}: ${field[1].description})` : said;
+  const claimed = (message[0]?.value ?? "").replaceAll(/\s+/g, " ");
+  return field ? `${claimed} (${field[0]}: ${field[1].description})` : claimed;
 }

@@ -2,19 +2,24 @@ import { once } from "node:events";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { TruthDigester } from "../port.js";
-import { DEFAULTS, type ThreadData, type TruthReply, type TruthRequest } from "./thread-handle.js";
+import type { RecordsDigester } from "../port.js";
+import {
+  DEFAULTS,
+  type ThreadData,
+  type DigestReply,
+  type DigestRequest,
+} from "./thread-handle.js";
 
 /**
  * {@link TruthDigester} for the Oxigraph index. Its thread reads the feed from the beginning; the
  * serving thread is left alone. One question at a time.
  */
-export function openTruthDigester(
+export function openRecordsDigester(
   openFeed: () => MessagePort,
   pageSize: number = DEFAULTS.pageSize,
-): TruthDigester {
+): RecordsDigester {
   const feed = openFeed();
-  const worker = new Worker(threadModule("src/storage/graph/oxigraph/truth-thread"), {
+  const worker = new Worker(threadModule("src/storage/graph/oxigraph/records-digest-thread"), {
     workerData: { feed, pageSize } satisfies ThreadData,
     transferList: [feed],
   });
@@ -24,9 +29,9 @@ export function openTruthDigester(
     async digest(atLeast) {
       if (lost) throw unread(lost);
       const answer = once(worker, "message");
-      worker.postMessage({ atLeast } satisfies TruthRequest);
+      worker.postMessage({ atLeast } satisfies DigestRequest);
       try {
-        return ((await answer) as [TruthReply])[0];
+        return ((await answer) as [DigestReply])[0];
       } catch (error) {
         throw unread(error as Error);
       }

@@ -6,7 +6,7 @@ import { openPostgresRecordStore } from "../../src/storage/records/postgres/inde
 import { openPostgresTransfer } from "../../src/storage/records/postgres/transfer/index.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../../src/storage/records/sqlite/transfer.js";
-import type { Place } from "../conformance/truth-transfer.js";
+import type { Place } from "../conformance/records-transfer.js";
 import type { PostgresServer } from "./servers/postgres.js";
 
 export async function filePlace(): Promise<Place & { file: string }> {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { openTruthDigester } from "../../src/storage/graph/oxigraph/index.js";
+import { openRecordsDigester } from "../../src/storage/graph/oxigraph/index.js";
 import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
 import {
   TRANSFER,
@@ -8,7 +8,7 @@ import {
   type TransferChunk,
   TransferRefused,
   type TransferTable,
-  type TruthTransfer,
+  type RecordsTransfer,
 } from "../../src/storage/records/transfer-port.js";
 import { commitOf, create, linkTo, OWNER, remove, replace, write } from "./records/fixtures.js";
 import { arkFrom } from "../support/arks.js";
@@ -16,7 +16,7 @@ import { arkFrom } from "../support/arks.js";
 /** A place for a truth, empty at first. */
 export interface Place {
   store(): Promise<RecordStore & LeaseStore>;
-  transfer(options: { make: boolean }): Promise<TruthTransfer>;
+  transfer(options: { make: boolean }): Promise<RecordsTransfer>;
   destroy(): Promise<void>;
 }
 export type NewPlace = () => Promise<Place>;
@@ -220,7 +220,7 @@ export async function move(from: Place, to: Place): Promise<void> {
 
 async function digestOf(place: Place): Promise<unknown> {
   const transfer = await place.transfer({ make: false });
-  const digester = openTruthDigester(() => transfer.openFeed());
+  const digester = openRecordsDigester(() => transfer.openFeed());
   try {
     return await digester.digest(0);
   } finally {
@@ -233,7 +233,7 @@ const rowsOf = (chunks: ReturnType<typeof shown>, table: TransferTable) =>
   chunks.flatMap((chunk) => ("table" in chunk && chunk.table === table ? chunk.rows : []));
 
 /** What every pair of adapters must do with a truth that moves from one to the other, and back. */
-export function truthTransferConformance(name: string, newFrom: NewPlace, newTo: NewPlace): void {
+export function recordsTransferConformance(name: string, newFrom: NewPlace, newTo: NewPlace): void {
   describe(`a truth moved from ${name}`, () => {
     let places: Place[];
     let [from, to]: Place[] = [];

@@ -1,7 +1,7 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { httpDoors } from "../../src/app/http-listener.js";
+import { openHttpInterface } from "../../src/app/http-listener.js";
 import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
 import { RedisLink } from "../../src/adapters/redis.js";
 import { RedisMemory } from "../../src/storage/shared/redis.js";
@@ -16,18 +16,18 @@ import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 class ApiNode extends RegistryClient {
   readonly #server: Server;
   readonly #jobs: BullMqJobQueue;
-  readonly #doors: Awaited<ReturnType<typeof httpDoors>>;
+  readonly #apiNodes: Awaited<ReturnType<typeof openHttpInterface>>;
 
   private constructor(
     url: string,
     server: Server,
     jobs: BullMqJobQueue,
-    doors: Awaited<ReturnType<typeof httpDoors>>,
+    apiNodes: Awaited<ReturnType<typeof openHttpInterface>>,
   ) {
     super(url);
     this.#server = server;
     this.#jobs = jobs;
-    this.#doors = doors;
+    this.#apiNodes = apiNodes;
   }
 
   static async start(deps: Deps, redis: RedisServer): Promise<ApiNode> {
@@ -48,20 +48,20 @@ class ApiNode extends RegistryClient {
       log: deps.log,
     });
     await link.reached();
-    const doors = await httpDoors({ ...deps, jobs, shared: new RedisMemory(link) });
-    await new Promise<void>((resolve) => doors.server.listen(0, "127.0.0.1", resolve));
+    const apiNodes = await openHttpInterface({ ...deps, jobs, shared: new RedisMemory(link) });
+    await new Promise<void>((resolve) => apiNodes.server.listen(0, "127.0.0.1", resolve));
     return new ApiNode(
-      `http://127.0.0.1:${(doors.server.address() as AddressInfo).port}`,
-      doors.server,
+      `http://127.0.0.1:${(apiNodes.server.address() as AddressInfo).port}`,
+      apiNodes.server,
       jobs,
-      doors,
+      apiNodes,
     );
   }
 
   async stop(): Promise<void> {
-    await this.#doors.endStreams();
+    await this.#apiNodes.endStreams();
     this.#server.closeAllConnections();
-    await this.#doors.stop();
+    await this.#apiNodes.stop();
     await this.#jobs.close(0);
   }
 }
@@ -116,11 +116,11 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
       },
       body: JSON.stringify({ query, variables: { id: body["submissionUUID"] } }),
     });
-    const told = (await eventsOf(response))
+    const logged = (await eventsOf(response))
       .filter(({ event }) => event === "next")
       .map(({ data }) => data.data.submissionProgress);
-    expect(told.at(-1)).toMatchObject({ status: "finished" });
-    expect(told.some(({ progress }) => progress !== null)).toBe(true);
+    expect(logged.at(-1)).toMatchObject({ status: "finished" });
+    expect(logged.some(({ progress }) => progress !== null)).toBe(true);
   });
 
   it("cancels there what is asked for here", async () => {
