@@ -37,7 +37,7 @@ class FairPriorities {
     this.#link = link;
     this.#waiting = waiting;
 
-    link.commands.defineCommand("arkgraphTurn", { numberOfKeys: 2, lua: SCRIPT });
+    link.commands.defineCommand("arkgraphPriority", { numberOfKeys: 2, lua: SCRIPT });
   }
 
   async next(user: string): Promise<number> {
