@@ -116,7 +116,7 @@ describe("The Oxigraph engine", () => {
     const behind = names(index);
     await expect(breaking).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", status: 503 });
     expect(await behind).toHaveLength(3);
-    expect(logged.join()).toContain("lost");
+    expect(logged.join()).toContain("ended unexpectedly");
   });
 
   it("comes back when its thread is lost while it loads", async () => {
