@@ -71,7 +71,7 @@ export const crateLimits: Bench = async ({ sizes, folder }) => {
       if (!refusal.includes(setting))
         throw new Error(
           `${about}: a refusal by ${setting} was expected, the answer is ` +
-            `${refusal || "no refusal"}`,
+            (refusal || "no refusal"),
         );
       figures.push({ name: `refusal of metadata, ${about}`, value: ms, unit: "ms", note: setting });
     }

@@ -29,7 +29,7 @@ export const intake: Bench = async ({ sizes, folder }) => {
     const parse = () =>
       timed(
         async () =>
-          (quads = (await jsonld.toRDF(metadata as never, {
+          (quads = (await jsonld.toRDF(metadata, {
             documentLoader: bundledLoader as never,
             format: "application/n-quads",
             base: "https://crate.example/",

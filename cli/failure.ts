@@ -10,7 +10,7 @@ export function failureLine(error: unknown): string {
   if (code === "ENOENT") return `${place}there is no such file or folder`;
   if (code === "EACCES" || code === "EPERM") return `${place}permission denied`;
   if (code === "EADDRINUSE") return "the address is in use: set PORT to another one";
-  return String(message ?? error).replaceAll(/\s*\n\s*/g, " ");
+  return (message ?? String(error)).replaceAll(/\s*\n\s*/g, " ");
 }
 
 /** The exit status that programs use after Ctrl+C. */

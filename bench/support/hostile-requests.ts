@@ -148,7 +148,7 @@ const DOCUMENTS: Readonly<Record<string, (roll: Roll) => string>> = {
     const count = pick(roll, [90, 240]);
     return (
       `{ datasets { nodes { ${many(count, (index) => `...F${index}`).join(" ")} } } } ` +
-      `${many(count, (index) => `fragment F${index} on Dataset { name }`).join(" ")}`
+      many(count, (index) => `fragment F${index} on Dataset { name }`).join(" ")
     );
   },
   aliases: (roll) =>

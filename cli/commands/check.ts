@@ -113,7 +113,7 @@ async function damagedObjects(
         if (++printed <= MOST_PRINTED)
           print(
             `damaged: object ${sha256}: ${what}; needed by ` +
-              `${neededBy.length === 0 ? "no record" : neededBy.join(", ")}`,
+              (neededBy.length === 0 ? "no record" : neededBy.join(", ")),
           );
       },
     });

@@ -132,7 +132,7 @@ function zipOf(
       mtime: MTIME,
       mode: 0o40755,
       forceDosTimestamp: true,
-    } as Parameters<ZipFile["addEmptyDirectory"]>[1]);
+    });
   zip.end();
   return output;
 }

@@ -123,7 +123,7 @@ async function intake(
     done(
       "Processing",
       `${submission.status}, ${submission.identifiersMinted} identifiers minted, ` +
-        `${submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`}`,
+        (submission.warnings.length === 1 ? "1 warning" : `${submission.warnings.length} warnings`),
     );
     return submission;
   } finally {

@@ -25,7 +25,7 @@ function bar(label: string, stream: NodeJS.WriteStream): ProgressLine {
     return (
       `  ${paint("cyan", "…")} ${label.padEnd(11)} ` +
       `${paint("cyan", "█".repeat(filled))}${paint("dim", "░".repeat(WIDTH - filled))} ` +
-      `${stage}`
+      stage
     );
   };
   const single = new SingleBar({

@@ -239,9 +239,9 @@ async function queueOf(
   return {
     jobs: new LanedJobQueue(
       records,
-      [work!, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]],
+      [work, ...others].map(({ takes, jobs }) => ({ takes, queue: jobs })) as [Lane, ...Lane[]],
     ),
-    shared: work!.shared,
+    shared: work.shared,
   };
 }
 

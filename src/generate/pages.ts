@@ -93,7 +93,7 @@ function section(command: ToolCommand): string {
   return [
     `## arkgraph ${pathOf(command)}`,
     "",
-    `${sentence(command.description())}`,
+    sentence(command.description()),
     "",
     "```",
     help.commandUsage(command),
@@ -439,6 +439,7 @@ const TIMES = [
 /** The default as a user would write it: the printed text is read as the same value. */
 function shown({ default: value, read }: Row): string {
   if (value === null) return "—";
+  // oxlint-disable-next-line typescript/no-base-to-string -- no default is an object
   if (typeof value !== "number") return `\`${String(value)}\``;
   for (const [unit, factor] of [...SIZES, ...TIMES]) {
     const text = `${value / factor}${unit}`;

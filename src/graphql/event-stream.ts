@@ -140,11 +140,7 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
       validate: () => [],
       // Errors have the same form as in JSON.
       onNext: (_context, { raw }, result) =>
-        formatted(
-          result as ExecutionResult,
-          streaming.log,
-          requestIdOf(raw),
-        ) as object as StreamedResult,
+        formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as object,
     },
   );
 
@@ -194,5 +190,5 @@ function written(res: ServerResponse, text: string): Promise<boolean> {
 }
 
 async function* once(result: ExecutionResult): AsyncGenerator<StreamedResult> {
-  yield result as StreamedResult;
+  yield result;
 }

@@ -36,7 +36,7 @@ function alwaysVaries(res: ServerResponse): void {
     status: number,
     ...rest: unknown[]
   ) => ServerResponse;
-  res.writeHead = ((status: number, ...rest: unknown[]) => {
+  res.writeHead = (status: number, ...rest: unknown[]) => {
     const headers = rest.at(-1);
     if (headers !== null && typeof headers === "object" && !Array.isArray(headers)) {
       const name = Object.keys(headers).find((key) => key.toLowerCase() === "vary");
@@ -45,7 +45,7 @@ function alwaysVaries(res: ServerResponse): void {
         rest[rest.length - 1] = { ...headers, [name!]: `${vary}, Origin` };
     }
     return writeHead(status, ...rest);
-  }) as ServerResponse["writeHead"];
+  };
 }
 
 /**
@@ -80,8 +80,8 @@ export function crossOrigin(
     let passed = false;
     // An OPTIONS request that is not a preflight gets the answer of its path.
     handle(
-      { headers: req.headers, method: preflight ? "OPTIONS" : "GET" } as never,
-      res as never,
+      { headers: req.headers, method: preflight ? "OPTIONS" : "GET" },
+      res,
       () => (passed = true),
     );
     return preflight && !passed;

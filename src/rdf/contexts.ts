@@ -346,7 +346,7 @@ function holdsContext(value: JsonValue): boolean {
  */
 export function withoutRepeats(context: JsonValue): JsonValue {
   if (!Array.isArray(context)) return context;
-  const flat = context.flat(Infinity as 1) as JsonValue[];
+  const flat = context.flat(Infinity as 1) as readonly JsonValue[];
   return flat.filter((part, index) => typeof part !== "string" || part !== flat[index - 1]);
 }
 

@@ -394,7 +394,7 @@ async function expand(
     if (bounded?.exceeded) throw bounded.exceeded;
     throw new JsonLdError(
       "The document is not valid JSON-LD: " +
-        `${(error as Error).message.split("\n")[0]!.slice(0, 300)}`,
+        (error as Error).message.split("\n")[0]!.slice(0, 300),
     );
   }
 }

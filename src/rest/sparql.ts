@@ -374,7 +374,7 @@ async function serviceDescription(endpoint: string, type: DescriptionType): Prom
   if (type === "text/turtle") return written(statements, "Turtle");
   const lines = await written(statements, "N-Triples");
   if (type === "application/n-triples" || type === "application/n-quads") return lines;
-  return JSON.stringify(await jsonld.fromRDF(lines as never, { format: "application/n-quads" }));
+  return JSON.stringify(await jsonld.fromRDF(lines, { format: "application/n-quads" }));
 }
 
 function quads(endpoint: string): Quad[] {

@@ -19,7 +19,8 @@ function cellText(value: unknown): string {
     return JSON.stringify(value, (_key, member: unknown) =>
       typeof member === "bigint" ? member.toString() : member,
     );
-  return String(value as string | number | bigint | boolean);
+  // oxlint-disable-next-line typescript/no-base-to-string -- objects were handled above
+  return String(value);
 }
 
 /** zlib of Node 22.15 and later has Zstandard. */

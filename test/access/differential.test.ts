@@ -57,7 +57,7 @@ const rest = async (
       ...headers,
     },
   });
-  const text = `${[...answer.headers].join("\n")}\n${await textsOf(answer.clone() as Response)}`;
+  const text = `${[...answer.headers].join("\n")}\n${await textsOf(answer.clone())}`;
   if (answer.ok || answer.status === 304 || answer.status === 302) return { verdict: "done", text };
   const refusal = (await answer.json().catch(() => ({}))) as { code?: string };
   return {
@@ -85,11 +85,7 @@ const graphql = async (
       JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }),
     );
     body.set("map", JSON.stringify({ 0: [`variables.${file.variable}`] }));
-    body.set(
-      "0",
-      new Blob([file.bytes as string]),
-      file.variable === "crate" ? "crate.zip" : "file.csv",
-    );
+    body.set("0", new Blob([file.bytes]), file.variable === "crate" ? "crate.zip" : "file.csv");
   }
   const answer = await fetch(`${world.server.url}/graphql`, { method: "POST", headers, body });
   const text = await answer.text();
@@ -490,7 +486,7 @@ const fileForm =
     for (const [field, text] of Object.entries(more)) form.set(field, text);
     form.set(
       "file",
-      new Blob([bytes as string], name.endsWith(".zip") ? { type: "application/zip" } : {}),
+      new Blob([bytes], name.endsWith(".zip") ? { type: "application/zip" } : {}),
       name,
     );
     return form;

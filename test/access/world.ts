@@ -95,10 +95,10 @@ export async function makeWorld(): Promise<World> {
       "file",
       new Blob(
         [
-          (await zip({
+          await zip({
             "ro-crate-metadata.json": metadata(entities, { "@id": root }),
             ...files,
-          })) as Uint8Array<ArrayBuffer>,
+          }),
         ],
         { type: "application/zip" },
       ),

@@ -20,7 +20,7 @@ const entity = (id: string): Entity => graph.find((candidate) => candidate["@id"
 beforeAll(async () => {
   const archive = await yauzl.fromBufferPromise(await buildDemoCrate());
   for await (const entry of archive.eachEntry())
-    members.set(entry.fileName as string, await buffer(await archive.openReadStreamPromise(entry)));
+    members.set(entry.fileName, await buffer(await archive.openReadStreamPromise(entry)));
   graph = (JSON.parse(members.get("ro-crate-metadata.json")!.toString()) as { "@graph": Entity[] })[
     "@graph"
   ];

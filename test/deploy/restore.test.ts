@@ -85,7 +85,7 @@ describe.skipIf(missing.length > 0)("the restore drill of docs/deployment.md", (
       const writers = [write(1), write(2)];
       const crates = (async () => {
         for (let count = 0; writing && count < 3; count++)
-          await registry!.take(await buildDemoCrate(), ada.token).catch(() => undefined);
+          await registry.take(await buildDemoCrate(), ada.token).catch(() => undefined);
       })();
       while (made.length < 20) await new Promise((resolve) => setTimeout(resolve, 10));
       const sure = [...made];

@@ -66,7 +66,7 @@ describe("three thousand hostile requests", () => {
           const times = await measured.catch((error: unknown) => {
             throw new Error(
               `the registry ${registry.alive ? "lives" : "has ended"}: ` +
-                `${registry.log.slice(-3_000)}`,
+                registry.log.slice(-3_000),
               { cause: error },
             );
           });

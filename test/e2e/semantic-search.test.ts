@@ -148,7 +148,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     await expect
       .poll(() => [...registry.log.matchAll(begun())].length, { timeout: 20_000 })
       .toBeGreaterThan(1);
-    await registry.kill([...registry.log.matchAll(begun())].at(-1)![1]!);
+    await registry.kill([...registry.log.matchAll(begun())].at(-1)![1]);
     server.resume();
     at = await registry.whole();
     await finds("polar frozen water", "Glaciers");

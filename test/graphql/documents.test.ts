@@ -91,18 +91,20 @@ describe("a document is refused, with the limit's name,", () => {
       "fragments",
       "{ datasets { nodes { " +
         `${Array.from({ length: 130 }, (_, index) => `...F${index}`).join(" ")} } } } ` +
-        `${Array.from({ length: 130 }, (_, index) => `fragment F${index} on Dataset { name }`).join(" ")}`,
+        Array.from({ length: 130 }, (_, index) => `fragment F${index} on Dataset { name }`).join(
+          " ",
+        ),
     ],
     [
       "fragments in fragments",
       "{ datasets { nodes { ...F0 } } } " +
-        `${Array.from(
+        Array.from(
           { length: 40 },
           (_, index) =>
             `fragment F${index} on Dataset { ` +
             `${Array.from({ length: Math.min(20, 39 - index) }, (_, further) => `...F${index + further + 1}`).join(" ")} ` +
             "name }",
-        ).join(" ")}`,
+        ).join(" "),
     ],
   ])(
     "that selects the same %s over and over, before they are compared with each other",

@@ -184,7 +184,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
       ],
     ];
     for (const [verb, method, sent, token, more, headers] of pairs) {
-      const overRest = await server.request("" + method, `/${kind}`, {
+      const overRest = await server.request(method, `/${kind}`, {
         json: sent,
         headers,
         ...(token ? { token } : {}),

@@ -90,7 +90,7 @@ describe("a submission's progress, over a WebSocket", () => {
       const client = webSocketClient(registry.url, token);
       const answers: Json[] = [];
       for await (const answer of client.iterate({ query: PROGRESS, variables: { id } }))
-        answers.push(answer as Json);
+        answers.push(answer);
       await client.dispose();
       expect(answers).toMatchObject([{ errors: [{ extensions: { code } }] }]);
     }

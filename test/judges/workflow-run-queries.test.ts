@@ -103,7 +103,7 @@ const alike = (row: Row): string[] =>
         type === "bnode" || !/^https?:/.test(value) || value.startsWith("https://crate.example/");
       return (
         `${variable} ` +
-        `${type === "literal" ? value : isEntity ? "an entity of the crate" : oneSpelling(value)}`
+        (type === "literal" ? value : isEntity ? "an entity of the crate" : oneSpelling(value))
       );
     });
 const alikeRows = (rows: readonly Row[]): string[] =>

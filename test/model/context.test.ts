@@ -15,7 +15,7 @@ async function expanded(
     ...withDefaults(KINDS[kind], { ...EXAMPLES[kind], ...changes }),
     ...jsonLdContext(),
   };
-  const [node] = await jsonld.expand(document as never, { base: "" });
+  const [node] = await jsonld.expand(document, { base: "" });
   return node as Record<string, unknown>;
 }
 

@@ -75,13 +75,12 @@ const bodies = (kind: Kind) =>
         .map((members) => Object.fromEntries(members)),
       fc.subarray(Object.keys(kind.fields), { maxLength: 2 }),
     )
-    .map(
-      ([changes, gone]) =>
-        Object.fromEntries(
-          Object.entries({ ...EXAMPLES[kind.name], ...changes }).filter(
-            ([name]) => !gone.includes(name),
-          ),
-        ) as JsonObject,
+    .map(([changes, gone]): JsonObject =>
+      Object.fromEntries(
+        Object.entries({ ...EXAMPLES[kind.name], ...changes }).filter(
+          ([name]) => !gone.includes(name),
+        ),
+      ),
     );
 
 describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) => {

@@ -3,7 +3,7 @@ import { Validator, type Report } from "shacl-engine";
 import { describe, expect, it } from "vitest";
 import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
-import { expandCurie, type JsonObject } from "../../src/model/field.js";
+import { expandCurie, type JsonObject, type JsonValue } from "../../src/model/field.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { shaclShapes, shapeOf, type ShapeUse } from "../../src/model/shapes.js";
@@ -19,9 +19,9 @@ async function check(
   gone: string[] = [],
   use: ShapeUse = "sent",
 ): Promise<Report> {
-  const claimed = Object.fromEntries(
+  const claimed = Object.fromEntries<JsonValue>(
     Object.entries({ ...EXAMPLES[kind], ...changes }).filter(([name]) => !gone.includes(name)),
-  ) as JsonObject;
+  );
   const document = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], claimed));
   const ark = document["@id"] as string;
   const { quads } = await graphOf({
@@ -46,7 +46,7 @@ const broken = (report: Report) =>
   report.results.map(
     (result) =>
       `${result.path?.[0]?.predicates[0]?.value.replace(/.*[/#]/, "")} ` +
-      `${result.constraintComponent.value.replace(/.*#/, "")}`,
+      result.constraintComponent.value.replace(/.*#/, ""),
   );
 
 describe("the SHACL shapes", () => {

@@ -26,7 +26,7 @@ const breaking = fc.constantFrom(
   "@type",
   "@graph",
   "@",
-  `${OTHER}`,
+  OTHER,
   `${OTHER}> <p> <o> <${OTHER}`,
   "http://[::1",
   "http://a:b:c",
@@ -140,9 +140,7 @@ const contexts = fc.oneof(
 );
 const documents = fc
   .tuple(contexts, fc.array(fc.tuple(keys, tree), { maxLength: 6 }))
-  .map(
-    ([context, members]) => ({ "@context": context, ...Object.fromEntries(members) }) as JsonObject,
-  );
+  .map(([context, members]) => ({ "@context": context, ...Object.fromEntries(members) }));
 
 describe("the graph of any document", () => {
   it(

@@ -61,9 +61,7 @@ describe("a document that applies contexts without end", () => {
   it("is refused as crate metadata that is validated, too", async () => {
     const check = async () => {
       for await (const _ of entitiesToValidate(
-        metadata(
-          times(3000, (n) => ({ "@id": `#${n}`, "@type": "Person", ...own(n) })),
-        ) as JsonObject,
+        metadata(times(3000, (n) => ({ "@id": `#${n}`, "@type": "Person", ...own(n) }))),
       ))
         void _;
     };

@@ -34,11 +34,7 @@ async function send(
   path = "/rocrate/upload",
 ): Promise<Answer<{ "@id": string; submission: { submissionUUID: string } }>> {
   const form = new FormData();
-  form.set(
-    "file",
-    new Blob([archive as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
-    "crate.zip",
-  );
+  form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
   return server.request("POST", path, { token: who.token, body: form });
 }
 const FILES: Members = {
@@ -174,7 +170,7 @@ describe("an archive as it was uploaded", () => {
         entities: [file("open.txt"), file(own, { contentUrl: "file:///secret.txt" })],
         files: {
           ...FILES,
-          "sub/ro-crate-metadata.json": nested as never,
+          "sub/ro-crate-metadata.json": nested,
           "sub/deep.txt": `${SECRET} deep`,
         },
       });

@@ -53,9 +53,7 @@ const registerForm = (id: string, owner: string, text = "other bytes") => {
   const form = new FormData();
   form.set(
     "download",
-    JSON.stringify(
-      bodyOf("datadownload", owner, { "@id": id, sha256: null, contentSize: null } as never),
-    ),
+    JSON.stringify(bodyOf("datadownload", owner, { "@id": id, sha256: null, contentSize: null })),
   );
   form.set("file", new Blob([text]), "new.txt");
   return form;
@@ -74,11 +72,7 @@ async function upload(
   }>
 > {
   const form = new FormData();
-  form.set(
-    "file",
-    new Blob([archive as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
-    "crate.zip",
-  );
+  form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
   return server.request("POST", `${path}${update ? "?update=true" : ""}`, {
     token: who.token,
     body: form,

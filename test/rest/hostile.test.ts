@@ -293,7 +293,11 @@ describe("any request", () => {
             if (status >= 500)
               expect.fail(
                 `${head}${body.slice(0, 300)} → ${answer.slice(0, 600)} ` +
-                  `${JSON.stringify(server.faults.map(({ fields }) => String((fields as { err?: Error }).err?.stack)))}`,
+                  JSON.stringify(
+                    server.faults.map(({ fields }) =>
+                      String((fields as { err?: Error }).err?.stack),
+                    ),
+                  ),
               );
           }),
         );

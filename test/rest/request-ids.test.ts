@@ -58,11 +58,7 @@ describe("a request's name", () => {
 
   it("stands in the log of the work that it asked for", async () => {
     const form = new FormData();
-    form.set(
-      "file",
-      new Blob([(await crate([])) as Uint8Array<ArrayBuffer>], { type: "application/zip" }),
-      "crate.zip",
-    );
+    form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
     const { body } = await client.ask("/rocrate/upload-async", {
       token: ada.token,
       body: form,

@@ -156,7 +156,7 @@ describe("a body", () => {
       headers: { ...JSON_TYPE, Authorization: `Bearer ${ada.token}` },
       body: new Blob([large]).stream(),
       duplex: "half",
-    } as RequestInit);
+    });
     for (const [status, text] of [
       [announced.status, announced.text],
       [chunked.status, await chunked.text()],

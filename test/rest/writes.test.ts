@@ -217,9 +217,7 @@ describe("WRITE_RATE", () => {
       const statuses: number[] = [];
       for (const name of ["a", "b", "c", "d", "e"]) statuses.push((await register(name)).status);
       expect(statuses).toContain(429);
-      expect((await limited.request("POST", "/dataset", { json: {} as JsonObject })).status).toBe(
-        401,
-      );
+      expect((await limited.request("POST", "/dataset", { json: {} })).status).toBe(401);
     },
   );
 });

@@ -164,7 +164,7 @@ export function directoryHeaders(archive: Buffer): number[] {
 /** Changes the central directory header of one member, as a hostile packer would. */
 export function forge(archive: Buffer, member: number, change: (header: Buffer) => void): Buffer {
   const forged = Buffer.from(archive);
-  change(forged.subarray(directoryHeaders(forged)[member]!));
+  change(forged.subarray(directoryHeaders(forged)[member]));
   return forged;
 }
 

@@ -41,7 +41,7 @@ export const FEATURES: Readonly<Record<string, Feature>> = {
     return { author: { "@id": `#author-${name}`, "@type": "Person", name } };
   },
   reverse: (mark) => ({
-    "@reverse": { about: [{ "@id": `#reverse-${mark()}` }, { name: mark() } as Entity] as Json },
+    "@reverse": { about: [{ "@id": `#reverse-${mark()}` }, { name: mark() }] as Json },
   }),
   included: (mark) => ({ "@included": [{ "@id": `#included`, name: mark() }] }),
   named: (mark) => ({ "@graph": [{ "@id": "#inner", name: mark() }] }),
@@ -93,7 +93,7 @@ const CONTEXT: Entity = {
   exNest: "@nest",
   exInner: "ex:inner",
   exScoped: { "@id": "ex:scoped", "@context": { inside: "ex:inside" } },
-  exDropped: null as unknown as Json,
+  exDropped: null,
 };
 
 const VERSIONS = ["1.0", "1.1", "1.2", "1.3"];
@@ -207,7 +207,7 @@ function packed(
   const base: Entity = chance.of<Entity>([
     {},
     {},
-    { "@base": null as unknown as Json },
+    { "@base": null },
     { "@base": "https://example.org/base/" },
   ]);
   const context: Json = chance.of<Json>([

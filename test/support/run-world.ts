@@ -46,7 +46,7 @@ export class RunWorld {
         encodesCreativeWork: of,
       }),
     );
-    form.set("file", new Blob([text as string]), name);
+    form.set("file", new Blob([text]), name);
     const answer = await this.registry.ask("/register", { token: this.user.token, body: form });
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body["@id"] as string;

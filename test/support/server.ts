@@ -44,6 +44,7 @@ export interface TestServer {
     path: string,
     options?: RequestOptions,
   ): Promise<Answer<T>>;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- says what is expected
   graphql<T = JsonObject>(
     query: string,
     variables?: object,

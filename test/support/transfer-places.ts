@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { LeaseStore, RecordStore } from "../../src/storage/records/port.js";
 import { openPostgresRecordStore } from "../../src/storage/records/postgres/index.js";
 import { openPostgresTransfer } from "../../src/storage/records/postgres/transfer/index.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
@@ -14,7 +13,7 @@ export async function filePlace(): Promise<Place & { file: string }> {
   const file = join(folder, "records.db");
   return {
     file,
-    store: async () => (await openSqliteRecordStore({ file })) as RecordStore & LeaseStore,
+    store: async () => await openSqliteRecordStore({ file }),
     transfer: ({ make }) => openSqliteTransfer({ file, make }),
     destroy: () => rm(folder, { recursive: true, force: true }),
   };

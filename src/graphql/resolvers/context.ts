@@ -198,7 +198,7 @@ class Loaders {
         (loader = new DataLoader(
           (ids: readonly string[]) => this.queued(() => read(ids as string[])),
           { cache: false, maxBatchSize: BATCH },
-        )) as DataLoader<string, unknown>,
+        )),
       );
     return loader;
   }

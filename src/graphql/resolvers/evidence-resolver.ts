@@ -301,7 +301,7 @@ export class EvidenceResolver {
           : [
               {
                 id: each["@id"],
-                types: "@type" in each ? (each["@type"] as string[]) : [],
+                types: "@type" in each ? each["@type"] : [],
                 count,
                 group: group!,
               },

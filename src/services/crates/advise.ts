@@ -377,7 +377,8 @@ export function rootGaps(root: JsonObject, context: JsonValue | undefined): stri
 }
 
 /** A date of ISO 8601, with any precision. */
-export const isDate = (value: JsonValue): boolean => DATE.test(String(value));
+export const isDate = (value: JsonValue): boolean =>
+  !isObject(value) && !Array.isArray(value) && DATE.test(String(value));
 
 const isAbsent = (value: unknown): boolean =>
   value === undefined ||

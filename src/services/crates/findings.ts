@@ -557,4 +557,4 @@ export function referencesIn(value: JsonValue | undefined): string[] {
 
 /** A copy of an object with changed values; a key `__proto__` stays a key. */
 export const objectFrom = (entries: Iterable<readonly [string, JsonValue]>): JsonObject =>
-  Object.fromEntries(entries) as JsonObject;
+  Object.fromEntries<JsonValue>(entries);

@@ -31,7 +31,7 @@ function ask(message: Question): Promise<Answer> {
     waiting.set(id, (answer) =>
       answer.fault === undefined ? resolve(answer) : reject(new Error(answer.fault)),
     );
-    send({ ...message, id } as FromThread);
+    send({ ...message, id });
   });
 }
 port.on("message", (answer: ToThread) => {

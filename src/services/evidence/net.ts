@@ -113,11 +113,7 @@ export class Net {
 
   /** The edges of one name that lead to nodes, in the order of the nodes. */
   edgesInto(objects: Iterable<string>, name: ProvenanceName): Edge[] {
-    return this.#edgesAt(
-      objects,
-      (this.#byObject ??= this.#runs(this.#objects)),
-      PLACES.get(name)!,
-    );
+    return this.#edgesAt(objects, (this.#byObject ??= this.#runs(this.#objects)), PLACES.get(name));
   }
 
   #edgesAt(nodes: Iterable<string>, { starts, edges }: Runs, place?: number): Edge[] {

@@ -133,6 +133,6 @@ export function shown(value: JsonValue): string {
     : Array.isArray(first)
       ? JSON.stringify(first)
       : String(first);
-  const points = Array.from((text as string).slice(0, 4 * SHOWN).toWellFormed());
+  const points = Array.from(text.slice(0, 4 * SHOWN).toWellFormed());
   return points.length > SHOWN ? `${points.slice(0, SHOWN).join("")}…` : points.join("");
 }

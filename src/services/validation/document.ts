@@ -63,9 +63,7 @@ export async function* entitiesToValidate(document: JsonObject): AsyncGenerator<
       const ark =
         (typeof id === "string" ? parseArk(id)?.stored : undefined) ??
         `ark:99999/entity-${start + index}`;
-      const kind = roots.has(id as JsonValue)
-        ? ("rocrate" as const)
-        : kindOfTypes(typeNames(entity, context));
+      const kind = roots.has(id) ? ("rocrate" as const) : kindOfTypes(typeNames(entity, context));
       return { ark, kind, id: typeof id === "string" ? id : ark, document: entity };
     });
     const graphs = await graphsOf(
@@ -143,7 +141,7 @@ async function documentToValidate(document: JsonObject, kind: KindName): Promise
       "Value error, not an ARK; for example ark:99999/dataset-example",
     );
   refuseUnknownContexts(KINDS[kind], document);
-  const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark!);
+  const whole = withDefaults(KINDS[kind], withoutSecrets(KINDS[kind], document), ark);
   const { quads } = await statementsOf({
     ark: ark!,
     kind,

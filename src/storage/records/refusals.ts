@@ -83,6 +83,7 @@ export const damaged = (reason: string): ServiceError =>
 export class Undecodable extends Error {}
 
 /** @throws Undecodable when `text` is no JSON */
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- says what was stored
 export function storedJson<T>(text: string, what: string): T {
   try {
     return JSON.parse(text) as T;

@@ -1,10 +1,5 @@
 import { TabularError } from "../limits.js";
-import type {
-  ItemsObject,
-  PropertyObject,
-  TableSchema,
-  ValueKeywords,
-} from "../schema/table-schema.js";
+import type { PropertyObject, TableSchema, ValueKeywords } from "../schema/table-schema.js";
 
 /** Another format's description of a table, from which a schema is made. */
 export interface ImportedTable {
@@ -200,7 +195,7 @@ export function fromColumns(columns: readonly ExchangedColumn[]): Record<string,
         valueURL,
         type: "array",
         minItems: end - at,
-        items: { type, ...evaluated } as ItemsObject,
+        items: { type, ...evaluated },
       });
     at = end - 1;
   }

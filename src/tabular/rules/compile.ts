@@ -143,7 +143,7 @@ function arrayRules(keywords: PropertyObject, floats: boolean): Rule<readonly Sc
       keeps: (values) => values.length >= minItems,
       text: (values) =>
         `${text(values)} ` +
-        `${values.length === 0 && minItems === 1 ? "should be non-empty" : "is too short"}`,
+        (values.length === 0 && minItems === 1 ? "should be non-empty" : "is too short"),
       after: "",
     });
   if (uniqueItems === true)
@@ -225,10 +225,10 @@ function itemRules(
 ): Rule<Scalar>[] {
   switch (items.type) {
     case "string":
-      return stringRules(items, property, environment) as Rule<Scalar>[];
+      return stringRules(items, property, environment);
     case "boolean":
-      return booleanRules(items) as Rule<Scalar>[];
+      return booleanRules(items);
     default:
-      return numberRules(items, items.type) as Rule<Scalar>[];
+      return numberRules(items, items.type);
   }
 }

@@ -94,7 +94,7 @@ export function parseColumnIndex(value: unknown, isArray: boolean): ColumnIndex 
   if (typeof text !== "string")
     return (
       `its index must be ${isArray ? "a slice" : "a number"}, not ` +
-      `${JSON.stringify(value) ?? "absent"}`
+      (JSON.stringify(value) ?? "absent")
     );
   if (isArray) return parseSlice(text);
   if (/^\d+$/.test(text) && Number(text) <= LARGEST) return { kind: "column", at: Number(text) };

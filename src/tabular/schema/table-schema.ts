@@ -82,7 +82,7 @@ export function readProperty(name: string, value: unknown): TableProperty {
   if (typeof type !== "string" || !TYPES.has(type))
     return wrong(
       "its type must be string, number, integer, array or boolean, not " +
-        `${JSON.stringify(type) ?? "absent"}`,
+        (JSON.stringify(type) ?? "absent"),
     );
   const index = parseColumnIndex(value["index"], type === "array");
   if (typeof index === "string") return wrong(index);
@@ -103,7 +103,7 @@ function readItems(items: unknown, wrong: (problem: string) => never): ItemsObje
   if (typeof type !== "string" || !ITEM_TYPES.has(type))
     return wrong(
       "the type of its items must be string, number, integer or boolean, not " +
-        `${JSON.stringify(type) ?? "absent"}`,
+        (JSON.stringify(type) ?? "absent"),
     );
   const problem = keywordProblem(items, type);
   if (problem !== undefined) return wrong(`items: ${problem}`);

@@ -92,65 +92,65 @@ export function objectsConform({ store, reopen }: Setting): void {
         await write(
           store(),
           create(
-            crate!,
+            crate,
             { kind: "rocrate" },
             { objects: [object("a", "archive"), object("b", "member")] },
           ),
-          create(other!, { kind: "rocrate" }, { objects: [object("c", "archive")] }),
-          create(member!, {}, { crate: crate!, objects: [object("d")] }),
-          create(shared!, {}, { crate: crate! }),
+          create(other, { kind: "rocrate" }, { objects: [object("c", "archive")] }),
+          create(member, {}, { crate: crate, objects: [object("d")] }),
+          create(shared, {}, { crate: crate }),
         );
-        await store().commit(commitOf([], { uses: { crate: other!, arks: [shared!] } }));
+        await store().commit(commitOf([], { uses: { crate: other, arks: [shared] } }));
         // What says nothing of the bytes takes nothing away.
         await write(
           store(),
-          replace(member!, 1, {}),
-          replace(member!, 2, {}, { objects: [object("e")] }),
+          replace(member, 1, {}),
+          replace(member, 2, {}, { objects: [object("e")] }),
         );
-        expect(await store().objectsOf(crate!)).toEqual([
+        expect(await store().objectsOf(crate)).toEqual([
           object("a", "archive"),
           object("b", "member"),
         ]);
-        await write(store(), replace(member!, 3, {}, { objects: [], dropObjects: true }));
-        expect(await store().objectsOf(crate!)).toEqual([object("b", "member")]);
-        expect(await store().objectsOf(crate!, { revision: 1 })).toEqual([object("b", "member")]);
-        expect(await store().contentWasDeleted(crate!, "archive")).toBe(true);
-        expect(await store().contentWasDeleted(other!, "archive")).toBe(false);
+        await write(store(), replace(member, 3, {}, { objects: [], dropObjects: true }));
+        expect(await store().objectsOf(crate)).toEqual([object("b", "member")]);
+        expect(await store().objectsOf(crate, { revision: 1 })).toEqual([object("b", "member")]);
+        expect(await store().contentWasDeleted(crate, "archive")).toBe(true);
+        expect(await store().contentWasDeleted(other, "archive")).toBe(false);
         expect(await claim("a", "b", "c", "d", "e")).toEqual(["a", "d", "e"].map(hash));
         await store().removed(["a", "d", "e"].map(hash));
         // An archive that comes with the deletion is one without it.
         await write(
           store(),
           replace(
-            crate!,
+            crate,
             1,
             { kind: "rocrate" },
             { objects: [object("f", "archive"), object("b", "member")] },
           ),
-          remove(member!, 4, { dropObjects: true }),
+          remove(member, 4, { dropObjects: true }),
         );
-        expect(await store().objectsOf(crate!)).toEqual([
+        expect(await store().objectsOf(crate)).toEqual([
           object("b", "member"),
           object("f", "archive"),
         ]);
-        expect(await store().contentWasDeleted(crate!, "archive")).toBe(false);
+        expect(await store().contentWasDeleted(crate, "archive")).toBe(false);
         // A crate that describes the record too has its bytes in its archive as well.
-        await write(store(), remove(shared!, 1, { dropObjects: true }));
-        expect(await store().objectsOf(other!)).toEqual([]);
-        expect(await (await reopen()).objectsOf(crate!)).toEqual([object("b", "member")]);
+        await write(store(), remove(shared, 1, { dropObjects: true }));
+        expect(await store().objectsOf(other)).toEqual([]);
+        expect(await (await reopen()).objectsOf(crate)).toEqual([object("b", "member")]);
       },
     );
 
     test("that a crate has and not everybody may read are told by what decides over them", async () => {
       const [crate, other] = ["ark:99999/crate", "ark:99999/crate-2"];
       const member = (name: string, more: object = {}, owner = OWNER): RecordWrite =>
-        create(`${crate}/${name}`, { owner }, { crate: crate!, objects: [object("a")], ...more });
+        create(`${crate}/${name}`, { owner }, { crate: crate, objects: [object("a")], ...more });
       const shut = { publicationStatus: "EMBARGOED" as const };
       const open = { publicationStatus: "PUBLISHED" as const };
       await write(
         store(),
-        create(crate!, { kind: "rocrate" }, open),
-        create(other!, { kind: "rocrate" }, open),
+        create(crate, { kind: "rocrate" }, open),
+        create(other, { kind: "rocrate" }, open),
         member("open", open),
         member("a-draft"),
         member("b-draft"),
@@ -175,24 +175,24 @@ export function objectsConform({ store, reopen }: Setting): void {
       };
       const members = async (ark: string) =>
         (await store().closedMembers(ark, { limit: 100 })).items;
-      expect((await members(crate!)).toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
+      expect((await members(crate)).toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
         { ...found, ark: `${crate}/a-draft`, publicationStatus: "DRAFT" },
         bob,
         { ...found, ark: `${crate}/shut`, publicationStatus: "EMBARGOED", embargoedUntil: "2030" },
       ]);
-      expect(await members(other!)).toEqual([]);
+      expect(await members(other)).toEqual([]);
       await store().commit(
-        commitOf([], { uses: { crate: other!, arks: [`${crate}/bob`, `${crate}/open`] } }),
+        commitOf([], { uses: { crate: other, arks: [`${crate}/bob`, `${crate}/open`] } }),
       );
-      expect(await members(other!)).toEqual([bob]);
+      expect(await members(other)).toEqual([bob]);
       expect(await members("ark:99999/none")).toEqual([]);
       const paged: string[] = [];
       for (let after: string | undefined, page = 0; page < 20; page++) {
-        const { items, next } = await store().closedMembers(crate!, {
+        const { items, next } = await store().closedMembers(crate, {
           limit: 1,
           ...(after === undefined ? {} : { after }),
         });
-        paged.push(...items.map(({ ark }) => ark.slice(crate!.length + 1)));
+        paged.push(...items.map(({ ark }) => ark.slice(crate.length + 1)));
         if ((after = next) === undefined) break;
       }
       expect(paged.toSorted()).toEqual(["a-draft", "b-draft", "bob", "shut"]);

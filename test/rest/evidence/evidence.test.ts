@@ -250,7 +250,7 @@ describe("A stored evidence graph", () => {
     expect(again).toMatchObject({
       success: true,
       identifiersMinted: 0,
-      evidenceGraphIdentifier: built[0]!["evidenceGraphIdentifier"] as string,
+      evidenceGraphIdentifier: built[0]["evidenceGraphIdentifier"] as string,
     });
     const history = await get(`/evidencegraph/${again["evidenceGraphIdentifier"]}/history`);
     expect(history["revisions"]).toHaveLength(1);

@@ -14,7 +14,7 @@ const operations = Object.entries(document["paths"]!).flatMap(([path, item]) =>
     .map(([method, operation]) => ({
       name: `${method.toUpperCase()} ${path}`,
       path,
-      operation: operation as Node,
+      operation: operation,
     })),
 );
 
@@ -29,7 +29,7 @@ function resolve(ref: string): Node | undefined {
     );
 }
 const followed = (node: Node): Node =>
-  typeof node["$ref"] === "string" ? resolve(node["$ref"] as unknown as string)! : node;
+  typeof node["$ref"] === "string" ? resolve(node["$ref"])! : node;
 
 function* walk(node: unknown): Generator<Record<string, unknown>> {
   if (typeof node !== "object" || node === null) return;

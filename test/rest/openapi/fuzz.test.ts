@@ -136,7 +136,7 @@ function requestsTo(operation: ContractRow): fc.Arbitrary<Sent> {
         token,
         headers,
         ...(text === undefined ? {} : { body: text }),
-      } as Sent;
+      };
     });
 }
 
@@ -164,7 +164,7 @@ describe("requests made from the document", () => {
           expect(
             wrong,
             `${operation.method} ${target} ${body ?? ""} → ${answer.status} ` +
-              `${answer.text.slice(0, 300)}`,
+              answer.text.slice(0, 300),
           ).toBeUndefined();
         }),
         { numRuns: RUNS },

@@ -21,9 +21,9 @@ beforeAll(async () => {
           keywords: round < 2 ? ["Early", "b"] : ["late"],
         }),
       });
-      made[kind]!.push(String(answer.body["@id"]));
+      made[kind].push(String(answer.body["@id"]));
     }
-    await server.request("DELETE", `/${kind}/${made[kind]!.pop()}`, { token: ada.token });
+    await server.request("DELETE", `/${kind}/${made[kind].pop()}`, { token: ada.token });
   }
 });
 afterAll(() => server.stop());

@@ -58,7 +58,7 @@ async function ran(): Promise<JsonObject> {
     at: Date.now(),
     records: [await runRevision(server.deps, record!, [], facts)],
   });
-  return (await server.request<JsonObject>("GET", `/${record!.ark}`)).body;
+  return (await server.request("GET", `/${record!.ark}`)).body;
 }
 
 describe("a field that only a run here fills", () => {
@@ -150,7 +150,7 @@ describe("a crate with such a field", () => {
             description: "Counts.",
             containerDigest: DIGEST,
             ...more,
-          } as never,
+          },
         ],
         { "@id": "ark:99999/reserved-crate" },
         [
@@ -177,7 +177,7 @@ describe("a crate with such a field", () => {
     expect(await stated(RUN)).toEqual([]);
   });
   it("is given back unchanged, and the graph still does not state it", async () => {
-    const { body } = await server.request<JsonObject>("GET", `/${RUN}`);
+    const { body } = await server.request("GET", `/${RUN}`);
     expect(
       (
         await send(
@@ -215,7 +215,7 @@ describe("a crate with such a field", () => {
       "@context": _context,
       owner: _owner,
       ...rest
-    } = (await server.request<JsonObject>("GET", `/${RUN}`)).body;
+    } = (await server.request("GET", `/${RUN}`)).body;
     expect(
       (await upload(crate({ ...rest, description: "Brought up to date." }), "?update=true")).status,
     ).toBe(200);

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const send = (body: Json, type = "application/ld+json") =>
-  server.request<JsonObject>("POST", "/rocrate/metadata", {
+  server.request("POST", "/rocrate/metadata", {
     token: ada.token,
     headers: { "Content-Type": type },
     body: typeof body === "string" ? body : JSON.stringify(body),
@@ -80,7 +80,7 @@ describe("POST /rocrate/metadata", () => {
     const first = await send(metadata([], { name: "To be named" }));
     const crate = first.body["@id"] as string;
     const named = (id: string, body: Json, path = "metadata", token = ada.token) =>
-      server.request<JsonObject>("POST", `/rocrate/${path}?crate=${encodeURIComponent(id)}`, {
+      server.request("POST", `/rocrate/${path}?crate=${encodeURIComponent(id)}`, {
         token,
         headers: { "Content-Type": "application/ld+json" },
         body: JSON.stringify(body),
@@ -175,16 +175,16 @@ describe("POST /rocrate/metadata", () => {
         expect.objectContaining({ code: "UNKNOWN_CONTEXT", pointer: "/@context" }),
       );
       const crate = body["@id"] as string;
-      const { body: member } = await server.request<JsonObject>("GET", "/ark:59852/bee");
+      const { body: member } = await server.request("GET", "/ark:59852/bee");
       const put = (document: JsonObject) =>
-        server.request<JsonObject>("PUT", "/ark:59852/bee", { token: ada.token, json: document });
+        server.request("PUT", "/ark:59852/bee", { token: ada.token, json: document });
       expect(await put({ ...member, "@context": "https://example.org/another" })).toMatchObject({
         status: 422,
         body: { detail: [{ loc: ["body", "@context"] }] },
       });
       const changed = await put({ ...member, name: "Bumblebee" });
       expect(changed.status, changed.text).toBe(200);
-      const exported = await server.request<JsonObject>("GET", `/rocrate/${crate}`);
+      const exported = await server.request("GET", `/rocrate/${crate}`);
       expect(exported.status, exported.text).toBe(200);
       expect(exported.text).toContain("https://example.org/ctx");
       const created = await server.request("POST", "/dataset", {
@@ -210,7 +210,7 @@ describe("POST /rocrate/metadata", () => {
     const own = { "@id": "ark:59852/codes-of-ada", "@type": "Dataset", name: "Ada's" };
     await send(metadata([own], { name: "Codes" }));
     const refused = async (body: Json): Promise<unknown> => {
-      const answer = await server.request<JsonObject>("POST", "/rocrate/metadata", {
+      const answer = await server.request("POST", "/rocrate/metadata", {
         token: bob.token,
         headers: { "Content-Type": "application/ld+json" },
         body: typeof body === "string" ? body : JSON.stringify(body),

@@ -450,7 +450,7 @@ describe("POST /rocrate/validate", () => {
       headers: { Authorization: `Bearer ${ada.token}`, "Content-Type": "application/json" },
       body: chunked,
       duplex: "half",
-    } as RequestInit);
+    });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
       413,
       "TOO_LARGE",

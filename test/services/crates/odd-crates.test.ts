@@ -30,7 +30,9 @@ describe("crates that are legal and odd", () => {
       if (lost.length > 0)
         wrong.push(
           `${seed}: not in the graph: ` +
-            `${lost.map((mark) => new RegExp(`.{0,60}${mark}`, "s").exec(documents)?.[0] ?? mark).join(" | ")}`,
+            lost
+              .map((mark) => new RegExp(`.{0,60}${mark}`, "s").exec(documents)?.[0] ?? mark)
+              .join(" | "),
         );
       const forgotten = marks.filter((mark) => !documents.includes(mark));
       if (forgotten.length > 0) wrong.push(`${seed}: not in a document: ${forgotten.join(" ")}`);

@@ -253,14 +253,14 @@ describe("groups, drawings and documents", () => {
   });
   it("draw it dashed, qualify it, and say who states it", async () => {
     const graph = await ask("cells");
-    const dot = await EVIDENCE_FORMATS.dot.write(graph);
+    const dot = EVIDENCE_FORMATS.dot.write(graph);
     expect(
       dot.split("\n").filter((line) => line.includes("->") && line.includes("style=dashed")),
     ).toHaveLength(1);
-    const mermaid = await EVIDENCE_FORMATS.mermaid.write(graph);
+    const mermaid = EVIDENCE_FORMATS.mermaid.write(graph);
     expect(mermaid.match(/ -\. generated \.-> /g)).toHaveLength(1);
     expect(mermaid.match(/ -- \w+ --> /g)).toHaveLength(3);
-    const prov = JSON.parse(await EVIDENCE_FORMATS["prov-json"].write(graph)) as {
+    const prov = JSON.parse(EVIDENCE_FORMATS["prov-json"].write(graph)) as {
       wasGeneratedBy: Record<string, Record<string, unknown>>;
     };
     const claims = Object.values(prov.wasGeneratedBy).filter(
@@ -280,7 +280,7 @@ describe("groups, drawings and documents", () => {
     expect(supportTree(await ask("cells")).filter((line) => line.includes("third party"))).toEqual([
       expect.stringContaining(`(third party: ${ark("stranger")})`),
     ]);
-    expect(await EVIDENCE_FORMATS.dot.write(await ask("cells", { assertedBy: "owner" }))).toContain(
+    expect(EVIDENCE_FORMATS.dot.write(await ask("cells", { assertedBy: "owner" }))).toContain(
       "1 edges of third parties",
     );
   });

@@ -1,24 +1,21 @@
 import { describe, expect, it } from "vitest";
 import { supportTree } from "../../../src/services/evidence/tree.js";
-import type { EvidenceGraph, EvidenceNode } from "../../../src/services/evidence/types.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
 
 function answer(
   nodes: Record<string, Partial<Record<string, string[]>>>,
   more: Partial<EvidenceGraph> = {},
 ): EvidenceGraph {
-  const graph = Object.entries(nodes).map(
-    ([id, edges]) =>
-      ({
-        "@id": id,
-        "@type": ["evi:Dataset"],
-        ...Object.fromEntries(
-          Object.entries(edges).map(([name, targets]) => [
-            name,
-            targets!.map((target) => ({ "@id": target })),
-          ]),
-        ),
-      }) as EvidenceNode,
-  );
+  const graph = Object.entries(nodes).map(([id, edges]) => ({
+    "@id": id,
+    "@type": ["evi:Dataset"],
+    ...Object.fromEntries(
+      Object.entries(edges).map(([name, targets]) => [
+        name,
+        targets!.map((target) => ({ "@id": target })),
+      ]),
+    ),
+  }));
   return {
     "@context": {},
     "@id": graph[0]!["@id"],

@@ -86,7 +86,7 @@ const value = fc.oneof(
 );
 const document = fc
   .array(fc.tuple(fc.oneof(fc.constantFrom(...KEYS), fc.string()), value), { maxLength: 15 })
-  .map((entries) => Object.fromEntries(entries) as JsonObject);
+  .map((entries) => Object.fromEntries<JsonValue>(entries));
 
 const recordOf = (ark: string, kind: KindName, stated: JsonObject): StoredRecord => ({
   ark,

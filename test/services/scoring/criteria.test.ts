@@ -111,7 +111,7 @@ const CASES: Record<string, [what: string, change: Change, status: Status][]> = 
     [
       "a term that no context explains",
       part("images", {
-        "@context": { "@vocab": null, name: "https://schema.org/name" } as JsonObject,
+        "@context": { "@vocab": null, name: "https://schema.org/name" },
         colour: "red",
       }),
       "partly",

@@ -134,7 +134,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
           ({ id, type: "crate", user: A, sha256: "a".repeat(64), input: {}, at: 1 }) as const;
         const submitted = await Promise.all([one.submit(asked("s1")), two.submit(asked("s2"))]);
         expect(submitted.filter(({ existing }) => !existing)).toHaveLength(1);
-        const { id } = submitted[0]!.submission;
+        const { id } = submitted[0].submission;
         expect([await one.beginAttempt(id, 2), await two.beginAttempt(id, 3)]).toMatchObject([
           { attempt: 1 },
           { attempt: 2 },

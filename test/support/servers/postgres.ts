@@ -146,7 +146,7 @@ export class PostgresServer {
     ]);
     const child = spawn(program, args, { cwd: this.#folder, stdio: ["ignore", "ignore", "pipe"] });
     let stated = "";
-    child.stderr!.on("data", (text: Buffer) => (stated = (stated + text.toString()).slice(-4000)));
+    child.stderr.on("data", (text: Buffer) => (stated = (stated + text.toString()).slice(-4000)));
     this.#process = child;
     const until = Date.now() + 30_000;
     while (Date.now() < until && child.exitCode === null) {

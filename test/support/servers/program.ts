@@ -94,7 +94,7 @@ export async function untilReady(
     await Promise.all(programs.map((program) => program.stop()));
     throw new Error(
       `a test server ${ended ? "ended" : `did not answer in ${PATIENCE} ms`}: ` +
-        `${programs.map((program) => program.output()).join("\n")}`,
+        programs.map((program) => program.output()).join("\n"),
     );
   }
 }

@@ -173,7 +173,7 @@ export class Output {
   }
 
   get isTerminal(): boolean {
-    return this.#stream.isTTY === true;
+    return this.#stream.isTTY;
   }
 
   /** @returns a promise if the caller must wait */

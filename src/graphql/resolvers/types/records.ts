@@ -312,8 +312,8 @@ export const NODE_TYPES = Object.fromEntries(
 function connectionType(typeName: string, type: NodeClass): new () => object {
   const edge = named(`${typeName}Edge`, class {});
   ObjectType({ simpleResolvers: true })(edge);
-  Field(() => type)(edge.prototype as object, "node");
-  Field(() => String)(edge.prototype as object, "cursor");
+  Field(() => type)(edge.prototype, "node");
+  Field(() => String)(edge.prototype, "cursor");
   const connection = named(`${typeName}Connection`, class {});
   ObjectType({
     description: "A page of a list; go on with after: pageInfo.endCursor.",
@@ -321,7 +321,7 @@ function connectionType(typeName: string, type: NodeClass): new () => object {
   })(connection);
   const add = (name: string, of: () => unknown, description?: string) =>
     Field(of as never, description === undefined ? {} : { description })(
-      connection.prototype as object,
+      connection.prototype,
       name,
     );
   add("edges", () => [edge]);

@@ -585,11 +585,13 @@ export function isMadeDescriptor(
   const { "@id": _id, "@type": type, conformsTo, about, ...more } = claimed;
   const only = (value: JsonValue | undefined): JsonValue | undefined =>
     isObject(value) && Object.keys(value).length === 1 ? value["@id"] : undefined;
+  const profile = only(conformsTo);
   return (
     Object.keys(more).length === 0 &&
     type === "CreativeWork" &&
     only(about) === root &&
-    /^https:\/\/w3id\.org\/ro\/crate\/\d/.test(String(only(conformsTo)))
+    typeof profile === "string" &&
+    /^https:\/\/w3id\.org\/ro\/crate\/\d/.test(profile)
   );
 }
 

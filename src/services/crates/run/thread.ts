@@ -136,7 +136,7 @@ export async function runThread(
         reject(
           new Error(
             `the intake ${limits.apart ? "process" : "thread"} ended with ` +
-              `${signal ? `signal ${signal}` : `code ${code}`}`,
+              (signal ? `signal ${signal}` : `code ${code}`),
           ),
         ),
       );

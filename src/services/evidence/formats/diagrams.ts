@@ -99,7 +99,7 @@ export function mermaid(graph: EvidenceGraph): string {
   }
   for (const [iri, why] of others(graph, edges))
     lines.push(
-      `${drawn(iri, `${escapedForMermaid(iri)}<br/>${escapedForMermaid(`(${why})`)}`)}`,
+      drawn(iri, `${escapedForMermaid(iri)}<br/>${escapedForMermaid(`(${why})`)}`),
       `  style ${number(iri)} stroke-dasharray: 5 5`,
     );
   for (const { source, name, target, thirdParty } of edges)

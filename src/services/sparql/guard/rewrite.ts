@@ -183,7 +183,7 @@ class Hiding {
     if (isVariable(predicate))
       filters.add(`FILTER(?${(predicate as Term).value} != <${this.#hidden.predicate}>)`);
     // A path of length zero connects every node to itself, including the bookkeeping's own.
-    else if (!isTerm(predicate) && mayBeEmpty(predicate as unknown as Path)) {
+    else if (!isTerm(predicate) && mayBeEmpty(predicate)) {
       for (const end of [subject, object])
         if (isVariable(end))
           filters.add(`FILTER(!STRSTARTS(STR(?${(end as Term).value}), "${this.#hidden.prefix}"))`);

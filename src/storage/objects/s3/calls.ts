@@ -131,7 +131,7 @@ export class S3Calls {
       region: location.region,
       accessKey: location.accessKey,
       secretKey: location.secretKey,
-      transport: this.#connections as never,
+      transport: this.#connections,
       transportAgent: this.#connections.agent,
       // The client's own retries log to the console, and ignore signals and lost connections.
       retryOptions: { disableRetry: true },
@@ -422,7 +422,7 @@ export class S3Calls {
       {
         method: "PUT",
         bucketName: this.#bucket,
-        headers: { "content-length": String(bytes.byteLength) } as never,
+        headers: { "content-length": String(bytes.byteLength) },
         ...to,
       },
       bytes,

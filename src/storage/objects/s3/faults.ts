@@ -31,8 +31,8 @@ export class CutShort extends Error {
  * the connection.
  */
 export const codeOf = (error: unknown): string => {
-  const { code, Code } = (error ?? {}) as { code?: unknown; Code?: unknown };
-  return String(code ?? Code ?? "");
+  const { code, Code } = (error ?? {}) as { code?: string; Code?: string };
+  return code ?? Code ?? "";
 };
 
 /** S3's own codes (its error list), besides statuses, that come and go. */

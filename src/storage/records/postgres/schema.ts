@@ -407,7 +407,7 @@ export async function checkSchema(database: Database): Promise<void> {
   if (version !== KNOWN)
     throw refusal(
       `has schema ${version}, this version reads ${KNOWN}; ` +
-        `${version < KNOWN ? "start a node of this version once" : "use that version"}`,
+        (version < KNOWN ? "start a node of this version once" : "use that version"),
     );
 }
 

@@ -84,9 +84,7 @@ export class Committer {
     const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
     if (held) throw heldMeanwhile(held[0]);
     // Before the writes, so that an archive which comes with them stays.
-    const dropping = commit.records.filter(
-      (write) => "dropObjects" in write && write.dropObjects === true,
-    );
+    const dropping = commit.records.filter((write) => "dropObjects" in write && write.dropObjects);
     if (dropping.length > 0) this.objects.dropArchivesWith(dropping.map(({ ark }) => ark));
     const step: Step = {
       sequence: this.#sequence + 1,

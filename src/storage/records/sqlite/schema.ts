@@ -340,7 +340,9 @@ export function checkSchema(connection: Connection, file: string): void {
     if (version !== SCHEMA_VERSION)
       refuse(
         `has schema ${version}, this version reads ${SCHEMA_VERSION}; ` +
-          `${version < SCHEMA_VERSION ? "start the registry of this version on it once" : "use that version"}`,
+          (version < SCHEMA_VERSION
+            ? "start the registry of this version on it once"
+            : "use that version"),
       );
   } catch (error) {
     if (error instanceof StatementError && error.code === "SQLITE_NOTADB")

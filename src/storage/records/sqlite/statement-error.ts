@@ -1,4 +1,3 @@
-import type { ServiceError } from "../../../errors.js";
 import { damaged, unavailable, Undecodable } from "../refusals.js";
 
 /**
@@ -50,7 +49,7 @@ export const isDamage = (error: unknown): boolean =>
  * Converts a failure of the file into the error for the store's caller; other errors stay
  * unchanged.
  */
-export function asStoreError(error: unknown): ServiceError | unknown {
+export function asStoreError(error: unknown): unknown {
   if (isDamage(error)) return damaged((error as Error).message);
   return isOutage(error) ? unavailable((error as Error).message) : error;
 }

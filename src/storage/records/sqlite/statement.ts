@@ -118,8 +118,8 @@ function failure(error: unknown): StatementError {
 /** One prepared statement. Rows come as arrays typed by the caller, who wrote the SQL. */
 export class Statement<R extends Row = Row> {
   readonly parameters: number;
-  #single: Database.Statement<unknown[]> | undefined;
-  #walk: Database.Statement<unknown[]> | undefined;
+  #single: Database.Statement | undefined;
+  #walk: Database.Statement | undefined;
   readonly #reads: boolean;
   readonly #guarded: GuardedRows | undefined;
   readonly #connection: Connection;
@@ -201,7 +201,7 @@ export class Statement<R extends Row = Row> {
     return this.#guarded ? (this.#guarded.restore(row as never) as R) : row;
   }
 
-  #prepare(sql = this.#guarded?.sql ?? this.sql): Database.Statement<unknown[]> {
+  #prepare(sql = this.#guarded?.sql ?? this.sql): Database.Statement {
     try {
       const statement = this.#database.prepare(sql);
       if (statement.reader) statement.raw(true);

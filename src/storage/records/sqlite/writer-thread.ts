@@ -81,10 +81,7 @@ function serve(): void {
         break;
       } else
         for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
-      next =
-        ending || waiting.length >= LARGEST_GROUP
-          ? undefined
-          : (receiveMessageOnPort(port) as { message: WriterRequest } | undefined);
+      next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port);
     }
     if (waiting.length > 0) post(group.run(waiting));
     if (!ending) return;

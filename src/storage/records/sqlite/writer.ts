@@ -130,7 +130,7 @@ export class Writer {
     return new Promise((resolve, reject) => {
       this.#mustRun();
       if (this.#asked.length === 0) setImmediate(() => this.#send());
-      this.#asked.push({ task: { id, call, args }, resolve, reject } as Waiting);
+      this.#asked.push({ task: { id, call, args }, resolve, reject });
       if (this.#asked.length >= BATCH) this.#send();
     });
   }

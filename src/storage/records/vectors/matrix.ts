@@ -109,7 +109,7 @@ export class Matrix {
       );
       to.ids[at] = from.ids[of]!;
       to.kinds[at] = from.kinds[of]!;
-      this.#rowOf.set(to.ids[at]!, row);
+      this.#rowOf.set(to.ids[at], row);
     }
     if (last % BLOCK_ROWS === 0) this.#blocks.pop();
   }

@@ -78,7 +78,9 @@ const revisions = async (): Promise<Record<string, string>> =>
           [
             ark,
             `${kind} ${revision} ` +
-              `${revision > 1 ? (await rig.records.history(ark, { limit: 1 }))[0]!.changed.join() : ""}`,
+              (revision > 1
+                ? (await rig.records.history(ark, { limit: 1 }))[0]!.changed.join()
+                : ""),
           ] as const,
       ),
     ),

@@ -199,10 +199,10 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         feed.commit(records(20));
         const leases = new MemoryLeases();
         const [first, second] = await Promise.all([open({ leases }), open({ leases })]);
-        await Promise.all([ready(first!), ready(second!)]);
-        await first!.close();
-        await second!.reach(feed.commit({ "ark:99999/r1": null }), 10_000);
-        await agrees(second!);
+        await Promise.all([ready(first), ready(second)]);
+        await first.close();
+        await second.reach(feed.commit({ "ark:99999/r1": null }), 10_000);
+        await agrees(second);
       },
     );
 

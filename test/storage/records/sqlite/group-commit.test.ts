@@ -48,7 +48,7 @@ describe("a group of requests in one transaction", () => {
         task(2, "ark:99999/b"),
         task(3, "ark:99999/full"),
         task(4, "ark:99999/c"),
-      ]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+      ]);
       expect(
         answers.map((answer) => [
           answer.id,
@@ -111,7 +111,7 @@ describe("a group of requests in one transaction", () => {
           ...(refused ? [task(4, arks[0]!)] : []),
           task(2, arks[1]!),
           task(3, arks[2]!),
-        ]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+        ]);
         expect(answers).toMatchObject([
           { id: 1, result: { sequence: before + 1 } },
           ...(refused ? [{ id: 4, error: { code: "DUPLICATE" } }] : []),
@@ -251,7 +251,7 @@ describe("a group of requests in one transaction", () => {
           call: "commit",
           args: [{ ...prepareCommit(commitOf([create("ark:99999/never")])), within: -1 }],
         },
-      ]) as Extract<ReturnType<GroupCommit["run"]>, { answers: unknown }>;
+      ]);
       expect(answers).toMatchObject([
         { result: { sequence: 1 } },
         {

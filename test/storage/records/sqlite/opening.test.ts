@@ -294,7 +294,7 @@ describe("opening the file of records", () => {
       { stdio: ["ignore", "pipe", "inherit"] },
     );
     children.push(child);
-    await new Promise((resolve) => child.stdout!.once("data", resolve));
+    await new Promise((resolve) => child.stdout.once("data", resolve));
     await refused(new RegExp(`in use by process ${child.pid}`));
     child.kill("SIGKILL");
     await new Promise((resolve) => child.once("exit", resolve));

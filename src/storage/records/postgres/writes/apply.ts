@@ -172,7 +172,7 @@ export async function applyCommit(
   }
   // An archive that comes with the commit stays.
   for (const write of commit.records)
-    if ("dropObjects" in write && write.dropObjects === true)
+    if ("dropObjects" in write && write.dropObjects)
       ledger.dropped.push([write.ark, ledger.counters.object]);
   let decided = 0;
   const breathe = async (): Promise<void> => {

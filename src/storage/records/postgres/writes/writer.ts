@@ -102,6 +102,6 @@ export class Writer {
 
   #push<T>(lane: Lane, task: Task): Promise<T> {
     if (this.#closed) return Promise.reject(unavailable("it is closed"));
-    return new Promise<T>((resolve, reject) => lane.push({ task, resolve, reject } as Waiting));
+    return new Promise<T>((resolve, reject) => lane.push({ task, resolve, reject }));
   }
 }
