@@ -2,21 +2,56 @@ import { defineConfig } from "vitest/config";
 import { COMPILE_LESS } from "./test/support/compile-less.js";
 import LongestFirst from "./test/support/sequencer.js";
 
+/**
+ * Tests that need neither the build nor a server. All others run the built code: the threads of the
+ * service are loaded from `dist`.
+ */
+const UNIT = [
+  "test/{config,identifiers,lint,model,rdf,tabular}/**/*.test.ts",
+  "test/profile.test.ts",
+  "test/services/{computations,records}/**/*.test.ts",
+  "test/services/concurrency-limit.test.ts",
+  "test/services/crates/{fuzz,identifiers,odd-crates,prepare,wild-crates,zip}.test.ts",
+  "test/services/crates/{rules,records}/**/*.test.ts",
+  "test/services/evidence/{formats,tree}.test.ts",
+  "test/services/scoring/any-document.test.ts",
+  "test/services/sparql/penalties.test.ts",
+  "test/storage/graph/{announcements,fair-line,iri,plain-lines,tsv}.test.ts",
+  "test/storage/records/{links-codec,quads-codec,search-words,vectors/*}.test.ts",
+];
+const ALL = "test/**/*.test.ts";
+
 export default defineConfig({
   // Vite would pick graphql's ES module build for our files while Apollo and type-graphql get the
   // CommonJS one; two copies of graphql refuse each other's types.
   resolve: { alias: [{ find: /^graphql$/, replacement: "graphql/index.js" }] },
   test: {
-    include: ["test/**/*.test.ts"],
-    globalSetup: ["test/support/build.ts"],
     pool: "forks",
-    // Loading the service anew for each of 150 files would take a third of the time. What a file starts it also ends.
+    // Loading the service anew for each of 150 files would take a third of the time. What a file
+    // starts it also ends.
     isolate: false,
-    setupFiles: ["test/support/keep-compiled.ts"],
     execArgv: [...COMPILE_LESS],
     sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
     testTimeout: 30_000,
     hookTimeout: 60_000,
+    coverage: {
+      provider: "v8",
+      include: ["src/**", "cli/**"],
+      reporter: ["text-summary", "html", "lcov"],
+    },
+    projects: [
+      { extends: true, test: { name: "unit", include: UNIT } },
+      {
+        extends: true,
+        test: {
+          name: "integration",
+          include: [ALL],
+          exclude: UNIT,
+          globalSetup: ["test/support/build.ts"],
+          setupFiles: ["test/support/keep-compiled.ts"],
+        },
+      },
+    ],
   },
 });

@@ -154,7 +154,10 @@ describe("what would take longer to commit than COMMIT_LIMIT", () => {
     expect(await world.run(ark)).toMatchObject({
       status: "failed",
       error: [
-        { code: "COMMIT_TOO_LONG", message: expect.stringMatching(/100 files.*COMMIT_LIMIT=1 ms/) },
+        {
+          code: "COMMIT_TOO_LONG",
+          message: expect.stringMatching(/100 output files.*COMMIT_LIMIT=1 ms/),
+        },
       ],
     });
     expect((await registry!.ask(`/computation/${ark}/history`)).body["revisions"]).toHaveLength(1);

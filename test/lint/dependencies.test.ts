@@ -11,9 +11,10 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   "@swc/core": "the parser of dependency-cruiser, see .dependency-cruiser.cjs",
   "@types/node": "the types of Node itself",
   "dependency-cruiser": "`npm run layers`, in .ci/run",
-  oxlint: "`oxlint`, in .ci/run and `npm run check`",
+  "@vitest/coverage-v8": "`npm run coverage`",
+  oxlint: "`npm run lint`, in .ci/run",
+  "oxlint-tsgolint": "what oxlint asks for types, see `npm run lint`",
   prettier: "`npm run format`, and the check of it in .ci/run",
-  typescript: "`tsc`, in .ci/run and `npm run build`",
 };
 
 /** Packages whose code a script bundles into `dist`: users don't install them. */

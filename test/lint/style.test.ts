@@ -24,7 +24,6 @@ const WITH_LONG_DATA: readonly string[] = [
   "test/lint/spreads.test.ts",
   "test/model/dates.test.ts",
   "test/model/vocabulary/ontology.test.ts",
-  "test/rest/hostile.test.ts",
   "test/rest/schema/validate.test.ts",
   "test/services/evidence/assertions.test.ts",
   "test/services/evidence/formats.test.ts",

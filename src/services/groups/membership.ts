@@ -19,7 +19,8 @@ export interface MembershipChange {
 /**
  * Makes a user a member of a group; for a user who is a member already, or owns the group, the
  * group stays unchanged.
- * @throws ValidationError for a user that is not an ARK; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ValidationError for a user that is not an ARK; ServiceError `NOT_FOUND`, `GONE`,
+ * `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function addGroupMember(
   deps: Deps,

@@ -93,7 +93,7 @@ describe("An answer of an embeddings server", () => {
       answerOf(Array.from({ length: MOST_DIMENSIONS + 1 }, () => 1)),
       /8193 dimensions/,
     ],
-    ["nothing but zeros", answerOf([0, -0, 0]), /nothing but zeros in data\[0\]\.embedding$/],
+    ["nothing but zeros", answerOf([0, -0, 0]), /has only zeros in data\[0\]\.embedding$/],
     ["no vector", answerOf(null), /no list of numbers in data\[0\]\.embedding$/],
     [
       "an inherited vector",

@@ -104,7 +104,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
       const link = await open();
       warnings.length = 0;
       const mine = () =>
-        warnings.filter((line) => JSON.stringify(line).includes("cannot be reached")).length;
+        warnings.filter((line) => JSON.stringify(line).includes("Redis is unavailable")).length;
       for (const [unavailable, back] of [
         [() => redis.pause(), () => redis.resume()],
         [() => redis.kill(), () => redis.restart()],
