@@ -1,9 +1,14 @@
 import { boundedGraphs } from "../../src/rdf/graph.js";
+import { openObjects } from "../../src/storage/objects/location.js";
 import type { ObjectStore } from "../../src/storage/objects/port.js";
 import type { CrateRecord } from "../../src/services/crates/build-records.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
 import type { CrateLimits } from "../../src/services/crates/limits.js";
-import type { IntakeHost, IntakeResult } from "../../src/services/crates/run/protocol.js";
+import type {
+  IntakeHost,
+  IntakeInput,
+  IntakeResult,
+} from "../../src/services/crates/run/protocol.js";
 import { ingestCrate } from "../../src/services/crates/run/ingest.js";
 import { LIMITS, readerOf } from "./crates.js";
 
@@ -48,6 +53,17 @@ export async function ingestHere(
     boundedGraphs({ ...LIMITS, ...limits }),
   );
   return { result, records };
+}
+
+/**
+ * Runs an intake in this thread, which knows the vocabularies already: a thread for each crate would
+ * read them again, for ten times as long as a small crate takes.
+ */
+export async function ingestInThisThread(
+  input: IntakeInput,
+  host: IntakeHost,
+): Promise<IntakeResult> {
+  return ingestCrate(input, await openObjects(input.objects), host, boundedGraphs(input.limits));
 }
 
 /** A fault of the answer itself: a refusal without a reason, or an undocumented code. */

@@ -11,7 +11,11 @@ import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js
 import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
 import type { Submission } from "../../src/storage/records/submissions-port.js";
 import { planCrate, type CratePlan } from "../../src/services/crates/plan.js";
-import { intakeHandler, type CrateSubmissionInput } from "../../src/services/crates/intake.js";
+import {
+  type CrateSubmissionInput,
+  type IntakeDeps,
+  intakeHandler,
+} from "../../src/services/crates/intake.js";
 
 export const UPLOADER = "ark:99999/user-ada";
 export const BASE_URL = "https://registry.example";
@@ -37,7 +41,11 @@ export interface IntakeRig {
   close(): Promise<void>;
 }
 
-export async function openIntakeRig(settings: Partial<Config> = {}): Promise<IntakeRig> {
+/** @param ingest in place of a thread for each crate */
+export async function openIntakeRig(
+  settings: Partial<Config> = {},
+  ingest?: IntakeDeps["ingest"],
+): Promise<IntakeRig> {
   const folder = await mkdtemp(join(tmpdir(), "intake-"));
   const location = { files: join(folder, "objects") };
   const config = { ...readConfig({}), ...settings };
@@ -53,7 +61,12 @@ export async function openIntakeRig(settings: Partial<Config> = {}): Promise<Int
     backOff: () => 10,
     onFault: (_, error) => faults.push(error),
   });
-  await jobs.start(intakeHandler({ records, config, baseUrl: () => BASE_URL }, location));
+  await jobs.start(
+    intakeHandler(
+      { records, config, baseUrl: () => BASE_URL, ...(ingest ? { ingest } : {}) },
+      location,
+    ),
+  );
   return {
     records,
     objects,

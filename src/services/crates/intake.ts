@@ -60,20 +60,17 @@ export interface IntakeDeps {
   /** Public address without a slash at the end. */
   baseUrl: () => string;
   now?: () => number;
+  /** Runs an intake; in a thread of its own by default. */
+  ingest?: typeof runThread;
 }
 
 /** The handler of a composed registry. */
 export function intakeHandler(
-  deps: Omit<IntakeDeps, "objects">,
+  { records, config, baseUrl, ingest }: Omit<IntakeDeps, "objects" | "now">,
   objects: ObjectsLocation,
 ): JobHandler {
   return (job) =>
-    intakeCrate(job, {
-      records: deps.records,
-      config: deps.config,
-      baseUrl: deps.baseUrl,
-      objects,
-    });
+    intakeCrate(job, { records, config, baseUrl, objects, ...(ingest ? { ingest } : {}) });
 }
 
 /**
@@ -121,7 +118,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     await deps.records.release(holder);
   };
   try {
-    const result = await runThread(inputOf(job, deps), host, job.signal, {
+    const result = await (deps.ingest ?? runThread)(inputOf(job, deps), host, job.signal, {
       timeout: deps.config.INTAKE_TIMEOUT,
       memory: deps.config.INTAKE_MEMORY,
       apart: job.apart,

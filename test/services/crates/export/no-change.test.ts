@@ -25,6 +25,7 @@ import {
   zip,
   zipFolder,
 } from "../../../support/crates.js";
+import { ingestInThisThread } from "../../../support/intake-here.js";
 import { type IntakeRig, openIntakeRig, UPLOADER } from "../../../support/registry.js";
 import { variedCrate } from "../../../support/varied-crates.js";
 
@@ -43,7 +44,7 @@ const ADDED = /(?:\/|#)(?:sha256|contentSize|contentUrl|sourceContentUrl)$/;
 
 let rig: IntakeRig;
 beforeEach(async () => {
-  rig = await openIntakeRig();
+  rig = await openIntakeRig({}, ingestInThisThread);
 });
 afterEach(() => rig.close());
 
