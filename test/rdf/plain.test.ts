@@ -69,7 +69,7 @@ const values: fc.Arbitrary<JsonValue> = fc.oneof(
   fc.array(scalar, { maxLength: 3 }),
   fc.array(fc.array(scalar, { maxLength: 2 }), { maxLength: 2 }),
   fc.dictionary(words, scalar, { maxKeys: 2 }),
-) as fc.Arbitrary<JsonValue>;
+);
 const types = fc.oneof(
   fc.constantFrom(
     "evi:Dataset",
