@@ -1,15 +1,14 @@
 import { fileURLToPath } from "node:url";
 import { openPostgresRecordStore } from "../src/storage/records/postgres/index.js";
-import type { PostgresServer } from "../test/support/servers/postgres.js";
+import { PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
-import { arkOf, recordMaker, roleOf } from "./support/documents.js";
+import { randomPaths, recordMaker } from "./support/documents.js";
 import { LoadGenerator } from "./support/load.js";
-import { alternating, perSecond } from "./support/measure.js";
-import { emptyTables, onPostgres, storeOptions } from "./support/on-postgres.js";
+import { alternating } from "./support/measure.js";
 import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./baselines/pgbench.js";
-import { BareStatements } from "./baselines/postgres.js";
+import { rowsOf } from "./baselines/postgres.js";
 
 /** Connections of each side, as DATABASE_POOL has it. */
 const CONNECTIONS = 10;
@@ -17,30 +16,51 @@ const CONNECTIONS = 10;
 const WRITTEN = 3;
 
 /**
- * The registry over HTTP with its records in PostgreSQL, all else as in profile single, beside what
- * pgbench gets out of the same database, also from two nodes, as a process of Node does its work on
- * one core; and beside what Node itself needs for a read: the select through the bare driver, the
- * bytes of a record from memory by a bare Express handler, and both in one.
+ * The registry over HTTP with its records in PostgreSQL and everything else as in profile single,
+ * beside what pgbench gets out of the same database, also from two nodes, because a Node process
+ * uses one core; and beside a bare Express handler that runs the same select.
  */
-export const postgresHttp: Bench = onPostgres(hasPgbench, "PostgreSQL with its pgbench", measure);
+export const postgresHttp: Bench = async (surroundings) => {
+  if (!hasPgbench) {
+    surroundings.say(
+      "PostgreSQL with its pgbench is not installed (Debian: apt-get install postgresql): " +
+        "nothing is measured",
+    );
+    return [];
+  }
+  const server = await PostgresServer.start();
+  try {
+    return await measure(server, surroundings);
+  } finally {
+    await server.stop();
+  }
+};
 
 async function measure(
   server: PostgresServer,
   { sizes, folder, load }: Surroundings,
 ): ReturnType<Bench> {
   const { rounds, seconds, warmUp, writers, connections, keys, fewRecords } = sizes;
-  const [url, bareUrl] = [await server.schema(), await emptyTables(server)];
-  const store = await openPostgresRecordStore({ ...storeOptions(CONNECTIONS), url });
+  const [url, bareUrl] = [await server.schema(), await server.schema()];
   const make = await recordMaker();
+  const opened = (at: string) =>
+    openPostgresRecordStore({
+      url: at,
+      pool: CONNECTIONS,
+      timeout: 60_000,
+      connectTimeout: 30_000,
+      poll: 100,
+    });
+  const store = await opened(url);
   await store.commit({
     by: null,
     at: Date.now(),
     records: Array.from({ length: fewRecords }, (_, index) => make(index)),
   });
   await store.close();
-  const bare = new BareStatements(bareUrl, 1);
-  const rows = bare.rowsOf(0, make(WRITTEN));
-  await bare.close();
+  // Opening a store makes the tables, which pgbench fills.
+  await (await opened(bareUrl)).close();
+  const rows = rowsOf(make(WRITTEN));
   const files = await folder();
   const started: Server[] = [];
   const start = async (
@@ -51,7 +71,6 @@ async function measure(
     started.push(await startNode([fileURLToPath(new URL(module, import.meta.url)), ...args], env));
     return started.at(-1)!;
   };
-  const driver = new BareStatements(url, CONNECTIONS);
   // Beside the one that all share: two nodes are asked at the same time.
   const second = new LoadGenerator();
   try {
@@ -66,99 +85,64 @@ async function measure(
     const registry = await node(files);
     const beside = await node(await folder());
     const creating = (await Client.register(registry)).creating();
-    const paths = Array.from({ length: keys }, () => randomPath(fewRecords));
-    const bytes = Buffer.from(await (await fetch(registry.url + paths[0]!)).arrayBuffer());
-    const express = await start("baselines/express.js", [bytes.toString("base64")]);
-    const expressOn = await start("baselines/express-postgres.js", [url, String(CONNECTIONS)]);
+    const paths = randomPaths(keys, fewRecords);
+    const express = await start("baselines/express-postgres.js", [url, String(CONNECTIONS)]);
     const asked = async (from: Server, length: number, by = load, clients = connections) =>
       (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
-    const get =
-      (from: Server) =>
-      (length = seconds) =>
-        asked(from, length);
-    const ofTwo = async (length = seconds) =>
-      (
-        await Promise.all([
-          asked(registry, length, load, connections / 2),
-          asked(beside, length, second, connections / 2),
-        ])
-      ).reduce((sum, rate) => sum + rate);
-    let next = 0;
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
     const sides = {
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
-      reads: get(registry),
-      nodes: ofTwo,
-      driver: (length = seconds) =>
-        perSecond(connections, length, () => driver.find(paths[next++ % keys]!.slice(1))),
-      express: get(express),
-      expressOn: get(expressOn),
+      reads: (length = seconds) => asked(registry, length),
+      nodes: async (length = seconds) =>
+        (
+          await Promise.all([
+            asked(registry, length, load, connections / 2),
+            asked(beside, length, second, connections / 2),
+          ])
+        ).reduce((sum, rate) => sum + rate),
+      express: (length = seconds) => asked(express, length),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),
       creates: async (length = seconds) =>
         (await load.run({ ...creating, connections: writers, seconds: length })).perSecond,
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
-    const read = await alternating(rounds, {
-      bare: () => sides.bareReads(),
-      registry: () => sides.reads(),
+    const measured = await alternating(rounds, {
+      bareReads: () => sides.bareReads(),
+      reads: () => sides.reads(),
       nodes: () => sides.nodes(),
-      driver: () => sides.driver(),
       express: () => sides.express(),
-      expressOn: () => sides.expressOn(),
+      bareCreates: () => sides.bareCreates(),
+      creates: () => sides.creates(),
     });
-    const created = await alternating(rounds, {
-      bare: () => sides.bareCreates(),
-      registry: () => sides.creates(),
-    });
-    const reads = {
-      name: `GET /ark:… from PostgreSQL, ${connections} at a time`,
-      value: read.registry,
-      unit: "/s",
-    };
+    const name = `GET /ark:… from PostgreSQL, ${connections} at a time`;
+    const select = { name: "the same select by pgbench", value: measured.bareReads };
+    const wanted = { atLeast: 0.3 };
     return [
+      { name, value: measured.reads, unit: "/s", baseline: select, wanted },
       {
-        ...reads,
-        baseline: { name: "the same select by pgbench", value: read.bare },
-        wanted: { atLeast: 0.3 },
+        name: `${name}, of two nodes`,
+        value: measured.nodes,
+        unit: "/s",
+        baseline: select,
+        wanted,
       },
       {
-        ...reads,
-        name: `${reads.name}, of two nodes`,
-        value: read.nodes,
-        baseline: { name: "the same select by pgbench", value: read.bare },
-        wanted: { atLeast: 0.3 },
+        name,
+        value: measured.reads,
+        unit: "/s",
+        baseline: { name: "bare Express 5 with that select", value: measured.express },
       },
-      {
-        ...reads,
-        baseline: {
-          name: "the same select through bare pg in Node, without HTTP",
-          value: read.driver,
-        },
-      },
-      {
-        ...reads,
-        baseline: { name: "bare Express 5, same bytes from memory", value: read.express },
-      },
-      { ...reads, baseline: { name: "bare Express 5 with that select", value: read.expressOn } },
       {
         name: `POST /dataset into PostgreSQL, ${writers} at a time`,
-        value: created.registry,
+        value: measured.creates,
         unit: "/s",
-        baseline: { name: "the same inserts by pgbench", value: created.bare },
-        wanted: { atLeast: 0.3 },
+        baseline: { name: "the same inserts by pgbench", value: measured.bareCreates },
+        wanted,
       },
     ];
   } finally {
     second.close();
-    await driver.close();
     for (const server of started) await server.stop();
   }
-}
-
-function randomPath(records: number): string {
-  let index: number;
-  do index = Math.floor(Math.random() * records);
-  while (roleOf(index) !== "written");
-  return `/${arkOf(index)}`;
 }

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import type { Bench } from "./bench.js";
-import { arkOf, roleOf } from "./support/documents.js";
+import { randomPaths } from "./support/documents.js";
 import { alternating } from "./support/measure.js";
 import { startNode, startRegistry, untilLoaded, type Server } from "./support/server.js";
 
@@ -18,7 +18,7 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
   try {
     const few = await started(startRegistry(await stores.of(fewRecords)));
     const many = await started(startRegistry(await stores.of(manyRecords)));
-    const fewPaths = randomKeys(keys, fewRecords);
+    const fewPaths = randomPaths(keys, fewRecords);
     const bytes = Buffer.from(await (await fetch(few.url + fewPaths[0]!)).arrayBuffer());
     const express = await started(
       startNode([
@@ -36,8 +36,8 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
     const sides = {
       express: side(express, fewPaths),
       few: side(few, fewPaths),
-      many: side(many, randomKeys(keys, manyRecords)),
-      derived: side(many, randomKeys(keys, manyRecords, "read")),
+      many: side(many, randomPaths(keys, manyRecords)),
+      derived: side(many, randomPaths(keys, manyRecords, "read")),
     };
     for (const warm of Object.values(sides)) await warm(warmUp);
     const measured = await alternating(rounds, {
@@ -75,12 +75,3 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
     for (const server of servers) await server.stop();
   }
 };
-
-function randomKeys(keys: number, records: number, role = "written"): string[] {
-  return Array.from({ length: keys }, () => {
-    let index: number;
-    do index = Math.floor(Math.random() * records);
-    while (roleOf(index) !== role);
-    return `/${arkOf(index)}`;
-  });
-}

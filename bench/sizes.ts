@@ -27,7 +27,6 @@ export const SIZES = {
   starts: [5, 1, "starts of each sort"],
   settle: [3, 0.2, "seconds a registry is left alone before its memory is read"],
   writers: [64, 4, "creates at a time"],
-  jobs: [5_000, 50, "submissions that go through the queue"],
   hostile: [3_000, 60, "hostile requests, large, deep, wide, slow and repeated"],
   entities: [10_000, 60, "entities of the crate that is taken in"],
   payloadBytes: [
@@ -41,7 +40,6 @@ export const SIZES = {
     12_000_000,
     "bytes of the object that is put into S3 and read again",
   ],
-  metadataBytes: [100_000_000, 3_000_000, "bytes of metadata that breaks a limit"],
   chain: [1_000, 20, "nodes in the chain whose evidence is asked for"],
   graph: [10_000, 30, "nodes of the evidence graph that is measured beside a bare query"],
   largeGraph: [100_000, 200, "nodes of the evidence graph whose memory is measured"],
@@ -52,12 +50,6 @@ export const SIZES = {
     "SPARQL queries before the first measurement: after them an engine is as quick as it gets",
   ],
   cartesian: [10, 1, "seconds that a query without an end may run"],
-  projected: [10_000, 50, "records that a SPARQL endpoint is filled with"],
-  embedded: [60, 10, "records that an embeddings server makes vectors of"],
-  vectors: [100_000, 50, "vectors among which the nearest are looked for"],
-  clusterCrates: [24, 2, "crates that the workers of a cluster take in together"],
-  clusterWorkers: [4, 2, "most workers of a cluster that take in crates"],
-  clusterEntities: [500, 20, "entities of each of these crates"],
   tableRows: [1_000_000, 2_000, "rows of the table of eight columns that is checked"],
   embeddingRows: [6_000, 1_000, "rows of the table of 1,025 columns that is checked"],
 } as const satisfies Record<string, readonly [usual: number, tiny: number, about: string]>;

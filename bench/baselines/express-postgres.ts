@@ -4,19 +4,19 @@
  */
 import type { AddressInfo } from "node:net";
 import express from "express";
-import { BareStatements } from "./postgres.js";
+import pg from "pg";
+import { FIND } from "./postgres.js";
 
 const [url, connections] = process.argv.slice(2) as [string, string];
-const bare = new BareStatements(url, Number(connections));
+const pool = new pg.Pool({ connectionString: url, max: Number(connections) });
 const app = express();
 app.get("/*path", (req, res, next) => {
-  bare
-    .document(req.path.slice(1))
-    .then(
-      (document) =>
-        document ? res.type("application/ld+json").send(document) : res.sendStatus(404),
-      next,
-    );
+  pool
+    .query<unknown[]>({ name: "find", text: FIND, values: [req.path.slice(1)], rowMode: "array" })
+    .then(({ rows: [row] }) => {
+      if (row) res.type("application/ld+json").send(row.at(-1));
+      else res.sendStatus(404);
+    }, next);
 });
 const server = app.listen(0, "127.0.0.1", () => {
   process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);

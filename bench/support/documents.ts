@@ -32,6 +32,15 @@ export const arkOf = (index: number): string =>
   `ark:99999/${KIND_OF[roleOf(index)]}-b${number(index)}`;
 export const ownerOf = (thousand: number): string => `ark:99999/user-b${number(thousand)}`;
 
+/** Paths of random records of one role, among the first records of a filled store. */
+export const randomPaths = (count: number, records: number, role: Role = "written"): string[] =>
+  Array.from({ length: count }, () => {
+    let index: number;
+    do index = Math.floor(Math.random() * records);
+    while (roleOf(index) !== role);
+    return `/${arkOf(index)}`;
+  });
+
 /** A dataset as a client would send it, about 1 KB. */
 export const datasetBody = (owner: string, name = "Light microscopy images"): JsonObject => ({
   "@type": "evi:Dataset",

@@ -18,25 +18,6 @@ export async function timed(work: () => unknown): Promise<number> {
   return performance.now() - began;
 }
 
-/** How often a second `work` is done, so many at a time. */
-export async function perSecond(
-  atATime: number,
-  seconds: number,
-  work: () => Promise<unknown>,
-): Promise<number> {
-  let done = 0;
-  const began = performance.now();
-  await Promise.all(
-    Array.from({ length: atATime }, async () => {
-      while (performance.now() < began + seconds * 1000) {
-        await work();
-        done++;
-      }
-    }),
-  );
-  return done / ((performance.now() - began) / 1000);
-}
-
 /**
  * Measures every side once a round (A B C A B C …), so that other load on the machine affects all
  * of them alike, and returns each side's median.

@@ -5,52 +5,38 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { isMet, ratioOf } from "../../bench/bench.js";
-import { canProject } from "../../bench/projection.js";
 import { table } from "../../bench/report.js";
 import { readSizes } from "../../bench/sizes.js";
 import { inPairs, alternating, median, percentile } from "../../bench/support/measure.js";
 import { stolenShare, ticks } from "../../bench/support/stolen.js";
 import { hasPgbench } from "../../bench/baselines/pgbench.js";
-import { hasPostgres } from "../support/servers/postgres.js";
 import { packageRoot } from "../../src/package-root.js";
 import { COMPILE_LESS } from "../support/compile-less.js";
 import { minioMissing } from "../support/servers/minio.js";
-import { clusterInstalled } from "../support/topology.js";
-import { redisInstalled } from "../support/servers/redis.js";
 
 const run = promisify(execFile);
 /** Those that need a server, and whether it is here. */
 const NEEDS: Readonly<Record<string, boolean>> = {
-  jobs: redisInstalled,
-  postgres: hasPostgres,
   "postgres-http": hasPgbench,
   objects: minioMissing === undefined,
-  projection: canProject(),
-  cluster: clusterInstalled,
 };
 const BENCHES = [
   "start",
   "tabular",
   "memory",
-  "jobs",
   "creates",
-  "postgres",
   "postgres-http",
   "reads-while-writing",
   "hostile",
   "intake",
   "crate-rate",
   "crate-memory",
-  "crate-limits",
   "objects",
   "evidence",
   "evidence-graphs",
   "resolve",
   "graphql",
   "sparql",
-  "projection",
-  "vectors",
-  "cluster",
 ];
 
 interface Shown {
@@ -103,8 +89,8 @@ describe("npm run bench", { timeout: 600_000 }, () => {
   });
 
   it("runs those that are named, and says which there are", async () => {
-    const { stdout } = await bench("jobs");
-    expect(stdout).toContain("\njobs\n");
+    const { stdout } = await bench("memory");
+    expect(stdout).toContain("\nmemory\n");
     expect(stdout).not.toContain("\nstart\n");
     await expect(bench("memroy")).rejects.toMatchObject({
       code: 1,

@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { resident } from "../../bench/support/resident.js";
 import { zip } from "../support/crates.js";
 import { largeCrate } from "../support/large-crate.js";
 import type { User } from "../support/registry-client.js";
+import { RegistryProcess } from "../support/registry-process.js";
+import { isCluster } from "../support/roles.js";
 import { RunWorld } from "../support/run-world.js";
 import { PodmanServer, podmanInstalled } from "../support/servers/podman.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
@@ -103,6 +106,19 @@ describe("metadata beyond a limit", () => {
     ],
   ])("is refused with 413 and its name: %s", async (_, metadata, finding) => {
     expect(await refusal(metadata())).toMatchObject({ status: 413, findings: [finding] });
+  });
+
+  test.skipIf(isCluster)("leaves no memory behind after it is refused", async () => {
+    const { pid } = registry as RegistryProcess;
+    const refused = async (count: number) => {
+      for (let index = 0; index < count; index++)
+        expect((await refusal(`${HEAD},"description":"${padding(6e6)}"}]}`)).status).toBe(413);
+    };
+    // The first ones load code and grow the heap to its usual size.
+    await refused(5);
+    const before = resident(pid);
+    await refused(20);
+    expect(resident(pid) - before, "MiB, after 120 MB of metadata").toBeLessThan(64);
   });
 
   test("is read when it is large and breaks no limit", async () => {
