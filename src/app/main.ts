@@ -1,6 +1,3 @@
-import { explain, runService } from "./service.js";
+import { runService } from "./service.js";
 
-runService().catch((error: unknown) => {
-  process.stderr.write(`arkgraph: ${explain(error)}\n`);
-  process.exit(1);
-});
+await runService();

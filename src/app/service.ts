@@ -66,13 +66,19 @@ export function explain(error: unknown): string {
 
 /**
  * Runs the registry as this process until SIGTERM or SIGINT, which end the process with status 0.
- * Resolves when it listens and has logged its address.
+ * Resolves when it listens and has logged its address. A failed start ends the process with status
+ * 1 and one line with the reason.
  * @param env holds the settings
- * @throws as `serve`; {@link explain} turns it into a line
  */
-export async function runService(
-  env: Readonly<Record<string, string | undefined>> = process.env,
-): Promise<void> {
+export const runService = (env: Settings = process.env): Promise<void> =>
+  listenUntilSignal(env).catch((error: unknown) => {
+    process.stderr.write(`arkgraph: ${explain(error)}\n`);
+    process.exit(1);
+  });
+
+type Settings = Readonly<Record<string, string | undefined>>;
+
+async function listenUntilSignal(env: Settings): Promise<void> {
   collectAll();
   const config = readConfig(env);
   checkProfile(config);
