@@ -1,5 +1,5 @@
 // Bundles the command line into one CommonJS file: reading a hundred small modules took longer than most commands.
-// Commands that need the registry stay outside and are loaded from dist/cli/ when they run.
+// Commands that need the registry stay outside and are loaded from dist/bundled/cli/ when they run.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -17,29 +17,29 @@ const outside = {
         ? { path: path.replace(/^\./, "../bundled/cli"), external: true }
         : undefined,
     );
-    // Packages are loaded from node_modules when they are needed, but for the parser of the command
-    // line, which always is.
-    onResolve({ filter: /^[^./]/ }, ({ path }) =>
-      path === "commander" || path.startsWith("node:") ? undefined : { path, external: true },
-    );
   },
 };
 
-await build({
-  stdin: {
-    contents: 'import { run } from "./cli/program.js"; void run(process.argv.slice(2));',
-    resolveDir: root,
-    sourcefile: "bundle-entry.ts",
-    loader: "ts",
-  },
-  outfile: `${root}/dist/cli/arkgraph.cjs`,
-  bundle: true,
-  platform: "node",
-  format: "cjs",
-  target: "node20",
-  define: { ARKGRAPH_VERSION: JSON.stringify(version) },
-  minifySyntax: true,
-  minifyWhitespace: true,
-  logLevel: "warning",
-  plugins: [outside],
-});
+/** @returns paths of the modules that were bundled */
+export async function bundleCli() {
+  const { metafile } = await build({
+    stdin: {
+      contents: 'import { run } from "./cli/program.js"; void run(process.argv.slice(2));',
+      resolveDir: root,
+      sourcefile: "bundle-entry.ts",
+      loader: "ts",
+    },
+    outfile: `${root}/dist/cli/arkgraph.cjs`,
+    bundle: true,
+    platform: "node",
+    format: "cjs",
+    target: "node20",
+    define: { ARKGRAPH_VERSION: JSON.stringify(version) },
+    minify: true,
+    keepNames: true,
+    logLevel: "warning",
+    plugins: [outside],
+    metafile: true,
+  });
+  return Object.keys(metafile.inputs);
+}

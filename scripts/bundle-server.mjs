@@ -1,10 +1,14 @@
 // Bundles the service into few files: finding and reading some thousand small modules was most of a start, and is
 // of a thread's. What only some registries load is a file of its own. Packages with native parts stay in node_modules.
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+
+const { dependencies } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
+/** Packages that others use where they are installed; they are not. */
+const ABSENT = ["class-validator", "bufferutil", "utf-8-validate", "pg-native"];
 
 /** What `threadModule` is asked for. */
 const THREADS = [
@@ -58,45 +62,42 @@ const nodeHash = {
   },
 };
 
-/**
- * @param entries modules below `dist`, without extension, by the name of what is made of them
- * @param chunks folder of what they share
- */
-async function bundle(entries, chunks) {
-  // Their names carry what is in them: those of an earlier build would stay for ever.
-  rmSync(`${root}/dist/${chunks}`, { recursive: true, force: true });
-  await build({
+const bundled = (modules) =>
+  Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
+
+/** @returns paths of the modules that were bundled */
+export async function bundleServer() {
+  // Names of chunks carry what is in them: those of an earlier build would stay for ever.
+  for (const folder of ["bundled", "chunks"])
+    rmSync(`${root}/dist/${folder}`, { recursive: true, force: true });
+  // Threads share files with the service, so that each module is in the package once.
+  const entries = {
+    server: "src/app/main",
+    // What the package exports.
+    index: "src/app/service",
+    ...bundled(COMMANDS),
+    ...bundled(THREADS),
+  };
+  const { metafile } = await build({
     // What tsc made: its output carries the types of decorated methods, which esbuild's own would not.
     entryPoints: Object.fromEntries(
       Object.entries(entries).map(([name, module]) => [name, `${root}/dist/${module}.js`]),
     ),
     outdir: `${root}/dist`,
-    chunkNames: `${chunks}/[name]-[hash]`,
+    chunkNames: "chunks/[name]-[hash]",
     splitting: true,
     bundle: true,
     platform: "node",
     format: "esm",
     target: "node20",
     sourcemap: true,
+    minify: true,
     keepNames: true,
     logLevel: "warning",
-    external: [
-      "libsql",
-      "oxigraph",
-      "@node-rs/*",
-      "swagger-ui-dist",
-      "class-validator",
-      "bufferutil",
-      "utf-8-validate",
-      "pg-native",
-    ],
+    external: [...Object.keys(dependencies), ...ABSENT],
     banner: { js: banner },
     plugins: [nodeHash],
+    metafile: true,
   });
+  return Object.keys(metafile.inputs);
 }
-
-const bundled = (modules) =>
-  Object.fromEntries(modules.map((module) => [`bundled/${module}`, module]));
-await bundle({ server: "src/app/main", ...bundled(COMMANDS) }, "chunks");
-// Apart, so that what the service loads is not cut up by what threads share with it.
-await bundle(bundled(THREADS), "bundled/chunks");

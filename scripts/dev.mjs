@@ -31,7 +31,7 @@ const restart = () => {
     server = undefined;
     const next = () => {
       if (
-        spawnSync(process.execPath, ["scripts/bundle-server.mjs"], { cwd: root, stdio: "inherit" })
+        spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, stdio: "inherit" })
           .status === 0
       )
         server = run("dist/server.js");

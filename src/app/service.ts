@@ -65,6 +65,22 @@ export function explain(error: unknown): string {
 }
 
 /**
+ * Starts a registry in this process, for programs that use the published package (`index.d.ts`).
+ * The environment and the signals of the process are left to the program.
+ * @param settings by the names of docs/settings.md; DATA_DIR, PORT and others have defaults
+ * @throws ConfigError, or as `serve`
+ */
+export async function start(
+  settings: Settings = {},
+): Promise<Pick<Running, "url" | "adminToken" | "stop">> {
+  const config = readConfig(settings);
+  checkProfile(config);
+  const { serve } = await import("./serve.js");
+  const { url, adminToken, stop } = await serve(config, openLog(config.LOG_LEVEL));
+  return { url, adminToken, stop };
+}
+
+/**
  * Runs the registry as this process until SIGTERM or SIGINT, which end the process with status 0.
  * Resolves when it listens and has logged its address. A failed start ends the process with status
  * 1 and one line with the reason.

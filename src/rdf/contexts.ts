@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
+// @ts-expect-error -- it has no types
+import UntypedContextResolver from "jsonld/lib/ContextResolver.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { packageRoot } from "../package-root.js";
 
@@ -195,9 +196,9 @@ interface Resolved {
 interface Resolver {
   resolve(options: object): Promise<Resolved[]>;
 }
-const ContextResolver = createRequire(import.meta.url)(
-  "jsonld/lib/ContextResolver.js",
-) as new (options: { sharedCache: Map<string, unknown> }) => Resolver;
+const ContextResolver = UntypedContextResolver as new (options: {
+  sharedCache: Map<string, unknown>;
+}) => Resolver;
 
 /**
  * Resolves contexts for the JSON-LD processor, and counts how often one is applied anew. The

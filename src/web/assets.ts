@@ -1,16 +1,21 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
+import { brotliDecompressSync } from "node:zlib";
 import { packageRoot } from "../package-root.js";
 
-/** Where the build writes the files of the GraphQL explorer (`scripts/copy-graphiql.mjs`). */
-export const EXPLORER_FOLDER = join(packageRoot, "dist", "web", "graphiql");
-const EXPLORER_FILES: readonly string[] = [
-  "react.production.min.js",
-  "react-dom.production.min.js",
-  "graphiql.min.js",
-  "graphiql.min.css",
+/**
+ * Files of other packages: the GraphQL explorer and the API explorer. The build stores them as
+ * Brotli (`scripts/web-assets.mjs`).
+ */
+export const VENDOR_FOLDER = join(packageRoot, "dist", "web");
+const VENDOR_FILES: readonly string[] = [
+  "graphiql/react.production.min.js",
+  "graphiql/react-dom.production.min.js",
+  "graphiql/graphiql.min.js",
+  "graphiql/graphiql.min.css",
+  "swagger-ui/swagger-ui-bundle.js",
+  "swagger-ui/swagger-ui.css",
 ];
 
 /** A file that pages load. */
@@ -18,6 +23,8 @@ export interface Asset {
   bytes: Buffer;
   type: string;
   hash: string;
+  /** Path of its Brotli form, if the build made one. */
+  brotli: string | undefined;
 }
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -27,31 +34,9 @@ const TYPES: Readonly<Record<string, string>> = {
   ico: "image/x-icon",
   txt: "text/plain; charset=utf-8",
 };
-const SWAGGER_FILES = ["swagger-ui-bundle.js", "swagger-ui.css"];
-
-/** Where each asset is, by its name below `/assets/`; no other file of these folders is served. */
-const places: ReadonlyMap<string, () => string> = new Map([
-  ...readdirSync(join(packageRoot, "src", "web", "assets")).map((name): [string, () => string] => [
-    name,
-    () => join(packageRoot, "src", "web", "assets", name),
-  ]),
-  ...SWAGGER_FILES.map((name): [string, () => string] => [
-    `swagger-ui/${name}`,
-    () =>
-      join(dirname(createRequire(import.meta.url).resolve("swagger-ui-dist/package.json")), name),
-  ]),
-  ...EXPLORER_FILES.map((name): [string, () => string] => [
-    `graphiql/${name}`,
-    () => join(EXPLORER_FOLDER, name),
-  ]),
-]);
-/** Names of all assets. */
-export const assetNames = (): string[] => [...places.keys()];
-
-/**
- * Where the build writes the compressed forms of assets, by hash (`scripts/compress-assets.mjs`).
- */
-export const COMPRESSED_FOLDER = join(packageRoot, "dist", "web", "compressed");
+const OWN_FOLDER = join(packageRoot, "src", "web", "assets");
+/** No other file of the folder is served. */
+const own: ReadonlySet<string> = new Set(readdirSync(OWN_FOLDER));
 
 const loaded = new Map<string, Asset>();
 
@@ -59,20 +44,17 @@ const loaded = new Map<string, Asset>();
 export function asset(name: string): Asset | undefined {
   const known = loaded.get(name);
   if (known) return known;
-  const place = places.get(name);
-  if (!place) return undefined;
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(place());
-  } catch (error) {
-    // The explorer's files exist only if the build had the explorer.
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const brotli = VENDOR_FILES.includes(name) ? join(VENDOR_FOLDER, `${name}.br`) : undefined;
+  if (brotli === undefined && !own.has(name)) return undefined;
+  const bytes =
+    brotli === undefined
+      ? readFileSync(join(OWN_FOLDER, name))
+      : brotliDecompressSync(readFileSync(brotli));
   const made = {
     bytes,
     type: TYPES[name.split(".").at(-1)!] ?? "application/octet-stream",
     hash: createHash("sha256").update(bytes).digest("hex").slice(0, 12),
+    brotli,
   };
   loaded.set(name, made);
   return made;

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { assetUrl, EXPLORER_FOLDER } from "./assets.js";
+import { assetUrl, VENDOR_FOLDER } from "./assets.js";
 import { escapeHtml, htmlPage } from "./html.js";
 
 /** A text page: title and HTML body, for an address. */
@@ -190,8 +190,9 @@ interface Page {
  * @param policy the content security policy of pages; GraphiQL's style sheet embeds its fonts, so
  * fonts are allowed
  */
-export function graphqlPage(policy: string, folder = EXPLORER_FOLDER): Page {
-  if (!existsSync(join(folder, "graphiql.min.js"))) return { html: consolePage(), policy };
+export function graphqlPage(policy: string, folder = VENDOR_FOLDER): Page {
+  if (!existsSync(join(folder, "graphiql", "graphiql.min.js.br")))
+    return { html: consolePage(), policy };
   return { html: explorer(), policy: policy.replace("font-src 'self'", "font-src 'self' data:") };
 }
 

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
 import { ServiceError } from "../errors.js";
 import { notModified } from "../http/negotiation.js";
 import {
@@ -13,7 +12,7 @@ import {
   sendBytes,
   varying,
 } from "../http/reply.js";
-import { type Asset, assetAt, COMPRESSED_FOLDER } from "./assets.js";
+import { type Asset, assetAt } from "./assets.js";
 
 const FOREVER = "public, max-age=31536000, immutable";
 const HOUR = "public, max-age=3600";
@@ -96,17 +95,15 @@ export class SiteFiles {
     res.end(req.method === "HEAD" ? undefined : sent);
   }
 
-  #smaller(asset: Asset, encoding: Encoding): Promise<Buffer> {
-    const key = `${asset.hash}-${encoding}`;
+  #smaller({ hash, bytes, brotli }: Asset, encoding: Encoding): Promise<Buffer> {
+    const key = `${hash}-${encoding}`;
     let made = this.#compressed.get(key);
-    // Files that the build did not compress, in an installation from source for example, are
-    // compressed on the first request.
+    // What the build did not compress is compressed on the first request.
     if (!made)
       this.#compressed.set(
         key,
-        (made = readFile(join(COMPRESSED_FOLDER, `${asset.hash}.${encoding}`)).catch(() =>
-          encoded(asset.bytes, encoding),
-        )),
+        (made =
+          encoding === "br" && brotli !== undefined ? readFile(brotli) : encoded(bytes, encoding)),
       );
     return made;
   }
