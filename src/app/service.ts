@@ -117,7 +117,8 @@ async function listenUntilSignal(env: Settings): Promise<void> {
       },
     );
   };
-  process.on("SIGTERM", stop).on("SIGINT", stop);
+  // Windows sends SIGBREAK for Ctrl+Break; other systems have no such signal.
+  process.on("SIGTERM", stop).on("SIGINT", stop).on("SIGBREAK", stop);
 
   // Loaded only now, so that a wrong setting is reported at once.
   const { serve } = await import("./serve.js");

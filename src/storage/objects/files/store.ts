@@ -12,6 +12,7 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
 import { assertSize, giveUp, receive, type StageOptions, verified } from "../hashing.js";
 import type { ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
@@ -99,16 +100,43 @@ async function publish(folder: string, path: string, sha256: string): Promise<vo
   const { outer, inner, file } = fanOut(folder, sha256);
   try {
     // Over an equal object: same bytes, and a damaged one is healed.
-    await rename(path, file).catch(async (error: unknown) => {
+    await replaceFile(path, file).catch(async (error: unknown) => {
       if (codeOf(error) !== "ENOENT") throw error;
       await mkdir(inner, { recursive: true, mode: 0o700 });
       await syncFolder(folder);
       await syncFolder(outer);
-      await rename(path, file);
+      await replaceFile(path, file);
     });
     await syncFolder(inner);
   } catch (error) {
     throw asStoreError(error);
+  }
+}
+
+/** Codes of Windows for a file that is open elsewhere. */
+const HELD = new Set(["EPERM", "EACCES", "EBUSY"]);
+const HELD_TRIES = 20;
+const HELD_PAUSE = 100;
+
+/**
+ * Renames a staged file into its place. Windows refuses that while a reader has the equal object
+ * open, or a virus scanner the new file. After two seconds an existing object stays as it is: its
+ * bytes are the same.
+ */
+export async function replaceFile(
+  from: string,
+  to: string,
+  { platform = process.platform, move = rename, pause = HELD_PAUSE } = {},
+): Promise<void> {
+  for (let left = HELD_TRIES; ; left--) {
+    try {
+      return await move(from, to);
+    } catch (error) {
+      if (platform !== "win32" || !HELD.has(codeOf(error)!)) throw error;
+      if (left > 0) await sleep(pause);
+      else if ((await stat(to).catch(() => undefined)) === undefined) throw error;
+      else return removeFile(from);
+    }
   }
 }
 
