@@ -18,7 +18,7 @@ FROM ${NODE}
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Arkgraph" \
       org.opencontainers.image.description="A GraphQL-first knowledge-graph registry for research objects: RO-Crates in, JSON-LD records under ARK identifiers, provenance out, over GraphQL, REST and SPARQL." \
-      org.opencontainers.image.version="0.1.0" \
+      org.opencontainers.image.version="0.2.0" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.source="https://github.com/arkgraph/arkgraph" \
       org.opencontainers.image.revision="$REVISION"

@@ -87,7 +87,7 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
       parentSpanId: CALLER,
       resource: {
         "service.name": "arkgraph",
-        "service.version": "0.1.0",
+        "service.version": "0.2.0",
         "service.instance.id": expect.any(String),
       },
     });
