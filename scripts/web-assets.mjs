@@ -1,6 +1,6 @@
 // Files of other packages that pages load: the GraphQL and the API explorer for browsers. They are compressed here as
 // well as can be, so that a browser gets them without waiting for it, and without asking another site.
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -33,5 +33,12 @@ export async function compressWebAssets() {
       await rename(`${file}.part`, file);
     }),
   );
+  // What an earlier build left would be packed.
+  const web = join(root, "dist", "web");
+  const made = new Set(Object.keys(FILES).map((name) => join(web, `${name}.br`)));
+  for (const entry of await readdir(web, { recursive: true, withFileTypes: true })) {
+    const file = join(entry.parentPath, entry.name);
+    if (entry.isFile() && !made.has(file)) await rm(file);
+  }
   return Object.values(FILES).map((source) => `node_modules/${source}`);
 }
