@@ -1,11 +1,8 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
-import type { RecordStore, RecordWrite } from "../src/storage/records/port.js";
-import type { Bench, Surroundings } from "./bench.js";
+import type { Bench } from "./bench.js";
 import { Client } from "./support/client.js";
-import { recordMaker } from "./support/documents.js";
-import { inPairs, alternating, median, timed } from "./support/measure.js";
+import { inPairs, median, timed } from "./support/measure.js";
 import { startRegistry } from "./support/server.js";
 
 /** How often the cost of one sync of the disk is measured. */
@@ -15,12 +12,7 @@ const SYNCS = 200;
  * Durable creates: many at a time share a write to the disk, for which a single one waits alone.
  * The less the write costs, the less there is to share.
  */
-export const creates: Bench = async (surroundings) => [
-  ...(await overHttp(surroundings)),
-  ...(await inTheStore(surroundings)),
-];
-
-async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench> {
+export const creates: Bench = async ({ sizes, folder, load }) => {
   const { pairs, seconds, warmUp, writers } = sizes;
   const server = await startRegistry(await folder());
   try {
@@ -57,47 +49,7 @@ async function overHttp({ sizes, folder, load }: Surroundings): ReturnType<Bench
   } finally {
     await server.stop();
   }
-}
-
-/**
- * The same without HTTP, validation and expansion: the speed of the disk, and the gain of sharing.
- */
-async function inTheStore({ sizes, folder }: Surroundings): ReturnType<Bench> {
-  const { rounds, seconds, writers } = sizes;
-  const make = await recordMaker();
-  const store = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
-  try {
-    let next = 0;
-    const rate = async (atATime: number) => {
-      const first = next;
-      const began = performance.now();
-      const until = began + seconds * 1000;
-      await Promise.all(
-        Array.from({ length: atATime }, async () => {
-          while (performance.now() < until) await commit(store, make(next++));
-        }),
-      );
-      return (next - first) / ((performance.now() - began) / 1000);
-    };
-    const { many, one } = await alternating(rounds, {
-      many: () => rate(writers),
-      one: () => rate(1),
-    });
-    return [
-      {
-        name: `RecordStore.commit, ${writers} at a time`,
-        value: many,
-        unit: "/s",
-        baseline: { name: "one at a time", value: one },
-      },
-    ];
-  } finally {
-    await store.close();
-  }
-}
-
-const commit = (store: RecordStore, record: RecordWrite) =>
-  store.commit({ by: null, at: Date.now(), records: [record] });
+};
 
 /** The time to sync 4 KB to the disk of a folder (ms). */
 async function syncOf(folder: string): Promise<number> {

@@ -1,14 +1,38 @@
-import type { Bench } from "./bench.js";
+import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArk } from "../src/identifiers/ark.js";
+import { SUPPORTED_BY } from "../src/model/provenance.js";
+import { evidenceGraph } from "../src/services/evidence/evidence-graph.js";
+import { OxigraphEngine } from "../src/storage/graph/oxigraph/index.js";
+import type { RecordStore } from "../src/storage/records/port.js";
+import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
+import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { datasetBody } from "./support/documents.js";
 import { alternating, timed } from "./support/measure.js";
+import { writeProvenance } from "./support/provenance.js";
+import { peakResident, resident } from "./support/resident.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
+const MOST = 100_000;
+const LOAD = 120_000;
+/** Answers before the first measurement of a whole graph. */
+const WARM = 4;
+/** A record of every graph with little evidence of its own. */
+const SMALL = "ark:99999/graph-dataset-20";
+
 /**
- * Evidence graphs of a record without support, and of the end of a chain, against fetching the
- * record.
+ * Evidence graphs: of a record without support and of the end of a chain, compared with fetching
+ * the record; of many nodes, compared with the bare query; and the memory that a very large answer
+ * takes.
  */
-export const evidence: Bench = async ({ sizes, folder, load }) => {
+export const evidence: Bench = async (surroundings) => [
+  ...(await overHttp(surroundings)),
+  await besideQuery(surroundings),
+  await memoryOf(surroundings),
+];
+
+async function overHttp({ sizes, folder, load }: Surroundings): Promise<Figure[]> {
   const { rounds, seconds, warmUp, chain } = sizes;
   const server = await startRegistry(await folder());
   try {
@@ -73,4 +97,91 @@ export const evidence: Bench = async ({ sizes, folder, load }) => {
   } finally {
     await server.stop();
   }
-};
+}
+
+async function besideQuery({ sizes, folder }: Surroundings): Promise<Figure> {
+  const records = await openSqliteRecordStore({ file: join(await folder(), "records.db") });
+  const queries = new OxigraphEngine({ openFeed: () => records.openFeed() });
+  try {
+    const root = await writeProvenance(records, sizes.graph);
+    queries.start();
+    await queries.reach(await records.sequence(), LOAD);
+    const graph = async (): Promise<void> => {
+      const answer = await evidenceGraph(
+        { ark: parseArk(root)!, direction: "upstream", limit: MOST },
+        { records, queries },
+      );
+      if (answer["@graph"].length < sizes.graph - 1)
+        throw new Error(`the graph has ${answer["@graph"].length} nodes instead of ${sizes.graph}`);
+      JSON.stringify(answer);
+    };
+    const bare = async (): Promise<void> =>
+      void (await readAll(
+        records,
+        (await queries.select(`SELECT DISTINCT ?n { <${root}> <${SUPPORTED_BY}>+ ?n }`)).rows.map(
+          (row) => row["n"]!.value,
+        ),
+      ));
+    // A running registry is warm: both sides answer a few times first, so that the time of the
+    // compiler is not measured.
+    for (let round = 0; round < WARM; round++) {
+      await graph();
+      await bare();
+    }
+    const measured = await alternating(sizes.rounds, {
+      graph: () => timed(graph),
+      bare: () => timed(bare),
+    });
+    return {
+      name: `evidence graph of ${sizes.graph} nodes`,
+      value: measured.graph,
+      unit: "ms",
+      baseline: { name: "bare property path, and reading its records", value: measured.bare },
+      wanted: { atMost: 2 },
+    };
+  } finally {
+    await queries.close();
+    await records.close();
+  }
+}
+
+/** The records as JSON, in the plain way of a program that makes nodes of them. */
+async function readAll(records: RecordStore, arks: readonly string[]): Promise<unknown[]> {
+  return (await records.findMany(arks)).map(
+    (record) => record && (JSON.parse(Buffer.from(record.document).toString()) as unknown),
+  );
+}
+
+async function memoryOf({ sizes, folder, say }: Surroundings): Promise<Figure> {
+  const dataDir = await folder();
+  const records = await openSqliteRecordStore({ file: join(dataDir, "records.db") });
+  const root = await writeProvenance(records, sizes.largeGraph);
+  await records.close();
+  const server = await startRegistry(dataDir);
+  try {
+    await untilLoaded(server);
+    const ask = (ark: string) => fetch(`${server.url}/evidencegraph/query/${ark}?limit=${MOST}`);
+    // The memory of code and first use does not belong to an answer's size; the engine's memory for
+    // finding the nodes does.
+    await (await ask(SMALL)).text();
+    await pause(1000);
+    const before = resident(server.pid);
+    let size = 0;
+    let took = 0;
+    const peak = await peakResident(server.pid, async () => {
+      took = await timed(async () => {
+        for await (const chunk of (await ask(root)).body!) size += (chunk as Uint8Array).byteLength;
+      });
+    });
+    say(`${sizes.largeGraph} nodes in ${(took / 1000).toFixed(1)} s`);
+    return {
+      name: `memory for an answer of ${sizes.largeGraph} nodes`,
+      value: Math.max(0.1, peak - before),
+      unit: "MiB",
+      baseline: { name: "size of the answer", value: size / 2 ** 20 },
+      wanted: { atMost: 3 },
+    };
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,177 +1,170 @@
 import { execFile } from "node:child_process";
-import { readdir, rm, stat } from "node:fs/promises";
+import { rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { promisify } from "node:util";
-import type { Bench, Figure } from "./bench.js";
+import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { writeLargeArchive, type LargeArchive } from "./support/large-archive.js";
-import { alternating, median, percentile, timed } from "./support/measure.js";
+import { alternating, percentile, timed } from "./support/measure.js";
 import { reads } from "./support/reads.js";
 import { peakResident, resident } from "./support/resident.js";
-import { startRegistry, untilLoaded } from "./support/server.js";
+import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 import { uploadFile } from "./support/upload.js";
 
 const run = promisify(execFile);
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toPrecision(2)} GB`;
 
 /**
- * How much the registry grows by taking in archives of any size: of many members, of a giant one,
- * deflated, stored, in zip64.
+ * Crates with large files, in three shapes: how much the registry's memory grows during the upload;
+ * and of the first shape the rate, and how long readers wait meanwhile.
  */
-export const crateMemory: Bench = async ({ sizes, folder, say }) => {
-  const archive = join(await folder(), "crate.zip");
-  const { memoryBytes } = sizes;
-  const shapes: (LargeArchive & { about: string })[] = [
-    {
+export const largeCrates: Bench = async (surroundings) => {
+  const { crateBytes } = surroundings.sizes;
+  const small = { manyBytes: 25_000, giantStored: false, zip64: true };
+  return [
+    ...(await rateOf(surroundings)),
+    ...(await growthOf(surroundings, "in many small files", {
+      ...small,
       name: "Many",
-      about: "many deflated members",
-      many: Math.ceil(memoryBytes / 10 / 25_000),
-      manyBytes: 25_000,
+      many: Math.ceil(crateBytes / 4 / 25_000),
       giant: 0,
-      giantStored: false,
-      zip64: true,
-    },
-    {
-      name: "Giant",
-      about: "one deflated member",
+    })),
+    ...(await growthOf(surroundings, "in one stored file, zip64", {
+      ...small,
+      name: "Stored",
       many: 1,
-      manyBytes: 1000,
-      giant: Math.ceil(memoryBytes / 2),
-      giantStored: false,
-      zip64: true,
-    },
-    {
-      name: "All",
-      about: "many deflated, a giant stored one",
-      many: Math.ceil(memoryBytes / 20 / 25_000),
-      manyBytes: 25_000,
-      giant: Math.ceil(memoryBytes * 0.95),
+      giant: Math.ceil(crateBytes * 2.5),
       giantStored: true,
-      zip64: true,
-    },
+    })),
   ];
-  const figures: Figure[] = [];
-  for (const { about, ...shape } of shapes) {
-    say(`writing an archive of ${about}`);
-    const bytes = await writeLargeArchive(archive, shape);
-    const size = (await stat(archive)).size;
-    const dataDir = await folder();
-    const server = await startRegistry(dataDir);
-    try {
-      await untilLoaded(server);
-      const client = await Client.register(server);
-      await pause(sizes.settle * 1000);
-      const idle = resident(server.pid);
-      let seconds = 0;
-      const peak = await peakResident(
-        server.pid,
-        async () => (seconds = (await timed(() => uploadFile(client, archive))) / 1000),
-      );
-      figures.push({
-        name: `growth, ${(size / 1e9).toPrecision(2)} GB of ${about}`,
-        value: Math.max(0.1, peak - idle),
-        unit: "MiB",
-        wanted: { below: 64 },
-        note:
-          `idle ${idle.toFixed(0)}, peak ${peak.toFixed(0)} MiB; ` +
-          `${(bytes / 1e9).toPrecision(2)} GB inside, in ${seconds.toFixed(0)} s`,
-      });
-    } finally {
-      await server.stop();
-      // The disk need not hold all of them at a time.
-      await rm(dataDir, { recursive: true, force: true });
-      await rm(archive, { force: true });
-    }
-  }
-  return figures;
 };
 
-/**
- * The rate of an intake, upload included, against checking the archive and hashing its members with
- * the system's own programs.
- */
-export const crateRate: Bench = async ({ sizes, folder, say }) => {
-  const place = await folder();
-  const server = await startRegistry(await folder());
-  const archive = (round: number) => join(place, `crate-${round}.zip`);
+/** Uploads a file; returns the growth of the registry's memory meanwhile. */
+async function uploaded(
+  server: Server,
+  client: Client,
+  archive: string,
+  about: string,
+): Promise<Figure> {
+  const idle = resident(server.pid);
+  const peak = await peakResident(server.pid, () => uploadFile(client, archive));
+  return {
+    name: `memory growth, crate of ${about}`,
+    value: Math.max(0.1, peak - idle),
+    unit: "MiB",
+    wanted: { below: 64 },
+    note: `idle ${idle.toFixed(0)}, peak ${peak.toFixed(0)} MiB`,
+  };
+}
+
+/** A registry of its own, which is removed afterwards: the disk need not hold all crates. */
+async function onRegistry<Result>(
+  { sizes, folder }: Surroundings,
+  work: (server: Server, client: Client) => Promise<Result>,
+): Promise<Result> {
+  const dataDir = await folder();
+  const server = await startRegistry(dataDir);
   try {
     await untilLoaded(server);
     const client = await Client.register(server);
-    const path = `/${client.user}`;
-    say("writing archives");
-    const half = Math.ceil(sizes.payloadBytes / 2);
-    let bytes = 0;
-    for (let round = 0; round < sizes.rounds; round++)
-      bytes = await writeLargeArchive(archive(round), {
-        name: `Round ${round}`,
-        many: Math.ceil(half / 1e6),
-        manyBytes: Math.min(1e6, half),
-        giant: half,
-        giantStored: false,
-        zip64: false,
-      });
-    const rate = (ms: number): number => bytes / 1e6 / (ms / 1000);
-    const unpacked = join(place, "unpacked");
-    const programs = await run("unzip", ["-qq", archive(0), "-d", unpacked]).then(
-      () => true,
-      () => false,
-    );
-    const quiet = await reads(server.url + path, () => pause(sizes.seconds * 1000));
+    await pause(sizes.settle * 1000);
+    return await work(server, client);
+  } finally {
+    await server.stop();
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function growthOf(
+  surroundings: Surroundings,
+  about: string,
+  shape: LargeArchive,
+): Promise<Figure[]> {
+  const place = await surroundings.folder();
+  const archive = join(place, "crate.zip");
+  surroundings.say(`writing an archive ${about}`);
+  await writeLargeArchive(archive, shape);
+  const { size } = await stat(archive);
+  const figure = await onRegistry(surroundings, (server, client) =>
+    uploaded(server, client, archive, `${gigabytes(size)} ${about}`),
+  );
+  await rm(place, { recursive: true });
+  return [figure];
+}
+
+/**
+ * The rate of an intake, upload included, against checking the archive and hashing its members with
+ * the system's own programs. Half of the crate is in files of 1 MB, half in one file.
+ */
+async function rateOf(surroundings: Surroundings): Promise<Figure[]> {
+  const { sizes, folder, say } = surroundings;
+  const place = await folder();
+  const archive = (round: number) => join(place, `crate-${round}.zip`);
+  say("writing archives with large files");
+  const half = Math.ceil(sizes.crateBytes / 2);
+  let bytes = 0;
+  for (let round = 0; round < sizes.rounds; round++)
+    bytes = await writeLargeArchive(archive(round), {
+      name: `Round ${round}`,
+      many: Math.ceil(half / 1e6),
+      manyBytes: Math.min(1e6, half),
+      giant: half,
+      giantStored: false,
+      zip64: false,
+    });
+  const crate = `${gigabytes(bytes)} in large files`;
+  const unpacked = join(place, "unpacked");
+  const programs = await run("unzip", ["-qq", archive(0), "-d", unpacked]).then(
+    () => true,
+    () => false,
+  );
+  const figures = await onRegistry(surroundings, async (server, client) => {
+    const path = `${server.url}/${client.user}`;
+    const quiet = await reads(path, () => pause(sizes.seconds * 1000));
     const during: number[] = [];
-    let uploads = 0;
-    const sides = {
+    const growth: Figure[] = [];
+    const measured = await alternating(sizes.rounds, {
       intake: () =>
-        timed(async () =>
-          during.push(
-            ...(await reads(server.url + path, () => uploadFile(client, archive(uploads++)))),
-          ),
-        ),
-      ...(programs
-        ? {
-            check: () => timed(() => run("unzip", ["-tqq", archive(0)])),
-            hash: () =>
-              timed(() =>
-                run("sh", ["-c", `find . -type f -exec sha256sum {} +`], {
-                  cwd: unpacked,
-                  maxBuffer: 2 ** 28,
-                }),
-              ),
-          }
-        : {}),
-    };
-    const measured = await alternating<"intake" | "check" | "hash">(
-      sizes.rounds,
-      sides as Required<typeof sides>,
-    );
+        timed(async () => {
+          const upload = async () =>
+            void growth.push(await uploaded(server, client, archive(growth.length), crate));
+          during.push(...(await reads(path, upload)));
+        }),
+      programs: async () =>
+        programs
+          ? timed(async () => {
+              await run("unzip", ["-tqq", archive(0)]);
+              await run("sh", ["-c", "find . -type f -exec sha256sum {} +"], {
+                cwd: unpacked,
+                maxBuffer: 2 ** 28,
+              });
+            })
+          : 0,
+    });
+    const rate = (ms: number): number => bytes / 1e6 / (ms / 1000);
     return [
       {
-        name: `crate of ${(bytes / 1e9).toPrecision(2)} GB, upload to finished`,
+        name: `crate of ${crate}, upload to finished`,
         value: rate(measured.intake),
         unit: "MB/s",
         ...(programs
           ? {
-              baseline: {
-                name: "unzip -t and sha256sum",
-                value: rate(measured.check + measured.hash),
-              },
+              baseline: { name: "unzip -t and sha256sum", value: rate(measured.programs) },
               wanted: { atLeast: 0.5 },
             }
           : { note: "unzip is not installed: nothing to compare with" }),
       },
       {
-        name: `p99 of reads during a crate of ${(bytes / 1e9).toPrecision(2)} GB`,
+        name: "p99 of reads during it",
         value: percentile(during, 0.99),
         unit: "ms",
         baseline: { name: "quiet", value: percentile(quiet, 0.99) },
         wanted: { below: 50 },
-        note:
-          `median ${median(during).toFixed(1)} ms, longest ${Math.max(...during).toFixed(1)} ` +
-          `ms of ${during.length} reads`,
       },
+      growth[0]!,
     ];
-  } finally {
-    await server.stop();
-    for (const name of await readdir(place))
-      await rm(join(place, name), { recursive: true, force: true });
-  }
-};
+  });
+  await rm(place, { recursive: true });
+  return figures;
+}

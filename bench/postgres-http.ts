@@ -4,7 +4,6 @@ import { PostgresServer } from "../test/support/servers/postgres.js";
 import type { Bench, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { randomPaths, recordMaker } from "./support/documents.js";
-import { LoadGenerator } from "./support/load.js";
 import { alternating } from "./support/measure.js";
 import { registryEnv, startNode, untilLoaded, type Server } from "./support/server.js";
 import { hasPgbench, Pgbench } from "./baselines/pgbench.js";
@@ -17,8 +16,8 @@ const WRITTEN = 3;
 
 /**
  * The registry over HTTP with its records in PostgreSQL and everything else as in profile single,
- * beside what pgbench gets out of the same database, also from two nodes, because a Node process
- * uses one core; and beside a bare Express handler that runs the same select.
+ * beside what pgbench gets out of the same database, and beside a bare Express handler that runs the
+ * same select.
  */
 export const postgresHttp: Bench = async (surroundings) => {
   if (!hasPgbench) {
@@ -71,36 +70,22 @@ async function measure(
     started.push(await startNode([fileURLToPath(new URL(module, import.meta.url)), ...args], env));
     return started.at(-1)!;
   };
-  // Beside the one that all share: two nodes are asked at the same time.
-  const second = new LoadGenerator();
   try {
-    const node = async (data: string): Promise<Server> => {
-      const one = await start("support/mixed-registry.js", [], {
-        ...registryEnv(data),
-        DATABASE_URL: url,
-      });
-      await untilLoaded(one);
-      return one;
-    };
-    const registry = await node(files);
-    const beside = await node(await folder());
+    const registry = await start("support/mixed-registry.js", [], {
+      ...registryEnv(files),
+      DATABASE_URL: url,
+    });
+    await untilLoaded(registry);
     const creating = (await Client.register(registry)).creating();
     const paths = randomPaths(keys, fewRecords);
     const express = await start("baselines/express-postgres.js", [url, String(CONNECTIONS)]);
-    const asked = async (from: Server, length: number, by = load, clients = connections) =>
-      (await by.run({ url: from.url, connections: clients, seconds: length, paths })).perSecond;
+    const asked = async (from: Server, length: number) =>
+      (await load.run({ url: from.url, connections, seconds: length, paths })).perSecond;
     const reading = new Pgbench(url, files);
     const inserting = new Pgbench(bareUrl, files);
     const sides = {
       bareReads: (length = seconds) => reading.read(fewRecords, connections, length),
       reads: (length = seconds) => asked(registry, length),
-      nodes: async (length = seconds) =>
-        (
-          await Promise.all([
-            asked(registry, length, load, connections / 2),
-            asked(beside, length, second, connections / 2),
-          ])
-        ).reduce((sum, rate) => sum + rate),
       express: (length = seconds) => asked(express, length),
       bareCreates: (length = seconds) => inserting.create(rows, writers, length),
       creates: async (length = seconds) =>
@@ -110,7 +95,6 @@ async function measure(
     const measured = await alternating(rounds, {
       bareReads: () => sides.bareReads(),
       reads: () => sides.reads(),
-      nodes: () => sides.nodes(),
       express: () => sides.express(),
       bareCreates: () => sides.bareCreates(),
       creates: () => sides.creates(),
@@ -120,13 +104,6 @@ async function measure(
     const wanted = { atLeast: 0.3 };
     return [
       { name, value: measured.reads, unit: "/s", baseline: select, wanted },
-      {
-        name: `${name}, of two nodes`,
-        value: measured.nodes,
-        unit: "/s",
-        baseline: select,
-        wanted,
-      },
       {
         name,
         value: measured.reads,
@@ -142,7 +119,6 @@ async function measure(
       },
     ];
   } finally {
-    second.close();
     for (const server of started) await server.stop();
   }
 }

@@ -2,7 +2,16 @@ import { isMet, ratioOf, type Figure, type Wanted } from "./bench.js";
 
 export type Results = Record<string, Figure[]>;
 
-const COLUMNS = ["figure", "", "baseline", "", "ratio", "wanted", ""] as const;
+const COLUMNS = [
+  "bench",
+  "figure",
+  "value",
+  "baseline",
+  "its value",
+  "ratio",
+  "target",
+  "",
+] as const;
 
 /** Three digits that matter. */
 export function shown(value: number): string {
@@ -13,15 +22,16 @@ export function shown(value: number): string {
 function wantedText(wanted: Wanted | undefined, unit: string): string {
   if (!wanted) return "";
   if ("below" in wanted) return `< ${wanted.below} ${unit}`;
-  if ("atLeast" in wanted) return `≥ ${wanted.atLeast}`;
+  if ("atLeast" in wanted) return `≥ ${shown(wanted.atLeast)}`;
   return "atMost" in wanted ? `≤ ${wanted.atMost}` : `1 ± ${wanted.within}`;
 }
 
-function row(figure: Figure): string[] {
+function row(bench: string, figure: Figure): string[] {
   const { name, value, unit, baseline, wanted } = figure;
   const ratio = ratioOf(figure);
   const met = isMet(figure);
   return [
+    bench,
     name,
     `${shown(value)} ${unit}`,
     baseline?.name ?? "",
@@ -32,28 +42,29 @@ function row(figure: Figure): string[] {
   ];
 }
 
-/** Every figure of a run as a table for a terminal. */
+/** Every figure of a run as one table, for a terminal and as Markdown; then the notes. */
 export function table(results: Results): string {
-  const blocks = Object.entries(results).map(([bench, figures]) => ({
-    bench,
-    rows: figures.map(row),
-    notes: figures.flatMap(({ name, note }) => (note ? [`${name}: ${note}`] : [])),
-  }));
-  const all = [[...COLUMNS], ...blocks.flatMap(({ rows }) => rows)];
-  const widths = COLUMNS.map((_, column) => Math.max(...all.map((cells) => cells[column]!.length)));
+  const all = Object.entries(results).flatMap(([bench, figures]) =>
+    figures.map((figure) => ({ bench, figure })),
+  );
+  const rows = all.map(({ bench, figure }) => row(bench, figure));
+  const widths = COLUMNS.map((title, column) =>
+    Math.max(...[title, ...rows.map((cells) => cells[column]!)].map((cell) => cell.length)),
+  );
+  const right = (column: number): boolean => column === 2 || column === 4 || column === 5;
   const line = (cells: readonly string[]) =>
-    cells
+    `| ${cells
       .map((cell, column) =>
-        column === 1 || column === 3 || column === 4
-          ? cell.padStart(widths[column]!)
-          : cell.padEnd(widths[column]!),
+        right(column) ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!),
       )
-      .join("  ")
-      .trimEnd();
-  const lines = [line(COLUMNS)];
-  for (const { bench, rows, notes } of blocks)
-    lines.push("", bench, ...rows.map(line), ...notes.map((note) => `  ${note}`));
-  return `${lines.join("\n")}\n`;
+      .join(" | ")} |`;
+  const rule = widths.map((width, column) =>
+    right(column) ? `${"-".repeat(width - 1)}:` : "-".repeat(width),
+  );
+  const notes = all.flatMap(({ bench, figure: { name, note } }) =>
+    note ? [`${bench}: ${name}: ${note}`] : [],
+  );
+  return `${[line(COLUMNS), line(rule), ...rows.map(line), "", ...notes].join("\n")}\n`;
 }
 
 /** The same for programs: values, ratios, and whether each has the wanted value. */

@@ -19,23 +19,22 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   memory: async () => (await import("./memory.js")).memory,
   creates: async () => (await import("./creates.js")).creates,
   "postgres-http": async () => (await import("./postgres-http.js")).postgresHttp,
-  "reads-while-writing": async () => (await import("./reads-while-writing.js")).readsWhileWriting,
-  hostile: async () => (await import("./hostile.js")).hostile,
+  "reads-under-load": async () => (await import("./reads-under-load.js")).readsUnderLoad,
   intake: async () => (await import("./intake.js")).intake,
-  "crate-rate": async () => (await import("./large-crates.js")).crateRate,
-  "crate-memory": async () => (await import("./large-crates.js")).crateMemory,
+  "large-crates": async () => (await import("./large-crates.js")).largeCrates,
   objects: async () => (await import("./objects.js")).objects,
   evidence: async () => (await import("./evidence.js")).evidence,
-  "evidence-graphs": async () => (await import("./evidence-graphs.js")).evidenceGraphs,
   resolve: async () => (await import("./resolve.js")).resolve,
   graphql: async () => (await import("./graphql.js")).graphql,
   sparql: async () => (await import("./sparql.js")).sparql,
 };
 
-const HELP = `npm run bench -- [name…] [--tiny] [--set size=number]… [--dir folder] [--json file] [--check]
-  names  ${Object.keys(BENCHES).join(", ")}; all without one
+const HELP = `npm run bench -- [name…] [--quick] [--set size=number]… [--dir folder] [--json file]
+                 [--check]
+  names  ${Object.keys(BENCHES).join(", ")};
+         all without one
   sizes  ${Object.entries(SIZES)
-    .map(([name, [usual, , about]]) => `${name} (${usual}): ${about}`)
+    .map(([name, [full, quick, about]]) => `${name} (${full}, quick ${quick}): ${about}`)
     .join("\n         ")}
 `;
 
@@ -43,7 +42,7 @@ async function main(): Promise<void> {
   const { values: options, positionals } = parseArgs({
     allowPositionals: true,
     options: {
-      tiny: { type: "boolean", default: false },
+      quick: { type: "boolean", default: false },
       set: { type: "string", multiple: true, default: [] },
       dir: { type: "string", default: tmpdir() },
       json: { type: "string" },
@@ -59,7 +58,7 @@ async function main(): Promise<void> {
     process.exitCode = options.help ? 0 : 1;
     return;
   }
-  const sizes = readSizes(options.tiny, options.set);
+  const sizes = readSizes(options.quick, options.set);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const folders: string[] = [];
   const folder = async () => {
@@ -80,10 +79,10 @@ async function main(): Promise<void> {
       results[name] = await bench({ sizes, stores, load, folder, say: (line) => say(`  ${line}`) });
       const share = stolenShare(before, ticks());
       if (share !== undefined) stolen[name] = share;
-      say(
-        `${name} took ${((performance.now() - began) / 1000).toFixed(0)} ` +
-          `s${share === undefined ? "" : `, and ${(share * 100).toFixed(0)} % of the cores' time went to others on the host`}`,
-      );
+      const took = `${name} took ${((performance.now() - began) / 1000).toFixed(0)} s`;
+      const stolenText =
+        share === undefined ? "" : `; the host took ${(share * 100).toFixed(0)} % of the cores`;
+      say(took + stolenText);
     }
   } finally {
     load.close();

@@ -1,26 +1,16 @@
-import { execFileSync } from "node:child_process";
-import { setTimeout as pause } from "node:timers/promises";
 import { Store } from "oxigraph";
 import type { Bench } from "./bench.js";
-import { arkOf } from "./support/documents.js";
-import { alternating, median, percentile, timed } from "./support/measure.js";
-import { reads } from "./support/reads.js";
+import { alternating, timed } from "./support/measure.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
 
 /** The query reads every record: tens of milliseconds, so that the round trip does not dominate. */
 const KINDS = `SELECT ?kind (COUNT(DISTINCT ?record) AS ?records) { GRAPH ?record { ?record a ?kind } }
     GROUP BY ?kind ORDER BY ?kind`;
-const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
 
-/**
- * SPARQL for any caller: how much slower than the engine itself, and the effect of a query without
- * an end on other callers.
- */
-export const sparql: Bench = async ({ sizes, stores, say }) => {
-  const { rounds, cartesian, sparqlRecords, warmQueries } = sizes;
+/** SPARQL for any caller: how much slower than the engine itself. */
+export const sparql: Bench = async ({ sizes, stores }) => {
+  const { rounds, sparqlRecords, warmQueries } = sizes;
   const server = await startRegistry(await stores.copy(sparqlRecords), {
-    SPARQL_TIMEOUT: `${cartesian}s`,
-    SPARQL_PENALTY: "1ms",
     SPARQL_MAX_ROWS: "10000000",
     SPARQL_MAX_BYTES: "512MiB",
   });
@@ -38,20 +28,6 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
       here: () => timed(here),
       there: () => timed(there),
     });
-
-    const path = `${server.url}/${arkOf(0)}`;
-    const quiet = await reads(path, () => pause(cartesian * 1000));
-    const before = resident(server);
-    const status: number[] = [];
-    const busy = await reads(
-      path,
-      async () => void status.push((await ask(server, ENDLESS, "text/csv")).status),
-    );
-    if (status[0] !== 503) throw new Error(`the query without an end was answered ${status[0]}`);
-    await pause(500);
-    say(
-      `resident memory ${before.toFixed(0)} MiB before, ${resident(server).toFixed(0)} MiB after`,
-    );
     return [
       {
         name: `a query over ${sparqlRecords} records at /sparql`,
@@ -59,22 +35,6 @@ export const sparql: Bench = async ({ sizes, stores, say }) => {
         unit: "ms",
         baseline: { name: "the engine in the same process", value: measured.here },
         wanted: { atMost: 1.5 },
-      },
-      {
-        name: "p99 of reads during a query without an end",
-        value: percentile(busy, 0.99),
-        unit: "ms",
-        baseline: { name: "quiet", value: percentile(quiet, 0.99) },
-        wanted: { below: 50 },
-        note:
-          `median ${median(busy).toFixed(1)} ms, longest ${Math.max(...busy).toFixed(1)} ms ` +
-          `of ${busy.length} reads`,
-      },
-      {
-        name: "resident memory after it",
-        value: resident(server),
-        unit: "MiB",
-        baseline: { name: "before", value: before },
       },
     ];
   } finally {
@@ -123,6 +83,3 @@ async function ask(
     truncated: answer.headers.get("x-truncated"),
   };
 }
-
-const resident = ({ pid }: Server): number =>
-  Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { alternating, timed } from "./support/measure.js";
-import { MODULES, SERVER, registryEnv, startNode, startServer } from "./support/server.js";
+import { MODULES, registryEnv, startNode, startServer } from "./support/server.js";
 
 /**
  * From the command to the first 200 of /healthz, against a bare process that imports the same
@@ -14,14 +14,10 @@ import { MODULES, SERVER, registryEnv, startNode, startServer } from "./support/
 export const start: Bench = async ({ sizes, stores, folder }) => {
   const script = await importsOnly(await folder());
   const [empty, full] = [await folder(), await stores.of(sizes.startRecords)];
-  const npm = { command: "npm", args: ["start"] };
-  const node = { command: process.execPath, args: [...process.execArgv, SERVER] };
   const sides = {
     bare: () => timed(() => ended(process.execPath, [...process.execArgv, script])),
-    npmEmpty: () => untilHealthy(npm, empty),
-    npmFull: () => untilHealthy(npm, full),
-    nodeEmpty: () => untilHealthy(node, empty),
-    nodeFull: () => untilHealthy(node, full),
+    empty: () => untilHealthy(empty),
+    full: () => untilHealthy(full),
   };
   // The first start makes keys and tables and warms the disk's cache.
   for (let round = 0; round < sizes.warmStarts; round++)
@@ -36,24 +32,14 @@ export const start: Bench = async ({ sizes, stores, folder }) => {
     wanted: { atMost: 1.5 },
   });
   return [
-    figure("npm start, empty", measured.npmEmpty),
-    figure(`npm start, ${sizes.startRecords} records`, measured.npmFull),
-    { name: "node dist/server.js, empty", value: measured.nodeEmpty, unit: "ms", baseline },
-    {
-      name: `node dist/server.js, ${sizes.startRecords} records`,
-      value: measured.nodeFull,
-      unit: "ms",
-      baseline,
-    },
+    figure("npm start, empty", measured.empty),
+    figure(`npm start, ${sizes.startRecords} records`, measured.full),
   ];
 };
 
-async function untilHealthy(
-  { command, args }: { command: string; args: string[] },
-  dataDir: string,
-): Promise<number> {
+async function untilHealthy(dataDir: string): Promise<number> {
   const began = performance.now();
-  const server = await startServer(command, args, registryEnv(dataDir));
+  const server = await startServer("npm", ["start"], registryEnv(dataDir));
   try {
     while ((await fetch(`${server.url}/healthz`)).status !== 200) await pause(5);
     return performance.now() - began;

@@ -8,7 +8,6 @@ const LONGEST = 120;
 /** Files with lines that hold one pattern, one query or one line of test data, which cannot be broken. */
 const WITH_LONG_DATA: readonly string[] = [
   "bench/baselines/pgbench.ts",
-  "bench/run.ts",
   "bench/support/hostile-requests.ts",
   "bench/support/tables.ts",
   "bench/support/wrk.ts",

@@ -1,0 +1,92 @@
+import { setTimeout as pause } from "node:timers/promises";
+import type { Bench, Figure } from "./bench.js";
+import { Client } from "./support/client.js";
+import { crateMetadata, zipped } from "./support/crate.js";
+import { sendHostile } from "./support/hostile-load.js";
+import { median, percentile } from "./support/measure.js";
+import { reads } from "./support/reads.js";
+import { startRegistry, untilLoaded, type Server } from "./support/server.js";
+
+/** Hostile requests that are under way at a time. */
+const AT_ONCE = 8;
+const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
+
+/**
+ * How long a reader waits for a record: on a quiet registry, during many concurrent creates, while
+ * the registry ingests a large crate, during a SPARQL query without an end, and during hostile
+ * requests (large, deep, wide, slow, repeated, with and without a token).
+ */
+export const readsUnderLoad: Bench = async ({ sizes, folder, load }) => {
+  const { rounds, readSeconds, writers, entities } = sizes;
+  const servers: Server[] = [];
+  const registry = async (settings: Record<string, string> = {}) => {
+    const server = await startRegistry(await folder(), settings);
+    servers.push(server);
+    await untilLoaded(server);
+    const client = await Client.register(server);
+    const body = JSON.parse(client.creating().body) as object;
+    const record = (await client.create("/dataset", body))["@id"];
+    return { client, record, path: `${server.url}/${record}`, pid: server.pid };
+  };
+  try {
+    const busy = await registry({
+      SPARQL_TIMEOUT: `${readSeconds * 1000}ms`,
+      SPARQL_PENALTY: "1ms",
+    });
+    // Hostile requests meet the limits as they are by default.
+    const attacked = await registry();
+    const creating = busy.client.creating();
+    await load.run({ ...creating, connections: writers, seconds: sizes.warmUp });
+    // Made before anything is timed: this process is also the reader.
+    const archives = await Promise.all(
+      Array.from({ length: rounds }, (_, index) =>
+        zipped(crateMetadata(entities, `Crate ${index}`)),
+      ),
+    );
+    let seed = 0;
+    const hostile = async () => {
+      const { record, client } = attacked;
+      const { url, token, user } = client;
+      const from = { url, token, user, record, seed: ++seed };
+      const { faults } = await sendHostile({ ...from, count: sizes.hostile, atOnce: AT_ONCE });
+      if (faults.length > 0)
+        throw new Error(`hostile requests ended in faults: ${faults.join("; ")}`);
+    };
+    const during = (work: () => Promise<unknown>) => () => reads(busy.path, work);
+    const loads: Record<string, () => Promise<number[]>> = {
+      quiet: during(() => pause(readSeconds * 1000)),
+      [`${writers} creates at a time`]: during(() =>
+        load.run({ ...creating, connections: writers, seconds: readSeconds }),
+      ),
+      [`a crate of ${entities} entities`]: during(() => busy.client.upload(archives.pop()!)),
+      "a SPARQL query without an end": during(async () => {
+        const { status } = await fetch(`${busy.client.url}/sparql`, {
+          method: "POST",
+          headers: { "Content-Type": "application/sparql-query" },
+          body: ENDLESS,
+        });
+        if (status !== 503) throw new Error(`the query without an end was answered ${status}`);
+      }),
+      // What the senders take of the cores, clients on machines of their own would not take.
+      [`${sizes.hostile} hostile requests, without waits for a core`]: () =>
+        reads(attacked.path, hostile, attacked.pid),
+    };
+    const times: Record<string, number[]> = {};
+    for (let round = 0; round < rounds; round++)
+      for (const [name, measure] of Object.entries(loads))
+        (times[name] ??= []).push(...(await measure()));
+    const { quiet, ...others } = times;
+    return Object.entries(others).map(([name, all]): Figure => ({
+      name: `p99 of reads during ${name}`,
+      value: percentile(all, 0.99),
+      unit: "ms",
+      baseline: { name: "quiet", value: percentile(quiet!, 0.99) },
+      wanted: { below: 50 },
+      note:
+        `median ${median(all).toFixed(1)} ms, longest ` +
+        `${percentile(all, 1).toFixed(1)} ms of ${all.length} reads`,
+    }));
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+};
