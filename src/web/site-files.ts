@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { promisify } from "node:util";
+import { constants, gzip } from "node:zlib";
 import { ServiceError } from "../errors.js";
 import { notModified } from "../http/negotiation.js";
 import {
@@ -14,6 +16,7 @@ import {
 } from "../http/reply.js";
 import { type Asset, assetAt } from "./assets.js";
 
+const smallestGzip = promisify(gzip);
 const FOREVER = "public, max-age=31536000, immutable";
 const HOUR = "public, max-age=3600";
 /** How long (ms) a copy of security.txt is valid (RFC 9116, section 2.5.5: less than a year). */
@@ -98,13 +101,12 @@ export class SiteFiles {
   #smaller({ hash, bytes, brotli }: Asset, encoding: Encoding): Promise<Buffer> {
     const key = `${hash}-${encoding}`;
     let made = this.#compressed.get(key);
-    // What the build did not compress is compressed on the first request.
-    if (!made)
-      this.#compressed.set(
-        key,
-        (made =
-          encoding === "br" && brotli !== undefined ? readFile(brotli) : encoded(bytes, encoding)),
-      );
+    // What the build did not compress is compressed once, on the first request.
+    if (!made) {
+      if (encoding === "gzip") made = smallestGzip(bytes, { level: constants.Z_BEST_COMPRESSION });
+      else made = brotli === undefined ? encoded(bytes, encoding) : readFile(brotli);
+      this.#compressed.set(key, made);
+    }
     return made;
   }
 

@@ -302,7 +302,7 @@ describe("files of the site", () => {
     }
   });
 
-  it("are compressed as well as can be when the service is built, not while somebody waits", async () => {
+  it("are compressed as well as can be: Brotli when the service is built, gzip once", async () => {
     const { body } = await plain("/docs", { Accept: BROWSER });
     const [name] = /\/assets\/swagger-ui\/swagger-ui-bundle\.[0-9a-f]{12}\.js/.exec(
       body.toString(),
