@@ -46,7 +46,9 @@ if [ -n "${NODE_EXTRA_CA_CERTS:-}" ]; then
   lend+=(--volume "$NODE_EXTRA_CA_CERTS:/run/ca.crt:ro")
 fi
 # The format of OCI has no health check.
-buildah bud --quiet --format docker --network host --build-arg NODE=localhost/arkgraph-try-base "${lend[@]}" --tag localhost/arkgraph-try . > /dev/null
+# npm opens many files at a time, more than the builder allows by default.
+files=$(ulimit -Hn)
+buildah bud --quiet --format docker --network host --ulimit "nofile=$files:$files" --build-arg NODE=localhost/arkgraph-try-base "${lend[@]}" --tag localhost/arkgraph-try . > /dev/null
 
 box=$(buildah from localhost/arkgraph-try)
 # Its volume is lent below.
