@@ -59,6 +59,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "accountByEmail",
   "accountOf",
   "objectsOf",
+  "filesOf",
   "intend",
   "release",
   "usesOf",

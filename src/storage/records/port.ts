@@ -455,6 +455,12 @@ export interface ObjectReference {
   role: "content" | "archive" | "metadata" | "member";
 }
 
+/** A file of a crate, and the record that has it. */
+export interface FileReference extends ObjectReference {
+  ark: string;
+  position: string;
+}
+
 /** Which objects are needed; the object store itself does not know it. */
 export interface ObjectBookkeeping {
   /**
@@ -477,6 +483,16 @@ export interface ObjectBookkeeping {
       revision?: number;
     },
   ): Promise<ObjectReference[]>;
+  /**
+   * The files of a crate: contents of its live records, of those minted for it and of those that it
+   * uses, and files that no record describes (the record is then the crate). In order of the
+   * records.
+   * @param options.minSize only files of at least so many bytes
+   */
+  filesOf(
+    crate: string,
+    options: { after?: string; limit: number; minSize?: number },
+  ): Promise<Page<FileReference>>;
   /**
    * True when the record once had an object of this role (content unless said otherwise), and has
    * none now.

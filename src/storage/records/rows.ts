@@ -1,7 +1,7 @@
 import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/findings.js";
 import type { KindName } from "../../model/kind.js";
-import type { PublicationStatus, StoredRecord } from "./port.js";
+import type { FileReference, Page, PublicationStatus, StoredRecord } from "./port.js";
 import { storedJson } from "./refusals.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
 
@@ -131,6 +131,34 @@ export function readNumbers(text: string, count: number): number[] {
   const parts = text.split(".");
   if (parts.length !== count || !parts.every((part) => NUMBER.test(part))) throw refused();
   return parts.map(Number);
+}
+
+/** A row of a crate's files: record and object by number, the record's ARK, and the reference. */
+export type FileRow = [
+  record: number,
+  object: number,
+  ark: string,
+  sha256: string,
+  size: number,
+  mediaType: string,
+  name: string,
+  role: string,
+];
+
+/** The page of {@link import("./port.js").ObjectBookkeeping.filesOf} from `limit + 1` rows. */
+export function filePage(rows: readonly FileRow[], limit: number): Page<FileReference> {
+  const items = rows
+    .slice(0, limit)
+    .map(([record, object, ark, sha256, size, mediaType, name, role]) => ({
+      ark,
+      sha256,
+      size,
+      mediaType,
+      name,
+      role: role as FileReference["role"],
+      position: `${record}.${object}`,
+    }));
+  return rows.length > limit ? { items, next: items.at(-1)?.position ?? "0.0" } : { items };
 }
 
 /** A position in the order by name: the name without case, then the record's number. */

@@ -60,6 +60,50 @@ export function objectsConform({ store, reopen }: Setting): void {
       },
     );
 
+    test("of a crate are those of its records and its own, in pages, at least of a size", async () => {
+      const crate = "ark:99999/rocrate-files";
+      const sized = (letter: string, size: number, role?: ObjectReference["role"]) => ({
+        ...object(letter, role),
+        size,
+      });
+      const own = [sized("a", 10, "member"), sized("b", 20, "member"), sized("c", 9, "archive")];
+      await write(
+        store(),
+        create(crate, { kind: "rocrate" }, { objects: own }),
+        create(`${crate}/1`, {}, { crate, objects: [sized("d", 30)] }),
+        create(`${crate}/2`, {}, { crate, objects: [sized("e", 5)] }),
+        create(`${crate}/gone`, {}, { crate, objects: [sized("f", 30)] }),
+        create("ark:99999/used", {}, { objects: [sized("a", 40)] }),
+        create("ark:99999/other", {}, { objects: [sized("1", 40)] }),
+      );
+      await store().commit({
+        ...commitOf([remove(`${crate}/gone`, 1)]),
+        uses: { crate, arks: ["ark:99999/used"] },
+      });
+      const files: [string, string, number][] = [];
+      let after: string | undefined;
+      do {
+        const page = await store().filesOf(crate, { limit: 2, ...(after ? { after } : {}) });
+        expect(page.items.length).toBeLessThanOrEqual(2);
+        for (const { ark, name, size } of page.items) files.push([ark, name, size]);
+        after = page.next;
+      } while (after !== undefined);
+      expect(files).toEqual([
+        [crate, "a.csv", 10],
+        [crate, "b.csv", 20],
+        [`${crate}/1`, "d.csv", 30],
+        [`${crate}/2`, "e.csv", 5],
+        ["ark:99999/used", "a.csv", 40],
+      ]);
+      const large = await store().filesOf(crate, { limit: 9, minSize: 20 });
+      expect(large.items.map(({ size }) => size)).toEqual([20, 30, 40]);
+      expect(large.items[1]).toMatchObject({ sha256: hash("d"), mediaType: "text/csv" });
+      expect(await store().filesOf("ark:99999/none", { limit: 9 })).toEqual({ items: [] });
+      await expect(store().filesOf(crate, { limit: 9, after: "x" })).rejects.toMatchObject({
+        code: "BAD_REQUEST",
+      });
+    });
+
     test("that were announced are not swept until the intent is old or released", async () => {
       const holder = { kind: "upload", id: "u1", attempt: 1 } as const;
       expect(await store().intend(holder, [hash("a"), hash("b")], 9.5 * DAY)).toEqual({

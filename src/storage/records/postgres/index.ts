@@ -8,6 +8,7 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  FileReference,
   Found,
   FoundLink,
   Holder,
@@ -195,6 +196,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     ark: string,
     options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
   ): Promise<ObjectReference[]> => this.#ask(() => this.#objects.of(ark, options));
+  filesOf = (...args: Parameters<ObjectBookkeeping["filesOf"]>): Promise<Page<FileReference>> =>
+    this.#ask(() => this.#objects.files(...args));
   contentWasDeleted = (
     ...args: Parameters<ObjectBookkeeping["contentWasDeleted"]>
   ): Promise<boolean> => this.#ask(() => this.#objects.contentWasDeleted(...args));

@@ -7,6 +7,7 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  FileReference,
   Found,
   FoundLink,
   Holder,
@@ -201,6 +202,9 @@ class SqliteRecordStore implements RecordStore {
     ark: string,
     options?: Parameters<ObjectBookkeeping["objectsOf"]>[1],
   ): Promise<ObjectReference[]> => read(() => this.#objects.of(ark, options));
+  filesOf = async (
+    ...args: Parameters<ObjectBookkeeping["filesOf"]>
+  ): Promise<Page<FileReference>> => read(() => this.#objects.files(...args));
   contentWasDeleted = async (ark: string, role?: ObjectReference["role"]): Promise<boolean> =>
     read(() => this.#objects.contentWasDeleted(ark, role));
   claimUnreferenced = async (

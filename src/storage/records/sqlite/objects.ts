@@ -1,5 +1,6 @@
 import { arkKey } from "../../../identifiers/ark.js";
-import type { ObjectBookkeeping, ObjectReference } from "../port.js";
+import type { FileReference, ObjectBookkeeping, ObjectReference, Page } from "../port.js";
+import { type FileRow, filePage, readNumbers } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { arkArray, type Connection, textArray } from "./statement.js";
 
@@ -10,8 +11,20 @@ export class ObjectReads {
   readonly #then;
   readonly #deleted;
   readonly #referenced;
+  readonly #files;
 
   constructor(connection: Connection) {
+    this.#files = connection.prepare<FileRow>(
+      `SELECT r.id, o.id, r.ark, o.sha256, o.size, o.media_type, o.name, o.role FROM (
+        SELECT id FROM record INDEXED BY live_crate
+        WHERE crate = ?1 AND deleted_at IS NULL AND id >= ?3
+        UNION ALL SELECT record FROM crate_use WHERE crate = ?1 AND record >= ?3
+        UNION ALL SELECT id FROM record WHERE key = ?2 AND ark = ?1 AND id >= ?3) AS m
+        CROSS JOIN record AS r ON r.id = m.id CROSS JOIN object_ref AS o ON o.record = r.id
+        WHERE r.deleted_at IS NULL AND o.until IS NULL AND o.dropped = 0
+        AND o.role IN ('content', 'member') AND o.size >= ?5 AND (r.id > ?3 OR o.id > ?4)
+        ORDER BY 1, 2 LIMIT ?6`,
+    );
     const select = `SELECT o.sha256, o.size, o.media_type, o.name, o.role FROM record AS r
         JOIN object_ref AS o ON o.record = r.id WHERE r.key = ?1 AND r.ark = ?2 AND (?3 IS NULL OR
         o.role = ?3) AND (?4 IS NULL OR o.name = ?4) AND o.dropped = 0`;
@@ -45,6 +58,16 @@ export class ObjectReads {
       name,
       role: is as ObjectReference["role"],
     }));
+  }
+
+  files(
+    crate: string,
+    { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
+  ): Page<FileReference> {
+    if (!isStorableText(crate)) return { items: [] };
+    const [record, object] = readNumbers(after, 2);
+    const rows = this.#files.all([crate, arkKey(crate), record!, object!, minSize, limit + 1]);
+    return filePage(rows, limit);
   }
 
   contentWasDeleted(ark: string, role: ObjectReference["role"] = "content"): boolean {

@@ -4,6 +4,7 @@ import type { KindName } from "../../../../model/kind.js";
 import { unpackQuads } from "../../codecs.js";
 import type {
   ClosedMember,
+  FileReference,
   Found,
   Holder,
   ObjectBookkeeping,
@@ -14,7 +15,14 @@ import type {
   StoredRecord,
 } from "../../port.js";
 import { storedJson } from "../../refusals.js";
-import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
+import {
+  filePage,
+  type FileRow,
+  readNumbers,
+  RECORD_COLUMNS,
+  recordOf,
+  type RecordRow,
+} from "../../rows.js";
 import { isStorableText } from "../../text.js";
 import { type Database, statement } from "../statement.js";
 
@@ -184,6 +192,16 @@ const NOW = statement<ReferenceRow>(`${SELECT} AND o.ended IS NULL ORDER BY o.id
 const THEN = statement<ReferenceRow>(
   `${SELECT} AND o.since <= $4 AND (o.ended IS NULL OR o.ended > $4) ORDER BY o.id`,
 );
+const FILES = statement<FileRow>(
+  `SELECT r.id, o.id, r.ark, o.sha256, o.size, o.media_type, o.name, o.role FROM (
+    SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id >= $2
+    UNION ALL SELECT record FROM crate_use WHERE crate = $1 AND record >= $2
+    UNION ALL SELECT id FROM record WHERE ark = $1 AND id >= $2) AS m
+    JOIN record AS r ON r.id = m.id JOIN object_ref AS o ON o.record = r.id
+    WHERE r.deleted_at IS NULL AND o.ended IS NULL AND o.dropped = false
+    AND o.role IN ('content', 'member') AND o.size >= $4 AND (r.id > $2 OR o.id > $3)
+    ORDER BY 1, 2 LIMIT $5`,
+);
 const DELETED = statement<[number]>(
   `SELECT count(o.ended) FROM record AS r JOIN object_ref AS o ON o.record = r.id
     WHERE r.ark = $1 AND o.role = $2 HAVING count(*) = count(o.ended)`,
@@ -217,6 +235,18 @@ export class ObjectReads {
       name: called,
       role: is as ObjectReference["role"],
     }));
+  }
+
+  async files(
+    crate: string,
+    { after = "0.0", limit, minSize = 0 }: Parameters<ObjectBookkeeping["filesOf"]>[1],
+  ): Promise<Page<FileReference>> {
+    if (!isStorableText(crate)) return { items: [] };
+    const [record, object] = readNumbers(after, 2);
+    return filePage(
+      await this.#database.query(FILES, [crate, record!, object!, minSize, limit + 1]),
+      limit,
+    );
   }
 
   async contentWasDeleted(
