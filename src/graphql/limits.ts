@@ -246,8 +246,18 @@ class Depths {
  * number is counted while they are read.
  */
 const USUAL_PAGE = 10;
-/** Fields other than connections that cost as many reads as a record. */
-const AS_RECORD = new Set(["document"]);
+/** What fields other than connections cost, in reads of a record; by type where a name is common. */
+const COSTS: ReadonlyMap<string, number> = new Map([
+  ["document", 1],
+  ["rdf", 1],
+  ["erc", 1],
+  ["differences", 2],
+  ["ROCrate.score", 10],
+  ["ROCrate.recordCounts", 10],
+  ["ROCrate.metadata", 100],
+  // Each is checked in a thread of its own.
+  ["shapeReport", 100],
+]);
 
 type Variables = Readonly<Record<string, unknown>>;
 
@@ -302,7 +312,8 @@ export function costOf(
       node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
     const page = pageOf(field, node, variables, type === root);
     if (page !== undefined) return page * Math.max(1, below);
-    return isRecord(inner as GraphQLCompositeType) || AS_RECORD.has(field.name) ? 1 + below : below;
+    const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
+    return below + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
   const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined =>
     name === undefined ? undefined : (schema.getType(name) as GraphQLCompositeType);

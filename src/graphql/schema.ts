@@ -2,15 +2,25 @@ import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphq
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
+import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
+import { HealthResolver } from "./resolvers/health-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import { SearchResolver } from "./resolvers/query-resolver.js";
-import { PublicationResolver, RecordResolver } from "./resolvers/record-resolver.js";
+import {
+  PublicationResolver,
+  RecordResolver,
+  RevisionResolver,
+} from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
-import { SchemaResolver, ValidationResolver } from "./resolvers/validation-resolver.js";
+import {
+  SchemaResolver,
+  ShapeReportResolver,
+  ValidationResolver,
+} from "./resolvers/validation-resolver.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
@@ -20,8 +30,10 @@ import { SchemaResolver, ValidationResolver } from "./resolvers/validation-resol
 export function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
+    RevisionResolver,
     AccountResolver,
     CrateResolver,
+    CrateContentsResolver,
     CratePlanResolver,
     DownloadResolver,
     GroupResolver,
@@ -29,6 +41,8 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
     ComputationResolver,
     EvidenceResolver,
     ValidationResolver,
+    ShapeReportResolver,
+    HealthResolver,
     ScoreResolver,
     SearchResolver,
     SchemaResolver,

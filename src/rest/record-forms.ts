@@ -1,54 +1,12 @@
-import { Writer } from "n3";
 import { type Format, negotiate, notModified, VARIANT } from "../http/negotiation.js";
 import { NOT_STORED, PAGE_POLICY, sendBytes } from "../http/reply.js";
-import { PREFIXES } from "../model/field.js";
-import { parseNQuads } from "../rdf/nquads.js";
 import type { Deps } from "../services/deps.js";
-import { type Attribution, attributionOf } from "../services/records/attribution.js";
-import { type Landmarks, landmarksOf } from "../services/records/list.js";
-import { quadsOf } from "../services/records/links.js";
+import { kernelMetadata, rdfText } from "../services/records/forms.js";
+import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";
-import {
-  addressOf,
-  askedAddress,
-  landingLinks,
-  linkHeader,
-  linkset,
-  type Place,
-} from "../web/signposting.js";
+import { askedAddress, landingLinks, linkHeader, linkset, type Place } from "../web/signposting.js";
 import type { RestRequest } from "./request.js";
-
-/** Kernel elements are one line each: ANVL cannot express a line break or a `|`. */
-const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|", "%7C").trim();
-
-/**
- * Description and commitment of a record in ANVL, for the `?info` inflection of an ARK
- * (draft-kunze-ark, section 5; kernel elements who, what, when, where).
- */
-function kernelMetadata(
-  baseUrl: string,
-  { record, name }: Landmarks,
-  { authors, when }: Attribution,
-): string {
-  const who = authors.map((author) => author.name ?? author.id).join("; ");
-  const where = addressOf(baseUrl, record.ark);
-  return [
-    "erc:",
-    `who: ${who ? line(who) : "(:unkn)"}`,
-    `what: ${name ? line(name) : "(:unkn)"}`,
-    `when: ${line(when)}`,
-    `where: ${where}`,
-    "",
-    "erc-support:",
-    `who: the registry at ${baseUrl}`,
-    "what: the identifier is kept and never given to another object; the metadata may " +
-      "change, with its history; a deleted object leaves a tombstone",
-    `when: ${new Date(record.modifiedAt).toISOString().slice(0, 10)}`,
-    `where: ${where}`,
-    "",
-  ].join("\n");
-}
 
 /** Sends a record in the requested form, with its signposts; or 304. */
 export async function sendRecord(
@@ -84,7 +42,7 @@ export async function sendRecord(
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
   if (!format) {
-    const text = kernelMetadata(deps.baseUrl(), landmarks, await attributionOf(deps, landmarks));
+    const text = await kernelMetadata(deps, record);
     return sendBytes(req, res, Buffer.from(text), {
       type: "text/plain; charset=utf-8",
       headers: {
@@ -116,7 +74,7 @@ async function bytesOf(
     case "application/linkset+json":
       return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
     default:
-      return Buffer.from(await statements(deps, view, format));
+      return Buffer.from(await rdfText(deps, view, format));
   }
 }
 
@@ -128,19 +86,6 @@ function nextLink({ path, context }: RestRequest, { next }: RecordView): string[
           `; rel="next"`,
       ]
     : [];
-}
-
-/** The statements of the record in the graph, without inferred ones. */
-async function statements(deps: Deps, view: RecordView, format: Format): Promise<string> {
-  const graph = `<${view.record.ark}> .`;
-  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(graph));
-  if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  const writer = new Writer({ prefixes: PREFIXES });
-  for (const quad of parseNQuads(lines.join("\n")))
-    writer.addQuad(quad.subject, quad.predicate, quad.object);
-  return new Promise((resolve, reject) =>
-    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
-  );
 }
 
 /** A record as the answer to a write. */

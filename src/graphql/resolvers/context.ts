@@ -137,6 +137,11 @@ class Loaders {
     );
   }
 
+  /** Counts bytes of the answer that are not of a record's document. @throws as {@link hold} */
+  count(bytes: number): void {
+    if ((this.#held += bytes) > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
+  }
+
   /** After a write the cached reads are discarded. */
   forget(): void {
     this.#nodes = undefined;

@@ -1,6 +1,6 @@
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import { Arg, Ctx, Mutation, Resolver } from "type-graphql";
+import { Arg, Ctx, ID, Int, Mutation, Resolver } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
@@ -10,11 +10,16 @@ import {
   stageFile,
 } from "../../services/files/stored-content.js";
 import { checked } from "../../services/records/create.js";
+import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/input-types.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
+const EXPECTED = {
+  nullable: true,
+  description: "Refused when the record has changed since.",
+} as const;
 const INPUT = INPUT_TYPES.datadownload!;
 
 /** File records and their stored content. */
@@ -78,6 +83,46 @@ export class DownloadResolver {
       checked("datadownload", document);
       return this.register(document, await this.stage(file, signed), signed);
     });
+    context.loaders.forget();
+    return nodeOf(record);
+  }
+
+  @Mutation(() => NODE_TYPES.datadownload, {
+    name: "uploadContent",
+    description:
+      "Stores the content of a file record, in place of what is stored; earlier revisions keep " +
+      "theirs (GraphQL multipart request; send the header apollo-require-preflight).",
+  })
+  async replaceContent(
+    @Arg("id", () => ID) id: string,
+    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Ctx() context: Context,
+    @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
+  ): Promise<RecordNode> {
+    const { record } = await withUpload(upload, context, (file) =>
+      this.upload(askedArk(id), file, expectedRevision ?? undefined, signedIn(context)),
+    );
+    context.loaders.forget();
+    return nodeOf(record);
+  }
+
+  @Mutation(() => NODE_TYPES.datadownload, {
+    name: "deleteContent",
+    description:
+      "Deletes the stored content of a file record, from its earlier revisions too. Its " +
+      "metadata is preserved.",
+  })
+  async deleteContent(
+    @Arg("id", () => ID) id: string,
+    @Ctx() context: Context,
+    @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
+  ): Promise<RecordNode> {
+    const signed = signedIn(context);
+    const { record } = await this.removeContent(
+      askedArk(id),
+      expectedRevision ?? undefined,
+      signed,
+    );
     context.loaders.forget();
     return nodeOf(record);
   }

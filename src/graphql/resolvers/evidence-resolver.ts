@@ -148,7 +148,7 @@ class EvidenceAnswerType {
 }
 
 @ObjectType("KindCount", { simpleResolvers: true })
-class KindCountType {
+export class KindCountType {
   @Field(() => KindEnum) kind!: KindName;
   @Field(() => Int) count!: number;
 }

@@ -10,17 +10,20 @@ import {
   Mutation,
   ObjectType,
   Query,
+  registerEnumType,
   Resolver,
   Root,
 } from "type-graphql";
-import { ServiceError } from "../../errors.js";
+import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { askedArk } from "../../services/records/find.js";
+import { kernelMetadata, rdfText } from "../../services/records/forms.js";
 import {
+  differencesBetween,
   type History,
   historyOf,
   type HistoryPage,
@@ -30,8 +33,8 @@ import {
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/replace.js";
-import { parseDocument, type RecordView } from "../../services/records/view.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
+import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import {
   type CheckedPage,
@@ -52,7 +55,7 @@ import {
  * @throws ServiceError `BAD_REQUEST` for another cursor
  */
 async function revisionsOf(
-  node: RecordNode,
+  record: StoredRecord | null,
   { limit, after }: CheckedPage,
   { deps, caller }: Context,
 ): Promise<RevisionConnection> {
@@ -61,24 +64,27 @@ async function revisionsOf(
       "BAD_REQUEST",
       "The cursor in after is not from a history: pass pageInfo.endCursor of the page before.",
     );
-  if (!node.stored) return { ...pageOf([], [], false, after), totalCount: 0 };
+  if (!record) return { ...pageOf([], [], false, after), totalCount: 0 };
   const found = await historyOf(
     deps,
-    node.stored,
+    record,
     { limit, ...(after === undefined ? {} : { before: Number(after) }) },
     caller,
   );
-  const revisions = found.map((revision) => ({ ...revision, at: new Date(revision.at) }));
   const last = found.at(-1)?.revision ?? 1;
   return {
     ...pageOf(
-      revisions,
+      found.map((revision) => revisionOf(record.ark, revision)),
       found.map(({ revision }) => String(revision)),
       last > 1,
       after,
     ),
-    totalCount: node.stored.revision,
+    totalCount: record.revision,
   };
+}
+
+function revisionOf(ark: string, { at, ...rest }: StoredRevision): Revision {
+  return Object.assign(new Revision(), { ...rest, ark, at: new Date(at) });
 }
 
 /**
@@ -184,6 +190,7 @@ async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode |
 
 @ObjectType({ description: "One state of a record.", simpleResolvers: true })
 class Revision {
+  /** Identifier of the record. */ ark!: string;
   @Field(() => Int) revision!: number;
   @Field() at!: Date;
   @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
@@ -192,6 +199,41 @@ class Revision {
   @Field(() => [String], { description: "JSON pointers of what differs from the state before." })
   changed!: string[];
 }
+
+enum DifferenceKind {
+  ADDED = "ADDED",
+  REMOVED = "REMOVED",
+  CHANGED = "CHANGED",
+}
+registerEnumType(DifferenceKind, {
+  name: "DifferenceKind",
+  description: "How a member of a document differs from the earlier state.",
+});
+
+@ObjectType("Difference", {
+  description: "A member of the document that differs between two states.",
+  simpleResolvers: true,
+})
+class DifferenceType {
+  @Field({ description: "JSON pointer (RFC 6901) of the member." }) pointer!: string;
+  @Field(() => DifferenceKind) kind!: DifferenceKind;
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "Value in the earlier state; null also where it was added.",
+  })
+  before!: JsonValue;
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "Value in the later state; null also where it was removed.",
+  })
+  after!: JsonValue;
+}
+
+enum RdfFormatEnum {
+  TURTLE = "text/turtle",
+  N_QUADS = "application/n-quads",
+}
+registerEnumType(RdfFormatEnum, { name: "RdfFormat", description: "A format of RDF as text." });
 
 @ObjectType({ simpleResolvers: true })
 class RevisionEdge {
@@ -266,6 +308,40 @@ export class RecordResolver {
     return this.record(id, context);
   }
 
+  @Query(() => Revision, {
+    description:
+      "One state of a record. Those of a deleted record are for its owner and administrators.",
+  })
+  async revision(
+    @Arg("id", () => ID) id: string,
+    @Arg("revision", () => Int) revision: number,
+    @Ctx() context: Context,
+  ): Promise<Revision> {
+    const ark = askedArk(id);
+    const { record } = await this.readRevision(ark, revision, context);
+    const [found] = await historyOf(
+      context.deps,
+      record,
+      { limit: 1, before: revision + 1 },
+      context.caller,
+    );
+    return revisionOf(record.ark, found!);
+  }
+
+  @Query(() => RevisionConnection, {
+    description:
+      "States of a record, newest first. Those of a deleted record are for its owner and " +
+      "administrators.",
+  })
+  async revisions(
+    @Arg("id", () => ID) id: string,
+    @Args(() => PageArguments) page: PageArguments,
+    @Ctx() context: Context,
+  ): Promise<RevisionConnection> {
+    const { record } = await this.readHistory(askedArk(id), { limit: 1 }, context);
+    return revisionsOf(record, checkedPage(page), context);
+  }
+
   @Mutation(() => RecordNode, {
     description: "Deletes a record of any kind and returns its last state. A tombstone remains.",
   })
@@ -305,13 +381,106 @@ export class RecordResolver {
     return parseDocument((await context.loaders.view(node.stored)).bytes);
   }
 
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "The statements of the record in the graph, without inferred ones.",
+  })
+  rdf(
+    @Root() node: RecordNode,
+    @Arg("format", () => RdfFormatEnum, { defaultValue: RdfFormatEnum.TURTLE })
+    format: RdfFormatEnum,
+    @Ctx() context: Context,
+  ): Promise<string | null> {
+    return counted(node, context, async (record) =>
+      rdfText(context.deps, await viewOf(context.deps, record, context.caller), format),
+    );
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description:
+      "Electronic Resource Citation of the record: who, what, when, where, and what is " +
+      "promised for the identifier (ANVL).",
+  })
+  erc(@Root() node: RecordNode, @Ctx() context: Context): Promise<string | null> {
+    return counted(node, context, (record) => kernelMetadata(context.deps, record));
+  }
+
   @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })
   history(
     @Root() node: RecordNode,
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
   ): Promise<RevisionConnection> {
-    return revisionsOf(node, checkedPage(page), context);
+    return revisionsOf(node.stored, checkedPage(page), context);
+  }
+}
+
+/** Makes a text of a record; its bytes count as those of a document. */
+async function counted(
+  node: RecordNode,
+  { loaders }: Context,
+  make: (record: StoredRecord) => Promise<string>,
+): Promise<string | null> {
+  const { stored } = node;
+  if (!stored) return null;
+  const text = await loaders.queued(() => make(stored));
+  loaders.count(text.length);
+  return text;
+}
+
+/** One state of a record. */
+@Resolver(() => Revision)
+export class RevisionResolver {
+  @FieldResolver(() => GraphQLJSON, { description: "The whole document of this state." })
+  async document(
+    @Root() { ark, revision }: Revision,
+    @Ctx() context: Context,
+  ): Promise<JsonObject> {
+    const { bytes } = await context.loaders.queued(() =>
+      readRevision(context.deps, askedArk(ark), revision, context.caller),
+    );
+    context.loaders.count(bytes.length);
+    return parseDocument(bytes);
+  }
+
+  @FieldResolver(() => [DifferenceType], {
+    description: "What differs from an earlier state, member by member.",
+  })
+  async differences(
+    @Root() { ark, revision }: Revision,
+    @Ctx() context: Context,
+    @Arg("since", () => Int, {
+      nullable: true,
+      description: "The earlier revision; the one before when absent.",
+    })
+    since?: number | null,
+  ): Promise<DifferenceType[]> {
+    const from = since ?? revision - 1;
+    if (from >= revision)
+      throw invalid(
+        ["query", "since"],
+        `Input should be less than ${revision}, the revision that it is compared with`,
+        "less_than",
+        { lt: revision },
+      );
+    if (from < 1 && since == null) return [];
+    const found = await context.loaders.queued(() =>
+      differencesBetween(context.deps, askedArk(ark), [from, revision], context.caller),
+    );
+    for (const { before, after } of found)
+      context.loaders.count(JSON.stringify([before, after]).length);
+    return found.map((difference) => ({
+      pointer: difference.pointer,
+      kind:
+        difference.before === undefined
+          ? DifferenceKind.ADDED
+          : difference.after === undefined
+            ? DifferenceKind.REMOVED
+            : DifferenceKind.CHANGED,
+      before: difference.before ?? null,
+      after: difference.after ?? null,
+    }));
   }
 }
 

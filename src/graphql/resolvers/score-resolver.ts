@@ -64,7 +64,7 @@ class TotalsType {
   description: "How ready a crate is for AI, criterion by criterion.",
   simpleResolvers: true,
 })
-class AiReadyScoreType {
+export class AiReadyScoreType {
   @Field() name!: string;
   @Field(() => ID) rocrateIdentifier!: string;
   @Field(() => [CategoryType]) categories!: CategoryType[];
@@ -77,7 +77,7 @@ class AiReadyScoreType {
 }
 
 /** The same with its categories and criteria as lists. */
-function typedScore(score: AiReadyScore): AiReadyScoreType {
+export function typedScore(score: AiReadyScore): AiReadyScoreType {
   const { name, rocrateIdentifier, score: totals, revision, computedAt } = score;
   return {
     name,

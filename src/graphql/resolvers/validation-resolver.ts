@@ -2,7 +2,19 @@ import { GraphQLJSON } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import "reflect-metadata";
-import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Query, Resolver } from "type-graphql";
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Int,
+  Mutation,
+  ObjectType,
+  Query,
+  Resolver,
+  Root,
+} from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
@@ -14,6 +26,7 @@ import type { ShapeReport, ShapeResult } from "../../services/validation/report.
 import { validateShapes } from "../../services/validation/validate.js";
 import type { Context } from "./context.js";
 import { withUpload } from "./types/input-types.js";
+import { RecordNode } from "./types/records.js";
 
 @ObjectType("ShapeResult", {
   description: "One constraint of a shape that a record breaks.",
@@ -78,6 +91,31 @@ export class ValidationResolver {
     kind?: string,
   ): Promise<ShapeReport> {
     return this.validate(documentBytes(document as JsonObject), kind ?? undefined, context);
+  }
+}
+
+/** The report of a stored record. */
+@Resolver(() => RecordNode)
+export class ShapeReportResolver {
+  @FieldResolver(() => ShapeReportType, {
+    nullable: true,
+    description:
+      "Checks the record by the SHACL shape of its kind, and a crate with its members; null " +
+      "when nothing is stored here.",
+  })
+  async shapeReport(
+    @Root() { stored }: RecordNode,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<ShapeReport | null> {
+    if (!stored) return null;
+    return loaders.queued(() =>
+      validateShapes(
+        deps,
+        documentBytes({ "@id": stored.ark }),
+        undefined,
+        new AbortController().signal,
+      ),
+    );
   }
 }
 

@@ -1,6 +1,6 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
-import type { JsonObject } from "../../model/field.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isPublicName, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
@@ -9,6 +9,7 @@ import type { Deps } from "../deps.js";
 import { renewed } from "../evidence/stored/renew.js";
 import { findLive, findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
+import { changedBetween } from "./replace.js";
 import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
 
 /**
@@ -52,6 +53,38 @@ export async function readRevision(
       ? {}
       : { past: document }),
   };
+}
+
+/** A member of a document that differs between two revisions. */
+export interface Difference {
+  /** JSON pointer (RFC 6901) of the member. */ pointer: string;
+  /** Its value in the earlier revision; absent where it was added. */ before?: JsonValue;
+  /** Its value in the later revision; absent where it was removed. */ after?: JsonValue;
+}
+
+/**
+ * What differs between two states of a record, member by member, as the caller sees them.
+ * @throws as {@link readRevision}
+ */
+export async function differencesBetween(
+  deps: Deps,
+  ark: Ark,
+  [from, to]: readonly [from: number, to: number],
+  caller: Caller | null,
+): Promise<Difference[]> {
+  const older = await readRevision(deps, ark, from, caller);
+  const newer = await readRevision(deps, ark, to, caller);
+  const pointers = await changedBetween(deps, older.bytes, newer.bytes);
+  if (pointers.length === 0) return [];
+  const [before, after] = [parseDocument(older.bytes), parseDocument(newer.bytes)];
+  return pointers.map((pointer) => {
+    const name = nameOf(pointer);
+    return {
+      pointer,
+      ...(Object.hasOwn(before, name) ? { before: before[name]! } : {}),
+      ...(Object.hasOwn(after, name) ? { after: after[name]! } : {}),
+    };
+  });
 }
 
 /** `revision=N` of a query string. @throws ValidationError */

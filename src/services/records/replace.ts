@@ -40,7 +40,7 @@ export function changedPointers(before: JsonObject, after: JsonObject): string[]
 const SMALL = 64 * 2 ** 10;
 
 /** {@link changedPointers} of two stored documents; large ones are compared in another thread. */
-async function changedBetween(
+export async function changedBetween(
   { documents }: Pick<Deps, "documents">,
   before: Uint8Array,
   after: Uint8Array,

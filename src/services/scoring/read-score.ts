@@ -13,7 +13,7 @@ import { checkTable } from "../schemas/check-table.js";
 import { Share } from "./facts/fields.js";
 import { gather, type Grounds, type NamedTable } from "./facts/gather.js";
 import { Breather, statesOf } from "./facts/relations.js";
-import { type AiReadyScore, scoreOf } from "./score.js";
+import { type AiReadyScore, pointOf, scoreOf, type ScorePoint } from "./score.js";
 
 /**
  * Increment it with every change of a criterion: scores that were stored before are computed again.
@@ -30,7 +30,12 @@ interface StoredBody {
   crates: string[];
   outside: string[];
   answer: AiReadyScore;
+  /** Totals of scores of earlier revisions, oldest first; absent in scores stored before. */
+  earlier?: ScorePoint[];
 }
+
+/** Most totals of earlier revisions that are kept. */
+const MOST_EARLIER = 100;
 
 /** Text that differs after every change of the data that a score depends on. */
 function stateText(
@@ -49,15 +54,30 @@ export function storedScore(
   answer: AiReadyScore,
   { crates, outside }: Grounds,
   whole: boolean,
+  before?: StoredScore,
 ): StoredScore | undefined {
   if (outside.size > MOST_OUTSIDE) return undefined;
-  const body: StoredBody = { crates: [...crates.keys()], outside: [...outside.keys()], answer };
+  const earlier = before
+    ? pointsOf(before).filter((point) => point.revision < answer.revision)
+    : [];
+  const body: StoredBody = {
+    crates: [...crates.keys()],
+    outside: [...outside.keys()],
+    answer,
+    earlier: earlier.slice(-MOST_EARLIER),
+  };
   return {
     crate: answer.rocrateIdentifier,
     state: stateText(config.ARK_NAAN, [...crates], [...outside]),
     whole,
     body: Buffer.from(JSON.stringify(body)),
   };
+}
+
+/** Totals of a stored score and of those of earlier revisions, oldest first. */
+function pointsOf({ body }: StoredScore): ScorePoint[] {
+  const { answer, earlier = [] } = JSON.parse(Buffer.from(body).toString("utf8")) as StoredBody;
+  return [...earlier, pointOf(answer)];
 }
 
 /** The stored score of a crate, if no data that it depends on has changed since. */
@@ -171,7 +191,8 @@ async function workOut(
       report({ stage: "checking", done, total, unit: "tables" }),
     );
   const answer = scoreOf(root, facts, Date.now());
-  const kept = storedScore(deps, answer, grounds, whole);
+  const before = await deps.records.storedScore(root.ark);
+  const kept = storedScore(deps, answer, grounds, whole, before);
   // A caller that waits for the answer gets it even if it cannot be stored; a job that must store
   // it is retried.
   if (kept)
@@ -218,6 +239,17 @@ export async function readScore(deps: Deps, ark: Ark): Promise<AiReadyScore> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/**
+ * Totals of the scores of a crate that were computed and stored, the last of each revision, oldest
+ * first.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
+ */
+export async function scoreHistory(deps: Pick<Deps, "records">, ark: Ark): Promise<ScorePoint[]> {
+  const root = await findLive(deps, ark, "rocrate");
+  const stored = await deps.records.storedScore(root.ark);
+  return stored ? pointsOf(stored) : [];
 }
 
 /** The stored score, if it is still valid; computes nothing. */

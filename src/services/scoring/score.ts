@@ -34,6 +34,21 @@ export type AiReadyScore = { name: string; rocrateIdentifier: string } & Record<
     computedAt: string;
   };
 
+/** The totals of one score of a crate, for its history. */
+export interface ScorePoint {
+  /** Revision of the crate. */ revision: number;
+  /** RFC 3339, UTC. */ computedAt: string;
+  met: number;
+  partly: number;
+  /** Criteria that apply. */ total: number;
+}
+
+export const pointOf = ({ revision, computedAt, score }: AiReadyScore): ScorePoint => ({
+  revision,
+  computedAt,
+  ...score,
+});
+
 /** The score for the facts of a crate. */
 export function scoreOf(
   { ark }: Pick<StoredRecord, "ark">,

@@ -51,6 +51,20 @@ export async function readCrateArchive(
   return crateArchive(deps, await findLive(deps, ark, "rocrate"), caller);
 }
 
+/** Where a crate can be downloaded. `uploaded` is null when that archive is not stored any more. */
+export async function crateAddresses(
+  { records, baseUrl }: Pick<Deps, "records" | "baseUrl">,
+  ark: string,
+): Promise<{ metadata: string; current: string; uploaded: string | null }> {
+  const crate = `${baseUrl()}/rocrate/${encodeURI(ark)}`;
+  const [uploaded] = await records.objectsOf(ark, { role: "archive" });
+  return {
+    metadata: crate,
+    current: `${crate}?format=zip`,
+    uploaded: uploaded ? `${baseUrl()}/rocrate/download/${encodeURI(ark)}` : null,
+  };
+}
+
 type Named = Pick<StoredRecord, "ark" | "kind" | "name">;
 
 /**

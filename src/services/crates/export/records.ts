@@ -13,7 +13,7 @@ const MOST_PARTS = 100_000;
 /**
  * The crate whose records include the records of this one: itself, unless it came within another.
  */
-const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
+export const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
 
 /** Text that differs after every change of the records that {@link crateRecords} returns. */
 export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> =>
@@ -56,7 +56,7 @@ export async function* crateRecords(
 }
 
 /** Parts of a crate, and their parts. */
-async function partsOf({ records }: Reads, root: StoredRecord): Promise<Set<string>> {
+export async function partsOf({ records }: Reads, root: StoredRecord): Promise<Set<string>> {
   const parts = new Set([root.ark]);
   const asked = [root.ark];
   while (asked.length > 0) {

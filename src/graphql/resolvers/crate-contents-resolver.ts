@@ -1,0 +1,213 @@
+import { GraphQLJSON } from "graphql-scalars";
+import {
+  Args,
+  ArgsType,
+  Ctx,
+  Field,
+  FieldResolver,
+  Int,
+  ObjectType,
+  Resolver,
+  Root,
+} from "type-graphql";
+import type { JsonObject } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import {
+  type CrateFile,
+  crateFiles,
+  type CrateFilesQuery,
+} from "../../services/crates/export/files.js";
+import {
+  crateAddresses,
+  crateSummary,
+  readCrateMetadata,
+} from "../../services/crates/export/read-crate.js";
+import { askedArk } from "../../services/records/find.js";
+import { knownScore, scoreHistory } from "../../services/scoring/read-score.js";
+import type { ScorePoint } from "../../services/scoring/score.js";
+import type { Context } from "./context.js";
+import { KindCountType } from "./evidence-resolver.js";
+import { AiReadyScoreType, typedScore } from "./score-resolver.js";
+import {
+  checkedPage,
+  NODE_TYPES,
+  nodeOf,
+  PageArguments,
+  PageInfo,
+  pageOf,
+  RecordNode,
+} from "./types/records.js";
+
+@ObjectType("CrateFile", { description: "A stored file of a crate.", simpleResolvers: true })
+class CrateFileType {
+  @Field({ description: "Path in the crate." }) path!: string;
+  @Field(() => Number, { description: "Size in bytes." }) size!: number;
+  @Field({ description: "SHA-256 of the bytes, lower-case hex." }) sha256!: string;
+  @Field() mediaType!: string;
+  @Field(() => RecordNode, {
+    nullable: true,
+    description: "The record that describes the file; null where no entity of the crate does.",
+  })
+  record!: RecordNode | null;
+  @Field({ description: "Address of the bytes." }) address!: string;
+  @Field({ description: "True when you may read the bytes." }) readable!: boolean;
+}
+@ObjectType({ simpleResolvers: true })
+class CrateFileEdge {
+  @Field(() => CrateFileType) node!: CrateFileType;
+  @Field() cursor!: string;
+}
+@ObjectType({
+  description: "A page of files; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
+class CrateFileConnection {
+  @Field(() => [CrateFileEdge]) edges!: CrateFileEdge[];
+  @Field(() => [CrateFileType]) nodes!: CrateFileType[];
+  @Field(() => PageInfo) pageInfo!: PageInfo;
+}
+
+@ArgsType()
+class FileArguments extends PageArguments {
+  @Field(() => Number, {
+    nullable: true,
+    description: "Only files of at least so many bytes.",
+  })
+  minSize?: number | null;
+}
+
+@ObjectType({
+  description: "Where a crate can be downloaded.",
+  simpleResolvers: true,
+})
+class CrateAddresses {
+  @Field({ description: "Its current metadata document." }) metadata!: string;
+  @Field({ description: "Its current version as an archive." }) current!: string;
+  @Field(() => String, {
+    nullable: true,
+    description: "The archive as it was uploaded; null when it is not stored any more.",
+  })
+  uploaded!: string | null;
+}
+
+@ObjectType("ScorePoint", {
+  description: "The totals of one score of a crate.",
+  simpleResolvers: true,
+})
+class ScorePointType implements Omit<ScorePoint, "computedAt"> {
+  @Field(() => Int, { description: "Revision of the crate." }) revision!: number;
+  @Field() computedAt!: Date;
+  @Field(() => Int) met!: number;
+  @Field(() => Int) partly!: number;
+  @Field(() => Int, { description: "Criteria that apply." }) total!: number;
+}
+
+/** What a crate consists of. REST calls the methods without decorators as well. */
+@Resolver(() => NODE_TYPES.rocrate)
+export class CrateContentsResolver {
+  /** @throws as {@link crateFiles} */
+  filesOf(
+    ark: Parameters<typeof crateFiles>[1],
+    query: CrateFilesQuery,
+    { deps, caller }: Context,
+  ): ReturnType<typeof crateFiles> {
+    return crateFiles(deps, ark, query, caller);
+  }
+  /** @throws as {@link scoreHistory} */
+  scores(ark: Parameters<typeof scoreHistory>[1], { deps }: Context): Promise<ScorePoint[]> {
+    return scoreHistory(deps, ark);
+  }
+
+  @FieldResolver(() => GraphQLJSON, {
+    nullable: true,
+    description:
+      "The whole RO-Crate metadata document of the current version. A large one is refused: " +
+      "download it from addresses.metadata.",
+  })
+  metadata(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject> {
+    return context.loaders.queued(async () => {
+      const { open } = await readCrateMetadata(context.deps, askedArk(node.ark));
+      const stream = await open();
+      const chunks: Buffer[] = [];
+      for await (const chunk of stream) {
+        const bytes = Buffer.from(chunk as string);
+        context.loaders.count(bytes.length);
+        chunks.push(bytes);
+      }
+      return JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject;
+    });
+  }
+
+  @FieldResolver(() => [KindCountType], {
+    description: "Records that the crate describes, by kind.",
+  })
+  recordCounts(
+    @Root() node: RecordNode,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<KindCountType[]> {
+    return loaders.queued(async () => {
+      const { counts } = await crateSummary(deps, askedArk(node.ark), { limit: 1 });
+      return Object.entries(counts).map(([kind, count]) => ({ kind: kind as KindName, count }));
+    });
+  }
+
+  @FieldResolver(() => CrateFileConnection, {
+    description: "The stored files of the crate, in the order of its records.",
+  })
+  files(
+    @Root() node: RecordNode,
+    @Args(() => FileArguments) { minSize, ...page }: FileArguments,
+    @Ctx() context: Context,
+  ): Promise<CrateFileConnection> {
+    const checked = checkedPage(page);
+    return context.loaders.queued(async () => {
+      const { items, next } = await this.filesOf(
+        askedArk(node.ark),
+        { ...checked, ...(minSize == null ? {} : { minSize }) },
+        context,
+      );
+      const files = items.map(
+        ({ record, position: _position, ...file }: CrateFile): CrateFileType => ({
+          ...file,
+          record: record && nodeOf(record),
+        }),
+      );
+      await context.loaders.hold(files.flatMap(({ record }) => record ?? []));
+      return pageOf(
+        files,
+        items.map(({ position }) => position),
+        next !== undefined,
+        checked.after,
+      );
+    });
+  }
+
+  @FieldResolver(() => CrateAddresses, { description: "Where the crate can be downloaded." })
+  addresses(@Root() node: RecordNode, @Ctx() { deps }: Context): Promise<CrateAddresses> {
+    return crateAddresses(deps, node.ark);
+  }
+
+  @FieldResolver(() => AiReadyScoreType, {
+    nullable: true,
+    description:
+      "How ready the crate is for AI, by the score that is stored; null when none is, or when " +
+      "the crate has changed since. The query aiReadyScore computes it.",
+  })
+  async score(
+    @Root() node: RecordNode,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<AiReadyScoreType | null> {
+    const { stored } = node;
+    if (!stored) return null;
+    const score = await loaders.queued(() => knownScore(deps, stored));
+    return score ? typedScore(score) : null;
+  }
+
+  @FieldResolver(() => [ScorePointType], {
+    description: "Totals of the scores of earlier revisions and of the last one, oldest first.",
+  })
+  async scoreHistory(@Root() node: RecordNode, @Ctx() context: Context): Promise<ScorePointType[]> {
+    const points = await this.scores(askedArk(node.ark), context);
+    return points.map((point) => ({ ...point, computedAt: new Date(point.computedAt) }));
+  }
+}

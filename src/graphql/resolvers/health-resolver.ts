@@ -1,0 +1,37 @@
+import { Ctx, Field, Int, ObjectType, Query, Resolver } from "type-graphql";
+import { health, readiness } from "../../services/health.js";
+import type { Context } from "./context.js";
+
+@ObjectType("HealthCheck", { simpleResolvers: true })
+class HealthCheckType {
+  @Field({ description: "A part of the service: records, index, objects, jobs and others." })
+  part!: string;
+  @Field({ description: "ok, loading, damaged or failed." }) state!: string;
+}
+@ObjectType("Health", { description: "State of the node that answers.", simpleResolvers: true })
+class HealthType {
+  @Field({ description: "Every part that the service cannot do without works." })
+  healthy!: boolean;
+  @Field({ description: "The node can answer requests." }) ready!: boolean;
+  @Field(() => [HealthCheckType]) checks!: HealthCheckType[];
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Commits that the graph index has yet to apply; null when the record store does not answer.",
+  })
+  lag!: number | null;
+}
+
+@Resolver()
+export class HealthResolver {
+  @Query(() => HealthType, { name: "health", description: "State of the node that answers." })
+  async health(@Ctx() { deps }: Context): Promise<HealthType> {
+    const [state, { status }] = await Promise.all([health(deps), readiness(deps)]);
+    return {
+      healthy: state.status === "healthy",
+      ready: status === "ready",
+      checks: Object.entries(state.checks).map(([part, check]) => ({ part, state: check })),
+      lag: state.lag,
+    };
+  }
+}
