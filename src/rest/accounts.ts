@@ -1,3 +1,4 @@
+import { ServiceError } from "../errors.js";
 import { AccountResolver, GroupResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { readForm } from "../http/body.js";
@@ -6,18 +7,23 @@ import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
+import { viewOf } from "../services/records/view.js";
 import {
   arkPath,
   type ContractRow,
   FIND_REFUSALS,
+  FORMAT,
   IF_MATCH,
+  IF_NONE_MATCH,
   json,
+  NOT_MODIFIED,
   query,
   schemaRef,
   WRITE_REFUSALS,
 } from "./contract/rows.js";
+import { representationsOf } from "./contract/record-rows.js";
 import { answerOf, recordExample } from "./contract/schemas.js";
-import { sendWritten } from "./record-forms.js";
+import { sendRecord, sendWritten } from "./record-forms.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
 
 const CREDENTIALS: JsonObject = {
@@ -60,9 +66,27 @@ const tokenOperation = (path: "/token" | "/login"): ContractRow => ({
   refusals: ["BAD_CREDENTIALS", "UNSUPPORTED_MEDIA_TYPE", "TOO_LARGE", "TOO_MANY_REQUESTS"],
 });
 
+const USER = recordExample(KINDS.user);
+
 export const ACCOUNTS: readonly ContractRow[] = [
   tokenOperation("/token"),
   tokenOperation("/login"),
+  {
+    method: "get",
+    path: "/me",
+    operationId: "me",
+    tag: "accounts",
+    summary: "The user behind the token",
+    answer: {
+      description: "The record of the user, private fields included.",
+      content: representationsOf(answerOf(KINDS.user), USER, KINDS.user),
+      headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
+    },
+    parameters: [IF_NONE_MATCH, FORMAT],
+    also: NOT_MODIFIED,
+    token: "required",
+    refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_ACCEPTABLE"],
+  },
 ];
 
 const accounts = new AccountResolver();
@@ -74,6 +98,21 @@ const token: Handler = async ({ req, res, context }) => {
   );
   // RFC 6749, section 5.1: tokens are not cached.
   sendJson(req, res, answer, { headers: { "Cache-Control": "no-store", Pragma: "no-cache" } });
+};
+
+/** `GET /me`. */
+export const ownOperations: Handlers = {
+  me: async (request) => {
+    const context = signedIn(request.context);
+    const record = await accounts.own(context);
+    if (!record)
+      throw new ServiceError("NOT_FOUND", "The user behind the token is not stored here any more.");
+    await sendRecord(
+      request,
+      await viewOf(context.deps, record, context.caller),
+      `/user/${encodeURI(record.ark)}`,
+    );
+  },
 };
 
 export const accountOperations: Handlers = { token, login: token };

@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { ServiceError, ValidationError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
+import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import type { EventStreams, ServerEvent } from "../http/event-streams.js";
@@ -164,6 +165,15 @@ const SUMMARY: JsonObject = {
     ],
   },
 };
+const FILE: JsonObject = {
+  path: "counts.csv",
+  size: 29,
+  sha256: QUEUED["sha256"]!,
+  mediaType: "text/csv",
+  record: `${ARK}/counts.csv`,
+  address: `https://registry.example/datadownload/${ARK}/counts.csv/download`,
+  readable: true,
+};
 const UPLOAD_REFUSALS = [
   ...WRITE_REFUSALS,
   ...BODY_REFUSALS,
@@ -226,6 +236,26 @@ export const CRATES: readonly ContractRow[] = [
       description: "Records first, then files, in pages.",
       headers: ["Link", "X-Total-Count"],
       content: json(schemaRef("CrateSummary"), SUMMARY),
+    },
+    token: "optional",
+    refusals: FIND_REFUSALS,
+  },
+  {
+    method: "get",
+    path: "/rocrate/files/ark:{NAAN}/{postfix}",
+    operationId: "list_crate_files",
+    tag: "crates",
+    summary: "The stored files of a crate",
+    description: "In the order of the records that describe them.",
+    parameters: [
+      ...arkPath(ARK),
+      ...PAGE_PARAMETERS,
+      query("minSize", "Only files of at least so many bytes.", { type: "integer", minimum: 0 }),
+    ],
+    answer: {
+      description: "One page.",
+      headers: ["Link"],
+      content: json({ type: "array", items: schemaRef("CrateFile") }, [FILE]),
     },
     token: "optional",
     refusals: FIND_REFUSALS,
@@ -448,6 +478,7 @@ export const crateOperations: Handlers = {
 };
 
 const crateReads = new CrateResolver();
+const contents = new CrateContentsResolver();
 const JSON_FORMS: readonly string[] = ["application/ld+json", "application/json"];
 const ZIP = "application/zip";
 /** Default limit of a page of the summary. */
@@ -592,7 +623,47 @@ const summary: Handler = async (request) => {
   );
 };
 
-export const crateReadOperations: Handlers = { get_rocrate: read, summarize_crate: summary };
+const listFiles: Handler = async (request) => {
+  const { req, res, query, path, context } = request;
+  const { page } = listParameters({
+    limit: query["limit"] ?? String(DEFAULT_PAGE),
+    cursor: query["cursor"],
+  });
+  const { minSize } = query;
+  const { items, next } = await contents.filesOf(
+    arkOf(request),
+    { ...page!, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
+    context,
+  );
+  const more = {
+    limit: String(page!.limit),
+    ...(minSize === undefined ? {} : { minSize }),
+    ...(next === undefined ? {} : { cursor: next }),
+  };
+  const link =
+    next === undefined
+      ? {}
+      : {
+          Link:
+            `<${context.deps.baseUrl()}${encodeURI(path)}?${new URLSearchParams(more)}>` +
+            `; rel="next"`,
+        };
+  sendJson(
+    req,
+    res,
+    items.map(({ record, position: _position, ...file }) => ({
+      ...file,
+      record: record?.ark ?? null,
+    })),
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization", ...link } },
+  );
+};
+
+export const crateReadOperations: Handlers = {
+  get_rocrate: read,
+  summarize_crate: summary,
+  list_crate_files: listFiles,
+};
 
 const crateSubmissions = new CrateResolver();
 const NOT_KEPT = { headers: { "Cache-Control": "no-store" } };

@@ -239,8 +239,8 @@ export const resolverOperations: Handlers = {
 /** Kinds that come from archives and files have fewer of the five. */
 const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   rocrate: ["list", "delete"],
-  datadownload: ["get"],
-  entity: [],
+  datadownload: ["list", "get"],
+  entity: ["list"],
 };
 
 /** The operations that each kind offers. */

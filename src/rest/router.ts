@@ -18,7 +18,7 @@ import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
 import { sendError } from "../web/html.js";
-import { accountOperations, groupOperations } from "./accounts.js";
+import { accountOperations, groupOperations, ownOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
@@ -430,6 +430,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
   return {
     ...serviceOperations(contract),
     ...accountOperations,
+    ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,
     ...groupOperations,

@@ -1,11 +1,12 @@
 import { signedIn } from "../graphql/resolvers/context.js";
+import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { ScoreResolver } from "../graphql/resolvers/score-resolver.js";
 import { sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import { CrateFacts, Fields, Share } from "../services/scoring/facts/fields.js";
-import { scoreOf } from "../services/scoring/score.js";
+import { type AiReadyScore, pointOf, scoreOf } from "../services/scoring/score.js";
 import {
   arkPath,
   type ContractRow,
@@ -38,6 +39,7 @@ const EXAMPLE = scoreOf(
   Date.UTC(2024, 4, 3, 8),
 ) as unknown as JsonObject;
 
+const POINT: JsonObject = { ...pointOf(EXAMPLE as unknown as AiReadyScore) };
 const ASKED: JsonObject = { ...QUEUED, sha256: null, scoredCrateIdentifier: ARK };
 const ENDED: JsonObject = {
   ...ASKED,
@@ -64,6 +66,23 @@ export const SCORES: readonly ContractRow[] = [
     answer: { description: "The score.", content: json(schemaRef("AiReadyScore"), EXAMPLE) },
     token: "optional",
     refusals: [...FIND_REFUSALS, "TOO_LARGE", "BUSY", "QUERY_TIMEOUT"],
+  },
+  {
+    method: "get",
+    path: "/rocrate/ai-ready-score/ark:{NAAN}/{postfix}/history",
+    operationId: "score_history",
+    tag: "crates",
+    summary: "How the score of a crate has changed",
+    description:
+      "Totals of the scores that were computed and stored, the last of each revision, oldest " +
+      "first.",
+    parameters: arkPath(ARK),
+    answer: {
+      description: "The totals.",
+      content: json({ type: "array", items: schemaRef("ScorePoint") }, [POINT]),
+    },
+    token: "optional",
+    refusals: FIND_REFUSALS,
   },
   {
     method: "post",
@@ -102,12 +121,21 @@ export const SCORES: readonly ContractRow[] = [
 ];
 
 const scores = new ScoreResolver();
+const contents = new CrateContentsResolver();
 const submissions = new CrateResolver();
 const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const scoreOperations: Handlers = {
   ai_ready_score: async (request) => {
     sendJson(request.req, request.res, await scores.score(arkOf(request), request.context), FRESH);
+  },
+  score_history: async (request) => {
+    sendJson(
+      request.req,
+      request.res,
+      await contents.scores(arkOf(request), request.context),
+      FRESH,
+    );
   },
   rescore: async (request) => {
     const context = signedIn(request.context);

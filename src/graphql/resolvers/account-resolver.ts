@@ -22,6 +22,7 @@ import {
 } from "../../services/groups/membership.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
+import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
@@ -67,12 +68,17 @@ export class AccountResolver {
     };
   }
 
+  /** The record of the user behind the token; `undefined` when it is not stored any more. */
+  own({ deps, caller }: SignedIn): Promise<StoredRecord | undefined> {
+    return userOf(deps, caller);
+  }
+
   @Query(() => NODE_TYPES.user, {
     nullable: true,
     description: "The user behind the token; null without one.",
   })
   async me(@Ctx() context: Context): Promise<RecordNode | null> {
-    const record = context.caller ? await userOf(context.deps, context.caller) : undefined;
+    const record = context.caller ? await this.own(context as SignedIn) : undefined;
     return record ? nodeOf(record) : null;
   }
 }

@@ -16,7 +16,7 @@ import { SEARCH } from "../search.js";
 import { SERVICE } from "../service.js";
 import { SPARQL } from "../sparql.js";
 import { TABLES, VALIDATION } from "../validation.js";
-import { ORGANIZATIONS, PROJECTS, RECORDS } from "./record-rows.js";
+import { LISTS, ORGANIZATIONS, PROJECTS, RECORDS } from "./record-rows.js";
 import {
   type ContractRow,
   headerRefs,
@@ -154,6 +154,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...SERVICE,
   ...ACCOUNTS,
   ...RECORDS,
+  ...LISTS,
   ...GROUPS,
   ...COMPUTATIONS,
   ...PROJECTS,

@@ -232,6 +232,18 @@ export const EVIDENCE_SCHEMAS: JsonObject = {
 
 /** Reusable schemas of AI-readiness scores. */
 export const SCORE_SCHEMAS: Readonly<Record<string, JsonObject>> = {
+  ScorePoint: {
+    type: "object",
+    description: "The totals of one score of a crate.",
+    required: ["revision", "computedAt", "met", "partly", "total"],
+    properties: {
+      revision: { type: "integer", description: "Of the crate." },
+      computedAt: { type: "string", format: "date-time" },
+      met: { type: "integer" },
+      partly: { type: "integer" },
+      total: { type: "integer", description: "Criteria that apply." },
+    },
+  },
   AiReadyScore: {
     type: "object",
     description: "How ready a crate is for AI.",

@@ -48,7 +48,7 @@ function listOperation(kind: Kind): ContractRow {
   const example = publicView(kind, recordExample(kind));
   return {
     method: "get",
-    path: `/${kind.path}`,
+    path: `/${kind.path ?? kind.name}`,
     operationId: `list_${kind.name}`,
     tag: "records",
     summary: `List of records: ${labelOf(kind)}`,
@@ -238,6 +238,9 @@ const NAMES = [
 
 /** Kinds whose operations are all alike; projects and organizations have their own table. */
 export const RECORDS: readonly ContractRow[] = NAMES.flatMap((name) => recordRows(KINDS[name]));
+
+/** Kinds that are created in other ways have the list only. */
+export const LISTS: readonly ContractRow[] = [KINDS.datadownload, KINDS.entity].map(listOperation);
 
 const withHeader = (operation: ContractRow): ContractRow => ({
   ...operation,

@@ -137,6 +137,20 @@ export const SERVICE_SCHEMAS: JsonObject = {
       "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } },
     },
   },
+  CrateFile: {
+    type: "object",
+    description: "A stored file of a crate.",
+    required: ["path", "size", "sha256", "mediaType", "record", "address", "readable"],
+    properties: {
+      path: { type: "string", description: "Path in the crate." },
+      size: { type: "integer", description: "Bytes." },
+      sha256: { type: "string", description: "Lower-case hex." },
+      mediaType: { type: "string" },
+      record: nullable("string", "The record that describes it; null where no entity does."),
+      address: { type: "string", description: "Where its bytes are." },
+      readable: { type: "boolean", description: "True when the caller may read the bytes." },
+    },
+  },
   CrateSummary: {
     type: "object",
     required: ["@id", "name", "total", "counts", "members", "undescribed"],

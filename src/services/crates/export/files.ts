@@ -1,3 +1,4 @@
+import { invalid } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { FileReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
@@ -28,7 +29,7 @@ export interface CrateFilesQuery {
 
 /**
  * The stored files of a crate, in the order of its records.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`; `BAD_REQUEST` for another list's cursor
+ * @throws ValidationError for a `minSize` that is not a size; ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`; `BAD_REQUEST` for another list's cursor
  */
 export async function crateFiles(
   deps: Deps,
@@ -36,6 +37,12 @@ export async function crateFiles(
   { limit, after, minSize = 0 }: CrateFilesQuery,
   caller: Caller | null,
 ): Promise<{ items: CrateFile[]; next?: string }> {
+  if (!Number.isSafeInteger(minSize) || minSize < 0)
+    throw invalid(
+      ["query", "minSize"],
+      "Input should be a whole number of bytes, 0 or more",
+      "int_parsing",
+    );
   const root = await findLive(deps, ark, "rocrate");
   // A crate within another has no list of its own: its files are among those of the outer crate.
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
@@ -79,7 +86,7 @@ async function described(
       position,
       record: undescribed ? null : record,
       address: undescribed
-        ? `${deps.baseUrl()}/download/${encodeURI(`${record.ark}/`)}${pathInUrl(name)}`
+        ? `${deps.baseUrl()}/${encodeURI(record.ark)}/${pathInUrl(name)}`
         : contentUrlOf(deps.baseUrl(), record.kind, record.ark),
       readable: await mayReadContent(deps.records, caller, record),
     });
