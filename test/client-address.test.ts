@@ -41,12 +41,12 @@ describe("the address of a client", () => {
     expect(behind(request(remote, forwarded))).toBe(expected),
   );
 
-  test("is that of the connection when nobody is trusted", () => {
+  test("is that of the connection when no proxy is trusted", () => {
     expect(clientAddress(null)(request("127.0.0.1", "198.51.100.1"))).toBe("127.0.0.1");
     expect(clientAddress(null)(request("::ffff:127.0.0.1"))).toBe("127.0.0.1");
   });
 
-  test("takes bounded work, however long the header is", () => {
+  test("takes bounded time, however long the header is", () => {
     expect(behind(request("10.0.0.3", "10.0.0.4, ".repeat(5000) + "10.0.0.5"))).toBe("10.0.0.4");
   });
 });
@@ -85,7 +85,7 @@ describe("the limit of logins", () => {
       })
     ).status;
 
-  test("counts for each client behind a proxy that is trusted", async () => {
+  test("counts for each client behind a trusted proxy", async () => {
     expect([
       await attempt(trusting, "198.51.100.1"),
       await attempt(trusting, "198.51.100.1"),

@@ -17,7 +17,7 @@ const CLUSTER = {
 const check = (env: Record<string, string>) => () => checkProfile(readConfig(env));
 
 describe("A profile", () => {
-  it("is one process that keeps everything, or has its files in S3 or its graph on an endpoint", () => {
+  it("is one process with all data, or with its files in S3 or its graph on an endpoint", () => {
     const {
       S3_ENDPOINT,
       S3_ACCESS_KEY,
@@ -34,7 +34,7 @@ describe("A profile", () => {
       expect(check(env)).not.toThrow();
   });
 
-  it("is a cluster when everything that its nodes share is there", () => {
+  it("is a cluster when every shared store is configured", () => {
     expect(check(CLUSTER)).not.toThrow();
     expect(check({ ...CLUSTER, ROLE: "worker" })).not.toThrow();
     for (const name of Object.keys(CLUSTER).filter((each) => each !== "PROFILE"))
@@ -45,7 +45,7 @@ describe("A profile", () => {
     );
   });
 
-  it("is nothing in between, and says what to change", () => {
+  it("refuses a mixture of both, and says what to change", () => {
     for (const name of ["DATABASE_URL", "REDIS_URL"] as const)
       expect(check({ [name]: CLUSTER[name] })).toThrow(`set PROFILE=cluster, or unset ${name}`);
     expect(check({ ROLE: "api" })).toThrow(

@@ -76,7 +76,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     };
   }
 
-  test("has a workflow whose lines work as they stand, on the example crate", async () => {
+  test("has a workflow whose lines run as printed, on the example crate", async () => {
     await run(process.execPath, [
       join(packageRoot, "bin", "arkgraph.js"),
       "demo-crate",
@@ -98,7 +98,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
   });
 
-  test("has a session of the client whose lines work as they stand", async () => {
+  test("has a client session whose lines run as printed", async () => {
     const shim = `arkgraph() { '${process.execPath}' '${join(packageRoot, "bin", "arkgraph.js")}' "$@"; }`;
     const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${shim}\n${client}`], {
       cwd: folder,
@@ -127,7 +127,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(answer.data.roCrates.totalCount).toBeGreaterThan(0);
   });
 
-  test("and the page on crates show how to look before an upload, in lines that work", async () => {
+  test("and the page on crates show a dry run before an upload, in lines that run", async () => {
     const { token } = await registry.user("Grace");
     const lines = /^```sh\n([\s\S]*?)^```/m.exec(
       readFileSync(join(packageRoot, "docs", "crates.md"), "utf8"),
@@ -155,7 +155,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(stdout.match(/"conforms":true/g)).toHaveLength(2);
   });
 
-  test("names only files that are there", () => {
+  test("names existing files only", () => {
     const links = [
       ...readFileSync(join(packageRoot, "README.md"), "utf8").matchAll(
         /\]\((?!https?:)([^)#]+)\)/g,

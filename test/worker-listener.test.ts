@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startServer, type TestServer } from "./support/server.js";
 
-describe("A node that only works in the background", () => {
+describe("a node that only runs background jobs", () => {
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer({ ROLE: "worker" });
   });
   afterAll(() => server.stop());
 
-  it("says whether it is well, and is ready", async () => {
+  it("reports its health and readiness", async () => {
     for (const path of ["/healthz", "/readyz", "/api/healthz", "/readyz?from=probe"]) {
       const { status, body, headers } = await server.request("GET", path);
       expect([
@@ -21,7 +21,7 @@ describe("A node that only works in the background", () => {
     expect((await server.request("HEAD", "/readyz")).text).toBe("");
   });
 
-  it("answers nothing else, and says who does", async () => {
+  it("serves nothing else, and names the nodes that do", async () => {
     for (const path of ["/", "/dataset", "/graphql", "/healthzz", "/readyz/more", "/%E0%A4%A"]) {
       const { status, body } = await server.request("GET", path);
       expect([path, status, body]).toEqual([

@@ -325,7 +325,7 @@ const MUTATIONS: Record<string, string> = {
   validateTable: "table",
 };
 
-describe("every operation has a row", () => {
+describe("every operation is in the table", () => {
   it("of the contract", () =>
     expect(Object.keys(REST).toSorted()).toEqual(
       OPERATIONS.map(({ operationId }) => operationId).toSorted(),
@@ -366,32 +366,39 @@ async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): P
 }
 
 describe("reading", () => {
-  it("is allowed and refused alike over both interfaces, and tells nobody what is not for them", async () => {
-    const reads = Object.entries(REST).flatMap(([id, row]) => ("read" in row ? [{ id, row }] : []));
-    const cases = Object.entries(world.targets).flatMap(([state, target]) =>
-      ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
-    );
-    const differences: string[] = [];
-    await each(cases, async ({ state, target, actor, id, row }) => {
-      let first: string | undefined;
-      for (const query of row.queries ?? [""]) {
-        const received = await rest(operationOf(id), target, actor, { query });
-        assertNoLeak(actor, `${id}${query} of ${state}`, received);
-        first ??= received.verdict;
-      }
-      if (row.twin === undefined) return;
-      const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
-      assertNoLeak(actor, `${row.twin} of ${state}`, received);
-      // A file without a record is nothing that GraphQL could show.
-      if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
-        differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`);
-    });
-    expect(differences).toEqual([]);
-  }, 120_000);
+  it(
+    "is allowed and refused alike over both interfaces, and reveals nothing to those who " +
+      "are refused",
+    async () => {
+      const reads = Object.entries(REST).flatMap(([id, row]) =>
+        "read" in row ? [{ id, row }] : [],
+      );
+      const cases = Object.entries(world.targets).flatMap(([state, target]) =>
+        ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
+      );
+      const differences: string[] = [];
+      await each(cases, async ({ state, target, actor, id, row }) => {
+        let first: string | undefined;
+        for (const query of row.queries ?? [""]) {
+          const received = await rest(operationOf(id), target, actor, { query });
+          assertNoLeak(actor, `${id}${query} of ${state}`, received);
+          first ??= received.verdict;
+        }
+        if (row.twin === undefined) return;
+        const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
+        assertNoLeak(actor, `${row.twin} of ${state}`, received);
+        // A file without a record is nothing that GraphQL could show.
+        if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
+          differences.push(`${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`);
+      });
+      expect(differences).toEqual([]);
+    },
+    120_000,
+  );
 
   it(
-    "of lists and of what is no record's is allowed alike, and tells nobody what is not for " +
-      "them",
+    "of lists and of identifiers without a record is allowed alike, and reveals nothing " +
+      "to others",
     async () => {
       const differences: string[] = [];
       const lists = Object.entries(REST).flatMap(([id, row]) =>
@@ -428,34 +435,38 @@ describe("reading", () => {
     60_000,
   );
 
-  it("gives content to those who may have it: the table is no table of refusals", async () => {
-    for (const [state, name] of [
-      ["draft", "draft"],
-      ["embargoed", "embargoed"],
-      ["archived", "archived"],
-      ["crateMember", "memberBytes"],
-      ["undescribed", "looseBytes"],
-    ] as const) {
-      const { text, readers } = world.secrets[name]!;
-      for (const actor of ACTORS)
-        expect(
-          (await rest(operationOf("download_content"), world.targets[state]!, actor)).text.includes(
-            text,
-          ),
-          `${state} ${actor}`,
-        ).toBe(readers.includes(actor));
-    }
-    expect((await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text).toContain(
-      world.secrets["email"]!.text,
-    );
-    expect(
-      (
-        await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
-          query: "?revision=1",
-        })
-      ).text,
-    ).toContain(world.secrets["deletedName"]!.text);
-  });
+  it(
+    "returns content to those who may read it, so that the table does not consist of " +
+      "refusals only",
+    async () => {
+      for (const [state, name] of [
+        ["draft", "draft"],
+        ["embargoed", "embargoed"],
+        ["archived", "archived"],
+        ["crateMember", "memberBytes"],
+        ["undescribed", "looseBytes"],
+      ] as const) {
+        const { text, readers } = world.secrets[name]!;
+        for (const actor of ACTORS)
+          expect(
+            (
+              await rest(operationOf("download_content"), world.targets[state]!, actor)
+            ).text.includes(text),
+            `${state} ${actor}`,
+          ).toBe(readers.includes(actor));
+      }
+      expect((await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text).toContain(
+        world.secrets["email"]!.text,
+      );
+      expect(
+        (
+          await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
+            query: "?revision=1",
+          })
+        ).text,
+      ).toContain(world.secrets["deletedName"]!.text);
+    },
+  );
 });
 
 let counter = 0;
@@ -712,94 +723,89 @@ describe("writing", () => {
     120_000,
   );
 
-  it(
-    "of a crate below a record comes to the same as an archive, as a document, and in the dry " +
-      "run",
-    async () => {
-      for (const state of ["published", "crate"] as const) {
-        const target = await world.fresh(state);
-        for (const actor of ACTORS) {
-          const may =
-            actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
-          const document = () =>
-            JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
-          const archive = async () => zip({ "ro-crate-metadata.json": document() });
-          const json = { "Content-Type": "application/ld+json" };
-          const received = [
-            await rest(operationOf("upload_crate"), "", actor, {
-              form: fileForm(await archive(), {}, "crate.zip"),
-            }),
-            await rest(operationOf("create_crate_metadata"), "", actor, {
-              body: document(),
-              headers: json,
-            }),
-          ].map(({ verdict }) => verdict);
-          expect(received, `${state} ${actor}`).toEqual(
-            Array(2).fill(
-              actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
-            ),
+  it("of a crate below a record is refused alike as an archive, as a document and in a dry run", async () => {
+    for (const state of ["published", "crate"] as const) {
+      const target = await world.fresh(state);
+      for (const actor of ACTORS) {
+        const may =
+          actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
+        const document = () =>
+          JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
+        const archive = async () => zip({ "ro-crate-metadata.json": document() });
+        const json = { "Content-Type": "application/ld+json" };
+        const received = [
+          await rest(operationOf("upload_crate"), "", actor, {
+            form: fileForm(await archive(), {}, "crate.zip"),
+          }),
+          await rest(operationOf("create_crate_metadata"), "", actor, {
+            body: document(),
+            headers: json,
+          }),
+        ].map(({ verdict }) => verdict);
+        expect(received, `${state} ${actor}`).toEqual(
+          Array(2).fill(
+            actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
+          ),
+        );
+        const plans = [
+          await rest(operationOf("validate_crate"), "", actor, {
+            body: document(),
+            headers: json,
+          }),
+          await graphql(
+            "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
+              "code } } }",
+            { m: document() },
+            actor,
+          ),
+          await graphql(
+            "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
+              "code } } }",
+            {},
+            actor,
+            { variable: "crate", bytes: await archive() },
+          ),
+        ];
+        for (const { verdict, text } of plans) {
+          expect(verdict, `${state} ${actor}`).toBe(
+            actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
           );
-          const plans = [
-            await rest(operationOf("validate_crate"), "", actor, {
-              body: document(),
-              headers: json,
-            }),
-            await graphql(
-              "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
-                "code } } }",
-              { m: document() },
-              actor,
-            ),
-            await graphql(
-              "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
-                "code } } }",
-              {},
-              actor,
-              { variable: "crate", bytes: await archive() },
-            ),
-          ];
-          for (const { verdict, text } of plans) {
-            expect(verdict, `${state} ${actor}`).toBe(
-              actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
-            );
-            if (actor !== "anonymous")
-              expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
-          }
-          if (state === "crate") continue;
-          // Answered before the crate is read: how it ends is in the submission.
-          const queued = [
-            await rest(operationOf("upload_crate_async"), "", actor, {
-              form: fileForm(await archive(), {}, "crate.zip"),
-            }),
-            await graphql(
-              `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
-              {},
-              actor,
-              { variable: "crate", bytes: await archive() },
-            ),
-            await graphql(
-              `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
-              { m: document() },
-              actor,
-            ),
-          ];
-          for (const { verdict, text } of queued) {
-            expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
-            const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
-            if (id)
-              await expect
-                .poll(async () => (await world.server.deps.records.submission(id))!.status, {
-                  timeout: 20_000,
-                })
-                .toBe(may ? "finished" : "failed");
-          }
+          if (actor !== "anonymous")
+            expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
+        }
+        if (state === "crate") continue;
+        // Answered before the crate is read: how it ends is in the submission.
+        const queued = [
+          await rest(operationOf("upload_crate_async"), "", actor, {
+            form: fileForm(await archive(), {}, "crate.zip"),
+          }),
+          await graphql(
+            `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
+            {},
+            actor,
+            { variable: "crate", bytes: await archive() },
+          ),
+          await graphql(
+            `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
+            { m: document() },
+            actor,
+          ),
+        ];
+        for (const { verdict, text } of queued) {
+          expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
+          const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
+          if (id)
+            await expect
+              .poll(async () => (await world.server.deps.records.submission(id))!.status, {
+                timeout: 20_000,
+              })
+              .toBe(may ? "finished" : "failed");
         }
       }
-    },
-    120_000,
-  );
+    }
+  }, 120_000);
 
-  it("of content, logins and checks of tables keeps to the same rules", async () => {
+  it("of content, logins and checks of tables follows the same rules", async () => {
     for (const actor of ACTORS) {
       const target = await world.fresh("draft");
       const received = await rest(operationOf("upload_datadownload"), target, actor, {

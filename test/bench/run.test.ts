@@ -110,7 +110,7 @@ describe("npm run bench", { timeout: 600_000 }, () => {
     expect(await readdir(folder)).toEqual(["figures.json"]);
   });
 
-  it("runs those that are named, and says which there are", async () => {
+  it("runs the named benches, and lists the known ones", async () => {
     const { stdout } = await bench("intake");
     expect(stdout).toContain("\n| intake ");
     expect(stdout).not.toContain("\n| start ");
@@ -124,7 +124,7 @@ describe("npm run bench", { timeout: 600_000 }, () => {
 describe("figures", () => {
   const figure = { name: "a", value: 30, unit: "/s", baseline: { name: "b", value: 10 } };
 
-  it("are medians of rounds in turn", async () => {
+  it("are medians of alternating runs", async () => {
     const order: string[] = [];
     const side = (name: string, values: number[]) => async () => {
       order.push(name);
@@ -144,7 +144,7 @@ describe("figures", () => {
     ).toBe(99);
   });
 
-  it("are those of the pair whose ratio is the middle one", async () => {
+  it("are those of the pair with the median ratio", async () => {
     const figures = [40, 90, 10, 60];
     const baselines = [10, 10, 10, 20];
     expect(
@@ -156,7 +156,7 @@ describe("figures", () => {
     ).toEqual({ figure: 60, baseline: 20, ratios: [1, 3, 4, 9] });
   });
 
-  it("know what the host took, where the system tells", async () => {
+  it("report the CPU time that the host took, where the system shows it", async () => {
     const folder = await mkdtemp(join(tmpdir(), "stat-"));
     try {
       const file = join(folder, "stat");
@@ -177,7 +177,7 @@ describe("figures", () => {
     }
   });
 
-  it("say whether they are what was wanted", () => {
+  it("say whether the goals were reached", () => {
     expect(ratioOf(figure)).toBe(3);
     expect(isMet(figure)).toBeUndefined();
     expect([

@@ -71,7 +71,7 @@ describe.skipIf(!hasWrk)("load from wrk", () => {
     expect(perSecond).toBeGreaterThan(0);
   });
 
-  it("asks for every path, and takes a refusal for a failure", async () => {
+  it("requests every path, and counts a refusal as a failure", async () => {
     const paths = ["/ark:99999/a", "/ark:99999/b", "/ark:99999/c"];
     await load.run({ url, connections: 2, seconds: 1, paths });
     expect([...seen.paths].sort()).toEqual(paths);

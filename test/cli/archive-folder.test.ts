@@ -60,7 +60,7 @@ const openIn = async (path: string): Promise<string[]> => {
 
 describe("the archive of a folder", () => {
   it(
-    "begins with the metadata of the crate itself; the rest comes by name, empty folders " +
+    "begins with the crate's own metadata; other members follow by name, empty folders " +
       "included",
     async () => {
       expect(names(await archived(join(folder, "crate")))).toEqual([
@@ -74,7 +74,7 @@ describe("the archive of a folder", () => {
     },
   );
 
-  it("is the same for the same files: of a copy, at another time, in another zone", async () => {
+  it("is identical for identical files: of a copy, at another time, in another time zone", async () => {
     const first = await archived(join(folder, "crate"));
     await cp(join(folder, "crate"), join(folder, "copy"), { recursive: true });
     await utimes(join(folder, "copy", "z.txt"), 1000, 1000);
@@ -91,7 +91,7 @@ describe("the archive of a folder", () => {
     expect(Buffer.compare(elsewhere, first)).toBe(0);
   });
 
-  it("says how far it is", async () => {
+  it("reports its progress", async () => {
     const archive = await archiveFolder(join(folder, "crate"));
     let read = 0;
     await buffer(archive.stream((bytes) => (read = bytes)));
@@ -100,8 +100,8 @@ describe("the archive of a folder", () => {
   });
 
   it(
-    "is not made of a folder without metadata, of links, pipes and sockets, or of names that " +
-      "are not UTF-8",
+    "is refused for a folder without metadata, for links, pipes and sockets, and for " +
+      "names that are not UTF-8",
     async () => {
       await mkdir(join(folder, "plain"));
       await expect(archiveFolder(join(folder, "plain"))).rejects.toThrow(
@@ -131,7 +131,7 @@ describe("the archive of a folder", () => {
     },
   );
 
-  it("is given up when a file changes meanwhile", async () => {
+  it("is aborted when a file changes meanwhile", async () => {
     const path = await makeCrate("changing");
     const archive = await archiveFolder(path);
     await appendFile(join(path, "z.txt"), "more");
@@ -147,7 +147,7 @@ describe("the archive of a folder", () => {
   });
 
   it.skipIf(!existsSync(OPEN))(
-    "keeps no file open when it is given up, by a change or by its reader",
+    "closes its files when it is aborted, by a change or by its reader",
     async () => {
       const path = await makeCrate("closing");
       await writeFile(join(path, "z.txt"), "z".repeat(2 ** 20));

@@ -11,7 +11,7 @@ const { tool, login, folder } = rig;
 const credentials = () => join(folder.path(), "config", "arkgraph", "credentials.json");
 
 describe("arkgraph login", () => {
-  it("keeps the token where its owner alone can read it, and shows it to nobody", async () => {
+  it("stores the token where only its owner can read it, and never prints it", async () => {
     const { status, stdout, stderr } = await login();
     expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
     expect(stdout).toMatch(
@@ -35,7 +35,7 @@ describe("arkgraph login", () => {
     expect((await tool("whoami", undefined, { ARKGRAPH_SERVER: "" })).status).toBe(0);
   });
 
-  it("refuses a wrong password with one line, and keeps nothing of it", async () => {
+  it("refuses a wrong password in one line, and stores nothing", async () => {
     const before = await readFile(credentials(), "utf8");
     const ended = await tool("login ada@example.org --password-stdin", "wrong horse\n");
     expect(ended).toEqual(failure("The user name or the password is wrong: check both."));
@@ -65,7 +65,7 @@ describe("arkgraph login", () => {
     await writeFile(credentials(), text);
   });
 
-  it("says what to do with a token that has expired, or is not taken", async () => {
+  it("says what to do with a token that has expired or is refused", async () => {
     const text = await readFile(credentials(), "utf8");
     await writeFile(credentials(), text.replace(/"expires": \d+/, '"expires": 1000'));
     expect(await tool("whoami")).toEqual(
@@ -80,7 +80,7 @@ describe("arkgraph login", () => {
     expect(stderr).not.toContain("secret-token");
   });
 
-  it.skipIf(!hasTerminals)("asks on a terminal, and shows nothing of the password", async () => {
+  it.skipIf(!hasTerminals)("prompts on a terminal, and does not echo the password", async () => {
     const { status, shown } = await inTerminal(["login"], {
       cwd: folder.path(),
       env: rig.env(),
@@ -102,7 +102,7 @@ describe("arkgraph login", () => {
     expect(left.shown).toContain("arkgraph: nothing was entered\n");
   });
 
-  it("forgets the token at logout", async () => {
+  it("removes the token at logout", async () => {
     expect(await tool("logout")).toEqual({
       status: 0,
       stdout: `Logged out of ${rig.server().url}\n`,
@@ -116,7 +116,7 @@ describe("arkgraph login", () => {
   });
 });
 
-describe("a registry that is not there", () => {
+describe("a registry that cannot be reached", () => {
   let odd: Server;
   let port: number;
   beforeAll(async () => {
@@ -133,7 +133,7 @@ describe("a registry that is not there", () => {
   afterAll(() => new Promise((resolve) => odd.close(resolve)));
 
   const ask = (server: string, ark = "ark:99999/x") => tool(["get", ark, "--server", server]);
-  it("is told in one line, whatever is there in its place", async () => {
+  it("is reported in one line, whatever answers in its place", async () => {
     expect(await ask("http://127.0.0.1:1")).toEqual(
       failure("http://127.0.0.1:1 refuses the connection: is the registry running there?"),
     );
@@ -150,7 +150,7 @@ describe("a registry that is not there", () => {
     );
   });
 
-  it("must have an address that is one", async () => {
+  it("must have a valid address", async () => {
     for (const server of ["localhost:8080", "ftp://example.org", "nothing"])
       expect(await ask(server)).toEqual(
         failure(`${server} is not the address of a registry: write http://… or https://…`),

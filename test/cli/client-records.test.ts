@@ -67,7 +67,7 @@ describe("arkgraph get", () => {
 });
 
 describe("arkgraph evidence", () => {
-  it("shortens identifiers of one crate, and says what the short form stands for", async () => {
+  it("shortens identifiers of one crate, and explains the short form", async () => {
     const { token, id: owner } = rig.ada();
     const crateArk = "ark:99999/rocrate-long-name";
     const inside = (name: string, more: object = {}) => ({
@@ -90,7 +90,7 @@ describe("arkgraph evidence", () => {
     expect(stdout.trimEnd().split("\n").at(-1)).toBe(`…/ stands for ${crateArk}/`);
   });
 
-  it("draws a tree, whose names cannot speak to the terminal", async () => {
+  it("draws a tree, and removes control characters from names", async () => {
     const { stdout } = await tool("evidence ark:99999/counts");
     expect(stdout).toBe(
       "Cell counts <ark:99999/counts> [evi:Dataset]\n└─ derivedFrom: Raw \\x1b[31mimages " +
@@ -112,7 +112,7 @@ describe("arkgraph evidence", () => {
 });
 
 describe("arkgraph score", () => {
-  it("shows every criterion, or what there is to do", async () => {
+  it("shows every criterion, or what to do", async () => {
     const server = rig.server();
     await server.request("POST", "/rocrate/metadata", {
       token: rig.ada().token,
@@ -156,7 +156,7 @@ describe("arkgraph score", () => {
 });
 
 describe("arkgraph search", () => {
-  it("lists what was found", async () => {
+  it("lists the records found", async () => {
     const { status, stdout } = await tool("search cell counts");
     expect(status).toBe(0);
     expect(stdout).toBe(
@@ -177,7 +177,7 @@ describe("arkgraph search", () => {
   });
 
   it.skipIf(!hasTerminals)(
-    "shows what was found in bold, on a terminal that may have colours",
+    "highlights the matches in bold, on a terminal that supports colours",
     async () => {
       const shown = async (env: Record<string, string>) =>
         (
@@ -276,7 +276,7 @@ describe("arkgraph download", () => {
     expect(await partials()).toEqual([]);
   });
 
-  it("goes on where a connection broke off", async () => {
+  it("resumes after a broken connection", async () => {
     cuts = [100_000, 200_000];
     ranges.length = 0;
     const ended = await tool("download ark:99999/counts -o cut.csv", undefined, await env());
@@ -286,7 +286,7 @@ describe("arkgraph download", () => {
     expect(await readFile(join(folder.path(), "cut.csv"), "utf8")).toBe(CONTENT);
   });
 
-  it("goes on with what an earlier run left, when it is of the same content", async () => {
+  it("resumes the download of an earlier run if the content is the same", async () => {
     const sha256 = createHash("sha256").update(CONTENT).digest("hex");
     await writeFile(
       join(folder.path(), `.left.csv.${sha256.slice(0, 16)}.part`),
@@ -300,7 +300,7 @@ describe("arkgraph download", () => {
     expect(await readFile(join(folder.path(), "left.csv"), "utf8")).toBe(CONTENT);
   });
 
-  it("throws away what is not what the registry says", async () => {
+  it("discards bytes whose hash differs from the registry's", async () => {
     const sha256 = createHash("sha256").update(CONTENT).digest("hex");
     await writeFile(
       join(folder.path(), `.bad.csv.${sha256.slice(0, 16)}.part`),
@@ -316,7 +316,7 @@ describe("arkgraph download", () => {
 });
 
 describe("arkgraph schema push and pull", () => {
-  it("registers what schema infer and schema import wrote as it is", async () => {
+  it("registers the output of schema infer and schema import unchanged", async () => {
     await writeFile(join(folder.path(), "cells.csv"), "image,cells\na.png,3\n");
     for (const making of [
       "schema infer cells.csv --output made.json --force",
@@ -335,7 +335,7 @@ describe("arkgraph schema push and pull", () => {
     }
   });
 
-  it("register a schema, replace it, and bring it back", async () => {
+  it("register a schema, replace it, and fetch it", async () => {
     await tool([
       "schema",
       "create-tabular",

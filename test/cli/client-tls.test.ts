@@ -77,7 +77,7 @@ describe.skipIf(!hasOpenssl)("a registry behind TLS", () => {
       ...(trusting ? { NODE_EXTRA_CA_CERTS: join(folder.path(), "own.pem") } : {}),
     });
 
-  it("is talked to when its certificate is trusted, and told in one line when it is not", async () => {
+  it("is used when its certificate is trusted, and reported in one line when it is not", async () => {
     expect(JSON.parse((await get("ark:99999/here")).stdout)).toEqual({ "@id": "ark:99999/here" });
     expect(await get("ark:99999/here", "localhost", false)).toEqual(
       failure(
@@ -91,7 +91,7 @@ describe.skipIf(!hasOpenssl)("a registry behind TLS", () => {
     );
   });
 
-  it("is followed to another resolver without the token, and not for ever", async () => {
+  it("is followed to another resolver without the token, for a bounded number of redirects", async () => {
     seen.length = 0;
     expect(JSON.parse((await get("ark:12345/away")).stdout)).toEqual({ "@id": "ark:99999/away" });
     expect(seen).toEqual(["Bearer the-token", undefined]);

@@ -37,8 +37,8 @@ const terminal = (
 
 describe("arkgraph upload", () => {
   it(
-    "sends an archive or a folder and prints the identifier of the crate; the same again is " +
-      "the same",
+    "sends an archive or a folder and prints the crate's identifier; repeating it " +
+      "changes nothing",
     async () => {
       await folder.write(
         "crate.zip",
@@ -74,7 +74,7 @@ describe("arkgraph upload", () => {
     },
   );
 
-  it("groups warnings by their code, with how many there are", async () => {
+  it("groups warnings by code, with counts", async () => {
     const files = Array.from({ length: 12 }, (_, at) => ({
       "@id": `https://example.org/${at}`,
       "@type": "File",
@@ -108,7 +108,7 @@ describe("arkgraph upload", () => {
     expect(stdout).toMatch(/^ark:99999\/rocrate-warned-\w+\n$/);
   });
 
-  it("prints JSON, or only the identifier of the upload; status tells the rest", async () => {
+  it("prints JSON, or only the identifier of the upload; status shows the rest", async () => {
     await folder.write("other.zip", await crate([], {}, { name: "Other" }));
     const json = await tool("upload other.zip --json");
     expect(JSON.parse(json.stdout)).toMatchObject({
@@ -136,8 +136,8 @@ describe("arkgraph upload", () => {
   });
 
   it(
-    "updates the crate that --update names, says when a crate looks like one of yours, and " +
-      "when an archive came before",
+    "updates the crate that --update names, and warns of a similar crate and of a " +
+      "repeated archive",
     async () => {
       const archive = (text: string) =>
         crate(
@@ -182,7 +182,7 @@ describe("arkgraph upload", () => {
     },
   );
 
-  it("says in one line why a crate was not taken in", async () => {
+  it("says in one line why a crate was not ingested", async () => {
     await folder.write(
       "broken.zip",
       await crate([
@@ -203,7 +203,7 @@ describe("arkgraph upload", () => {
     expect((await tool("upload broken.zip --json")).status).toBe(1);
   });
 
-  it("refuses what is no crate before anything is sent", async () => {
+  it("refuses a file that is no crate before it sends anything", async () => {
     await folder.write("text.zip", "text");
     await folder.write("linked/ro-crate-metadata.json", metadata());
     await symlink("/etc/passwd", join(folder.path(), "linked", "l"));
@@ -221,7 +221,7 @@ describe("arkgraph upload", () => {
     expect((await tool("upload")).status).toBe(2);
   });
 
-  it("passes on what the registry refuses while the archive is still being sent", async () => {
+  it("reports the registry's refusal while the archive is still being sent", async () => {
     await folder.write(
       "large.zip",
       Buffer.concat([Buffer.from("PK\u0003\u0004"), Buffer.alloc(30 << 20, 1)]),
@@ -229,7 +229,7 @@ describe("arkgraph upload", () => {
     expect(await tool("upload large.zip")).toEqual(failure(/.*MAX_UPLOAD_BYTES.*/));
   });
 
-  it("waits while the registry is killed and started again", async () => {
+  it("waits while the registry is killed and restarted", async () => {
     await folder.write("slow.zip", await largeCrate("slow", ENTITIES));
     const began = tool("upload slow.zip");
     const running = async () =>
@@ -252,7 +252,7 @@ describe("arkgraph upload", () => {
     });
   }, 60_000);
 
-  it("says what to do when the registry goes away while it sends", async () => {
+  it("says what to do when the registry becomes unavailable while it sends", async () => {
     const server = createServer((socket) =>
       socket.on("error", () => undefined).once("data", () => socket.destroy()),
     );
@@ -269,7 +269,7 @@ describe("arkgraph upload", () => {
 });
 
 describe.skipIf(!hasTerminals)("arkgraph upload on a terminal", () => {
-  it("shows how far it is, and tells how to go on after Ctrl+C", async () => {
+  it("shows its progress, and says how to resume after Ctrl+C", async () => {
     await folder.write("long.zip", await largeCrate("long", ENTITIES));
     const { status, shown } = await terminal("upload long.zip", [["Processing", "\u0003"]]);
     expect(shown).toMatch(/Sending .*█/);

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 
 describe("arkgraph completion", () => {
-  it("knows the shells it knows", async () => {
+  it("supports the shells that it lists", async () => {
     expect((await run("completion fish")).status).toBe(2);
     expect((await run("completion")).status).toBe(2);
   });
@@ -65,7 +65,7 @@ describe.skipIf(!has("bash"))("in bash", () => {
     );
   });
 
-  it("offers the values that an option or argument knows, and leaves files to the shell", () => {
+  it("offers the values that an option or argument accepts, and leaves files to the shell", () => {
     expect(complete("evidence", "ark:99999/x", "--format", "")).toEqual([
       "tree",
       "json",
@@ -80,7 +80,7 @@ describe.skipIf(!has("bash"))("in bash", () => {
     expect(complete("upload", "cra")).toEqual([]);
   });
 
-  it("is taken up by bash as it is printed", () => {
+  it("is loaded by bash as it is printed", () => {
     expect(
       execFileSync("bash", ["-c", "source completion.bash; complete -p arkgraph"], {
         cwd: path(),

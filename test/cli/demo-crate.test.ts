@@ -31,7 +31,7 @@ describe("the example crate", () => {
     expect(Buffer.compare(await buildDemoCrate(), await buildDemoCrate())).toBe(0);
   });
 
-  test("has the descriptor and root that RO-Crate 1.1 asks for", () => {
+  test("has the descriptor and root that RO-Crate 1.1 requires", () => {
     expect(entity("ro-crate-metadata.json")).toMatchObject({
       "@type": "CreativeWork",
       about: { "@id": "./" },
@@ -79,7 +79,7 @@ describe("the example crate", () => {
     },
   );
 
-  test("refers to nothing that it does not describe", () => {
+  test("refers only to entities that it describes", () => {
     for (const item of graph) {
       for (const [key, value] of Object.entries(item)) {
         if (key === "conformsTo") continue;
@@ -89,7 +89,7 @@ describe("the example crate", () => {
     }
   });
 
-  test("holds images that are PNG, of the size they say", () => {
+  test("contains images that are PNG, of the stated size", () => {
     for (const [name, bytes] of members) {
       if (!name.endsWith(".png")) continue;
       expect(bytes.subarray(1, 4).toString(), name).toBe("PNG");
@@ -101,7 +101,7 @@ describe("the example crate", () => {
     }
   });
 
-  test("holds results that follow from the images: the two treatments fall into the two clusters", () => {
+  test("contains results that follow from the images: the two treatments are the two clusters", () => {
     const rows = members
       .get("results/clusters.csv")!
       .toString()

@@ -25,7 +25,7 @@ const { endWithLauncher, follow, startOptions, stopWithShell } = createRequire(i
 describe("the options that Node is started with", () => {
   const linux = { platform: "linux", env: {}, execArgv: [] } as const;
 
-  it("are two arenas and as many of V8's threads as there are cores for", () => {
+  it("are two arenas and as many of V8's threads as there are cores", () => {
     expect(startOptions({ ...linux, env: { PATH: "/bin" }, execArgv: ["--inspect"] })).toEqual({
       execArgv: ["--v8-pool-size=0", "--inspect"],
       env: { PATH: "/bin", MALLOC_ARENA_MAX: "2" },
@@ -40,7 +40,7 @@ describe("the options that Node is started with", () => {
     });
   });
 
-  it("are the operator's own where there are some", () => {
+  it("are the operator's own where they are set", () => {
     const env = { MALLOC_ARENA_MAX: "8" };
     const pool = ["--v8-pool-size=4"];
     expect(startOptions({ ...linux, env })?.env).toEqual(env);
@@ -109,7 +109,7 @@ describe("the launcher", () => {
     expect(self.exit).toHaveBeenCalledWith(1);
   });
 
-  it("ends the registry by its own end, where no signal can be sent too", () => {
+  it("ends the registry when it ends, where signals cannot be sent too", () => {
     const self = new Recorded("win32");
     const stopped = vi.fn();
     self.on("SIGTERM", stopped);
@@ -120,7 +120,7 @@ describe("the launcher", () => {
     expect(self.exit).not.toHaveBeenCalled();
   });
 
-  it("ends a registry that does not listen to signals yet", () => {
+  it("ends a registry that does not handle signals yet", () => {
     const self = new Recorded();
     endWithLauncher(asProcess(self));
     self.emit("disconnect");

@@ -110,7 +110,7 @@ const adapted = (line: string): string =>
   line.replace("PORT=8080", "PORT=0").replaceAll("http://localhost:7878", endpoint.origin);
 
 describe("the manual", () => {
-  it("has an example of every command, and they are told in one story", () => {
+  it("has an example of every command, and the examples form one session", () => {
     expect(commands.filter(({ examples }) => examples.length === 0).map(pathOf)).toEqual([]);
     expect(STORY.toSorted()).toEqual(commands.map(pathOf).toSorted());
     const page = readFileSync(join(packageRoot, "docs", "cli.md"), "utf8");
@@ -119,7 +119,7 @@ describe("the manual", () => {
   });
 
   it.each(STORY.filter(runs))(
-    "has an example that runs as it stands: %s",
+    "has an example that runs as printed: %s",
     async (name) => {
       const { examples } = commands.find((command) => pathOf(command) === name)!;
       if (name === "rebuild-index") await endpoint.start();

@@ -117,7 +117,7 @@ describe("arkgraph migrate", () => {
     expect(await registry.recordCount()).toBeGreaterThanOrEqual(records);
   };
 
-  test("refuses what makes no sense, in one line, and changes nothing", async () => {
+  test("refuses invalid options in one line, and changes nothing", async () => {
     const hashes = await hashesOf(source);
     for (const [args, status, expected] of [
       [["--from", source], 2, /--to/],
@@ -145,7 +145,7 @@ describe("arkgraph migrate", () => {
     expect(await hashesOf(source)).toEqual(hashes);
   });
 
-  test("tells of objects that are damaged or missing, and never gives damaged bytes their name", async () => {
+  test("reports damaged or missing objects, and never stores damaged bytes under their name", async () => {
     const from = join(folder, "damaged");
     await cp(source, from, { recursive: true });
     const [damaged, missing] = (await filesOf(join(from, "objects"))).filter(
@@ -185,71 +185,66 @@ describe("arkgraph migrate", () => {
       };
     });
 
-    test(
-      "moves a registry into a cluster and back: records, files, tokens, and work that was " +
-        "not done",
-      async () => {
-        const hashes = await hashesOf(source);
-        const there = await migrate(["--from", source, "--to", "cluster"], cluster);
-        expect([there.status, there.stderr]).toEqual([
-          0,
-          expect.stringContaining("set JWT_SECRET of the target"),
-        ]);
-        expect(there.stdout).toMatch(/Result: source and target agree\.\n$/);
-        expect(there.stdout).not.toContain("DIFFER");
-        const key = (await readFile(join(source, "jwt-secret"), "utf8")).trim();
-        expect(there.stdout + there.stderr).not.toContain(key);
-        expect(await hashesOf(source)).toEqual(hashes);
-        expect(await migrate(["--from", source, "--to", "cluster"], cluster)).toMatchObject({
-          status: 1,
-          stderr: expect.stringContaining("only to an empty target") as string,
-        });
+    test("moves a registry into a cluster and back: records, files, tokens, and unfinished jobs", async () => {
+      const hashes = await hashesOf(source);
+      const there = await migrate(["--from", source, "--to", "cluster"], cluster);
+      expect([there.status, there.stderr]).toEqual([
+        0,
+        expect.stringContaining("set JWT_SECRET of the target"),
+      ]);
+      expect(there.stdout).toMatch(/Result: source and target agree\.\n$/);
+      expect(there.stdout).not.toContain("DIFFER");
+      const key = (await readFile(join(source, "jwt-secret"), "utf8")).trim();
+      expect(there.stdout + there.stderr).not.toContain(key);
+      expect(await hashesOf(source)).toEqual(hashes);
+      expect(await migrate(["--from", source, "--to", "cluster"], cluster)).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining("only to an empty target") as string,
+      });
 
-        const secret = await migrate(
-          ["--from", source, "--to", "cluster", "--verify", "--show-jwt-secret"],
-          cluster,
-        );
-        expect([secret.status, secret.stdout.includes(`\nJWT_SECRET=${key}\n`)]).toEqual([0, true]);
-        const node = await started(join(folder, "node"), { ...cluster, JWT_SECRET: key });
-        await check(node);
-        expect(await node.settled(waiting, bob.token)).toMatchObject({ success: true });
-        const made = await node.ask("/dataset", {
-          token: ada.token,
-          body: {
-            "@type": "evi:Dataset",
-            name: "Made there",
-            description: "After the move.",
-            owner: ada.ark,
-          },
-        });
-        expect(made.status).toBe(200);
-        expect(
-          (await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).stdout,
-        ).toContain("DIFFER");
-        await node.terminate();
+      const secret = await migrate(
+        ["--from", source, "--to", "cluster", "--verify", "--show-jwt-secret"],
+        cluster,
+      );
+      expect([secret.status, secret.stdout.includes(`\nJWT_SECRET=${key}\n`)]).toEqual([0, true]);
+      const node = await started(join(folder, "node"), { ...cluster, JWT_SECRET: key });
+      await check(node);
+      expect(await node.settled(waiting, bob.token)).toMatchObject({ success: true });
+      const made = await node.ask("/dataset", {
+        token: ada.token,
+        body: {
+          "@type": "evi:Dataset",
+          name: "Made there",
+          description: "After the move.",
+          owner: ada.ark,
+        },
+      });
+      expect(made.status).toBe(200);
+      expect(
+        (await migrate(["--from", source, "--to", "cluster", "--verify"], cluster)).stdout,
+      ).toContain("DIFFER");
+      await node.terminate();
 
-        const data = join(folder, "back");
-        const back = await migrate(["--from", "cluster", "--to", data], {
-          ...cluster,
-          JWT_SECRET: key,
-        });
-        expect([back.status, back.stderr]).toEqual([
-          0,
-          expect.stringContaining("stop all nodes of the source first"),
-        ]);
-        const again = await started(data, { JWT_SECRET: key });
-        await check(again);
-        expect(
-          (await again.ask(`/${(made.body["dataset"]?.["@id"] ?? made.body["@id"]) as string}`))
-            .status,
-        ).toBe(200);
-      },
-      60_000,
-    );
+      const data = join(folder, "back");
+      const back = await migrate(["--from", "cluster", "--to", data], {
+        ...cluster,
+        JWT_SECRET: key,
+      });
+      expect([back.status, back.stderr]).toEqual([
+        0,
+        expect.stringContaining("stop all nodes of the source first"),
+      ]);
+      const again = await started(data, { JWT_SECRET: key });
+      await check(again);
+      expect(
+        (await again.ask(`/${(made.body["dataset"]?.["@id"] ?? made.body["@id"]) as string}`))
+          .status,
+      ).toBe(200);
+    }, 60_000);
 
     test(
-      "may be lost at any moment: the target stays empty, or is whole, and the same again " +
-        "ends it",
+      "may be killed at any time: the target is empty or complete, and repeating it " +
+        "completes it",
       async () => {
         for (const after of [300, 700, 1100])
           await migrate(["--from", source, "--to", "cluster"], cluster, (kill) =>
@@ -265,7 +260,7 @@ describe("arkgraph migrate", () => {
       60_000,
     );
 
-    test("tells when the source changed during the move", async () => {
+    test("reports that the source changed during the migration", async () => {
       expect((await migrate(["--from", source, "--to", "cluster"], cluster)).status).toBe(0);
       const node = await started(join(folder, "writing"), cluster);
       const token = await node.login(ada.email, ada.password);
@@ -293,7 +288,7 @@ describe("arkgraph migrate", () => {
       expect(ended.stdout).toContain("Result: the source changed meanwhile");
     }, 60_000);
 
-    test("moves objects alone, for records that stay", async () => {
+    test("moves objects alone, for records that stay in place", async () => {
       const s3 = Object.fromEntries(
         Object.entries(cluster).filter(([name]) => name.startsWith("S3_")),
       );

@@ -51,7 +51,7 @@ const arkgraph = (args: string[], env?: Record<string, string>) =>
 const oneLine = /^arkgraph: [^\n]+\n$/;
 
 describe("arkgraph", () => {
-  test("lists its commands and loads nothing of the service for that", async () => {
+  test("lists its commands without loading the service", async () => {
     const { status, stdout, ms } = await arkgraph(["--help"]);
     expect(status).toBe(0);
     for (const command of ["serve", "check", "demo", "demo-crate"])
@@ -114,7 +114,7 @@ describe("arkgraph", () => {
     });
   });
 
-  test("writes the example crate, the same by both ways", async () => {
+  test("writes the same example crate in both ways", async () => {
     const [one, two] = [join(folder, "one.zip"), join(folder, "two.zip")];
     const [first, second] = await Promise.all([
       arkgraph(["demo-crate", one]),
@@ -128,7 +128,7 @@ describe("arkgraph", () => {
 });
 
 describe("arkgraph serve", () => {
-  test("listens, says where, and ends with status 0 when told to", async () => {
+  test("listens, prints its address, and ends with status 0 on a signal", async () => {
     const { status, stdout } = await run(
       join(packageRoot, "bin/arkgraph.js"),
       ["serve"],
@@ -190,7 +190,7 @@ describe("the demo", () => {
     },
   );
 
-  test("told to stop in the middle of a step ends as well and removes its data", async () => {
+  test("also ends and removes its data when it is stopped in the middle of a step", async () => {
     let logged = false;
     const { status } = await demo([], {}, (text, kill) => {
       if (logged || !text.includes("✓ Registry")) return;
@@ -201,7 +201,7 @@ describe("the demo", () => {
     expect(await leftovers()).toEqual([]);
   });
 
-  test("on a port that is taken fails with one line and status 1", async () => {
+  test("fails with one line and status 1 on a port that is in use", async () => {
     const { createServer } = await import("node:net");
     const server = createServer();
     const port = await new Promise<number>((resolve) =>

@@ -37,14 +37,14 @@ const arkgraph = (args: string[], env: Record<string, string> = {}) =>
   );
 
 describe("arkgraph rebuild-index", () => {
-  it("says that there is nothing to rebuild where no endpoint is set", async () => {
+  it("says that there is nothing to rebuild where no endpoint is configured", async () => {
     expect(await arkgraph(["rebuild-index"])).toMatchObject({
       status: 1,
       stderr: expect.stringMatching(/^arkgraph: no SPARQL endpoint is set .*\n$/) as string,
     });
   });
 
-  it("ends when the endpoint is away, and so does a check", async () => {
+  it("fails when the endpoint is unavailable, and so does a check", async () => {
     const env = {
       SPARQL_QUERY_URL: "http://127.0.0.1:9/query",
       SPARQL_UPDATE_URL: "http://127.0.0.1:9/update",
@@ -57,7 +57,7 @@ describe("arkgraph rebuild-index", () => {
   });
 
   it.skipIf(!endpoint.installed)(
-    "empties an endpoint, fills it, and the check agrees; until something is missing there",
+    "empties and fills an endpoint so that the check agrees, and the check finds missing data",
     async () => {
       await endpoint.start();
       const env = { SPARQL_QUERY_URL: endpoint.queryUrl, SPARQL_UPDATE_URL: endpoint.updateUrl };

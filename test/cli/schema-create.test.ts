@@ -23,7 +23,7 @@ const json = async (file: string): Promise<Record<string, unknown>> =>
   JSON.parse(await read(file)) as Record<string, unknown>;
 
 describe("schema create-tabular", () => {
-  it("writes a schema with the keys of the contract in their order, two blanks deep", async () => {
+  it("writes a schema with the contract's keys in their order, indented by two spaces", async () => {
     expect(await create("a.json", "--guid", "ark:59853/schema-mine", "--header", "True")).toEqual({
       status: 0,
       stdout: "Wrote Schema: a.json\n",
@@ -49,14 +49,14 @@ describe("schema create-tabular", () => {
 `);
   });
 
-  it("mints an identifier from the name, and takes the header as absent unless told", async () => {
+  it("mints an identifier from the name, and assumes no header by default", async () => {
     await create("b.json");
     const { "@id": id, header } = await json("b.json");
     expect(id).toMatch(/^ark:99999\/schema-gene-table-[0-9b-z]+$/);
     expect(header).toBe(false);
   });
 
-  it("takes \\t as two characters for a tab, and separators of several characters", async () => {
+  it("accepts \\t as two characters for a tab, and separators of several characters", async () => {
     await run([
       "schema",
       "create-tabular",
@@ -110,13 +110,13 @@ describe("schema create-tabular", () => {
     expect(await readdir(folder.path())).not.toContain("refused.json");
   });
 
-  it("ends with 2 when a required option is absent", async () => {
+  it("ends with 2 when a required option is missing", async () => {
     const ended = await run(["schema", "create-tabular", "--name", "n", "x.json"]);
     expect(ended.status).toBe(2);
     expect(ended.stderr).toContain("required option '--description <text>' not specified");
   });
 
-  it("names a folder that is not there, and leaves nothing behind", async () => {
+  it("names a missing folder, and leaves nothing behind", async () => {
     await write("plain.txt", "a file");
     await create("made.json");
     for (const [file, logged] of [
@@ -142,7 +142,7 @@ describe("schema add-property", () => {
   const add = (datatype: string, file: string, ...options: string[]) =>
     run(["schema", "add-property", datatype, "--description", "d", ...options, file]);
 
-  it("adds each datatype with what was given, and nothing for what was not but the value URL", async () => {
+  it("adds each datatype with the given options, and no defaults except the value URL", async () => {
     await create("p.json");
     const string = await add(
       "string",
@@ -272,7 +272,7 @@ describe("schema add-property", () => {
     expect((await readdir(folder.path())).filter((name) => name.startsWith("."))).toEqual([]);
   });
 
-  it("keeps what else a schema holds", async () => {
+  it("preserves other members of a schema", async () => {
     await write(
       "own.json",
       schemaOf({}, { separator: "\t", seperator: undefined, mine: { a: [1] } }),

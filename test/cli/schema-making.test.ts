@@ -9,7 +9,7 @@ const json = async (file: string): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(join(folder.path(), file), "utf8")) as Record<string, unknown>;
 
 describe("schema infer", () => {
-  it("finds separator, header and types, and the data conform to what it writes", async () => {
+  it("finds separator, header and types, and the data conform to its schema", async () => {
     await write(
       "genes.tsv",
       "symbol\tscore\treads\tbait\tnote\nBRCA1\t0.5\t12\ttrue\t\nTP53\t1\t7\tFALSE\tx\n",
@@ -39,7 +39,7 @@ describe("schema infer", () => {
     );
   });
 
-  it("takes numbers to the end of the row as one array, and reads standard input", async () => {
+  it("reads numbers to the end of the row as one array, and reads standard input", async () => {
     const { stdout } = await run("schema infer - --name vectors", "A 1,0.5,2,3\nB 2,0.25,1\n");
     const { properties, header, seperator, name } = JSON.parse(stdout);
     expect({ header, seperator, name }).toEqual({ header: false, seperator: ",", name: "vectors" });
@@ -61,7 +61,7 @@ describe("schema infer", () => {
 });
 
 describe("schema check", () => {
-  it("says that a schema is sound, the packaged ones included", async () => {
+  it("says that a schema is valid, the packaged ones included", async () => {
     await write("sound.json", schemaOf({ a: { description: "d", index: 0, type: "string" } }));
     expect(await run("schema check sound.json")).toEqual({
       status: 0,
@@ -73,7 +73,7 @@ describe("schema check", () => {
     ).toContain("Schema is valid\n");
   });
 
-  it("names everything that is wrong at once", async () => {
+  it("names all errors at once", async () => {
     await write("data.csv", "1,2,3\n");
     await write(
       "unsound.json",
@@ -138,7 +138,7 @@ describe("schema export and schema import", () => {
   );
 
   it.each(["csvw", "frictionless"])(
-    "go to %s and back without losing columns, types and bounds",
+    "convert to %s and back without losing columns, types and bounds",
     async (format) => {
       await write("own.json", table);
       const exported = await run(
@@ -189,7 +189,7 @@ describe("schema export and schema import", () => {
     },
   );
 
-  it("need the number of columns for an array without end", async () => {
+  it("need the number of columns for an array of open length", async () => {
     await write("own.json", table);
     expect(await run("schema export own.json --to csvw")).toEqual({
       status: 1,
@@ -203,7 +203,7 @@ describe("schema export and schema import", () => {
   it.each([
     ["csvw", "it is not CSVW metadata: it has no tableSchema with columns"],
     ["frictionless", "it is not a Frictionless Table Schema: it has no fields"],
-  ])("refuse what is no %s", async (format, message) => {
+  ])("refuse input that is no %s", async (format, message) => {
     await write("other.json", {});
     expect(await run(`schema import other.json --from ${format}`)).toEqual({
       status: 1,

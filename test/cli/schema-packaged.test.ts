@@ -15,7 +15,7 @@ describe("the packaged schemas", () => {
       expect(lines[at]).toMatch(new RegExp(`^${schema["@id"]} +${schema.name}$`));
   });
 
-  it("are all sound", () => {
+  it("are all valid", () => {
     for (const schema of PACKAGED_SCHEMAS) expect(() => readSchema(schema)).not.toThrow();
   });
 
@@ -56,7 +56,7 @@ describe("the packaged schemas", () => {
     );
   });
 
-  it("give way to a file of the same name", async () => {
+  it("are used only if no file has the same name", async () => {
     await write("ark:59852/schema-cm4ai-coembedding", "{");
     expect(
       (await run("schema validate --data x --schema ark:59852/schema-cm4ai-coembedding")).stderr,

@@ -12,7 +12,7 @@ const terminal = (args: string[], env: Record<string, string> = {}) =>
   inTerminal(args, { cwd: folder.path(), env });
 
 describe.skipIf(!hasTerminals)("schema validate on a terminal", () => {
-  it("paints kinds of errors and success, but not where colours are unwanted", async () => {
+  it("colours kinds of errors and success, but not where colours are switched off", async () => {
     await folder.write("s.json", SCHEMA);
     await folder.write("bad.csv", "B,1\nA,x\n");
     await folder.write("good.csv", "A,1\n");
@@ -36,7 +36,7 @@ describe.skipIf(!hasTerminals)("schema validate on a terminal", () => {
     ).not.toContain("\u001b");
   });
 
-  it("shows how far it is in a long file, and clears the bar before the result", async () => {
+  it("shows the progress of a long file, and clears the bar before the result", async () => {
     await folder.write("s.json", SCHEMA);
     await writeFile(
       join(folder.path(), "long.csv"),
@@ -115,7 +115,7 @@ describe("bad input to the other schema commands", () => {
     "schema export s.json --to xml",
     "upload --nonsense",
     "nonsense",
-  ])("what the parser refuses is one line and status 2: %s", async (command) => {
+  ])("reports a refusal of the option parser in one line with status 2: %s", async (command) => {
     const { status, stdout, stderr } = await folder.run(command);
     expect({ status, stdout }).toEqual({ status: 2, stdout: "" });
     expect(stderr).toMatch(/^arkgraph: [^\n]+ \(--help lists commands and options\)\n$/);

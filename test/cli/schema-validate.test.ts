@@ -91,7 +91,7 @@ describe("schema validate", () => {
     ).toBe(EXAMPLE);
   });
 
-  it("checks several files, goes on after one that cannot be read, and names each", async () => {
+  it("checks several files, continues after an unreadable one, and names each", async () => {
     const ended = await run(
       "schema validate --data fine.csv --data gone.csv example.csv --schema example.json",
     );
@@ -102,7 +102,7 @@ describe("schema validate", () => {
     });
   });
 
-  it("prints nothing with --quiet: the status says it", async () => {
+  it("prints nothing with --quiet, and sets the status", async () => {
     expect(await validate("example.csv", "example.json", "--quiet")).toEqual({
       status: 1,
       stdout: "",
@@ -149,14 +149,14 @@ describe("schema validate", () => {
     );
   });
 
-  it("has no colours and no progress where it is not a terminal", async () => {
+  it("prints no colours and no progress where it is not a terminal", async () => {
     const { stdout, stderr } = await validate("example.csv", "example.json");
     expect(stdout + stderr).not.toContain("\u001b");
   });
 });
 
 describe("the formats of schema validate", () => {
-  it("json holds every error with its place, and the summary", async () => {
+  it("json contains every error with its place, and the summary", async () => {
     const { status, stdout } = await validate("example.csv", "example.json", "--format", "json");
     const document = JSON.parse(stdout);
     expect(status).toBe(1);
@@ -231,7 +231,7 @@ describe("the formats of schema validate", () => {
   });
 });
 
-describe("what schema validate cannot use", () => {
+describe("input that schema validate cannot use", () => {
   it.each([
     [
       "a missing data file",
@@ -375,7 +375,7 @@ describe("what schema validate cannot use", () => {
     );
   });
 
-  it("ends a pattern that backtracks for ever", async () => {
+  it("ends a pattern that backtracks exponentially", async () => {
     await write("slow.json", schemaOf({ a: { type: "string", index: 0, pattern: "^(a+)+$" } }));
     await write("slow.csv", `${"a".repeat(60)}!\n`);
     expect(await validate("slow.csv", "slow.json", "--pattern-seconds", "1")).toEqual({

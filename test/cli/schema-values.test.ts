@@ -16,7 +16,7 @@ describe("values of options", () => {
       expect(() => booleanValue(word)).toThrow("true or false");
   });
 
-  it("numbers, counts and sizes are what they look like and nothing else", () => {
+  it("numbers, counts and sizes are read strictly", () => {
     expect([numberValue("-1.5"), numberValue("+2"), numberValue("1e3"), numberValue(".5")]).toEqual(
       [-1.5, 2, 1000, 0.5],
     );
@@ -35,7 +35,7 @@ describe("values of options", () => {
 });
 
 describe("a table of text", () => {
-  it("puts an odd spare blank left in a column of odd width, else right", () => {
+  it("puts an odd space left in a column of odd width, else right", () => {
     expect(centred("ab", 5)).toBe("  ab ");
     expect(centred("a", 4)).toBe(" a  ");
     expect(centred("a", 5)).toBe("  a  ");

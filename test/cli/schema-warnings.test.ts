@@ -20,7 +20,7 @@ describe("schema infer", () => {
     );
   });
 
-  it("does not take named columns for one array because a row is ragged", async () => {
+  it("does not read named columns as one array because a row is ragged", async () => {
     await write("named.csv", "a,b,c\n1,2,3\n1,2\n");
     const { stdout, stderr } = await run("schema infer named.csv");
     expect(Object.keys(JSON.parse(stdout).properties)).toEqual(["a", "b"]);
@@ -45,43 +45,39 @@ describe("schema infer", () => {
     );
   });
 
-  it("says nothing of rows that are alike", async () => {
+  it("reports nothing about rows of equal length", async () => {
     await write("alike.csv", "a,b\n1,x\n2,y\n");
     expect((await run("schema infer alike.csv")).stderr).toBe("");
   });
 });
 
 describe("schema validate", () => {
-  it(
-    "warns when the header differs from the names in the schema, and judges the rows all the " +
-      "same",
-    async () => {
-      const schema = schemaOf(
-        {
-          gene: { description: "d", index: 0, type: "string" },
-          score: { description: "d", index: 1, type: "number" },
-          reads: { description: "d", index: 3, type: "integer" },
-        },
-        { header: true },
-      );
-      await write("schema.json", schema);
-      await write("other.csv", "gene,points,note,count\nA,1,x,2\n");
-      expect(await run("schema validate --data other.csv --schema schema.json")).toEqual({
-        status: 0,
-        stdout: "Validation Success\n",
-        stderr:
-          "arkgraph: other.csv: the header differs from the schema: column 1 is points, the " +
-          "schema has score; column 3 is count, the schema has reads\n",
-      });
-      expect(
-        (await run("schema validate --data other.csv --schema schema.json --quiet")).stderr,
-      ).toBe("");
-      await write("same.csv", "gene, score ,note,reads\nA,1,x,2\n");
-      expect((await run("schema validate --data same.csv --schema schema.json")).stderr).toBe("");
-    },
-  );
+  it("warns when the header differs from the names in the schema, and still validates the rows", async () => {
+    const schema = schemaOf(
+      {
+        gene: { description: "d", index: 0, type: "string" },
+        score: { description: "d", index: 1, type: "number" },
+        reads: { description: "d", index: 3, type: "integer" },
+      },
+      { header: true },
+    );
+    await write("schema.json", schema);
+    await write("other.csv", "gene,points,note,count\nA,1,x,2\n");
+    expect(await run("schema validate --data other.csv --schema schema.json")).toEqual({
+      status: 0,
+      stdout: "Validation Success\n",
+      stderr:
+        "arkgraph: other.csv: the header differs from the schema: column 1 is points, the " +
+        "schema has score; column 3 is count, the schema has reads\n",
+    });
+    expect(
+      (await run("schema validate --data other.csv --schema schema.json --quiet")).stderr,
+    ).toBe("");
+    await write("same.csv", "gene, score ,note,reads\nA,1,x,2\n");
+    expect((await run("schema validate --data same.csv --schema schema.json")).stderr).toBe("");
+  });
 
-  it("does not warn of the data that a schema was inferred from", async () => {
+  it("does not warn about the data that a schema was inferred from", async () => {
     await write("twice.csv", "a,a,,b\n1,2,3,x\n");
     await run("schema infer twice.csv --output twice.json --header true");
     expect(await run("schema validate --data twice.csv --schema twice.json")).toEqual({
@@ -119,7 +115,7 @@ describe("text that is not UTF-8", () => {
   );
   const table = "name\nAnna\nJosé\nMüller\n";
 
-  it("is named, with the place and the way out", async () => {
+  it("is reported with the place and the fix", async () => {
     await write("latin.json", schema);
     await write("latin.csv", latin(table));
     const validated = await run("schema validate --data latin.csv --schema latin.json");
@@ -155,7 +151,7 @@ describe("text that is not UTF-8", () => {
     expect([Object.keys(JSON.parse(stdout).properties), stderr]).toEqual([["name"], ""]);
   });
 
-  it("is told from UTF-8 whose characters are cut between two parts of the file", async () => {
+  it("is distinguished from UTF-8 whose characters are split between two chunks of the file", async () => {
     await write(
       "long.csv",
       `name\n${"é".repeat(40)}\n`.padEnd(5, "x") + `${"aé".repeat(400_000)}\n`,
@@ -170,7 +166,7 @@ describe("text that is not UTF-8", () => {
     ).toContain("late.csv: it is not UTF-8 (byte 0xFC at offset 900005)");
   });
 
-  it("an encoding that nobody knows is refused by the option parser", async () => {
+  it("an unknown encoding is refused by the option parser", async () => {
     expect(
       (await run("schema validate --data latin.csv --schema latin.json --encoding klingon")).status,
     ).toBe(2);
@@ -230,7 +226,7 @@ describe("schema import --from csvw", () => {
     "type: a virtual column",
   ];
 
-  it("says what has no counterpart, one line each, and writes the rest", async () => {
+  it("reports each property without a counterpart in one line, and writes the rest", async () => {
     await write("csvw.json", csvw);
     const { status, stdout, stderr } = await run("schema import csvw.json --from csvw");
     expect(status).toBe(0);
@@ -251,7 +247,7 @@ describe("schema import --from csvw", () => {
     await expect(readFile(join(folder.path(), "strict.json"))).rejects.toThrow(/ENOENT/);
   });
 
-  it("has nothing to say of what schema export wrote", async () => {
+  it("reports nothing about the output of schema export", async () => {
     await write(
       "own.json",
       schemaOf(
@@ -286,7 +282,7 @@ describe("schema import --from csvw", () => {
     }
   });
 
-  it("says the same of a Frictionless Table Schema", async () => {
+  it("reports the same about a Frictionless Table Schema", async () => {
     await write("fric.json", {
       fields: [
         { name: "id", type: "integer", constraints: { unique: true } },

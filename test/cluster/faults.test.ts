@@ -78,31 +78,27 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
   }
 
   // First: the minute that they stand still goes by while the others are tested.
-  test(
-    "goes on without a worker and an api node that stand still, and does the crate that the " +
-      "worker was at",
-    async () => {
-      held = await HeldNodes.hold(cluster, ada, ENTITIES, NODE);
-      expect(held.open.length).toBeGreaterThan(0);
-      // The crate of the worker, and one that the api node waits for.
-      crates += 2;
-      const next = await worker();
-      expect(await cluster.settled(held.submission, ada.token, PATIENCE)).toMatchObject({
-        status: "finished",
-      });
-      expect((await held.create(cluster, "ark:99999/beside")).status).toBe(200);
-      await expect
-        .poll(async () => (await cluster.graphql("{ roCrates { totalCount } }")).body["data"], {
-          timeout: PATIENCE,
-        })
-        .toEqual({ roCrates: { totalCount: crates } });
-      await allThereOnce();
-      expect((await next.terminate()).status).toBe(0);
-    },
-  );
+  test("goes on without a suspended worker and API node, and finishes the crate of the worker", async () => {
+    held = await HeldNodes.hold(cluster, ada, ENTITIES, NODE);
+    expect(held.open.length).toBeGreaterThan(0);
+    // The crate of the worker, and one that the api node waits for.
+    crates += 2;
+    const next = await worker();
+    expect(await cluster.settled(held.submission, ada.token, PATIENCE)).toMatchObject({
+      status: "finished",
+    });
+    expect((await held.create(cluster, "ark:99999/beside")).status).toBe(200);
+    await expect
+      .poll(async () => (await cluster.graphql("{ roCrates { totalCount } }")).body["data"], {
+        timeout: PATIENCE,
+      })
+      .toEqual({ roCrates: { totalCount: crates } });
+    await allThereOnce();
+    expect((await next.terminate()).status).toBe(0);
+  });
 
   test.each(["storing files", "building records", "committing"])(
-    "finishes a crate, once, whose worker is killed while %s",
+    "finishes a crate exactly once when its worker is killed while %s",
     async (event) => {
       const dying = await doomed({ event });
       const submission = await accepted(`killed while ${event}`);
@@ -116,7 +112,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
     },
   );
 
-  test("loses no submission when Redis is killed and comes back empty", async () => {
+  test("loses no submission when Redis is killed and restarts empty", async () => {
     const submissions = [await accepted("before Redis went")];
     await cluster.servers.redis.kill();
     submissions.push(await accepted("while Redis is away"));
@@ -131,8 +127,8 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
   });
 
   test(
-    "goes on with records while the SPARQL server is away, and fills it again when it comes " +
-      "back empty",
+    "serves records while the SPARQL server is unavailable, and fills it again when it " +
+      "restarts empty",
     async () => {
       const created = async (name: string) =>
         (
@@ -160,41 +156,45 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
     },
   );
 
-  test("answers 503 while PostgreSQL is away, keeps every answered write, and recovers by itself", async () => {
-    const answered: string[] = [];
-    const refused = new Set<number>();
-    let over = false;
-    const writers = Array.from({ length: 4 }, async (_, writer) => {
-      for (let at = 0; !over; at++) {
-        const { status, body } = await cluster.ask("/dataset", {
-          token: ada.token,
-          body: {
-            name: `Of ${writer}, ${at}`,
-            description: "Written while the database goes.",
-            ...OWN(),
-          },
-        });
-        if (status === 200) answered.push(body["@id"] as string);
-        else {
-          refused.add(status);
-          await sleep(50);
+  test(
+    "answers 503 while PostgreSQL is unavailable, preserves every answered write, and " +
+      "recovers by itself",
+    async () => {
+      const answered: string[] = [];
+      const refused = new Set<number>();
+      let over = false;
+      const writers = Array.from({ length: 4 }, async (_, writer) => {
+        for (let at = 0; !over; at++) {
+          const { status, body } = await cluster.ask("/dataset", {
+            token: ada.token,
+            body: {
+              name: `Of ${writer}, ${at}`,
+              description: "Written while the database goes.",
+              ...OWN(),
+            },
+          });
+          if (status === 200) answered.push(body["@id"] as string);
+          else {
+            refused.add(status);
+            await sleep(50);
+          }
         }
-      }
-    });
-    await sleep(500);
-    await cluster.servers.postgres.kill();
-    await sleep(500);
-    expect((await cluster.ask("/readyz")).status).toBe(503);
-    await cluster.servers.postgres.up();
-    const before = answered.length;
-    for (const end = Date.now() + PATIENCE; answered.length < before + 8 && Date.now() < end;)
-      await sleep(50);
-    over = true;
-    await Promise.all(writers);
-    expect(answered.length).toBeGreaterThanOrEqual(before + 8);
-    expect([...refused]).toEqual([503]);
-    for (const ark of answered) expect((await cluster.ask(`/${ark}`)).status, ark).toBe(200);
-  });
+      });
+      await sleep(500);
+      await cluster.servers.postgres.kill();
+      await sleep(500);
+      expect((await cluster.ask("/readyz")).status).toBe(503);
+      await cluster.servers.postgres.up();
+      const before = answered.length;
+      for (const end = Date.now() + PATIENCE; answered.length < before + 8 && Date.now() < end;)
+        await sleep(50);
+      over = true;
+      await Promise.all(writers);
+      expect(answered.length).toBeGreaterThanOrEqual(before + 8);
+      expect([...refused]).toEqual([503]);
+      for (const ark of answered) expect((await cluster.ask(`/${ark}`)).status, ark).toBe(200);
+    },
+  );
 
   describe("of two nodes that do the same at once", () => {
     const both = <T>(ask: (node: RegistryClient) => Promise<T>): Promise<T[]> =>
@@ -223,7 +223,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
         expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 412]);
       }
     });
-    test("gives an e-mail address to one", async () => {
+    test("assigns an e-mail address to one", async () => {
       const answers = await both((node) =>
         node.ask("/user", {
           body: {
@@ -235,7 +235,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
       );
       expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     });
-    test("gives an identifier to one", async () => {
+    test("assigns an identifier to one", async () => {
       const answers = await both((node) =>
         node.ask("/dataset", {
           token: ada.token,
@@ -253,7 +253,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
 
   // Last: see the first. Meanwhile Redis, the SPARQL server and PostgreSQL were away, and came
   // back.
-  test("loses and doubles nothing when they go on after a minute", async () => {
+  test("loses and duplicates nothing when both resume after a minute", async () => {
     const { upload } = await held!.letGo();
     expect(
       JSON.parse(

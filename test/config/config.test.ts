@@ -11,7 +11,7 @@ const KEY = "0123456789abcdef0123456789ABCDEF";
 const MIB = 2 ** 20;
 
 describe("every setting", () => {
-  it.each(NAMES)("%s has a default, one sentence, and takes what it should", (name) => {
+  it.each(NAMES)("%s has a default and one sentence, and accepts valid values", (name) => {
     const { about, default: fallback } = SETTINGS[name];
     expect(about).toMatch(/^[A-Z*].*\.$/);
     expect(readConfig({})[name]).toBe(fallback);
@@ -19,7 +19,7 @@ describe("every setting", () => {
     expect(readConfig({ [name]: "  " })[name]).toBe(fallback);
   });
   it.each(NAMES.filter((name) => name !== "DATA_DIR"))(
-    "%s names itself and what it takes when it is wrong",
+    "%s is named with its valid values when it is wrong",
     (name) => {
       const wrong = "\u0001 wrong";
       expect(() => readConfig({ [name]: wrong })).toThrow(ConfigError);
@@ -28,7 +28,7 @@ describe("every setting", () => {
       );
     },
   );
-  it("is read from any text without another error than its own", () => {
+  it("is parsed from any text, and fails only with its own error", () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...NAMES),
@@ -228,7 +228,7 @@ describe("the signing key", () => {
       expect((error as Error).message).not.toContain(key);
     }
   });
-  it("is the one that is given, else one made once and kept for the owner's eyes", async () => {
+  it("is the configured one, else one created once and readable by its owner only", async () => {
     expect(await signingKey(folder, readConfig({ JWT_SECRET: KEY }).JWT_SECRET)).toBe(KEY);
     await expect(stat(join(folder, "jwt-secret"))).rejects.toThrow();
     const one = await signingKey(folder, null);
@@ -236,14 +236,14 @@ describe("the signing key", () => {
     expect(await signingKey(folder, null)).toBe(one);
     expect((await stat(join(folder, "jwt-secret"))).mode & 0o777).toBe(0o600);
   });
-  it("is made anew where a first start left an empty file", async () => {
+  it("is created anew where a first start left an empty file", async () => {
     await writeFile(join(folder, "jwt-secret"), "");
     const key = await signingKey(folder, null);
     expect(key.length).toBeGreaterThanOrEqual(43);
     expect(await signingKey(folder, null)).toBe(key);
     expect((await stat(join(folder, "jwt-secret"))).mode & 0o777).toBe(0o600);
   });
-  it("is never a part of a key under its name, and a start that fails leaves nothing beside it", async () => {
+  it("is never stored in part, and a start that fails leaves no file beside it", async () => {
     const full = () =>
       Promise.reject(
         Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" }),
@@ -258,7 +258,7 @@ describe("the signing key", () => {
     expect(new Set(keys).size).toBe(1);
     expect(await readdir(folder)).toEqual(["jwt-secret"]);
   });
-  it("that was cut short stops the start, with the way out", async () => {
+  it("that is truncated stops the start with a message that says what to do", async () => {
     await writeFile(join(folder, "jwt-secret"), "abc");
     await expect(signingKey(folder, null)).rejects.toThrow(/damaged.*JWT_SECRET/);
   });

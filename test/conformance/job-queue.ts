@@ -64,7 +64,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(runs).toBe(1);
     });
 
-    it("begins with what an earlier process left unfinished, oldest first", async () => {
+    it("begins with the unfinished submissions of an earlier process, oldest first", async () => {
       await submit("left running");
       await store.beginAttempt("left running", 1);
       await submit("left queued");
@@ -78,7 +78,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(order).toEqual(["left running 2", "left queued 1"]);
     });
 
-    it("takes one submission of each user in turn, however many one of them sent", async () => {
+    it("runs one submission of each user in rotation, however many one of them sent", async () => {
       const queue = await openQueue();
       const order: string[] = [];
       let go = () => {};
@@ -96,7 +96,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(order.indexOf("b1")).toBeLessThan(3);
     });
 
-    it("lets work of another user pass work that takes long, with one place", async () => {
+    it("lets jobs of another user pass long ones, with one slot", async () => {
       const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
       let go = () => {};
       const gone = new Promise<void>((resolve) => (go = resolve));
@@ -120,7 +120,7 @@ export function jobQueueConformance(name: string, open: Open): void {
     });
 
     it(
-      "sets work aside that takes long when the slow places are taken, and begins it again " +
+      "returns long jobs to the queue when the slow slots are taken, and starts them again " +
         "later",
       async () => {
         const queue = await openQueue({ slow: { after: 60, concurrency: 1 } });
@@ -160,7 +160,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       },
     );
 
-    it("works on no more submissions at a time than it may", async () => {
+    it("runs no more submissions at a time than its concurrency limit", async () => {
       const queue = await openQueue({ concurrency: 2 });
       let now = 0;
       let most = 0;
@@ -176,7 +176,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(most).toBe(2);
     });
 
-    it("tries again after a fault, and goes on with the others meanwhile", async () => {
+    it("retries after a fault, and continues with the others meanwhile", async () => {
       const queue = await openQueue({ backOff: () => 30 });
       const order: string[] = [];
       await queue.start(async (job) => {
@@ -191,7 +191,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(order).toEqual(["a 1", "b 1", "a 2", "a 3"]);
     });
 
-    it("fails a submission that was begun too often, without showing the fault's text", async () => {
+    it("fails a submission that was started too often, without showing the fault's text", async () => {
       const queue = await openQueue();
       let runs = 0;
       await queue.start(async () => {
@@ -206,7 +206,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(runs).toBe(3);
     });
 
-    it("waits for a store that is away, without counting attempts, as long as it may", async () => {
+    it("waits for an unavailable store without counting attempts, within the retry window", async () => {
       let time = 1;
       const queue = await openQueue({ now: () => time });
       let runs = 0;
@@ -238,7 +238,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(last).toEqual([...Array<boolean>(9).fill(false), true]);
     });
 
-    it("cancels what waits for a store that is away", async () => {
+    it("cancels a submission that waits for an unavailable store", async () => {
       const queue = await openQueue({ backOff: () => 60_000, now: () => 2 });
       let begun = () => {};
       const failed = new Promise<void>((resolve) => (begun = resolve));
@@ -256,57 +256,65 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
     });
 
-    it("ends what was cancelled in the moment that a store went away, or the service stopped", async () => {
-      const queue = await openQueue();
-      let begun = () => {};
-      const waits = new Promise<void>((resolve) => (begun = resolve));
-      await queue.start(async ({ submission: { id }, signal }) => {
-        // As another node does it; word of that does not arrive.
-        await store.cancelSubmission(id, 2);
-        if (id === "a") throw new Outage("away");
-        begun();
-        await new Promise((_, reject) =>
-          signal.addEventListener("abort", () => reject(signal.reason)),
-        );
-      });
-      await queue.enqueue(await submit("a"));
-      expect(await until(queue, "a")).toMatchObject({
-        status: "failed",
-        error: [{ code: "CANCELLED" }],
-      });
-      await queue.enqueue(await submit("b"));
-      await waits;
-      await queue.close(0);
-      const next = await openQueue();
-      await next.start(async () => expect.unreachable());
-      expect(await until(next, "b")).toMatchObject({
-        status: "failed",
-        error: [{ code: "CANCELLED" }],
-      });
-    });
+    it(
+      "ends a submission that is cancelled while a store becomes unavailable or the " +
+        "service stops",
+      async () => {
+        const queue = await openQueue();
+        let begun = () => {};
+        const waits = new Promise<void>((resolve) => (begun = resolve));
+        await queue.start(async ({ submission: { id }, signal }) => {
+          // As another node does it; word of that does not arrive.
+          await store.cancelSubmission(id, 2);
+          if (id === "a") throw new Outage("away");
+          begun();
+          await new Promise((_, reject) =>
+            signal.addEventListener("abort", () => reject(signal.reason)),
+          );
+        });
+        await queue.enqueue(await submit("a"));
+        expect(await until(queue, "a")).toMatchObject({
+          status: "failed",
+          error: [{ code: "CANCELLED" }],
+        });
+        await queue.enqueue(await submit("b"));
+        await waits;
+        await queue.close(0);
+        const next = await openQueue();
+        await next.start(async () => expect.unreachable());
+        expect(await until(next, "b")).toMatchObject({
+          status: "failed",
+          error: [{ code: "CANCELLED" }],
+        });
+      },
+    );
 
-    it("runs a crate apart once a process ended over it, and counts only the first such end", async () => {
-      await submit("a");
-      for (let end = 1; end <= 5; end++) {
-        // As a process does that is killed in the middle of it.
-        const left = (await store.submission("a"))!;
-        if (left.status === "running" && left.attempt - left.interrupted > 1)
-          await store.yieldAttempt("a", left.attempt);
-        await store.beginAttempt("a", 1);
-      }
-      const queue = await openQueue({ maxRestarts: 20 });
-      let apart: boolean | undefined;
-      await queue.start(async (job) => {
-        apart = job.apart;
-        await finish(job);
-      });
-      expect(await until(queue, "a")).toMatchObject({
-        status: "finished",
-        attempt: 6,
-        interrupted: 4,
-      });
-      expect(apart).toBe(true);
-    });
+    it(
+      "runs a crate in its own process once a process ended during it, and counts only the " +
+        "first such end",
+      async () => {
+        await submit("a");
+        for (let end = 1; end <= 5; end++) {
+          // As a process does that is killed in the middle of it.
+          const left = (await store.submission("a"))!;
+          if (left.status === "running" && left.attempt - left.interrupted > 1)
+            await store.yieldAttempt("a", left.attempt);
+          await store.beginAttempt("a", 1);
+        }
+        const queue = await openQueue({ maxRestarts: 20 });
+        let apart: boolean | undefined;
+        await queue.start(async (job) => {
+          apart = job.apart;
+          await finish(job);
+        });
+        expect(await until(queue, "a")).toMatchObject({
+          status: "finished",
+          attempt: 6,
+          interrupted: 4,
+        });
+        expect(apart).toBe(true);
+      },
+    );
 
     it("fails a crate after MAX_ATTEMPTS when its own process ends each time", async () => {
       await submit("a");
@@ -337,7 +345,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
     });
 
-    it("fails other work at the start that brought earlier processes down", async () => {
+    it("fails another job at the start that ended earlier processes", async () => {
       await store.submit({
         id: "a",
         type: "evidence",
@@ -355,14 +363,14 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
     });
 
-    it("ends a submission whose handler forgot to", async () => {
+    it("ends a submission whose handler returns without ending it", async () => {
       const queue = await openQueue();
       await queue.start(async () => {});
       await queue.enqueue(await submit("a"));
       expect((await until(queue, "a")).status).toBe("failed");
     });
 
-    it("keeps progress in memory and stores only a change of stage", async () => {
+    it("holds progress in memory and stores only a change of stage", async () => {
       const queue = await openQueue();
       let go = () => {};
       const gone = new Promise<void>((resolve) => (go = resolve));
@@ -385,7 +393,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect(await queue.progress("a")).toBeNull();
     });
 
-    it("ends the watch of a submission that has ended, or was never there", async () => {
+    it("ends the watch of a submission that has ended or does not exist", async () => {
       const queue = await openQueue();
       await queue.start(finish);
       await queue.enqueue(await submit("a"));
@@ -394,7 +402,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       for await (const _ of queue.watch("unknown")) void _;
     });
 
-    it("cancels what waits at once, and what runs through its signal", async () => {
+    it("cancels a queued submission at once, and a running one through its signal", async () => {
       const queue = await openQueue();
       let started = () => {};
       const running = new Promise<void>((resolve) => (started = resolve));
@@ -431,7 +439,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
     });
 
-    it("ends what was cancelled while a process died over it", async () => {
+    it("ends a submission that was cancelled while its process died", async () => {
       await submit("a");
       await store.beginAttempt("a", 1);
       await store.cancelSubmission("a", 1);
@@ -443,7 +451,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       });
     });
 
-    it("waits for running work when it closes, and leaves the rest for the next start", async () => {
+    it("waits for running jobs when it closes, and leaves the rest for the next start", async () => {
       const queue = await openQueue();
       await queue.start(async (job) => {
         await pause(30);
@@ -459,34 +467,30 @@ export function jobQueueConformance(name: string, open: Open): void {
       await expect(queue.health()).rejects.toThrow();
     });
 
-    it(
-      "queues work that does not end within the grace again, however often, as if the attempt " +
-        "had not been",
-      async () => {
-        await submit("a");
-        for (let stop = 1; stop <= 5; stop++) {
-          const queue = await openQueue();
-          await queue.start(
-            ({ signal }) =>
-              new Promise((_, reject) =>
-                signal.addEventListener("abort", () => reject(signal.reason as Error)),
-              ),
-          );
-          while ((await store.submission("a"))!.status !== "running") await pause(1);
-          await queue.close(10);
-          expect(await store.submission("a")).toMatchObject({
-            status: "queued",
-            attempt: stop,
-            interrupted: stop,
-          });
-        }
-        const next = await openQueue();
-        await next.start(finish);
-        expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 6 });
-      },
-    );
+    it("queues jobs again that do not end within the grace period, without counting the attempt", async () => {
+      await submit("a");
+      for (let stop = 1; stop <= 5; stop++) {
+        const queue = await openQueue();
+        await queue.start(
+          ({ signal }) =>
+            new Promise((_, reject) =>
+              signal.addEventListener("abort", () => reject(signal.reason as Error)),
+            ),
+        );
+        while ((await store.submission("a"))!.status !== "running") await pause(1);
+        await queue.close(10);
+        expect(await store.submission("a")).toMatchObject({
+          status: "queued",
+          attempt: stop,
+          interrupted: stop,
+        });
+      }
+      const next = await openQueue();
+      await next.start(finish);
+      expect(await until(next, "a")).toMatchObject({ status: "finished", attempt: 6 });
+    });
 
-    it("stops a handler whose attempt is no longer the one", async () => {
+    it("stops a handler whose attempt is outdated", async () => {
       const queue = await openQueue();
       let reason: unknown;
       await queue.start(async (job) => {
@@ -502,7 +506,7 @@ export function jobQueueConformance(name: string, open: Open): void {
       expect((await store.submission("a"))!).toMatchObject({ status: "running", attempt: 2 });
     });
 
-    it("survives a store that is away for a moment", async () => {
+    it("survives a short outage of a store", async () => {
       const begin = store.beginAttempt.bind(store);
       let unavailable = 2;
       store.beginAttempt = async (...input) => {

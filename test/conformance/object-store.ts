@@ -43,7 +43,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       if (opened.staged) expect(await opened.staged()).toBe(0);
     };
 
-    it("keeps bytes under their SHA-256 and gives them back", async () => {
+    it("stores bytes under their SHA-256 and returns them", async () => {
       const bytes = randomBytes(300_000);
       const staged = await store.stage(
         Readable.from([bytes.subarray(0, 1), bytes.subarray(1, 200_000), bytes.subarray(200_000)]),
@@ -61,7 +61,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("refuses an object that has another size than it should, before it gives a byte of it", async () => {
+    it("refuses an object of another size than recorded, before it returns a byte", async () => {
       const bytes = randomBytes(200_000);
       const sha256 = await put(bytes);
       expect(await bytesOf(await store.open(sha256, undefined, { size: 200_000 }))).toEqual(bytes);
@@ -83,7 +83,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       }
     });
 
-    it("never gives the whole of an object with a flipped bit", async () => {
+    it("never returns the whole of an object with a flipped bit", async () => {
       for (const size of [1, 70_000, 900_000]) {
         const bytes = randomBytes(size);
         const sha256 = await put(bytes);
@@ -105,7 +105,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       }
     });
 
-    it("has another version once the same bytes are put again, which repairs them", async () => {
+    it("has another version once the same bytes are written again, which repairs them", async () => {
       const bytes = randomBytes(5000);
       const sha256 = await put(bytes);
       await opened.damage(sha256, bytes.subarray(0, 100));
@@ -117,7 +117,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       expect(await store.version("0".repeat(64))).toBeUndefined();
     });
 
-    it("lets staged bytes be read before anything is stored, and not once they are discarded", async () => {
+    it("lets staged bytes be read before they are published, and not after they are discarded", async () => {
       const bytes = randomBytes(70_000);
       const staged = await store.stage(Readable.from([bytes]));
       const reader = await store.readStaged(staged.place);
@@ -133,14 +133,14 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("takes an async iterable as well, and the empty object", async () => {
+    it("accepts an async iterable as well, and the empty object", async () => {
       const staged = await store.stage((async function* () {})());
       await staged.publish();
       expect(staged.sha256).toBe(hash("sha256", Buffer.alloc(0)));
       expect(await bytesOf(await store.open(staged.sha256))).toHaveLength(0);
     });
 
-    it("stores the same bytes once, also when they come at the same time", async () => {
+    it("stores the same bytes once, also when they arrive concurrently", async () => {
       const bytes = randomBytes(1000);
       const keys = await Promise.all(Array.from({ length: 8 }, () => put(bytes)));
       expect(new Set(keys).size).toBe(1);
@@ -148,7 +148,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("refuses bytes beyond the limit, naming the setting, and keeps none of them", async () => {
+    it("refuses bytes beyond the limit, names the setting, and stores nothing", async () => {
       const refused = store.stage(Readable.from([randomBytes(60), randomBytes(60)]), {
         limit: 100,
         limitName: "MAX_UPLOAD_BYTES",
@@ -163,7 +163,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("keeps nothing of a source that fails, ends early or is given up", async () => {
+    it("stores nothing of a source that fails, ends early or is aborted", async () => {
       const failing = Readable.from(
         (async function* () {
           yield randomBytes(10);
@@ -185,7 +185,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("gives a range of bytes, both ends included, and refuses one outside", async () => {
+    it("returns a range of bytes, both ends included, and refuses one outside", async () => {
       const bytes = randomBytes(1000);
       const key = await put(bytes);
       expect(await bytesOf(await store.open(key, { start: 10, end: 19 }))).toEqual(
@@ -199,7 +199,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       });
     });
 
-    it("reads anywhere in an object", async () => {
+    it("reads from any offset of an object", async () => {
       const bytes = randomBytes(5000);
       const reader = await store.reader(await put(bytes));
       expect(reader.size).toBe(5000);
@@ -211,7 +211,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await reader.close();
     });
 
-    it("says that nothing is stored under an unknown or malformed key", async () => {
+    it("reports that nothing is stored under an unknown or malformed key", async () => {
       for (const key of ["0".repeat(64), "../../etc/passwd", "", "A".repeat(64)]) {
         expect(await store.size(key)).toBeUndefined();
         await expect(store.open(key)).rejects.toMatchObject({ code: "NOT_FOUND" });
@@ -220,7 +220,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       }
     });
 
-    it("lists every key, and no longer those that were removed", async () => {
+    it("lists every key, without removed ones", async () => {
       const keys = await Promise.all([1, 2, 3].map(() => put(randomBytes(20))));
       expect(await keysOf(store)).toEqual(expect.arrayContaining(keys));
       await store.remove(keys[0]!);
@@ -228,7 +228,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       expect(await store.size(keys[0]!)).toBeUndefined();
     });
 
-    it("removes what a dead process left behind, not what is still being written", async () => {
+    it("removes the remains of a dead process, not an upload that is still running", async () => {
       const left = await store.stage(Readable.from([randomBytes(10)]));
       expect(await store.removeStale(60_000)).toBe(0);
       await pause(opened.tick ?? 20);
@@ -237,7 +237,7 @@ export function objectStoreConformance(name: string, open: () => Promise<OpenedO
       await nothingStaged();
     });
 
-    it("is healthy when it can be written", async () => {
+    it("is healthy when it is writable", async () => {
       await store.health();
     });
   });

@@ -33,7 +33,7 @@ export function queryEngineConformance(
       return ready(engine);
     }
 
-    it("loads what the truth holds and says as of when", async () => {
+    it("loads the content of the record store and reports its sequence", async () => {
       const feed = new MemoryFeed();
       feed.commit({ "ark:99999/a": quadsOf("a"), "ark:99999/b": quadsOf("b") });
       feed.commit({ "ark:99999/c": quadsOf("c") });
@@ -42,13 +42,13 @@ export function queryEngineConformance(
       expect((await index.select(NAMES)).sequence).toBe(2);
     });
 
-    it("answers from an empty truth", async () => {
+    it("answers from an empty record store", async () => {
       const index = await opened(new MemoryFeed());
       expect(await names(index)).toEqual([]);
       expect(index.state()).toMatchObject({ state: "ready", sequence: 0 });
     });
 
-    it("shows a commit to whoever waited for it", async () => {
+    it("shows a commit to a caller that waits for it", async () => {
       const feed = new MemoryFeed();
       const index = await opened(feed);
       const sequence = feed.commit({ "ark:99999/a": quadsOf("a") });
@@ -57,7 +57,7 @@ export function queryEngineConformance(
       expect(await names(index)).toEqual(["a"]);
     });
 
-    it("goes and looks when somebody waits for a commit that nobody announced", async () => {
+    it("polls the record store when a caller waits for a commit that was not announced", async () => {
       const feed = new MemoryFeed();
       const index = await opened(feed);
       const sequence = feed.commit({ "ark:99999/a": quadsOf("a") });
@@ -84,7 +84,7 @@ export function queryEngineConformance(
       ).toEqual([]);
     });
 
-    it("forgets a deleted record, and takes it back when it is revived", async () => {
+    it("removes a deleted record, and adds it again when it is revived", async () => {
       const feed = new MemoryFeed();
       feed.commit({ "ark:99999/a": quadsOf("a"), "ark:99999/b": quadsOf("b") });
       const index = await opened(feed);
@@ -94,7 +94,7 @@ export function queryEngineConformance(
       expect(await names(index)).toEqual(["again", "b"]);
     });
 
-    it("holds the statement that two records make until both have dropped it", async () => {
+    it("contains a statement of two records until both have dropped it", async () => {
       const feed = new MemoryFeed();
       feed.commit({
         "ark:99999/run": quadsOf("run", { edges: { generated: ["d"] } }),
@@ -114,7 +114,7 @@ export function queryEngineConformance(
       expect(await supports()).toBe(0);
     });
 
-    it("has one digest for one state, however it came about", async () => {
+    it("has one digest for one state, whatever its history", async () => {
       const feed = new MemoryFeed();
       feed.commit({ "ark:99999/a": quadsOf("a"), "ark:99999/b": quadsOf("b") });
       const index = await opened(feed);

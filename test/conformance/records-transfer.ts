@@ -234,7 +234,7 @@ const rowsOf = (chunks: ReturnType<typeof shown>, table: TransferTable) =>
 
 /** What every pair of adapters must do with a truth that moves from one to the other, and back. */
 export function recordsTransferConformance(name: string, newFrom: NewPlace, newTo: NewPlace): void {
-  describe(`a truth moved from ${name}`, () => {
+  describe(`a record store moved from ${name}`, () => {
     let places: Place[];
     let [from, to]: Place[] = [];
     const another = async (make: NewPlace): Promise<Place> => {
@@ -249,7 +249,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       for (const place of places) await place.destroy();
     });
 
-    test("has rows in every table, and is the same there, and back again, chunk for chunk", async () => {
+    test("has rows in every table, and is identical there and after the return, chunk for chunk", async () => {
       await fill(from!);
       const before = await exported(from!);
       for (const table of TRANSFER_TABLES)
@@ -267,7 +267,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       expect(await digestOf(back)).toEqual(await digestOf(from!));
     });
 
-    test("is answered there as here, and goes on", async () => {
+    test("gives the same answers there, and accepts writes", async () => {
       await fill(from!);
       await move(from!, to!);
       const [here, there] = [await from!.store(), await to!.store()];
@@ -375,7 +375,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       }
     });
 
-    test("tells which objects it needs, with their sizes", async () => {
+    test("lists the objects that it needs, with their sizes", async () => {
       await fill(from!);
       await move(from!, to!);
       const transfer = await to!.transfer({ make: false });
@@ -393,7 +393,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       );
     });
 
-    test("may be empty, and be moved into a store that was started once", async () => {
+    test("may be empty, and may be moved into a store that was opened once", async () => {
       const started = await to!.store();
       await started.setSetting("admin-token", "its own");
       await started.lease("sweep", "n", 10);
@@ -404,7 +404,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       expect(rowsOf(await exported(to!), "lease")).toEqual([["sweep", 1]]);
     });
 
-    test("is refused by a store that holds something, which stays as it was", async () => {
+    test("is refused by a store that is not empty, which stays unchanged", async () => {
       await fill(from!);
       const other = await to!.store();
       await write(other, create("ark:99999/its-own"));
@@ -414,56 +414,60 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
       expect(await exported(to!)).toEqual(before);
     });
 
-    test("is whole or not there: any cut leaves the store empty, and it can be moved again", async () => {
-      await fill(from!);
-      const chunks = await chunksOf(from!);
-      const cuts: [string, () => AsyncIterable<TransferChunk>][] = [
-        ["no end", () => all(chunks.slice(0, -1))],
-        ["no beginning", () => all(chunks.slice(1))],
-        ["a chunk less", () => all(chunks.toSpliced(4, 1))],
-        [
-          "another format",
-          () => all([{ begin: { format: 2, sequence: 0 } } as never, ...chunks.slice(1)]),
-        ],
-        [
-          "the source is lost",
-          async function* () {
-            yield* chunks.slice(0, 9);
-            throw new Error("the source is lost");
-          },
-        ],
-        [
-          "a row that is none",
-          () =>
-            all(
-              chunks.map((chunk) =>
-                "table" in chunk && chunk.table === "link"
-                  ? { ...chunk, rows: [[1, "two"]] }
-                  : chunk,
+    test(
+      "is complete or absent: an interruption leaves the store empty, and the move can be " +
+        "repeated",
+      async () => {
+        await fill(from!);
+        const chunks = await chunksOf(from!);
+        const cuts: [string, () => AsyncIterable<TransferChunk>][] = [
+          ["no end", () => all(chunks.slice(0, -1))],
+          ["no beginning", () => all(chunks.slice(1))],
+          ["a chunk less", () => all(chunks.toSpliced(4, 1))],
+          [
+            "another format",
+            () => all([{ begin: { format: 2, sequence: 0 } } as never, ...chunks.slice(1)]),
+          ],
+          [
+            "the source is lost",
+            async function* () {
+              yield* chunks.slice(0, 9);
+              throw new Error("the source is lost");
+            },
+          ],
+          [
+            "a row that is none",
+            () =>
+              all(
+                chunks.map((chunk) =>
+                  "table" in chunk && chunk.table === "link"
+                    ? { ...chunk, rows: [[1, "two"]] }
+                    : chunk,
+                ),
               ),
-            ),
-        ],
-        [
-          "a row twice",
-          () =>
-            all(
-              chunks.flatMap((chunk) =>
-                "table" in chunk && chunk.table === "account" ? [chunk, chunk] : [chunk],
+          ],
+          [
+            "a row twice",
+            () =>
+              all(
+                chunks.flatMap((chunk) =>
+                  "table" in chunk && chunk.table === "account" ? [chunk, chunk] : [chunk],
+                ),
               ),
-            ),
-        ],
-      ];
-      for (const [cut, make] of cuts) {
-        const target = await to!.transfer({ make: true });
-        await expect(target.import(make()), cut).rejects.toThrow();
-        expect([cut, await target.isEmpty(), await target.sequence()]).toEqual([cut, true, 0]);
-        await target.close();
-      }
-      await move(from!, to!);
-      expect(await exported(to!)).toEqual(shown(chunks));
-    });
+          ],
+        ];
+        for (const [cut, make] of cuts) {
+          const target = await to!.transfer({ make: true });
+          await expect(target.import(make()), cut).rejects.toThrow();
+          expect([cut, await target.isEmpty(), await target.sequence()]).toEqual([cut, true, 0]);
+          await target.close();
+        }
+        await move(from!, to!);
+        expect(await exported(to!)).toEqual(shown(chunks));
+      },
+    );
 
-    test("is as of one moment, whatever is written meanwhile", async () => {
+    test("is a consistent snapshot under concurrent writes", async () => {
       await fill(from!);
       const before = await exported(from!);
       const transfer = await from!.transfer({ make: false });

@@ -39,7 +39,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
   }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test("pass", () => {
+  test("are valid", () => {
     expect(composeConfig(program, FULL, secrets).error).toBe("");
     expect(composeConfig(program, SINGLE).error).toBe("");
     expect(Object.keys(full.services).sort()).toEqual([
@@ -63,7 +63,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     );
   });
 
-  test("hold no secret of their own", () => {
+  test("contain no secret", () => {
     const values = new Set(Object.values(secrets));
     for (const [name, { environment = {} }] of Object.entries({
       ...full.services,
@@ -86,8 +86,8 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
   });
 
   test(
-    "give every service a health check, limits, a restart, a way to end and logs that end as " +
-      "well",
+    "give every service a health check, limits, a restart policy, a way to stop and " +
+      "bounded logs",
     () => {
       for (const [name, service] of [
         ...Object.entries(full.services),
@@ -111,13 +111,9 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     },
   );
 
-  test(
-    "put something that listens to SIGTERM in front of the one that does not as a first " +
-      "process",
-    () => {
-      expect(full.services["oxigraph"]!.init).toBe(true);
-    },
-  );
+  test("use an init process that handles SIGTERM where the service does not", () => {
+    expect(full.services["oxigraph"]!.init).toBe(true);
+  });
 
   test("confine every service", () => {
     for (const [name, service] of [
@@ -136,7 +132,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     }
   });
 
-  test("show one port only, on loopback, and keep the stores apart", () => {
+  test("publish one port only, on loopback, and isolate the stores", () => {
     const published = Object.entries(full.services).filter(([, { ports }]) => ports !== undefined);
     expect(
       published.map(([name, { ports }]) => [name, ports!.map(({ host_ip }) => host_ip)]),
@@ -150,7 +146,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     expect(Object.keys(full.services["web"]!.networks!)).toEqual(["doors"]);
   });
 
-  test("name versions, and mount files that are there", () => {
+  test("pin versions, and mount existing files", () => {
     for (const { image, volumes = [] } of Object.values(full.services)) {
       expect(image).toMatch(/^[\w./-]+:(?!latest$)[\w.-]+$/);
       for (const { type, source } of volumes)
@@ -159,7 +155,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     expect(Object.keys(full.volumes).sort()).toEqual(["objects", "oxigraph", "postgres", "redis"]);
   });
 
-  test("set what there is to set, to values that it takes", () => {
+  test("set known settings to valid values", () => {
     for (const service of [
       full.services["api"]!,
       full.services["worker"]!,
@@ -177,7 +173,7 @@ describe.skipIf(!goInstalled)("the files for Compose, read by its own loader", (
     expect(full.services["worker"]!.environment!["PROFILE"]).toBe("cluster");
   });
 
-  test("tell Garage what Compose asks of it", () => {
+  test("configure Garage as Compose requires", () => {
     const toml = spawnSync(
       "python3",
       [

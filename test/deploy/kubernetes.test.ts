@@ -30,7 +30,7 @@ if (VALIDATOR === undefined)
   );
 
 describe.skipIf(VALIDATOR === undefined)("the manifests, by the schemas of Kubernetes", () => {
-  test("have nothing that it does not know", () => {
+  test("contain no unknown field", () => {
     for (const version of ["1.31.0", "1.37.0"]) {
       const { status, stdout, stderr } = spawnSync(
         VALIDATOR as string,
@@ -47,7 +47,7 @@ describe.skipIf(VALIDATOR === undefined)("the manifests, by the schemas of Kuber
 });
 
 describe("the manifests", () => {
-  test("are all named by the kustomization, but for the examples", () => {
+  test("are all named by the kustomization, except examples", () => {
     const [kustomization] = yamlDocuments(`${FOLDER}/kustomization.yaml`);
     expect(kustomization!["resources"].toSorted()).toEqual(
       manifests.filter((name) => !name.includes("example")).sort(),
@@ -60,7 +60,7 @@ describe("the manifests", () => {
     ]);
   });
 
-  test("fit each other: selectors find pods, and names lead somewhere", () => {
+  test("fit each other: selectors find pods, and names refer to objects", () => {
     for (const deployment of ofKind("Deployment")) {
       const { selector, template } = deployment["spec"];
       expect(template.metadata.labels).toEqual(selector.matchLabels);
@@ -88,7 +88,7 @@ describe("the manifests", () => {
       expect(api.selector.matchLabels).toMatchObject(policy["spec"].podSelector.matchLabels);
   });
 
-  test("bring pods that the standard `restricted` lets in, with limits and probes", () => {
+  test("define pods that the standard `restricted` admits, with limits and probes", () => {
     expect(
       named("Namespace", "arkgraph")["metadata"].labels["pod-security.kubernetes.io/enforce"],
     ).toBe("restricted");
@@ -125,7 +125,7 @@ describe("the manifests", () => {
     }
   });
 
-  test("set what there is to set; secrets are named without values", () => {
+  test("set known settings; secrets are named without values", () => {
     const settings = named("ConfigMap", "arkgraph")["data"] as Record<string, string>;
     const secrets = named("Secret", "arkgraph")["stringData"] as Record<string, string>;
     expect(unknownSettings([...Object.keys(settings), ...Object.keys(secrets)])).toEqual([]);

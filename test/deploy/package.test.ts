@@ -57,7 +57,7 @@ describe("the packed package", () => {
     expect(packed.files.length).toBeLessThan(300);
   });
 
-  it("holds neither sources, tests, benches nor source maps", () => {
+  it("contains neither sources, tests, benches nor source maps", () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toContain("dist/server.js");
     expect(
@@ -68,7 +68,7 @@ describe("the packed package", () => {
     expect(paths.filter((path) => /^dist\/(src|cli\/(?!arkgraph\.cjs$))/.test(path))).toEqual([]);
   });
 
-  it("holds the licences of what was bundled, and installs the rest", () => {
+  it("contains the licences of bundled packages, and installs the rest", () => {
     const notices = readFileSync(join(installed, "dist", "THIRD-PARTY-NOTICES.txt"), "utf8");
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(packageRoot, "package.json"), "utf8"),

@@ -75,12 +75,12 @@ describe.skipIf(!nginxInstalled)("several nodes behind the nginx of deploy/", ()
     expect(await ask()).toEqual(new Set(["127.0.0.11", "127.0.0.12"]));
   });
 
-  test("stand in for one that is gone, though its name is still given", async () => {
+  test("replace a node that is gone although its name still resolves", async () => {
     await nodes.close("127.0.0.12");
     for (let round = 0; round < 3; round++) expect(await ask()).toEqual(new Set(["127.0.0.11"]));
   });
 
-  test("are found when they are new, without nginx being told", async () => {
+  test("are found when they are new, without a reload of nginx", async () => {
     await nodes.open("127.0.0.13");
     names.addresses = ["127.0.0.13"];
     let seen = new Set<string>();
@@ -91,7 +91,7 @@ describe.skipIf(!nginxInstalled)("several nodes behind the nginx of deploy/", ()
     expect(seen).toEqual(new Set(["127.0.0.13"]));
   });
 
-  test("are not sent a write a second time when one dies over it", async () => {
+  test("do not get a write a second time when one dies during it", async () => {
     names.addresses = ["127.0.0.11", "127.0.0.13"];
     await sleep(1500);
     nodes.received.length = 0;

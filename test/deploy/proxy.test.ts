@@ -39,7 +39,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("takes in a crate and follows it over a WebSocket", async () => {
+  test("ingests a crate and follows it over a WebSocket", async () => {
     const submission = (await client.upload(await buildDemoCrate(), ada.token)).body[
       "submissionUUID"
     ] as string;
@@ -54,7 +54,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     expect(seen.at(-1)).toEqual({ completed: true, success: true });
   });
 
-  test("sends server-sent events as they come", async () => {
+  test("sends server-sent events as they occur", async () => {
     const { submission } = await registry.deps.records.submit({
       id: randomUUID(),
       type: "crate",
@@ -77,7 +77,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     abort.abort();
   });
 
-  test("passes an upload on while it is coming in, and keeps none of it on disk", async () => {
+  test("forwards an upload while it arrives, and buffers none of it on disk", async () => {
     const sending = request(`${nginx.url}/rocrate/upload-async`, {
       method: "POST",
       headers: {
@@ -113,7 +113,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     expect(await staged()).toBe(0);
   });
 
-  test("lets the registry say what is too large", async () => {
+  test("lets the registry decide what is too large", async () => {
     const file = new FormData();
     file.set("file", new Blob([Buffer.alloc(65 * MIB)]), "crate.zip");
     const refused = await client
@@ -128,7 +128,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     expect(await nginx.log()).not.toContain("client intended to send too large body");
   });
 
-  test("gives parts of a file", async () => {
+  test("returns ranges of a file", async () => {
     const crate = (await client.take(await buildDemoCrate(), ada.token)) as unknown as {
       rocrateIdentifier: string;
     };
@@ -143,7 +143,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     expect(Buffer.from(await part.arrayBuffer()).equals(all.subarray(100, 300))).toBe(true);
   });
 
-  test("passes targets on as they are written", async () => {
+  test("forwards targets as written", async () => {
     for (const target of [
       `/${ada.ark}`,
       `/${ada.ark}?info`,
@@ -162,7 +162,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     }
   });
 
-  test("tells the registry who asks, whatever the client writes", async () => {
+  test("passes the address of the client to the registry, whatever the client sends", async () => {
     const login = (from: string, claims: string) =>
       raw(
         nginx.url,

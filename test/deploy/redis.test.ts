@@ -15,7 +15,7 @@ if (!installed)
   );
 
 describe.skipIf(!installed)("Redis as docker-compose.yml starts it", () => {
-  test("asks for the password, keeps what it is given, and refuses rather than forgets", async () => {
+  test("requires the password, persists its data, and refuses writes instead of evicting", async () => {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-redis-"));
     const port = String(await freePort());
     // Compose writes $$ for a dollar of the shell.

@@ -61,7 +61,7 @@ describe.skipIf(!clusterInstalled || missing.length > 0)("the restore drill of a
     await rm(folder, { recursive: true, force: true });
   });
 
-  test("a dump of PostgreSQL and a copy of the objects bring everything back in new servers", async () => {
+  test("a dump of PostgreSQL and a copy of the objects restore everything in new servers", async () => {
     const node = await RegistryProcess.start({ env: { ...lost.env } });
     const ada = await node.user("Ada");
     const crate = await node.take(await buildDemoCrate(), ada.token);

@@ -54,8 +54,8 @@ describe.skipIf(missing.length > 0)("the restore drill of docs/deployment.md", (
     });
 
   test(
-    "brings back every record, file and token, though records and crates came in during the " +
-      "copy",
+    "restores every record, file and token, though records and crates were written " +
+      "during the copy",
     async () => {
       registry = await RegistryProcess.start({
         env: { SWEEP_INTERVAL: "50ms", INTENT_LIFETIME: "10s" },
@@ -125,7 +125,7 @@ describe.skipIf(missing.length > 0)("the restore drill of docs/deployment.md", (
     },
   );
 
-  test("tells of a file that is not what it was", async () => {
+  test("reports a file that has changed", async () => {
     registry = await RegistryProcess.start();
     await registry.take(await buildDemoCrate(), (await registry.user("Ada")).token);
     await run("backup", registry.dataDir);

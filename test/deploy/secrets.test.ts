@@ -18,7 +18,7 @@ const make = (file: string, env: NodeJS.ProcessEnv = process.env) =>
 const values = (text: string) =>
   Object.fromEntries([...text.matchAll(/^(\w+)=(.*)$/gm)].map((match) => [match[1]!, match[2]!]));
 
-test("secrets are made for their owner only, each of its own, and fit where they go", async () => {
+test("secrets are readable by their owner only, each different, and fit their place", async () => {
   const [one, two] = [join(folder, "one"), join(folder, "two")];
   expect([make(one).status, make(two).status]).toEqual([0, 0]);
   expect((await stat(one)).mode & 0o777).toBe(0o600);
@@ -45,7 +45,7 @@ test("secrets are made for their owner only, each of its own, and fit where they
   expect(await readdir(folder)).toHaveLength(2);
 });
 
-test("secrets that are there are never written over, nor through a link", async () => {
+test("existing secrets are never overwritten, nor written through a link", async () => {
   const file = join(folder, ".env");
   await writeFile(file, "JWT_SECRET=mine\n");
   await symlink(join(folder, "elsewhere"), join(folder, "link"));
@@ -58,7 +58,7 @@ test("secrets that are there are never written over, nor through a link", async 
   expect((await readdir(folder)).sort()).toEqual([".env", "link"]);
 });
 
-test("secrets are made without openssl as well", async () => {
+test("secrets can be created without openssl", async () => {
   const bin = join(folder, "bin");
   spawnSync("sh", [
     "-c",

@@ -16,7 +16,7 @@ test.each([
   ["the unit for systemd", () => read("deploy", "systemd", "arkgraph@.service")],
   ["the benches", () => read("bench", "support", "server.ts")],
 ])(
-  "%s starts the registry with two arenas and as many of V8's threads as there are cores for",
+  "%s starts the registry with two arenas and as many of V8's threads as there are cores",
   (_, text) => {
     expect(text()).toMatch(/MALLOC_ARENA_MAX(=2|: "2")/);
     expect(text()).toContain("--v8-pool-size=0");

@@ -83,7 +83,7 @@ describe("docs/architecture.md", () => {
     }
   });
 
-  it("answers each question with files that contain what to look for", () => {
+  it("answers each question with files that contain the answer", () => {
     const rows = rowsIn(section("Where to find things"));
     expect(rows.length).toBeGreaterThan(17);
     for (const [question, files, names] of rows) {
@@ -123,7 +123,7 @@ describe("docs/architecture.md", () => {
         expect([line, holds(read(file), part)]).toEqual([line, true]);
   });
 
-  it("gives each exit the status that its code has", () => {
+  it("gives each exit the status of its code", () => {
     for (const tree of trees)
       for (const [status, code] of exitsOf(tree))
         expect([code, (ERRORS as Record<string, { status: number }>)[code]?.status]).toEqual([
@@ -149,7 +149,7 @@ describe("docs/architecture.md", () => {
   it.each([
     ["POST /dataset", "/dataset", "post"],
     ["GET /evidencegraph/query/ark:…", "/evidencegraph/query/ark:{NAAN}/{postfix}", "get"],
-  ])("shows every status that the contract has for %s", (title, path, method) => {
+  ])("shows every status of %s in the contract", (title, path, method) => {
     const shown = exitsOf(treeNamed("any request") + treeNamed(title)).map(([status]) => status);
     const { paths } = openApiDocument() as {
       paths: Record<string, Record<string, { responses: object }>>;
@@ -204,7 +204,7 @@ describe("the layers in docs/architecture.md", () => {
     expect(layers.map(({ layer }) => layer).sort()).toEqual([...folders("src"), "cli"].sort());
   });
 
-  it("import no other layers than the table allows, types included", () => {
+  it("import only the layers that the table allows, types included", () => {
     const found = new Map<string, Set<string>>();
     for (const file of layers.flatMap(({ layer }) => sources(layer))) {
       for (const [, target] of read(file).matchAll(/(?:from |import\(|^import )"(\.[^"]+)"/gm)) {

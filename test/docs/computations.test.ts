@@ -25,7 +25,7 @@ describe("docs/computations.md", () => {
     expect(listed).toEqual(RUN_CODES);
   });
 
-  it("names settings that there are", () => {
+  it("names existing settings", () => {
     const named = [...page.matchAll(/`((?:EXECUTION|CONTAINER)_[A-Z_]+)`/g)].map(
       ([, name]) => name!,
     );

@@ -28,7 +28,7 @@ describe("CITATION.cff", () => {
     expect(citation["license"]).toBe(manifest.license);
   });
 
-  it("has what the format demands", () => {
+  it("has the fields that the format requires", () => {
     expect(citation).toMatchObject({
       "cff-version": "1.2.0",
       message: expect.any(String) as string,
@@ -62,7 +62,7 @@ describe("CONTRIBUTING.md", () => {
       expect(page).toContain(file.startsWith("ontology/") ? "`ontology/`" : `\`${file}\``);
   });
 
-  it("names the version of Node.js that package.json demands", () => {
+  it("names the version of Node.js that package.json requires", () => {
     const { engines } = JSON.parse(read("package.json")) as { engines: { node: string } };
     expect(page).toContain(`Node.js ${engines.node.replace(">=", "")} or newer`);
   });

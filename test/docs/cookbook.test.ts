@@ -87,7 +87,7 @@ describe.each([["the built-in index", inProcess, true], ...places] as const)(
       ]);
     });
 
-    it("hands the chain over in PROV-O", async () => {
+    it("exports the chain as PROV-O", async () => {
       const { status, text } = await ask(prefixes + recipes.at(-1)!.query, "text/turtle");
       expect(status, text).toBe(200);
       const graph = new Store(new Parser().parse(text));

@@ -19,14 +19,14 @@ const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => 
 }));
 
 describe("docs/deployment.md", () => {
-  test("leads to what is there", () => {
+  test("has links that lead to existing files and headings", () => {
     for (const [, target] of page.matchAll(/\]\(([^)#]+)\)/g))
       expect([target, existsSync(join(dirname(file), target!))]).toEqual([target, true]);
     for (const [, path] of page.matchAll(/(?<![\w/])((?:deploy|docs)\/[\w@./-]*\w)/g))
       expect([path, existsSync(join(packageRoot, path!))]).toEqual([path, true]);
   });
 
-  test("names settings and codes that there are", () => {
+  test("names existing settings and codes", () => {
     const allowed = [
       "DATA",
       "BACKUP",
@@ -60,7 +60,7 @@ describe("docs/deployment.md", () => {
         );
   });
 
-  test("asks for Compose what the Compose files have", () => {
+  test("requires of Compose what the Compose files contain", () => {
     const services = parse(readFileSync(join(packageRoot, "docker-compose.yml"), "utf8"), {
       merge: true,
     }).services as Record<
@@ -88,7 +88,7 @@ describe("docs/deployment.md", () => {
     );
   });
 
-  test("has a unit that systemd takes", async () => {
+  test("has a unit that systemd accepts", async () => {
     const verify = spawnSync("systemd-analyze", ["--version"]);
     if (verify.status !== 0)
       return void process.stderr.write("systemd-analyze is not here: the unit was not looked at\n");

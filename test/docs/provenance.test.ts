@@ -44,14 +44,13 @@ function edgeTable(): string {
 }
 
 describe("docs/provenance.md", () => {
-  it("has the very table of edges that the model has", () =>
-    expect(page).toContain(`\n${edgeTable()}\n`));
-  it("names every form and reason there is", () => {
+  it("has the model's table of edges", () => expect(page).toContain(`\n${edgeTable()}\n`));
+  it("names every form and reason", () => {
     for (const format of Object.keys(EVIDENCE_FORMATS)) expect(page).toContain(`\`${format}\``);
     for (const reason of ["depth", "limit", "deleted", "kind", "collapsed", "external", "unknown"])
       expect(page).toContain(`\`${reason}\``);
   });
-  it("draws with flowcharts only, each statement on a line of its own", () => {
+  it("draws with flowcharts only, each statement on a separate line", () => {
     const drawings = [...page.matchAll(/^```mermaid\n([\s\S]*?)^```/gm)].map((match) =>
       match[1]!.trimEnd().split("\n"),
     );

@@ -7,7 +7,7 @@ import { packageRoot } from "../../src/package-root.js";
 const text = readFileSync(join(packageRoot, "SECURITY.md"), "utf8");
 
 describe("SECURITY.md", () => {
-  it("names for every promise the tests that hold it, and they exist", () => {
+  it("names for every promise existing tests", () => {
     const promises = text
       .slice(0, text.indexOf("## What is not protected"))
       .split("\n")
@@ -20,7 +20,7 @@ describe("SECURITY.md", () => {
     }
   });
 
-  it("names settings that there are", () => {
+  it("names existing settings", () => {
     const named = [...text.matchAll(/`([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)`/g)].map(
       (match) => match[1]!,
     );

@@ -37,7 +37,7 @@ describe("docs/semantic-search.md", () => {
     expect(listed).toEqual(VECTOR_CODES);
   });
 
-  test("names settings that there are, and all of embeddings", () => {
+  test("names existing settings, and all of embeddings", () => {
     const named = [...page.matchAll(/`(EMBEDDINGS_\w+|SEARCH_\w+)/g)].map((match) => match[1]!);
     expect(named.filter((name) => !(name in SETTINGS || name in VECTOR_CODES))).toEqual([]);
     expect(
@@ -49,7 +49,7 @@ describe("docs/semantic-search.md", () => {
       expect([target, existsSync(join(dirname(file), target!))]).toEqual([target, true]);
   });
 
-  test("prints settings that are taken, and commands that a shell can read", async () => {
+  test("prints valid settings, and commands that a shell can read", async () => {
     expect(examples).toHaveLength(3);
     for (const text of examples) {
       const embedder = await embedderOf(readConfig(settingsOf(text)));

@@ -79,7 +79,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     return view;
   };
 
-  it("are made one on each worker, keep no crate waiting, and are cancelled", async () => {
+  it("start one on each worker, delay no crate, and can be cancelled", async () => {
     const running = [
       await world.asked("sleep 1000"),
       await world.asked(`${WAIT}; echo x > y`),
@@ -121,7 +121,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     expect(podman.left()).toEqual([]);
   }, 60_000);
 
-  it("wait for an engine that is away, and can be cancelled meanwhile", async () => {
+  it("wait for an unavailable engine, and can be cancelled meanwhile", async () => {
     const broken = await world.asked(`${WAIT}; echo x > y`);
     await world.until(broken, inContainer);
     await podman.pause();
@@ -152,8 +152,8 @@ describe.skipIf(!podmanInstalled)("runs", () => {
   }, 60_000);
 
   it(
-    "begin again after a death and after a stop, which does not count as an attempt, and " +
-      "leave nothing on the engine",
+    "start again after a crash and after a stop, which does not count as an attempt, and " +
+      "clean up the engine",
     async () => {
       const data = await world.data({ "a.txt": "a" });
       const ark = await world.computation(`${WAIT}; cat /inputs/a.txt > b.txt`, {
@@ -192,7 +192,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     90_000,
   );
 
-  it("fail clearly when the engine stays away for longer than they wait for it", async () => {
+  it("fail with a clear error when the engine is unavailable for longer than the retry window", async () => {
     const ark = await world.computation("echo x > y");
     await podman.pause();
     const id = (await world.execute(ark)).body["submissionUUID"] as string;
@@ -206,7 +206,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     expect(await world.run(ark)).toMatchObject({ status: "finished" });
   }, 60_000);
 
-  it("fail clearly when the registry comes back without an engine", async () => {
+  it("fail with a clear error when the registry restarts without an engine", async () => {
     const left = [
       await world.asked("sleep 1000"),
       await world.asked("sleep 1000"),

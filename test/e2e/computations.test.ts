@@ -54,7 +54,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     return view["error"][0].message as string;
   };
 
-  it("gives a run its data and software, and keeps what it leaves with its provenance", async () => {
+  it("mount data and software into a run, and store its results with their provenance", async () => {
     const images = await world.data({
       "cells.csv": "b\na\n",
       "more.csv": "c\n",
@@ -213,7 +213,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     );
   });
 
-  it("says why a run failed, and changes nothing then", async () => {
+  it("report why a run failed, and change nothing then", async () => {
     expect(
       await failed(
         await world.computation("echo some words; echo at the end >&2; echo x > half; exit 3"),
@@ -235,7 +235,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     );
   });
 
-  it("bounds what a run leaves, while it runs and after", async () => {
+  it("limit the results of a run, while it runs and after", async () => {
     await failed(
       await world.computation("for n in $(seq 1 25); do echo $n > $n; done"),
       "TOO_MANY_OUTPUTS",
@@ -262,7 +262,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     );
   });
 
-  it("refuses what is described in no way that can be run", async () => {
+  it("are refused without a valid description of the run", async () => {
     expect(
       await failed(
         await world.computation(null, { container: "localhost/absent:1" }),
@@ -286,7 +286,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     expect(podman.left()).toEqual([]);
   });
 
-  it("is for those who may change the computation and read what it used", async () => {
+  it("run for callers with write access to the computation and read access to its inputs", async () => {
     const theirs = new RunWorld(registry, grace);
     const secret = await theirs.data({});
     const file = await theirs.file(secret, "secret.txt", "of Grace");
@@ -319,7 +319,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     expect((await world.execute(ark)).status).toBe(410);
   });
 
-  it("tells when the computation became another one while it ran", async () => {
+  it("report that the computation changed while it ran", async () => {
     const ark = await world.computation(`${WAIT}; echo x > y`);
     const submissionUUID = (await world.execute(ark)).body["submissionUUID"] as string;
     await world.until(submissionUUID, inContainer);

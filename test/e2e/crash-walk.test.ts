@@ -114,60 +114,55 @@ async function ended(at: RegistryClient): Promise<Record<string, unknown>[]> {
 // Of a cluster one node of four dies at each; the others go on with what it was at before there is
 // a new one.
 describe("a process killed at every stage of a submission", () => {
-  test(
-    "leaves the submission to the next process, which takes in the whole crate or nothing of " +
-      "it",
-    async () => {
-      let running = await registry.whole();
-      ada = await running.user("Ada");
-      const socket = await halfSent(running, await largeCrate("half sent", ENTITIES));
-      await registry.kill();
-      socket.destroy();
+  test("leaves the submission to the next process, which ingests the whole crate or nothing", async () => {
+    let running = await registry.whole();
+    ada = await running.user("Ada");
+    const socket = await halfSent(running, await largeCrate("half sent", ENTITIES));
+    await registry.kill();
+    socket.destroy();
 
-      let crates = 0;
-      for (const [index, death] of WALK.entries()) {
-        await killAt({});
-        const name = `${index}: ${death.event}`;
-        const archive = await largeCrate(name, ENTITIES);
-        // What the death before left behind comes to its end first.
-        for (const { status, error } of await ended(registry.survivors ?? (await registry.whole())))
-          expect(status, `before ${name}: ${JSON.stringify(error)}`).toBe("finished");
-        running = await registry.whole();
-        const died = registry.death();
-        await killAt(death);
-        await Promise.all([running.upload(archive, ada.token).catch(() => undefined), died]);
-        if (death.accepted) crates++;
-      }
-
+    let crates = 0;
+    for (const [index, death] of WALK.entries()) {
       await killAt({});
-      const states = await ended(registry.survivors ?? (await registry.whole()));
+      const name = `${index}: ${death.event}`;
+      const archive = await largeCrate(name, ENTITIES);
+      // What the death before left behind comes to its end first.
+      for (const { status, error } of await ended(registry.survivors ?? (await registry.whole())))
+        expect(status, `before ${name}: ${JSON.stringify(error)}`).toBe("finished");
       running = await registry.whole();
-      expect(states.map(({ status }) => status)).toEqual(
-        Array.from({ length: crates }, () => "finished"),
-      );
-      const { body } = await running.graphql(
-        "{ roCrates { totalCount } dataDownloads { totalCount } datasets { totalCount } }",
-      );
-      expect(body["data"]).toEqual({
-        roCrates: { totalCount: crates },
-        dataDownloads: { totalCount: crates * FILES },
-        datasets: { totalCount: crates * (ENTITIES - FILES) },
-      });
-      expect(new Set(await registry.terminate())).toEqual(new Set([0]));
+      const died = registry.death();
+      await killAt(death);
+      await Promise.all([running.upload(archive, ada.token).catch(() => undefined), died]);
+      if (death.accepted) crates++;
+    }
 
-      const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], {
-        encoding: "utf8",
-        env: { PATH: process.env["PATH"], ...registry.stores },
-      });
-      expect(check).toMatchObject({
-        status: 0,
-        stdout: expect.stringContaining("the index agrees with the records"),
-        stderr: "",
-      });
-      await everyObjectIsReferred();
-    },
-    600_000,
-  );
+    await killAt({});
+    const states = await ended(registry.survivors ?? (await registry.whole()));
+    running = await registry.whole();
+    expect(states.map(({ status }) => status)).toEqual(
+      Array.from({ length: crates }, () => "finished"),
+    );
+    const { body } = await running.graphql(
+      "{ roCrates { totalCount } dataDownloads { totalCount } datasets { totalCount } }",
+    );
+    expect(body["data"]).toEqual({
+      roCrates: { totalCount: crates },
+      dataDownloads: { totalCount: crates * FILES },
+      datasets: { totalCount: crates * (ENTITIES - FILES) },
+    });
+    expect(new Set(await registry.terminate())).toEqual(new Set([0]));
+
+    const check = spawnSync(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check"], {
+      encoding: "utf8",
+      env: { PATH: process.env["PATH"], ...registry.stores },
+    });
+    expect(check).toMatchObject({
+      status: 0,
+      stdout: expect.stringContaining("the index agrees with the records"),
+      stderr: "",
+    });
+    await everyObjectIsReferred();
+  }, 600_000);
 });
 
 /**

@@ -59,85 +59,91 @@ function check() {
 }
 
 describe("a process killed at any moment", () => {
-  test("has every answered write after the next start, and brings every submission to an end", async () => {
-    const answered: string[] = [];
-    const submissions: string[] = [];
-    /** When the power went after a crate had been taken in hand, by its submission. */
-    const deaths = new Map<string, number>();
-    let ada: User | undefined;
-    for (let round = 0; round < ROUNDS; round++) {
+  test(
+    "preserves every answered write over the next start, and brings every submission to " +
+      "an end",
+    async () => {
+      const answered: string[] = [];
+      const submissions: string[] = [];
+      /** When the power went after a crate had been taken in hand, by its submission. */
+      const deaths = new Map<string, number>();
+      let ada: User | undefined;
+      for (let round = 0; round < ROUNDS; round++) {
+        const running = await registry.whole();
+        ada ??= await running.user("Ada");
+        const user = ada;
+        let dead = false;
+        const writers = [1, 2, 3, 4].map(() => createUntil(() => dead, running, user, answered));
+        const upload = largeCrate(`round ${round}`, ENTITIES)
+          .then((archive) => running.upload(archive, user.token))
+          .then(
+            ({ body }) => submissions.push(body["submissionUUID"] as string),
+            () => undefined,
+          );
+        // Half of the deaths come at any moment, half in the middle of the intake.
+        if (round % 2 === 1) await upload;
+        await sleep(Math.random() * (round % 2 === 1 ? 300 : 1000));
+        if (round % 2 === 1) deaths.set(submissions.at(-1)!, Date.now());
+        await registry.kill();
+        dead = true;
+        await Promise.all([...writers, upload]);
+      }
       const running = await registry.whole();
-      ada ??= await running.user("Ada");
-      const user = ada;
-      let dead = false;
-      const writers = [1, 2, 3, 4].map(() => createUntil(() => dead, running, user, answered));
-      const upload = largeCrate(`round ${round}`, ENTITIES)
-        .then((archive) => running.upload(archive, user.token))
-        .then(
-          ({ body }) => submissions.push(body["submissionUUID"] as string),
-          () => undefined,
-        );
-      // Half of the deaths come at any moment, half in the middle of the intake.
-      if (round % 2 === 1) await upload;
-      await sleep(Math.random() * (round % 2 === 1 ? 300 : 1000));
-      if (round % 2 === 1) deaths.set(submissions.at(-1)!, Date.now());
-      await registry.kill();
-      dead = true;
-      await Promise.all([...writers, upload]);
-    }
-    const running = await registry.whole();
-    // Also what was accepted when a death took the answer.
-    const { body: listed } = await running.graphql(
-      "{ submissions(first: 100) { nodes { submissionUUID } } }",
-      {},
-      ada!.token,
-    );
-    const ids = (listed["data"].submissions.nodes as { submissionUUID: string }[]).map(
-      ({ submissionUUID }) => submissionUUID,
-    );
-    expect(ids).toEqual(expect.arrayContaining(submissions));
-    const states = await Promise.all(ids.map((id) => running.settled(id, ada!.token, PATIENCE)));
-    for (const { status, error } of states) expect(status, JSON.stringify(error)).toBe("finished");
-    // Some were in the middle of it, or this says nothing of that.
-    expect(
-      states.filter(
-        ({ submissionUUID, timeFinished }) =>
-          Date.parse(timeFinished as string) > (deaths.get(submissionUUID as string) ?? Infinity),
-      ).length,
-    ).toBeGreaterThan(0);
-    for (const { rocrateIdentifier } of states)
-      expect((await running.ask(`/${rocrateIdentifier}`)).status).toBe(200);
+      // Also what was accepted when a death took the answer.
+      const { body: listed } = await running.graphql(
+        "{ submissions(first: 100) { nodes { submissionUUID } } }",
+        {},
+        ada!.token,
+      );
+      const ids = (listed["data"].submissions.nodes as { submissionUUID: string }[]).map(
+        ({ submissionUUID }) => submissionUUID,
+      );
+      expect(ids).toEqual(expect.arrayContaining(submissions));
+      const states = await Promise.all(ids.map((id) => running.settled(id, ada!.token, PATIENCE)));
+      for (const { status, error } of states)
+        expect(status, JSON.stringify(error)).toBe("finished");
+      // Some were in the middle of it, or this says nothing of that.
+      expect(
+        states.filter(
+          ({ submissionUUID, timeFinished }) =>
+            Date.parse(timeFinished as string) > (deaths.get(submissionUUID as string) ?? Infinity),
+        ).length,
+      ).toBeGreaterThan(0);
+      for (const { rocrateIdentifier } of states)
+        expect((await running.ask(`/${rocrateIdentifier}`)).status).toBe(200);
 
-    const stored = new Set(
-      ((await running.ask("/dataset?limit=1000")).body as unknown as { "@id": string }[]).map(
-        (record) => record["@id"],
-      ),
-    );
-    const missing: string[] = [];
-    for (const ark of answered)
-      if (!stored.has(ark) && (await running.ask(`/${ark}`)).status !== 200) missing.push(ark);
-    expect(answered.length).toBeGreaterThan(ROUNDS);
-    expect(submissions.length).toBeGreaterThanOrEqual(ROUNDS / 2);
-    expect(missing).toEqual([]);
+      const stored = new Set(
+        ((await running.ask("/dataset?limit=1000")).body as unknown as { "@id": string }[]).map(
+          (record) => record["@id"],
+        ),
+      );
+      const missing: string[] = [];
+      for (const ark of answered)
+        if (!stored.has(ark) && (await running.ask(`/${ark}`)).status !== 200) missing.push(ark);
+      expect(answered.length).toBeGreaterThan(ROUNDS);
+      expect(submissions.length).toBeGreaterThanOrEqual(ROUNDS / 2);
+      expect(missing).toEqual([]);
 
-    // All or nothing: a crate is there with every entity, or its submission has not finished.
-    const { body } = await running.graphql(
-      "{ roCrates { totalCount } dataDownloads { totalCount } }",
-    );
-    expect(body["data"].roCrates.totalCount).toBe(states.length);
-    expect(body["data"].dataDownloads.totalCount).toBe((states.length * ENTITIES) / 20);
+      // All or nothing: a crate is there with every entity, or its submission has not finished.
+      const { body } = await running.graphql(
+        "{ roCrates { totalCount } dataDownloads { totalCount } }",
+      );
+      expect(body["data"].roCrates.totalCount).toBe(states.length);
+      expect(body["data"].dataDownloads.totalCount).toBe((states.length * ENTITIES) / 20);
 
-    // The records of one process belong to it alone.
-    if (!registry.survivors)
+      // The records of one process belong to it alone.
+      if (!registry.survivors)
+        expect(check()).toMatchObject({
+          status: 1,
+          stderr: expect.stringMatching(/in use.*Stop it first/s),
+        });
+      expect(new Set(await registry.terminate())).toEqual(new Set([0]));
       expect(check()).toMatchObject({
-        status: 1,
-        stderr: expect.stringMatching(/in use.*Stop it first/s),
+        status: 0,
+        stdout: expect.stringContaining("the index agrees with the records"),
+        stderr: "",
       });
-    expect(new Set(await registry.terminate())).toEqual(new Set([0]));
-    expect(check()).toMatchObject({
-      status: 0,
-      stdout: expect.stringContaining("the index agrees with the records"),
-      stderr: "",
-    });
-  }, 120_000);
+    },
+    120_000,
+  );
 });

@@ -108,7 +108,7 @@ describe("metadata beyond a limit", () => {
     expect(await refusal(metadata())).toMatchObject({ status: 413, findings: [finding] });
   });
 
-  test.skipIf(isCluster)("leaves no memory behind after it is refused", async () => {
+  test.skipIf(isCluster)("frees its memory after it is refused", async () => {
     const { pid } = registry as RegistryProcess;
     const refused = async (count: number) => {
       for (let index = 0; index < count; index++)
@@ -137,7 +137,7 @@ describe("metadata beyond a limit", () => {
   });
 });
 
-describe("what would take longer to commit than COMMIT_LIMIT", () => {
+describe("a commit that would take longer than COMMIT_LIMIT", () => {
   let podman: PodmanServer | undefined;
   beforeAll(async () => {
     podman = podmanInstalled ? await PodmanServer.start() : undefined;
@@ -148,7 +148,7 @@ describe("what would take longer to commit than COMMIT_LIMIT", () => {
     await podman?.stop();
   });
 
-  test("is refused with 413 when it is a crate, and writes of others go on", async () => {
+  test("is refused with 413 for a crate, and writes of others go on", async () => {
     expect(await refusal(await largeCrate("long", 1500))).toMatchObject({
       status: 413,
       findings: [
@@ -164,7 +164,7 @@ describe("what would take longer to commit than COMMIT_LIMIT", () => {
     expect((await registry!.ask("/dataset", { token: ada.token, body: dataset })).status).toBe(200);
   });
 
-  test.skipIf(!podmanInstalled)("ends a run, at once, when it is what that left", async () => {
+  test.skipIf(!podmanInstalled)("ends a run at once if the run's results cause it", async () => {
     const world = new RunWorld(registry!, ada);
     const ark = await world.computation("for n in $(seq 100); do echo $n > $n; done");
     expect(await world.run(ark)).toMatchObject({

@@ -60,7 +60,7 @@ describe("a disk that is full", () => {
   }
 
   test.for(NEEDED.records)(
-    "refuses writes and keeps what it answered; with space again it goes on by itself: %s",
+    "refuses writes and preserves answered ones; with free space it recovers: %s",
     { timeout: 120_000 },
     async (name, { skip }) => {
       if (!cramped) return skip(LEFT_OUT);
@@ -88,7 +88,7 @@ describe("a disk that is full", () => {
   );
 
   test.for(NEEDED.objects)(
-    "refuses uploads, keeps nothing of them and goes on with what it has accepted: %s",
+    "refuses uploads, stores nothing of them and continues with accepted ones: %s",
     { timeout: 120_000 },
     async (name, { skip }) => {
       if (!cramped) return skip(LEFT_OUT);
@@ -134,7 +134,7 @@ describe("a disk that is full", () => {
   );
 
   test.for(NEEDED.queue)(
-    "accepts uploads, and begins them once there is space: %s",
+    "accepts uploads, and runs them when there is space: %s",
     { timeout: 120_000 },
     async (name, { skip }) => {
       if (!cramped) return skip(LEFT_OUT);

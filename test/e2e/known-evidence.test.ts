@@ -91,7 +91,7 @@ function pairsIn(answer: Json): Set<string> {
   return pairs;
 }
 
-describe.skipIf(!present)("what is known of real crates holds", () => {
+describe.skipIf(!present)("known facts about real crates", () => {
   let registry: RegistryUnderTest;
   let ada: User;
   beforeAll(async () => {

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => stores?.remove());
 
 test.each(ROLES)(
-  "npm start passes SIGTERM on: the registry ends with it and nothing is left running, in " +
+  "npm start forwards SIGTERM: the registry ends with it and nothing stays running, in " +
     "the role %s",
   async (role) => {
     const dataDir = await mkdtemp(join(tmpdir(), "arkgraph-npm-"));

@@ -15,7 +15,7 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => registry?.remove(), 60_000);
 
-test("a first start announces one token for the administrator, to whoever started it", () => {
+test("a first start announces one token for the administrator to its operator", () => {
   expect(registry.announced.match(/adminToken/g)).toHaveLength(1);
 });
 
@@ -41,8 +41,8 @@ describe.each(ROLES)("a start in the role %s", (role) => {
   // Nodes of a cluster share their stores, as the four here do; the data of one process are its
   // own.
   test(
-    "with PORT=0 prints a free port; a second one on its port, or on data of its own, stops " +
-      "with one line",
+    "with PORT=0 prints a free port; a second one on its port or data folder stops with " +
+      "one line",
     async () => {
       const first = registry.running(role);
       const { port } = new URL(first.url);
@@ -109,8 +109,8 @@ describe.each(ROLES)("a stop in the role %s", (role) => {
   });
 });
 
-describe("a stop of all that runs", () => {
-  test("while a crate is processed loses nothing: the next start brings it to its end", async () => {
+describe("a stop of all processes", () => {
+  test("during the ingest of a crate loses nothing: the next start completes it", async () => {
     const first = await registry.whole();
     const { email, password, token } = await first.user();
     const { body } = await first.upload(await largeCrate("stopped", 2000), token);
@@ -134,7 +134,7 @@ describe("a stop of all that runs", () => {
     expect(registry.announced).not.toContain("adminToken");
   });
 
-  test("keeps what was stored for the next start, files and graph alike", async () => {
+  test("preserves stored data for the next start, files and graph alike", async () => {
     const first = await registry.whole();
     const { token } = await first.user();
     const { rocrateIdentifier: crate } = await first.take(await buildDemoCrate(), token);

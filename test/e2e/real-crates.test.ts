@@ -40,7 +40,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     "rb-crate-spec1.3",
     "rb-zip-biobb_hpc_workflows-condapack.zip",
     "eln-kadi4mat-records.eln",
-  ])("%s goes in, resolves and comes back byte for byte", async (name) => {
+  ])("%s is ingested, resolves and is returned byte for byte", async (name) => {
     const archive = (await realCrate(name))!;
     const before = (await registry.recordCount()) - (await descriptors());
     const submission = await registry.take(archive, ada.token);
@@ -65,7 +65,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     ["BROKEN-rb-missing_file", "FILE_MISSING"],
     ["BROKEN-rb-not_json", "json_invalid"],
     ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"],
-  ])("%s is a failed submission that says why, with no record", async (name, code) => {
+  ])("%s is a failed submission with a reason and without records", async (name, code) => {
     const before = await registry.recordCount();
     const submission = await registry.take((await realCrate(name))!, ada.token);
     expect(submission).toMatchObject({ status: "failed", rocrateIdentifier: null });
@@ -73,7 +73,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     expect(await registry.recordCount()).toBe(before);
   });
 
-  test("show every record at its identifier and give back every stored file", async () => {
+  test("are returned, every record at its identifier and every stored file", async () => {
     const lists = await Promise.all(
       [
         "roCrates",
@@ -110,7 +110,7 @@ describe.skipIf(!present)("real crates, over HTTP", () => {
     expect(files).toBeGreaterThan(15);
   });
 
-  test("answer who made what from what", async () => {
+  test("have evidence graphs that show how each result was generated", async () => {
     const { body } = await registry.graphql("{ computations(first: 1000) { nodes { id } } }");
     const ids = (body["data"].computations.nodes as { id: string }[]).map(({ id }) => id);
     for (const id of ids)

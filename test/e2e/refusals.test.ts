@@ -150,8 +150,8 @@ describe("a body that must not be stored", () => {
   });
 });
 
-describe("what is not there or not allowed", () => {
-  test("an unknown ARK of ours is a 404", async () => {
+describe("missing or forbidden resources", () => {
+  test("an unknown ARK of our own NAAN is a 404", async () => {
     expect(await registry.ask("/ark:99999/nothing-here")).toMatchObject({
       status: 404,
       body: { code: "NOT_FOUND" },
@@ -188,7 +188,7 @@ describe("what is not there or not allowed", () => {
     );
   });
 
-  test("a token that is none is a 401", async () => {
+  test("an invalid token is a 401", async () => {
     for (const token of ["nonsense", `${ada.token.slice(0, -4)}AAAA`])
       expect((await registry.ask("/dataset", { token, body: dataset })).status).toBe(401);
   });

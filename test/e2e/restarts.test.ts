@@ -43,7 +43,7 @@ async function eventually<T>(
   throw new Error(`not within ${WITHIN} ms: ${what}`);
 }
 
-describe("a crate whose work runs when the service ends", () => {
+describe("a crate whose job runs when the service ends", () => {
   let folder: string;
   let registry: RegistryProcess;
   let ada: User;
@@ -82,7 +82,7 @@ describe("a crate whose work runs when the service ends", () => {
     });
   }, 240_000);
 
-  test("fails after MAX_ATTEMPTS when it is what ends its process, and harms nothing else", async () => {
+  test("fails after MAX_ATTEMPTS when it ends its process each time, and affects nothing else", async () => {
     await inTheMiddle();
     // The first time nobody knows what it was: the whole service ends.
     await registry.kill();

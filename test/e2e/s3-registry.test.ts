@@ -41,72 +41,68 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     proxy.seen.length = 0;
   });
 
-  it(
-    "takes a crate in, gives its members by suffix and by range, and sweeps what nothing " +
-      "refers to",
-    async () => {
-      const large = randomBytes(6 * MIB);
-      const files = {
-        "cells.csv": "id,area\n1,3\n",
-        "images/fov.bin": large,
-        "notes/read me.txt": "not said",
-      };
-      const described = [
-        {
-          "@id": "cells.csv",
-          "@type": "File",
-          name: "Cells",
-          description: "Of one field",
-          encodingFormat: "text/csv",
-        },
-        {
-          "@id": "images/fov.bin",
-          "@type": "File",
-          name: "Image",
-          description: "Of one field",
-          encodingFormat: "application/octet-stream",
-        },
-      ];
-      const graph = metadata(described, {
-        hasPart: described.map(({ "@id": id }) => ({ "@id": id })),
-      });
-      const archive = await zip({ "ro-crate-metadata.json": graph, ...files }, { compress: false });
-      const done = await registry.take(archive, ada.token);
-      expect(done).toMatchObject({ status: "finished" });
-      const root = done["rocrateIdentifier"] as string;
-      const read = (path: string, headers: Record<string, string> = {}) =>
-        registry.ask(path, { token: ada.token, headers });
+  it("ingests a crate, returns its members by path and by range, and sweeps unused objects", async () => {
+    const large = randomBytes(6 * MIB);
+    const files = {
+      "cells.csv": "id,area\n1,3\n",
+      "images/fov.bin": large,
+      "notes/read me.txt": "not said",
+    };
+    const described = [
+      {
+        "@id": "cells.csv",
+        "@type": "File",
+        name: "Cells",
+        description: "Of one field",
+        encodingFormat: "text/csv",
+      },
+      {
+        "@id": "images/fov.bin",
+        "@type": "File",
+        name: "Image",
+        description: "Of one field",
+        encodingFormat: "application/octet-stream",
+      },
+    ];
+    const graph = metadata(described, {
+      hasPart: described.map(({ "@id": id }) => ({ "@id": id })),
+    });
+    const archive = await zip({ "ro-crate-metadata.json": graph, ...files }, { compress: false });
+    const done = await registry.take(archive, ada.token);
+    expect(done).toMatchObject({ status: "finished" });
+    const root = done["rocrateIdentifier"] as string;
+    const read = (path: string, headers: Record<string, string> = {}) =>
+      registry.ask(path, { token: ada.token, headers });
 
-      expect((await read(`/${root}/notes/read%20me.txt`)).text).toBe("not said");
-      const whole = await fetch(`${registry.url}/rocrate/download/${root}`, {
-        headers: { Authorization: `Bearer ${ada.token}` },
-      });
-      expect(whole.status).toBe(200);
-      expect(sha256(new Uint8Array(await whole.arrayBuffer()))).toBe(sha256(archive));
-      const part = await read(`/rocrate/download/${root}`, { Range: "bytes=0-3" });
-      expect([part.status, part.text.slice(0, 2), part.headers.get("content-range")]).toEqual([
-        206,
-        "PK",
-        `bytes 0-3/${archive.byteLength}`,
-      ]);
+    expect((await read(`/${root}/notes/read%20me.txt`)).text).toBe("not said");
+    const whole = await fetch(`${registry.url}/rocrate/download/${root}`, {
+      headers: { Authorization: `Bearer ${ada.token}` },
+    });
+    expect(whole.status).toBe(200);
+    expect(sha256(new Uint8Array(await whole.arrayBuffer()))).toBe(sha256(archive));
+    const part = await read(`/rocrate/download/${root}`, { Range: "bytes=0-3" });
+    expect([part.status, part.text.slice(0, 2), part.headers.get("content-range")]).toEqual([
+      206,
+      "PK",
+      `bytes 0-3/${archive.byteLength}`,
+    ]);
 
-      const { objects, records } = onS3!.stores;
-      const orphan = await objects.stage(Readable.from(["nobody's"]));
-      await orphan.publish();
-      const left = await objects.stage(Readable.from(["left by a dead process"]));
-      expect(await stored()).toContain(`registry/staging/${left.place}`);
-      await sleep(2100);
-      expect(await sweepObjects({ objects, records, intentLifetime: 1 })).toEqual({
-        removed: 1,
-        stale: 1,
-      });
-      expect(await stored()).toEqual(
-        [archive, JSON.stringify(graph), ...Object.values(files)].map(keyOf).toSorted(),
-      );
-    },
-  );
+    const { objects, records } = onS3!.stores;
+    const orphan = await objects.stage(Readable.from(["nobody's"]));
+    await orphan.publish();
+    const left = await objects.stage(Readable.from(["left by a dead process"]));
+    expect(await stored()).toContain(`registry/staging/${left.place}`);
+    await sleep(2100);
+    expect(await sweepObjects({ objects, records, intentLifetime: 1 })).toEqual({
+      removed: 1,
+      stale: 1,
+    });
+    expect(await stored()).toEqual(
+      [archive, JSON.stringify(graph), ...Object.values(files)].map(keyOf).toSorted(),
+    );
+  });
 
-  it("takes in a crate of many members with few requests for its archive", async () => {
+  it("ingests a crate of many members with few requests for its archive", async () => {
     const members = Object.fromEntries(
       Array.from({ length: 300 }, (_, n) => [`part/${n}.txt`, `member ${n}`]),
     );
@@ -118,8 +114,8 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   });
 
   it(
-    "redirects downloads to the server where that is set, and answers what depends on its own " +
-      "ETag",
+    "redirects downloads to the server where that is configured, and answers conditional " +
+      "requests itself",
     async () => {
       const other = await onS3!.another({ S3_PRESIGNED: "1m" });
       try {
@@ -166,7 +162,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     },
   );
 
-  it("answers 503 while the server is away, and works when it is back", async () => {
+  it("answers 503 while the server is unavailable, and recovers", async () => {
     const archive = await crate([], { "b.txt": "beta" });
     const done = await registry.take(archive, ada.token);
     const path = `/rocrate/download/${done["rocrateIdentifier"] as string}`;
@@ -187,8 +183,8 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   });
 
   it(
-    "takes a crate in although the server fails in its middle, and says 503 where somebody " +
-      "waits for a plan",
+    "ingests a crate although the server fails meanwhile, and answers 503 to a waiting " +
+      "dry run",
     async () => {
       const archive = await crate(
         [],
@@ -211,7 +207,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     },
   );
 
-  it("never ends a download early as if it were whole", async () => {
+  it("never ends a truncated download as if it were complete", async () => {
     const archive = await zip({
       "ro-crate-metadata.json": metadata(),
       "c.bin": randomBytes(2 * MIB),
@@ -236,7 +232,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
   });
 
   it.each(ROLES)(
-    "does not start with settings that cannot work, and says why in one line: role %s",
+    "does not start with invalid settings, and says why in one line: role %s",
     async (role) => {
       const absent = await runToEnd(onS3!.settings(role, { S3_BUCKET: "no-such-bucket" }));
       expect(absent.status).toBe(1);

@@ -74,7 +74,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     await server?.stop();
   });
 
-  test("finds by what is meant, also in another language, where words find nothing", async () => {
+  test("finds records by meaning, also in another language, where words find nothing", async () => {
     await finds(TUMOURS, "Fluorescence images of carcinoma");
     await finds(PRECIPITATION, "Rainfall of the Alps");
     expect(
@@ -119,7 +119,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     expect((await search("eruptions")).names).not.toContain("Herbarium");
   });
 
-  test("goes by words while the server is away, and catches up when it is back", async () => {
+  test("searches by words while the server is unavailable, and catches up when it is back", async () => {
     await server.kill();
     await register("Bird calls", "Recordings of owls at night.");
     const { names } = await search("recordings of owls");
@@ -141,7 +141,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     expect(registry.log).toContain("searches use vectors again");
   }, 60_000);
 
-  test("loses no vector when the process dies that makes them", async () => {
+  test("loses no vector when the process that computes them dies", async () => {
     server.pause();
     await register("Glaciers", "Extent of ice in Greenland.");
     const begun = () => /"submission":"([0-9a-f-]{36})","type":"vectors"[^\n]*begins/g;
@@ -155,7 +155,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     await finds(TUMOURS, "Fluorescence images of carcinoma");
   }, 90_000);
 
-  test("makes all vectors anew by another model", async () => {
+  test("computes all vectors again for another model", async () => {
     expect(new Set(await registry.terminate())).toEqual(new Set([0]));
     registry.configure({ EMBEDDINGS_PASSAGE_PREFIX: "Data set: " });
     at = await registry.whole();
@@ -163,7 +163,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     await finds("polar frozen water", "Glaciers");
   }, 60_000);
 
-  test("is as without a server once its settings are gone", async () => {
+  test("works as without a server when its settings are removed", async () => {
     await registry.terminate();
     registry.configure({
       EMBEDDINGS_URL: "",

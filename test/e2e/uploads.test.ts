@@ -49,7 +49,7 @@ describe("an upload that breaks off", () => {
     ["/rocrate/upload-async", true],
     ["/rocrate/upload-async", false],
     ["/rocrate/upload", true],
-  ])("leaves nothing behind: %s, length told: %s", async (path, sized) => {
+  ])("leaves nothing behind: %s, length stated: %s", async (path, sized) => {
     const socket = await beginUpload(path, sized);
     socket.destroy();
     await nothingStaged();
@@ -145,7 +145,7 @@ describe("an archive that is no crate", () => {
     });
   });
 
-  test("may be sent again: a failed submission does not stand in the way", async () => {
+  test("may be sent again: a failed submission does not prevent it", async () => {
     const archive = await zip({ "again.txt": "nothing" });
     const [first, second] = [
       await registry.take(archive, ada.token),

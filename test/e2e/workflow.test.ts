@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => registry?.stop());
 
 describe("a crate, from upload to evidence", () => {
-  test("ends finished, without a warning", () => {
+  test("finishes without a warning", () => {
     expect(submission).toMatchObject({
       status: "finished",
       completed: true,
@@ -47,7 +47,7 @@ describe("a crate, from upload to evidence", () => {
     });
   });
 
-  test("gives back each file as it was sent, to its owner", async () => {
+  test("returns each file as it was sent, to its owner", async () => {
     const { body } = await registry.ask(`/${crate}/${PATHS.figure}`);
     const answer = await fetch(body["contentUrl"] as string, {
       headers: { Authorization: `Bearer ${ada.token}` },
@@ -57,7 +57,7 @@ describe("a crate, from upload to evidence", () => {
     expect(createHash("sha256").update(bytes).digest("hex")).toBe(body["sha256"]);
   });
 
-  test("gives back the archive byte for byte", async () => {
+  test("returns the archive byte for byte", async () => {
     const answer = await fetch(`${registry.url}/rocrate/archived/download/${crate}`, {
       headers: { Authorization: `Bearer ${ada.token}` },
     });
@@ -65,7 +65,7 @@ describe("a crate, from upload to evidence", () => {
     expect(answer.headers.get("content-disposition")).toContain("filename*=UTF-8''my%20images.zip");
   });
 
-  test("says what a result rests on, through both computations", async () => {
+  test("shows what supports a result, through both computations", async () => {
     const { status, body } = await registry.ask(`/evidencegraph/query/${crate}/${PATHS.clusters}`);
     expect(status).toBe(200);
     const names = (body["@graph"] as Json[]).map((node) => node["name"]);
@@ -86,7 +86,7 @@ describe("a crate, from upload to evidence", () => {
     expect(body["dangling"]).toEqual([]);
   });
 
-  test("says what rests on an input", async () => {
+  test("shows what is derived from an input", async () => {
     const { body } = await registry.ask(
       `/evidencegraph/query/${crate}/${PATHS.samples}?direction=downstream`,
     );
@@ -95,7 +95,7 @@ describe("a crate, from upload to evidence", () => {
     );
   });
 
-  test("uploaded again by the same user, is the first submission", async () => {
+  test("returns the first submission when the same user uploads it again", async () => {
     expect((await registry.upload(archive, ada.token)).body).toMatchObject({
       submissionUUID: submission["submissionUUID"],
       status: "finished",
@@ -152,7 +152,7 @@ describe("an upload", () => {
     });
   });
 
-  test("of a crate that was deleted is a new one; the old identifiers say that they are gone", async () => {
+  test("of a deleted crate is a new crate; the old identifiers return 410", async () => {
     const packed = await pack([{ "@id": "a.txt", "@type": "File", name: "a" }], {
       "a.txt": "to be deleted",
     });
@@ -171,7 +171,7 @@ describe("an upload", () => {
   });
 });
 
-describe("one record, seen through every door", () => {
+describe("one record over all interfaces", () => {
   test("is the same over the resolver, its kind's path and GraphQL", async () => {
     const ark = `${crate}/${PATHS.embeddings}`;
     const [resolved, typed, graphql] = await Promise.all([
@@ -216,7 +216,7 @@ describe("one record, seen through every door", () => {
     expect(graphql.body["data"].computations.nodes.map((node: Json) => node["id"])).toEqual(ids);
   });
 
-  test("keeps its links walkable over GraphQL", async () => {
+  test("has links that can be followed over GraphQL", async () => {
     const { body } = await registry.graphql(
       "query ($id: ID!) { dataDownload(id: $id) { name generatedBy { nodes { name ... on " +
         "Computation { usedSoftware { nodes { name } } usedDataset { nodes { name } } } } } } " +
@@ -233,7 +233,7 @@ describe("one record, seen through every door", () => {
     ]);
   });
 
-  test("written over one door is read at once through the others", async () => {
+  test("written over one interface is read at once over the others", async () => {
     const created = await registry.ask("/dataset", {
       token: ada.token,
       body: {

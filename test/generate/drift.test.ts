@@ -12,16 +12,16 @@ import { FINDING_CODES } from "../../src/services/crates/findings.js";
 
 const rendered = async (file: string) => OUTPUTS.find((output) => output.file === file)!.render();
 
-describe("the printed files", () => {
-  it("are what the code prints; else run `npm run generate`", async () => {
+describe("the generated files", () => {
+  it("are up to date; else run `npm run generate`", async () => {
     expect(await drifted()).toEqual([]);
   });
 
-  it("come out the same twice", async () => {
+  it("are identical when generated twice", async () => {
     for (const { file, render } of OUTPUTS) expect(await render(), file).toBe(await render());
   });
 
-  it("read back as what they say", async () => {
+  it("can be parsed to the data that they were generated from", async () => {
     expect(parse(await rendered("openapi/openapi.yaml"))).toEqual(
       JSON.parse(JSON.stringify(openApiDocument())),
     );
@@ -29,7 +29,7 @@ describe("the printed files", () => {
     expect(new Parser().parse(await rendered("ontology/shapes.ttl")).length).toBeGreaterThan(100);
   });
 
-  it("name every setting, every error code, and every code of what is found in a crate", async () => {
+  it("name every setting, every error code, and every code of a finding in a crate", async () => {
     for (const [code, { severity }] of Object.entries(FINDING_CODES)) {
       const [refused, advised] = (await rendered("docs/crates.md"))
         .split("## What is refused")[1]!
@@ -49,7 +49,7 @@ describe("the printed files", () => {
   });
 });
 
-describe("settings in print", () => {
+describe("settings in generated pages", () => {
   it("show a default as it may be written", async () => {
     const page = await rendered("docs/settings.md");
     for (const [name, shown] of [
@@ -72,7 +72,7 @@ describe("generate", () => {
   });
   afterEach(() => rm(folder, { recursive: true }));
 
-  it("writes what drifted or is missing, and nothing else", async () => {
+  it("writes outdated or missing files, and nothing else", async () => {
     const outputs = [
       { file: "a/b.txt", render: () => "b" },
       { file: "c.txt", render: async () => "c" },

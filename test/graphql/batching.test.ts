@@ -79,7 +79,7 @@ const ask = async (selection: string) => {
 describe("a page of a hundred records costs as many reads as one of a single record", () => {
   it("with its owners", async () =>
     expect((await ask("id owner { id name }"))["findMany"]).toBe(1));
-  it("with what they state and what is stated of them", async () => {
+  it("with what they state and what is stated about them", async () => {
     const counted = await ask(
       "id owner { name } ... on Dataset { usedBy(first: 5) { nodes { id name owner { id } } " +
         "} derivedFrom(first: 2) { nodes { id } } }",

@@ -173,7 +173,7 @@ describe("a document is refused, with the limit's name,", () => {
   });
 });
 
-describe("links of which nobody said how many to read", () => {
+describe("links without a stated page size", () => {
   test("are counted while they are read", async () => {
     expect(
       await errorsOf(
@@ -190,9 +190,9 @@ describe("links of which nobody said how many to read", () => {
   });
 });
 
-describe("what is asked in an odd way", () => {
+describe("unusual requests", () => {
   const ask = (init: RequestInit, search = "") => fetch(`${registry.url}/graphql${search}`, init);
-  test("as a batch is refused", async () => {
+  test("as a batch are refused", async () => {
     const response = await ask({
       method: "POST",
       headers: { "Content-Type": "application/json" },
@@ -203,7 +203,7 @@ describe("what is asked in an odd way", () => {
       errors: [{ extensions: { code: "BAD_REQUEST" } }],
     });
   });
-  test("as a GET is answered for queries and refused for mutations, with no header more", async () => {
+  test("as a GET are answered for queries and refused for mutations, without additional headers", async () => {
     const query = await ask(
       { headers: { Accept: "*/*" } },
       `?query=${encodeURIComponent("query ($id: ID!) { record(id: $id) { id } }")}&variables=${encodeURIComponent('{"id":"ark:99999/world-software"}')}`,
@@ -215,7 +215,7 @@ describe("what is asked in an odd way", () => {
     );
     expect([mutation.status, mutation.headers.get("allow")]).toEqual([405, "POST"]);
   });
-  test("with another method, media type or token is refused in the shape of GraphQL", async () => {
+  test("with another method, media type or token are refused in the form of GraphQL errors", async () => {
     for (const [init, status, code] of [
       [{ method: "DELETE" }, 405, "METHOD_NOT_ALLOWED"],
       [
@@ -263,7 +263,7 @@ describe("what is asked in an odd way", () => {
       ]);
     }
   });
-  test("under /api and with a slash at the end is the same", async () => {
+  test("under /api and with a slash at the end are equivalent", async () => {
     for (const path of ["/api/graphql", "/graphql/"]) {
       const response = await fetch(registry.url + path, {
         method: "POST",
@@ -273,7 +273,7 @@ describe("what is asked in an odd way", () => {
       expect(await response.json()).toEqual({ data: { __typename: "Query" } });
     }
   });
-  test("as an introspection is answered whole", async () => {
+  test("for introspection are answered completely", async () => {
     const { body } = await registry.graphql(getIntrospectionQuery());
     expect(body["errors"]).toBeUndefined();
     expect(body["data"].__schema.types.length).toBeGreaterThan(80);
@@ -281,7 +281,7 @@ describe("what is asked in an odd way", () => {
 });
 
 describe("an error", () => {
-  test("of a variable names its place and keeps its value to itself", async () => {
+  test("in a variable names its place and does not repeat its value", async () => {
     const [error, ...more] = await errorsOf(
       "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
       { input: { email: "a@b.example", password: "hunter2; hunter3", bogus: 1 } },
@@ -302,7 +302,7 @@ describe("an error", () => {
     });
     expect(JSON.stringify([error, number])).not.toMatch(/hunter|31337/);
   });
-  test("of a literal that no store can keep is a validation error", async () => {
+  test("in a literal that no store can hold is a validation error", async () => {
     for (const [value, type] of [
       [String.raw`{ name: "a\u0000b" }`, "string_unicode"],
       ["{ name: 12345678901234567890 }", "number_precision"],

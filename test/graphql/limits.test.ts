@@ -19,26 +19,22 @@ const refused = async (query: string, variables = {}) => {
 describe("a document", () => {
   const nested = (depth: number) =>
     `{ record(id: "x") ${"{ owner ".repeat(depth)} { id }${" }".repeat(depth)} }`;
-  it(
-    "is answered to GRAPHQL_MAX_DEPTH, fragments followed, and introspection as deep as it " +
-      "goes",
-    async () => {
-      expect(await refused(nested(6))).toBe("answered");
-      expect(await refused(nested(7))).toContain("GRAPHQL_MAX_DEPTH");
-      const fragments =
-        `{ record(id: "x") { ...a } } fragment a on Record { owner { ...b } } fragment b on ` +
-        "Record { owner { ...c } } fragment c on Record { owner { ...d } } fragment d on Record " +
-        "{ owner { owner { owner { owner { id } } } } }";
-      expect(await refused(fragments)).toContain("GRAPHQL_MAX_DEPTH");
-      expect(
-        await refused(
-          "{ __schema { types { ofType: fields { type { ofType { ofType { ofType { ofType { " +
-            "ofType { name } } } } } } } } } }",
-        ),
-      ).toBe("answered");
-    },
-  );
-  it("may have a hundred aliases, those in fragments counted as often as they are spread", async () => {
+  it("is answered up to GRAPHQL_MAX_DEPTH, fragments included, and introspection at any depth", async () => {
+    expect(await refused(nested(6))).toBe("answered");
+    expect(await refused(nested(7))).toContain("GRAPHQL_MAX_DEPTH");
+    const fragments =
+      `{ record(id: "x") { ...a } } fragment a on Record { owner { ...b } } fragment b on ` +
+      "Record { owner { ...c } } fragment c on Record { owner { ...d } } fragment d on Record " +
+      "{ owner { owner { owner { owner { id } } } } }";
+    expect(await refused(fragments)).toContain("GRAPHQL_MAX_DEPTH");
+    expect(
+      await refused(
+        "{ __schema { types { ofType: fields { type { ofType { ofType { ofType { ofType { " +
+          "ofType { name } } } } } } } } } }",
+      ),
+    ).toBe("answered");
+  });
+  it("may have a hundred aliases, counting those in fragments at each spread", async () => {
     const aliases = (count: number) =>
       Array.from({ length: count }, (_, round) => `a${round}: __typename`).join(" ");
     expect(await refused(`{ ${aliases(100)} }`)).toBe("answered");
@@ -55,7 +51,7 @@ describe("a document", () => {
     ).join(" ");
     expect(await refused(`{ record(id: "x") { ...f0 } } ${doubling}`)).toContain("aliases");
   });
-  it("ends at the parser when it has too many tokens, and a cycle of fragments ends too", async () => {
+  it("is stopped by the parser when it has too many tokens, and a fragment cycle is refused", async () => {
     expect(await refused(`{ ${"id ".repeat(10_001)} }`)).toContain("tokens");
     expect(
       await refused(
@@ -63,7 +59,7 @@ describe("a document", () => {
       ),
     ).toContain("itself");
   });
-  it("may ask for GRAPHQL_MAX_COST records, pages inside of pages multiplied", async () => {
+  it("may request GRAPHQL_MAX_COST records, counting nested pages as products", async () => {
     expect(
       await refused(
         "{ datasets(first: 100) { nodes { ... on Dataset { usedBy(first: 100) { nodes { id " +
@@ -96,7 +92,7 @@ describe("a document", () => {
   });
 });
 
-describe("the door", () => {
+describe("the GraphQL endpoint", () => {
   const send = (method: string, path: string, options = {}) =>
     server.request<{ errors?: { extensions: { code: string } }[]; code?: string }>(
       method,
@@ -133,7 +129,7 @@ describe("the door", () => {
     `{"query":"{ nope }"}`,
     `{"query":"query ($a: ID!) { record(id: $a) { id } }"}`,
     `{"operationName":"x","query":"{ me { id } }"}`,
-  ])("refuses %s as the client's mistake", async (body) => {
+  ])("refuses %s as a client error", async (body) => {
     const answer = await send("POST", "/graphql", {
       body,
       headers: { "Content-Type": "application/json" },
@@ -141,7 +137,7 @@ describe("the door", () => {
     expect(answer.status).toBeLessThan(500);
     expect(answer.body.errors![0]!.extensions.code).not.toBe("INTERNAL");
   });
-  it("takes JSON alone, or a form that no page of another origin can send", async () => {
+  it("accepts only JSON, or a form that no page of another origin can send", async () => {
     expect(
       (
         await send("POST", "/graphql", {
@@ -173,7 +169,7 @@ describe("the door", () => {
     expect((await form({ ...known, "Content-Type": "multipart/form-data" })).status).toBe(400);
     expect(server.faults).toEqual([]);
   });
-  it("holds what a form brings to what JSON is held to", async () => {
+  it("applies the limits of JSON to forms", async () => {
     const upload = (input: string) =>
       send("POST", "/graphql", {
         token: ada.token,

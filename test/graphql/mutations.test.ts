@@ -51,7 +51,7 @@ describe("membership of a group", () => {
   const remove =
     "mutation ($group: ID!, $user: ID!) { removeGroupMember(group: $group, user: $user) { " +
     "revision members { nodes { id } } } }";
-  test("is given and taken by its owner, and seen from both sides", async () => {
+  test("is added and removed by its owner, and visible from both sides", async () => {
     const group = await made("group");
     const added = await registry.graphql(add, { group, user: bob.ark }, ada.token);
     expect(added.body["data"]).toEqual({
@@ -137,7 +137,7 @@ describe("publication", () => {
 
 describe("a run of a computation", () => {
   const run = "mutation ($id: ID!) { executeComputation(id: $id) { submissionUUID } }";
-  test("is refused where no container engine is configured, after every other rule", async () => {
+  test("is refused where no container engine is configured, after every other check", async () => {
     const id = await made("computation");
     expect(codeOf(await registry.graphql(run, { id }))).toBe("NOT_AUTHENTICATED");
     expect(codeOf(await registry.graphql(run, { id }, bob.token))).toBe("FORBIDDEN");
@@ -163,7 +163,7 @@ describe("an upload", () => {
   });
   const bytes = "a,b\n1,2\n";
   const sha256 = createHash("sha256").update(bytes).digest("hex");
-  test("makes a file record with its content", async () => {
+  test("creates a file record with its content", async () => {
     const { body } = await upload(
       register,
       { input: input() },
@@ -186,8 +186,8 @@ describe("an upload", () => {
     );
   });
   test(
-    "is refused without a preflight header or token, when it is too large, and when it is not " +
-      "what is claimed",
+    "is refused without a preflight header or token, when it is too large, and when its " +
+      "claims are wrong",
     async () => {
       const file = new Blob([bytes]);
       expect(codeOf(await upload(register, { input: input() }, file, ada.token, {}))).toBe(
@@ -219,7 +219,7 @@ describe("an upload", () => {
       ).toBe("FORBIDDEN");
     },
   );
-  test("of a crate becomes a submission, listed for its uploader and cancellable while it runs", async () => {
+  test("of a crate creates a submission, which its uploader can list and cancel while it runs", async () => {
     const archive = new Blob([new Uint8Array(await buildDemoCrate())]);
     const { body } = await upload(
       "mutation ($file: Upload!) { uploadCrate(file: $file) { submissionUUID status } }",
@@ -288,7 +288,7 @@ describe("an upload", () => {
 });
 
 describe("several writes in one request", () => {
-  test("each see what the one before them wrote", async () => {
+  test("each see the results of the earlier ones", async () => {
     const group = await made("group");
     const { body } = await registry.graphql(
       "mutation ($group: ID!, $one: ID!, $two: ID!) { a: addGroupMember(group: $group, " +

@@ -65,7 +65,7 @@ const PAGE =
 
 describe("paging forward", () => {
   it.each([1, 2, 3, 7, 100])(
-    "by %i gives each record of a list once, in each order",
+    "by %i returns each record of a list once, in each order",
     async (first) => {
       const marker = `list-${first}`;
       const ids: string[] = [];
@@ -88,7 +88,7 @@ describe("paging forward", () => {
   );
 
   it.each([1, 2, 3, 4, 5, 100])(
-    "by %i gives each record that is linked once, from whichever side it was said and how often",
+    "by %i returns each linked record once, whichever side states the link and how often",
     async (first) => {
       const dataset = await make("dataset");
       const outside = "ark:99999/not-here";
@@ -124,7 +124,7 @@ describe("paging forward", () => {
     },
   );
 
-  it("gives a user's organizations once although the user owns them and is a member", async () => {
+  it("returns a user's organizations once although the user owns them and is a member", async () => {
     const made: string[] = [];
     for (let round = 0; round < 4; round++) {
       const body = bodyOf("organization", ada.id);
@@ -150,7 +150,7 @@ describe("paging forward", () => {
 });
 
 describe("a page", () => {
-  it("of links that are all said from both sides has an end", async () => {
+  it("of links that are stated from both sides ends", async () => {
     const whole = await make("dataset");
     const parts: string[] = [];
     for (let round = 0; round < 5; round++)
@@ -171,7 +171,7 @@ describe("a page", () => {
         ),
       ).toEqual(parts);
   });
-  it("shows what is not stored here as unresolved", async () => {
+  it("shows missing records as unresolved", async () => {
     const run = await make("computation", { usedDataset: "ark:12345/elsewhere" });
     const { body } = await server.graphql(
       `{ computation(id: "${run}") { usedDataset { nodes { __typename id kind name revision ` +
@@ -220,7 +220,7 @@ describe("a page", () => {
           .code,
       ).toBe(code);
   });
-  it("in an order there is not is refused", async () => {
+  it("in an unknown order is refused", async () => {
     const { errors } = (
       await server.graphql(`{ datasets(filter: { order: "size" }) { nodes { id } } }`)
     ).body;

@@ -28,7 +28,7 @@ const named = (data: Json, name: string): Json =>
   data["datasets"].nodes.find((node: Json) => node["name"] === name);
 
 describe("the store reads of one query", () => {
-  test("of a hundred records with two levels of links are a dozen, as of twenty records", async () => {
+  test("for a hundred records with two levels of links are about a dozen, as for twenty records", async () => {
     const hundred = await reads(page(100));
     expect(hundred.data["datasets"].nodes).toHaveLength(100);
     expect(named(hundred.data, "Dataset 7")).toMatchObject({
@@ -54,7 +54,7 @@ describe("the store reads of one query", () => {
     expect(hundred.total).toBeLessThanOrEqual(12);
   });
 
-  test("of a list hold a count only when it is asked for", async () => {
+  test("for a list include a count only on request", async () => {
     expect((await reads("{ datasets(first: 1) { nodes { id } } }")).reads).toEqual({ list: 1 });
     expect((await reads("{ datasets(first: 1) { totalCount } }")).reads).toEqual({
       list: 1,
@@ -62,7 +62,7 @@ describe("the store reads of one query", () => {
     });
   });
 
-  test("are none for an evidence graph's nodes that nobody asks for", async () => {
+  test("do not include an evidence graph's nodes unless they are requested", async () => {
     const { reads: few } = await reads(
       `{ evidenceGraph(id: "ark:99999/world-dataset-3") { edges { name } } }`,
     );

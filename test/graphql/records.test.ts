@@ -56,7 +56,7 @@ const mutate = (
 };
 
 describe("the schema", () => {
-  it("can be asked for, and has a type, one and many of each kind", async () => {
+  it("can be introspected, and has a type, a single and a list query of each kind", async () => {
     const { body } = await server.graphql<IntrospectionQuery & JsonObject>(getIntrospectionQuery());
     const types = new Map(body.data.__schema.types.map((type) => [type.name, type]));
     const queries = new Set(
@@ -228,7 +228,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
 
 describe("the type of a kind that has one only", () => {
   it.each(["dataset", "computation"] as const)(
-    "need not be said where the mutation says it: %s",
+    "may be left out where the mutation implies it: %s",
     async (kind) => {
       const { "@type": type, ...body } = bodyOf(kind, ada.id);
       const { data } = (await mutate("create", kind, body, ada.token)).body;
@@ -285,7 +285,7 @@ describe("values", () => {
     ).toBe(422);
     expect(server.faults).toEqual([]);
   });
-  it("under __proto__ are kept like any other", async () => {
+  it("under __proto__ are stored like others", async () => {
     const id = "ark:99999/proto-over-graphql";
     const variables = JSON.stringify({
       input: { ...inputOf("dataset", bodyOf("dataset", ada.id)), id },
@@ -305,7 +305,7 @@ describe("values", () => {
       `"__proto__":{"x":1},"constructor":2`,
     );
   });
-  it("that are additional must be an object", async () => {
+  it("in additionalProperties must be an object", async () => {
     const { body } = await server.graphql(
       "mutation { createDataset(input: {additionalProperties: [1]}) { id } }",
       {},
@@ -316,7 +316,7 @@ describe("values", () => {
 });
 
 describe("accounts", () => {
-  it("are made, logged into and asked for", async () => {
+  it("can be created, logged into and queried", async () => {
     const made = await server.graphql<{ createUser: { id: string; name: string } }>(
       `mutation { createUser(input: {name: "Cyd", email: "cyd@example.org", password: ` +
         `"${PASSWORD}"}) { id name } }`,
@@ -347,7 +347,7 @@ describe("accounts", () => {
       ).body.errors![0]!.extensions.code,
     ).toBe("BAD_CREDENTIALS");
   });
-  it("with a token that is none are told so, not served as anonymous", async () => {
+  it("with an invalid token are refused, not served as anonymous", async () => {
     const answer = await server.graphql("{ me { id } }", {}, "rubbish");
     expect([
       answer.status,
@@ -357,14 +357,14 @@ describe("accounts", () => {
   });
 });
 
-it("what is not there is null, what is no identifier too", async () => {
+it("a missing record is null, and so is an invalid identifier", async () => {
   const { body } = await server.graphql(
     `{ record(id: "ark:99999/none") { id } node(id: "x") { id } dataset(id: ` +
       `"ark:99999/none") { id } other: dataset(id: "${ada.id}") { id } }`,
   );
   expect(body).toEqual({ data: { record: null, node: null, dataset: null, other: null } });
 });
-it("an evidence graph has the nodes and edges that REST answers", async () => {
+it("an evidence graph has the same nodes and edges as over REST", async () => {
   const dataset = await server.request("POST", "/dataset", {
     token: ada.token,
     json: bodyOf("dataset", ada.id),

@@ -46,7 +46,7 @@ async function until(holds: () => boolean): Promise<void> {
 }
 
 describe("a submission's progress, over a WebSocket", () => {
-  test("begins with its state and ends with its end", async () => {
+  test("begins with the current state and completes with the final one", async () => {
     const submission = (await registry.upload(archive, ada.token)).body["submissionUUID"] as string;
     const client = webSocketClient(registry.url, ada.token);
     const seen: Json[] = [];
@@ -68,7 +68,7 @@ describe("a submission's progress, over a WebSocket", () => {
     expect(seen.slice(0, -1).every(({ completed }) => !completed)).toBe(true);
   });
 
-  test("of a submission that has ended is its state, once", async () => {
+  test("of an ended submission is its state, once", async () => {
     const { submissionUUID } = await registry.take(archive, ada.token);
     const client = webSocketClient(registry.url, ada.token);
     const seen: unknown[] = [];
@@ -96,14 +96,14 @@ describe("a submission's progress, over a WebSocket", () => {
     }
   });
 
-  test("is refused with a token that is none, by closing the connection", async () => {
+  test("is refused with an invalid token by closing the connection", async () => {
     const client = webSocketClient(registry.url, "not-a-token");
     await expect(async () => {
       for await (const _ of client.iterate({ query: "{ __typename }" })) void _;
     }).rejects.toMatchObject({ code: 4403 });
   });
 
-  test("leaves nothing waiting when the client goes away", async () => {
+  test("frees its resources when the client disconnects", async () => {
     const before = watchers();
     const client = webSocketClient(registry.url, ada.token);
     const stream = client.iterate({ query: PROGRESS, variables: { id: await queued(ada) } });
@@ -115,7 +115,7 @@ describe("a submission's progress, over a WebSocket", () => {
     await until(() => watchers() === before);
   });
 
-  test("is refused past as many as a connection may have", async () => {
+  test("is refused beyond the number that a connection may have", async () => {
     const id = await queued(ada);
     const client = webSocketClient(registry.url, ada.token);
     const streams = [1, 2, 3].map(() => client.iterate({ query: PROGRESS, variables: { id } }));
@@ -143,7 +143,7 @@ describe("operations over a WebSocket", () => {
     return (await client.iterate({ query }).next()).value as unknown;
   };
 
-  test("may be queries, and are held to the same limits", async () => {
+  test("may be queries, with the same limits", async () => {
     expect(await ask("{ me { name } }")).toEqual({ data: { me: { name: "Ada" } } });
     const deep = `{ record(id: "ark:99999/x") ${"{ owner ".repeat(30)}{ id }${" }".repeat(30)} }`;
     await expect(ask(deep)).rejects.toMatchObject([
@@ -160,7 +160,7 @@ describe("operations over a WebSocket", () => {
     ]);
   });
 
-  test("are no mutations: those go over HTTP, whose bodies are read strictly", async () => {
+  test("may not be mutations: those use HTTP, whose bodies are parsed strictly", async () => {
     await expect(ask(`mutation { deleteRecord(id: "ark:99999/x") { id } }`)).rejects.toMatchObject([
       { message: expect.stringContaining("HTTP POST") },
     ]);
@@ -180,7 +180,7 @@ describe("operations over a WebSocket", () => {
     }
   });
 
-  test("that are no messages end their connection only", async () => {
+  test("that are no messages end their own connection only", async () => {
     const socket = new WebSocket(
       `${registry.url.replace("http", "ws")}/graphql`,
       "graphql-transport-ws",
@@ -192,7 +192,7 @@ describe("operations over a WebSocket", () => {
     expect(await ask("{ __typename }")).toEqual({ data: { __typename: "Query" } });
   });
 
-  test("are not taken at another address", async () => {
+  test("are refused at another address", async () => {
     const socket = new WebSocket(
       `${registry.url.replace("http", "ws")}/elsewhere`,
       "graphql-transport-ws",
@@ -223,7 +223,7 @@ describe("operations over server-sent events", () => {
       },
     });
 
-  test("tell a submission's progress and complete with it", async () => {
+  test("send a submission's progress and complete with it", async () => {
     const { submissionUUID } = await registry.take(archive, ada.token);
     const events = await eventsOf(
       await stream(PROGRESS, { token: ada.token, variables: { id: submissionUUID } }),
@@ -234,7 +234,7 @@ describe("operations over server-sent events", () => {
     ]);
   });
 
-  test("are for the uploader only, and held to the limits", async () => {
+  test("are for the uploader only, with the same limits", async () => {
     const id = await queued(ada);
     expect(
       await eventsOf(await stream(PROGRESS, { token: bob.token, variables: { id } })),
@@ -255,8 +255,8 @@ describe("operations over server-sent events", () => {
   });
 
   test(
-    "are refused before anything is sent: a bad token, another media type, a body that is no " +
-      "JSON",
+    "are refused before the stream starts: a bad token, another media type, a body that " +
+      "is no JSON",
     async () => {
       expect((await stream("{ __typename }", { token: "no" })).status).toBe(401);
       expect((await stream("{ __typename }", { headers: { Accept: "text/html" } })).status).toBe(
@@ -274,7 +274,7 @@ describe("operations over server-sent events", () => {
     },
   );
 
-  test("leave nothing waiting when the client goes away", async () => {
+  test("free their resources when the client disconnects", async () => {
     const before = watchers();
     const leave = new AbortController();
     const response = await fetch(`${registry.url}/graphql/stream`, {
@@ -295,7 +295,7 @@ describe("operations over server-sent events", () => {
 });
 
 describe("a stop", () => {
-  test("ends open subscriptions and takes no longer than a moment", async () => {
+  test("ends open subscriptions at once", async () => {
     const stopping = await LiveRegistry.start();
     const user = await stopping.user();
     const { submission } = await stopping.deps.records.submit({

@@ -81,7 +81,7 @@ describe("an ARK", () => {
     ["ark:12148/b.2", "ark:12148/b/2"],
   ])("%s is not %s", (one, other) => expect(normalizeArk(one)).not.toBe(normalizeArk(other)));
 
-  it("keeps hyphens, the case of its name and its percent-encoding where it is stored", () => {
+  it("preserves hyphens, the case of its name and its percent-encoding when it is stored", () => {
     expect(storedArk("https://n2t.net/ark:/12148/A-b%c3%a9/c.")).toBe("ark:12148/A-b%C3%A9/c");
   });
   it("may have sixteen characters of authority and 255 of name", () => {
@@ -102,7 +102,7 @@ describe("an ARK", () => {
     ).toBe(1);
     expect(arkKey("ark:12148/ab")).not.toBe(arkKey("ark:12148/aB"));
   });
-  it("is looked up also when its path was decoded already", () => {
+  it("is found also when its path was decoded before", () => {
     expect(lookedUp("ark:/12148/a b/")).toBe("ark:12148/a b");
     expect(lookupArk("ark:12148/a b")!.key).toBe(arkKey("ark:12148/a%20b"));
     expect(

@@ -49,14 +49,14 @@ describe("a minted identifier", () => {
       ),
     );
   });
-  it("never ends in a word that is an operation", () => {
+  it("never ends in the name of an operation", () => {
     for (const word of OPERATIONS)
       for (let round = 0; round < 50; round++)
         expect(
           mintArk("99999", "dataset", word).stored.toLowerCase().endsWith(word.toLowerCase()),
         ).toBe(false);
   });
-  it("has a key that no other has", () => {
+  it("has a unique key", () => {
     const keys = new Set(
       Array.from({ length: 20_000 }, () => mintArk("99999", "dataset", "One name").key),
     );
@@ -65,8 +65,8 @@ describe("a minted identifier", () => {
 });
 
 describe("the check character", () => {
-  it("is the one that NOID gives", () => expect(checkCharacter("13030/xf93gt2")).toBe("q"));
-  it("tells of any one character mistyped and of any two neighbours swapped", () => {
+  it("is the one that NOID computes", () => expect(checkCharacter("13030/xf93gt2")).toBe("q"));
+  it("detects any mistyped character and any two swapped neighbours", () => {
     const text = "99999/dataset-9bcdfg";
     const good = checkCharacter(text);
     for (let at = 0; at < text.length; at++) {

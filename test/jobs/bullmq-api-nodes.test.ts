@@ -66,7 +66,7 @@ class ApiNode extends RegistryClient {
   }
 }
 
-describe.skipIf(!redisInstalled)("a registry of a node with doors and a node that works", () => {
+describe.skipIf(!redisInstalled)("a registry of an API node and a worker", () => {
   let redis: RedisServer;
   let worker: LiveRegistry;
   let api: ApiNode;
@@ -89,7 +89,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     await redis?.stop();
   });
 
-  it("shows the progress of the other's work as server-sent events", async () => {
+  it("sends the progress of the worker's job as server-sent events", async () => {
     const { body } = await api.upload(await largeCrate("over rest", 600), ada.token);
     const id = body["submissionUUID"] as string;
     const events = await eventsOf(
@@ -102,7 +102,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     expect(events.some(({ data }) => data.progress !== null && data.progress.done >= 0)).toBe(true);
   });
 
-  it("shows it as a GraphQL subscription", async () => {
+  it("sends it as a GraphQL subscription", async () => {
     const { body } = await api.upload(await largeCrate("over graphql", 600), ada.token);
     const query =
       "subscription Follow($id: ID!) { submissionProgress(id: $id) { status stage progress " +
@@ -123,7 +123,7 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     expect(logged.some(({ progress }) => progress !== null)).toBe(true);
   });
 
-  it("cancels there what is asked for here", async () => {
+  it("cancels a job of the worker by a request to the API node", async () => {
     const { body } = await api.upload(await largeCrate("cancelled", 3000), ada.token);
     const id = body["submissionUUID"] as string;
     await expect
@@ -143,33 +143,37 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     });
   });
 
-  it("has a score worked out there that is asked for here, and answers it on both", async () => {
-    const uploaded = await api.upload(await largeCrate("scored", 20), ada.token);
-    const crate = (await api.settled(uploaded.body["submissionUUID"] as string, ada.token))[
-      "rocrateIdentifier"
-    ] as string;
-    const address = `/rocrate/ai-ready-score/${crate}`;
-    const before = (await api.ask(address)).body;
-    const asked = await api.ask(`${address}/rescore`, { method: "POST", token: ada.token });
-    await expect
-      .poll(
-        async () =>
-          (
-            await api.ask(`/rocrate/ai-ready-score/status/${asked.body["submissionUUID"]}`, {
-              token: ada.token,
-            })
-          ).body,
-        { timeout: 10_000 },
-      )
-      .toMatchObject({ status: "finished", scoredCrateIdentifier: crate });
-    const [here, there] = await Promise.all([api.ask(address), worker.ask(address)]);
-    expect(here.body).toEqual(there.body);
-    expect(Date.parse(here.body["computedAt"] as string)).toBeGreaterThan(
-      Date.parse(before["computedAt"] as string),
-    );
-  });
+  it(
+    "computes a score on the worker that was requested on the API node, and returns it " +
+      "on both",
+    async () => {
+      const uploaded = await api.upload(await largeCrate("scored", 20), ada.token);
+      const crate = (await api.settled(uploaded.body["submissionUUID"] as string, ada.token))[
+        "rocrateIdentifier"
+      ] as string;
+      const address = `/rocrate/ai-ready-score/${crate}`;
+      const before = (await api.ask(address)).body;
+      const asked = await api.ask(`${address}/rescore`, { method: "POST", token: ada.token });
+      await expect
+        .poll(
+          async () =>
+            (
+              await api.ask(`/rocrate/ai-ready-score/status/${asked.body["submissionUUID"]}`, {
+                token: ada.token,
+              })
+            ).body,
+          { timeout: 10_000 },
+        )
+        .toMatchObject({ status: "finished", scoredCrateIdentifier: crate });
+      const [here, there] = await Promise.all([api.ask(address), worker.ask(address)]);
+      expect(here.body).toEqual(there.body);
+      expect(Date.parse(here.body["computedAt"] as string)).toBeGreaterThan(
+        Date.parse(before["computedAt"] as string),
+      );
+    },
+  );
 
-  it("holds a limit over both nodes", async () => {
+  it("applies a limit over both nodes", async () => {
     const eve = await api.user("Eve");
     const statuses: number[] = [];
     for (let n = 0; n < 24; n++)
@@ -189,23 +193,31 @@ describe.skipIf(!redisInstalled)("a registry of a node with doors and a node tha
     expect(statuses).toEqual([...Array<number>(20).fill(200), ...Array<number>(4).fill(429)]);
   });
 
-  it("accepts an upload while Redis is away, says that it waits, and does it afterwards", async () => {
-    await redis.kill();
-    await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(503);
-    const { status, body } = await api.upload(await largeCrate("without redis", 50), ada.token);
-    expect([status, body["status"], body["warnings"][0]?.code]).toEqual([
-      200,
-      "queued",
-      "QUEUE_AWAY",
-    ]);
-    expect(
-      (await api.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token: ada.token }))
-        .body,
-    ).toMatchObject({ status: "queued" });
-    await redis.restart();
-    expect(await api.settled(body["submissionUUID"] as string, ada.token)).toMatchObject({
-      status: "finished",
-    });
-    await expect.poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 }).toBe(200);
-  });
+  it(
+    "accepts an upload while Redis is unavailable, reports that it waits, and runs it " +
+      "afterwards",
+    async () => {
+      await redis.kill();
+      await expect
+        .poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 })
+        .toBe(503);
+      const { status, body } = await api.upload(await largeCrate("without redis", 50), ada.token);
+      expect([status, body["status"], body["warnings"][0]?.code]).toEqual([
+        200,
+        "queued",
+        "QUEUE_AWAY",
+      ]);
+      expect(
+        (await api.ask(`/rocrate/upload/status/${body["submissionUUID"]}`, { token: ada.token }))
+          .body,
+      ).toMatchObject({ status: "queued" });
+      await redis.restart();
+      expect(await api.settled(body["submissionUUID"] as string, ada.token)).toMatchObject({
+        status: "finished",
+      });
+      await expect
+        .poll(async () => (await api.ask("/healthz")).status, { timeout: 5000 })
+        .toBe(200);
+    },
+  );
 });

@@ -15,7 +15,7 @@ describe.skipIf(!redisInstalled)("when a node fails", () => {
   });
   afterEach(() => nodes.close());
 
-  it("another worker finishes, once and within seconds, what a killed one has begun", async () => {
+  it("another worker finishes a job of a killed worker, once and within seconds", async () => {
     const worker = await nodes.worker(never);
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));
@@ -28,7 +28,7 @@ describe.skipIf(!redisInstalled)("when a node fails", () => {
     expect(nodes.ends.get("a")).toBe(1);
   });
 
-  it("nothing is doubled when a worker that was held for longer than its lock goes on", async () => {
+  it("a worker that was suspended for longer than its lock duplicates nothing", async () => {
     let go = () => {};
     const worker = await nodes.worker(() => new Promise<void>((resolve) => (go = resolve)));
     const other = nodes.node();

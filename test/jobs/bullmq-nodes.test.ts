@@ -18,8 +18,8 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
   afterEach(() => nodes.close());
 
   it(
-    "one user's five hundred do not keep another's one waiting, nor do many ones of another " +
-      "the five hundred",
+    "one user's five hundred jobs do not delay another user's single one, nor many " +
+      "users' jobs the five hundred",
     async () => {
       const client = nodes.node();
       for (let n = 0; n < 500; n++)
@@ -45,7 +45,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     },
   );
 
-  it("each node sees the progress of what another runs, also one that comes late", async () => {
+  it("each node sees the progress of jobs on other nodes, also one that subscribes late", async () => {
     let go = () => {};
     const gone = new Promise<void>((resolve) => (go = resolve));
     const worker = nodes.node();
@@ -128,7 +128,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     expect(worker.exitCode).toBeNull();
   });
 
-  it("a cancellation that was told to nobody is found in the truth", async () => {
+  it("a cancellation without a notification is found in the record store", async () => {
     const worker = nodes.node();
     await worker.start(untilAborted);
     await worker.enqueue(await nodes.submit("a"));
@@ -140,7 +140,7 @@ describe.skipIf(!redisInstalled)("several nodes on one queue", () => {
     });
   });
 
-  it("a worker that stops hands over what it does not finish at once", async () => {
+  it("a worker that stops hands over its unfinished jobs at once", async () => {
     const worker = await nodes.worker(never);
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));

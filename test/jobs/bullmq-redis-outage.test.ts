@@ -15,7 +15,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
   });
   afterEach(() => nodes.close());
 
-  it("no submission is lost with all that Redis held, and what runs meanwhile is not done again", async () => {
+  it("no submission is lost with Redis's data, and running jobs are not repeated", async () => {
     let go = () => {};
     const gone = new Promise<void>((resolve) => (go = resolve));
     const worker = nodes.node();
@@ -42,7 +42,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     expect(nodes.warnings.length, nodes.warnings.join("\n")).toBeLessThan(12);
   });
 
-  it("work goes on where it is when Redis did not answer for longer than any lock lasts", async () => {
+  it("a running job continues when Redis does not answer for longer than any lock", async () => {
     let go = () => {};
     await nodes.worker(() => new Promise<void>((resolve) => (go = resolve)));
     const other = nodes.node();
@@ -61,7 +61,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     expect(await nodes.store.submission("a")).toMatchObject({ attempt: 1 });
   });
 
-  it("what ran is begun again when Redis and its worker are gone together", async () => {
+  it("a running job is started again when Redis and its worker are lost together", async () => {
     const worker = await nodes.worker(never);
     const other = nodes.node();
     await other.enqueue(await nodes.submit("a"));
@@ -74,7 +74,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
   });
 
-  it("a submission is accepted while Redis is away, and begun once it is there", async () => {
+  it("a submission is accepted while Redis is unavailable, and started when it is back", async () => {
     await redis.kill();
     const worker = nodes.node();
     await worker.start(nodes.finish);
@@ -86,7 +86,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     await worker.health();
   });
 
-  it("nobody waits for long on a Redis that does not answer", async () => {
+  it("no request waits long for a Redis that does not answer", async () => {
     const client = nodes.node();
     await client.enqueue(await nodes.submit("a"));
     redis.pause();
@@ -101,7 +101,7 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     await nodes.ended("b");
   });
 
-  it("a stop ends in time while Redis is away", async () => {
+  it("a stop is in time while Redis is unavailable", async () => {
     const worker = nodes.node();
     await worker.start(untilAborted);
     await worker.enqueue(await nodes.submit("a"));

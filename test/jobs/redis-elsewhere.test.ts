@@ -42,7 +42,7 @@ describe.skipIf(!redisInstalled || !opensslInstalled)(
       return registry;
     }
 
-    it("is used by rediss://, with a certificate that NODE_EXTRA_CA_CERTS vouches for", async () => {
+    it("is used by rediss://, with a certificate that NODE_EXTRA_CA_CERTS trusts", async () => {
       const registry = await registryWith((_, { file }) => ({ NODE_EXTRA_CA_CERTS: file }));
       expect((await registry.ask("/healthz")).body).toMatchObject({ status: "healthy" });
       const ada = await registry.user("Ada");
@@ -82,7 +82,7 @@ describe.skipIf(!redisInstalled || !opensslInstalled)(
 );
 
 describe.skipIf(!redisInstalled)("Redis Sentinels", { timeout: 90_000 }, () => {
-  it("tell where the master is, also after it is another one", async () => {
+  it("report the current master, also after a failover", async () => {
     const master = await RedisServer.start();
     ends.push(() => master.stop());
     const replica = await RedisServer.start({ replicaOf: master });

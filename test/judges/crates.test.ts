@@ -109,7 +109,7 @@ function foundMore(
 const withoutSlashes = (entities: Entities): Entities =>
   JSON.parse(JSON.stringify(entities).replaceAll(/"(ark:[^"]+)\/"/g, '"$1"')) as Entities;
 
-describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", () => {
+describe.skipIf((!there && maySkip) || toolsMissing())("third-party tools", () => {
   let server: TestServer;
   let folder: string;
   let stated: Record<string, Claimed>;
@@ -194,7 +194,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("the tools of others", ()
   );
 
   it.each(NAMES)(
-    "fairscape_models reads of the document of %s what it reads of the original",
+    "fairscape_models reads from the document of %s what it reads from the original",
     (name) => {
       const { original, export: document } = stated[name]!.read;
       if (original.entities === undefined) return;

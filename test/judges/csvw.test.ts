@@ -130,7 +130,7 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
     );
   });
 
-  it("have another verdict where docs/csvw.md says so, and nowhere else", () => {
+  it("have another result where docs/csvw.md says so, and nowhere else", () => {
     const known = [...listed("Run, with another verdict:").values()].flat();
     expect([...other].filter(([test]) => !known.includes(test))).toEqual([]);
     expect(known.filter((test) => !other.has(test))).toEqual([]);

@@ -125,11 +125,11 @@ describe.skipIf(!there && maySkip)("the W3C's tests of JSON-LD to RDF", () => {
     }
   });
 
-  it("are run, all that are here", () => {
+  it("are all run", () => {
     expect(TESTS.length).toBe(466);
   });
 
-  it("have the statements that they expect, but for those that are listed with a reason", () => {
+  it("result in the expected statements, except for those that are listed with a reason", () => {
     expect([...found].filter(([test]) => !LISTED.includes(test))).toEqual([]);
   });
 

@@ -131,8 +131,8 @@ describe.skipIf(!installed)("pySHACL with the public shapes", () => {
   afterAll(() => server?.stop());
 
   it(
-    "comes to the verdict of POST /validate for every record: those of the demo, of real " +
-      "crates, and written over the API",
+    "reaches the result of POST /validate for every record: the demo's, of real crates, " +
+      "and written over the API",
     async () => {
       expect(records.length).toBeGreaterThan(300);
       const graphs: Record<string, string> = {};
@@ -169,7 +169,7 @@ describe.skipIf(!installed)("pySHACL with the public shapes", () => {
     600_000,
   );
 
-  it("finds nothing wrong with the demo's own records, nor does POST /validate", () => {
+  it("finds no violation in the demo's own records, nor does POST /validate", () => {
     const demo = records.find(({ kind, name }) => kind === "rocrate" && name?.includes("Cell"))!;
     const members = records.filter(({ ark, crate: home }) => ark === demo.ark || home === demo.ark);
     expect(members.length).toBeGreaterThan(15);

@@ -65,7 +65,7 @@ function distinct(rows: readonly Row[]): Row[] {
 }
 
 describe.skipIf(!there && maySkip)(
-  "the competency questions asked of a registry with the four crates",
+  "the competency questions for a registry with the four crates",
   () => {
     let server: TestServer;
     beforeAll(async () => {
@@ -112,7 +112,7 @@ const alikeRows = (rows: readonly Row[]): string[] =>
     .toSorted();
 
 describe.skipIf((!there && maySkip) || toolsMissing())(
-  "the competency questions asked of a registry with the crate of each",
+  "the competency questions for a registry with one crate each",
   () => {
     let rows: Record<string, Row[]>;
     const servers = new Map<string, TestServer>();

@@ -138,13 +138,13 @@ describe("the layers", { timeout: 180_000 }, () => {
     const found = broken.summary.violations.filter(({ rule: { name } }) => name === rule);
     expect(found.map(({ from }) => from)).toContain(file);
   });
-  it("bind the files of exceptions as well, but for what is excepted", () => {
+  it("apply to the files of exceptions as well, except for the excepted imports", () => {
     const caught = broken.summary.violations
       .filter(({ rule, to }) => rule.name.startsWith("exception-") && to === BEYOND_EXCEPTIONS)
       .map(({ from }) => from);
     expect(caught.sort()).toEqual(EXCEPTIONS.map(({ from }) => firstOf(from)).sort());
   });
-  it("have no exception that nothing needs", () => {
+  it("have no unused exception", () => {
     const unused = EXCEPTIONS.filter(
       ({ from, to }) =>
         !clean.modules.some(
@@ -158,7 +158,7 @@ describe("the layers", { timeout: 180_000 }, () => {
 
 describe("a database driver", () => {
   const ALLOWED = "src/storage/records/sqlite/statement.ts";
-  it("is imported by the module that checks what is bound, in no other folder", async () => {
+  it("is imported only by the module that checks parameters", async () => {
     const folders = readdirSync(packageRoot, { recursive: true, encoding: "utf8" })
       .filter((name) => /^(src|cli|test|bench)\/[^.]*$/.test(name))
       .filter((name) => !name.startsWith("src/web/assets"))

@@ -150,7 +150,7 @@ describe("a call in the sources", () => {
     // What is gone is taken off the list, so that nothing new hides behind it.
     expect(Object.keys(BOUNDED).filter((spread) => !found.has(spread))).toEqual([]);
   });
-  it("is found whatever it is written like", () => {
+  it("is found in any syntax", () => {
     const calls = [
       "rows.push(...more)",
       "Math.max(0, ...sizes)",

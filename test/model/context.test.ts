@@ -40,7 +40,7 @@ describe("the JSON-LD context", () => {
     }
   });
 
-  it("leaves text text where the contract asks for no ARK", async () => {
+  it("leaves text as text where the contract requires no ARK", async () => {
     const node = await expanded("dataset", { sourceOrganization: "The Institute" });
     expect(node[expandCurie("schema:sourceOrganization")]).toEqual([{ "@value": "The Institute" }]);
   });
@@ -49,7 +49,7 @@ describe("the JSON-LD context", () => {
     expect((await expanded("software"))["@type"]).toEqual([expandCurie("evi:Software")]);
   });
 
-  it("keeps the columns of a schema as one value", async () => {
+  it("reads the columns of a schema as one value", async () => {
     const node = await expanded("schema");
     expect(node[expandCurie("evi:properties")]).toEqual([
       { "@type": "@json", "@value": EXAMPLES.schema["properties"] },

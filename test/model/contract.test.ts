@@ -162,11 +162,11 @@ describe.each(CONTRACT)(
     };
     const fields = Object.entries(schema.properties);
 
-    it("asks for its required keys, and no other", () => {
+    it("requires its required keys, and no other", () => {
       expect(schema.required.toSorted()).toEqual(required.toSorted());
     });
 
-    it("lets those be null that may be", () => {
+    it("allows null for nullable keys", () => {
       const may = fields
         .filter(([, field]) =>
           [field.type ?? [], field.anyOf?.map((one) => one.type) ?? []].flat(2).includes("null"),
@@ -179,7 +179,7 @@ describe.each(CONTRACT)(
       expect(withDefaults(KINDS[name], {})).toEqual(defaults);
     });
 
-    it("asks for an ARK where the contract does", () => {
+    it("requires an ARK where the contract does", () => {
       expect(
         fields
           .filter(([, field]) => (field.pattern ?? field.items?.pattern) === ARK_PATTERN)
@@ -195,7 +195,7 @@ describe.each(CONTRACT)(
   },
 );
 
-it("Contexts take strings only, but for users, groups, organizations and data downloads", () => {
+it("Contexts accept strings only, except for users, groups, organizations and data downloads", () => {
   const open = CONTRACT.map(([name]) => name).filter(
     (name) => KINDS[name].fields["@context"]?.json === "object",
   );

@@ -20,7 +20,7 @@ describe("a date field", () => {
     "2024-05-01T24:00:00",
     "2016-12-31T23:59:60Z",
     "2016-12-31T18:59:60-05:00",
-  ])("takes %s", (text) => {
+  ])("accepts %s", (text) => {
     expect(dateProblem(text)).toBeUndefined();
     expect(text).toMatch(new RegExp(DATE_PATTERN, "u"));
   });
@@ -48,7 +48,7 @@ describe("a date field", () => {
     expect(dateProblem(text)).toBe(problem);
   });
 
-  it("has the form that the published pattern promises, whatever passes", () => {
+  it("matches the published pattern whenever it is accepted", () => {
     fc.assert(
       fc.property(
         fc.stringMatching(
@@ -62,7 +62,7 @@ describe("a date field", () => {
     );
   });
 
-  it("takes every moment that JavaScript prints, and no day that it does not know", () => {
+  it("accepts every date that JavaScript prints, and no day that does not exist", () => {
     fc.assert(
       fc.property(
         fc.date({ min: new Date("0001-01-01"), max: new Date("9999-12-31"), noInvalidDate: true }),

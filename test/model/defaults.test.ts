@@ -7,7 +7,7 @@ import { publicView } from "../../src/model/kind.js";
 const HOSTILE = '{"__proto__":{"admin":true},"constructor":"x","name":"n","@id":"ark:99999/a"}';
 
 describe("normalizeInput", () => {
-  it("keeps an owner in the compact form as its identifier", () => {
+  it("stores an owner in the compact form as its identifier", () => {
     const body = {
       name: "n",
       owner: {
@@ -28,7 +28,7 @@ describe("normalizeInput", () => {
     ["x"],
     [null],
     [undefined],
-  ])("leaves %j to the rules", (body) => {
+  ])("leaves %j to validation", (body) => {
     expect(normalizeInput(KINDS.dataset, body)).toBe(body);
   });
 
@@ -63,7 +63,7 @@ describe("withDefaults", () => {
     });
   });
 
-  it("keeps what the client sent in its place, also null", () => {
+  it("preserves the client's values in their place, also null", () => {
     const record = withDefaults(
       KINDS.dataset,
       { name: "n", "@id": "https://n2t.net/ark:/99999/d", license: null, "@context": { a: "b" } },
@@ -73,7 +73,7 @@ describe("withDefaults", () => {
     expect(record).toMatchObject({ "@id": "ark:99999/d", license: null, "@context": { a: "b" } });
   });
 
-  it("adds nothing to what a crate states", () => {
+  it("adds nothing to the statements of a crate", () => {
     expect(withDefaults(KINDS.entity, { "@type": "Person" })).toEqual({ "@type": "Person" });
   });
 
@@ -87,7 +87,7 @@ describe("withDefaults", () => {
   });
 });
 
-describe("keys that name parts of every object", () => {
+describe("keys that exist on every object", () => {
   it("stay keys of the document", () => {
     const record = withDefaults(
       KINDS.dataset,
@@ -99,7 +99,7 @@ describe("keys that name parts of every object", () => {
     expect(record["constructor"]).toBe("x");
   });
 
-  it("are not shown of a user as if they were declared", () => {
+  it("are not shown as declared fields of a user", () => {
     expect(publicView(KINDS.user, JSON.parse(HOSTILE) as JsonObject)).toEqual({
       name: "n",
       "@id": "ark:99999/a",
@@ -107,7 +107,7 @@ describe("keys that name parts of every object", () => {
   });
 });
 
-it("A password is no part of what is stored", () => {
+it("A password is not stored in a record", () => {
   expect(
     withoutSecrets(KINDS.user, { email: "a@b.c", password: "p", adminToken: "t", extra: 1 }),
   ).toEqual({ email: "a@b.c", extra: 1 });

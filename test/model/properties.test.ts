@@ -84,7 +84,7 @@ const bodies = (kind: Kind) =>
     );
 
 describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) => {
-  it("is judged without throwing", () => {
+  it("is validated without throwing", () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         expect(Array.isArray(validateRecord(kind, normalizeInput(kind, value)))).toBe(true);
@@ -92,7 +92,7 @@ describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) =>
     );
   });
 
-  it("is judged as the published schema judges it, but for the calendar", () => {
+  it("is validated as by the published schema, except for the calendar", () => {
     fc.assert(
       fc.property(bodies(kind), (body) => {
         const items = validateRecord(kind, body).filter((item) => item.loc[1] !== "@id");
@@ -108,7 +108,7 @@ describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) =>
     );
   });
 
-  it("is a right record once it passes and has its defaults", () => {
+  it("is a valid record once it passes and has its defaults", () => {
     let passed = 0;
     fc.assert(
       fc.property(bodies(kind), (body) => {
@@ -128,7 +128,7 @@ describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) =>
     expect(passed).toBeGreaterThan(0);
   });
 
-  it("has errors in words exactly when Ajv refuses it", () => {
+  it("has worded errors exactly when Ajv refuses it", () => {
     const any = fc.oneof({ weight: 9, arbitrary: bodies(kind) }, fc.jsonValue());
     fc.assert(
       fc.property(any, (body) => {
@@ -139,7 +139,7 @@ describe.each(compiled)("any body of a $kind.name", ({ kind, input, record }) =>
     );
   });
 
-  it("is left as it was", () => {
+  it("is unchanged", () => {
     fc.assert(
       fc.property(bodies(kind), (body) => {
         const before = JSON.stringify(body);

@@ -102,7 +102,7 @@ describe.each(
 )("shape and schema of a $name", (kind) => {
   const accepts = ajv.compile(recordSchema(kind));
 
-  it("give any record the same verdict", async () => {
+  it("reach the same result for any record", async () => {
     const verdicts = { good: 0, bad: 0 };
     await fc.assert(
       fc.asyncProperty(documents(kind), async (document) => {

@@ -50,15 +50,15 @@ const broken = (report: Report) =>
   );
 
 describe("the SHACL shapes", () => {
-  it("come out the same every time", () => {
+  it("are the same each time", () => {
     expect(shaclShapes()).toBe(turtle);
   });
 
-  it("use no group that SPARQL's regular expressions do not know", () => {
+  it("use no group that SPARQL's regular expressions do not support", () => {
     expect(turtle).not.toContain("(?:");
   });
 
-  it.each(KIND_NAMES)("accept the graph of a good %s", async (kind) => {
+  it.each(KIND_NAMES)("accept the graph of a valid %s", async (kind) => {
     expect(broken(await check(kind))).toEqual([]);
   });
 
@@ -85,7 +85,7 @@ describe("the SHACL shapes", () => {
   });
 
   it.each(KIND_NAMES)(
-    "accept the graph of a stored %s that a crate brought, without what requests must hold",
+    "accept the graph of a stored %s from a crate, without required fields of requests",
     async (kind) => {
       const fields = KINDS[kind].fields;
       const required = Object.keys(fields).filter(

@@ -20,13 +20,13 @@ describe("findBadString", () => {
     },
   );
 
-  it("walks a value that nests a hundred thousand deep", () => {
+  it("walks a value with a nesting depth of a hundred thousand", () => {
     let value: unknown = "\0";
     for (let depth = 0; depth < 100_000; depth++) value = depth % 2 ? [value] : { a: value };
     expect(findBadString(value)).toHaveLength(100_000);
   });
 
-  it("agrees with a look at every string of the value", () => {
+  it("agrees with a check of every string of the value", () => {
     fc.assert(
       fc.property(fc.jsonValue({ stringUnit: "binary" }), fc.boolean(), (value, spoil) => {
         const whole = spoil ? { value, last: "\0" } : value;

@@ -266,7 +266,7 @@ describe("validateRecord", () => {
     expect(validateRecord(KINDS[kind], EXAMPLES[kind])).toEqual([]);
   });
 
-  it("misses a body that is null or absent, and refuses one that is no object", () => {
+  it("reports a body that is null or absent, and refuses one that is no object", () => {
     for (const body of [null, undefined])
       expect(validateRecord(KINDS.dataset, body)).toEqual([
         { loc: ["body"], msg: "Field required", type: "missing" },
@@ -282,13 +282,13 @@ describe("validateRecord", () => {
     }
   });
 
-  it("says where the record is when it is not the body", () => {
+  it("names the place of the record when it is not the body", () => {
     expect(validateRecord(KINDS.dataset, null, ["body", "download"])).toEqual([
       { loc: ["body", "download"], msg: "Field required", type: "missing" },
     ]);
   });
 
-  it("takes no field from a prototype", () => {
+  it("reads no field from a prototype", () => {
     const body = JSON.parse('{"__proto__": {"name": "inherited"}}') as object;
     expect(validateRecord(KINDS.group, body).map((item) => item.loc[1])).toEqual([
       "name",
@@ -297,7 +297,7 @@ describe("validateRecord", () => {
     ]);
   });
 
-  it("lists the first thousand broken rules of a hostile body and says that there are more", () => {
+  it("lists the first thousand errors of a hostile body and says that there are more", () => {
     const items = validateRecord(
       KINDS.dataset,
       bodyWith("dataset", { keywords: Array.from({ length: 2_000_000 }, () => 1), usedBy: [1] }),

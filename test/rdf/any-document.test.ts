@@ -144,8 +144,8 @@ const documents = fc
 
 describe("the graph of any document", () => {
   it(
-    "is N-Quads that a strict reader takes, in the record's own graphs, sorted and without " +
-      "repetition",
+    "is N-Quads that a strict parser accepts, in the record's own graphs, sorted and " +
+      "without duplicates",
     async () => {
       let written = 0;
       let stated = 0;

@@ -14,7 +14,7 @@ const own = (n: number): JsonObject => ({
   name: "x",
 });
 
-describe("a document that applies contexts without end", () => {
+describe("a document with an excessive number of contexts", () => {
   it.each<[string, JsonObject]>([
     ["in a list", { "@context": alternating, name: "x" }],
     ["in its nodes", { "@context": RO_CRATE, knows: times(3000, own) }],

@@ -30,13 +30,13 @@ describe("a record's graph", () => {
       expect(lostTerms).toEqual([]);
     }
   });
-  it("holds the licence without the blank that the contract writes before it", async () => {
+  it("contains the licence without the contract's leading space", async () => {
     const found = await lines({ "@context": VOCAB, license: DEFAULT_LICENSE });
     expect(found.filter((line) => line.includes("license"))).toEqual([
       `<${ME}> <schema:license> "https://creativecommons.org/licenses/by/4.0/"`,
     ]);
   });
-  it("gives nodes without a name one below the record, and the same one each time", async () => {
+  it("gives unnamed nodes an IRI below the record, and the same one each time", async () => {
     const document = {
       "@context": VOCAB,
       author: { name: "Ada", affiliation: { name: "Lab" } },
@@ -48,7 +48,7 @@ describe("a record's graph", () => {
     expect(quads.match(/<ark:99999\/me> <https:\/\/schema.org\/about>/g)).toHaveLength(1);
     expect(quads).toContain(`"Lab"`);
   });
-  it("writes numbers, booleans, languages, types and JSON as RDF has them", async () => {
+  it("writes numbers, booleans, languages, types and JSON as RDF defines them", async () => {
     const found = await lines({
       "@context": {
         ...VOCAB,
@@ -88,7 +88,7 @@ describe("a record's graph", () => {
     expect([object("h"), object("i")]).toEqual([undefined, undefined]);
     expect(object("j")).toBe(`"a\\n\\"b\\"\\\\c\\u0001\\u007F\u0085é"`);
   });
-  it("keeps the order of a list", async () => {
+  it("preserves the order of a list", async () => {
     const found = await lines({ "@context": VOCAB, step: { "@list": ["b", "a"] } });
     expect(
       found.filter((line) => line.includes("#first>")).map((line) => line.split("> ").at(-1)),
@@ -96,7 +96,7 @@ describe("a record's graph", () => {
     expect(found.filter((line) => line.includes("#rest>"))).toHaveLength(2);
     expect(found.some((line) => line.endsWith("#nil>"))).toBe(true);
   });
-  it("keeps terms that no context explains, and tells of them", async () => {
+  it("preserves terms that no context explains, and reports them", async () => {
     const { quads, lostTerms } = await graph(
       { "@context": {}, odd: "x", "also odd": "y" },
       "entity",
@@ -106,7 +106,7 @@ describe("a record's graph", () => {
     expect(quads).toContain('<urn:arkgraph:term:odd> "x"');
     expect(quads).toContain('<urn:arkgraph:term:also%20odd> "y"');
   });
-  it("holds what is said under a name, or of an id, with a blank", async () => {
+  it("contains statements with a space in a name or an id", async () => {
     const { quads } = await graph({
       "@context": { ...VOCAB, "my term": "https://own.example/term" },
       "also odd": "y",
@@ -127,7 +127,7 @@ describe("a record's graph", () => {
     );
     expect(schema).toContain("cell count");
   });
-  it("is not led away by @base", async () => {
+  it("is not affected by @base", async () => {
     for (const base of [null, "https://evil.example/", "ark:12345/other", "not a base"]) {
       const { quads } = await graph({
         "@context": { ...VOCAB, "@base": base },
@@ -143,7 +143,7 @@ describe("a record's graph", () => {
       ).toBe(true);
     }
   });
-  it("holds what lies under __proto__ and constructor like any other key", async () => {
+  it("contains __proto__ and constructor like any other key", async () => {
     const document = JSON.parse(
       `{"@context":{"@vocab":"https://schema.org/"},"__proto__":{"name":"hidden"},"constructor":"c",` +
         `"toString":"t"}`,
@@ -153,7 +153,7 @@ describe("a record's graph", () => {
     expect(quads).toContain('toString> "t"');
     expect(({} as { name?: string }).name).toBeUndefined();
   });
-  it("of a user holds nothing private", async () => {
+  it("of a user contains nothing private", async () => {
     const { quads } = await graph(
       {
         "@type": "Person",
@@ -203,8 +203,8 @@ describe("a record's graph", () => {
 
 describe("links", () => {
   it(
-    "are read off the record's own statements: ARKs in any spelling, by predicate, without " +
-      "itself",
+    "are read from the record's own statements: ARKs in any spelling, by predicate, " +
+      "without itself",
     async () => {
       const { links } = await graph({
         "@context": VOCAB,
@@ -228,7 +228,7 @@ describe("links", () => {
       );
     },
   );
-  it("are not read off statements about something else", async () => {
+  it("are not read from statements about other subjects", async () => {
     const { links } = await graph({
       "@context": VOCAB,
       author: { "@id": "https://orcid.org/1", worksFor: { "@id": "ark:99999/lab" } },
@@ -248,7 +248,7 @@ describe("contexts of RO-Crate", () => {
     "https://researchobject.github.io/ro-crate/1.1/context.jsonld",
     "https://www.researchobject.org/ro-crate/specification/1.1/context.jsonld",
     "https://raw.githubusercontent.com/ResearchObject/ro-crate/master/docs/0.2-DRAFT/context.json",
-  ])("are known as %s", async (context) => {
+  ])("are recognized as %s", async (context) => {
     const { quads } = await graph({ "@context": context, "@type": "File", author: "Ada" });
     expect(quads).toContain("<https://schema.org/author>");
     expect(quads).not.toContain("urn:arkgraph:term");
@@ -278,7 +278,7 @@ describe("contexts beside those of RO-Crate", () => {
   });
 });
 
-describe("what is no JSON-LD", () => {
+describe("invalid JSON-LD", () => {
   it.each([
     "https://evil.example/context",
     "http://localhost:1/",
@@ -316,10 +316,10 @@ describe("what is no JSON-LD", () => {
     { x: { "@value": {} } },
     { x: { "@value": "a", "@language": 5 } },
     { x: { "@value": "a", "@type": ["https://x.example/a", "https://x.example/b"] } },
-  ])("%j is refused in words", async (document) => {
+  ])("%j is refused with a message", async (document) => {
     await expect(graph({ ...VOCAB, ...document })).rejects.toThrow(JsonLdError);
   });
-  it("in one of a crate's entities is told with that entity", async () => {
+  it("in one of a crate's entities is reported with that entity", async () => {
     const entity = (name: string, more: JsonObject) => ({
       ark: `ark:99999/${name}`,
       kind: "entity" as const,
@@ -338,10 +338,10 @@ describe("what is no JSON-LD", () => {
   });
 });
 
-describe("a context that takes the meaning of terms away", () => {
+describe("a context that removes the meaning of terms", () => {
   const quadsOf = async (document: JsonObject, fromCrate = true) =>
     (await graphOf({ ark: "ark:99999/x", kind: "entity", document, fromCrate })).quads;
-  it("leaves them the fallback vocabulary, wherever it stands", async () => {
+  it("leaves them the fallback vocabulary, wherever it is", async () => {
     const vocabulary = { "@vocab": "https://schema.org/" };
     for (const context of [
       null,
@@ -368,7 +368,7 @@ describe("a context that takes the meaning of terms away", () => {
       }),
     ).toContain('<urn:arkgraph:term:term> "scoped"');
   });
-  it("is left as it is when it takes nothing away", () => {
+  it("is unchanged when it removes nothing", () => {
     const context = [
       {
         "@vocab": "https://schema.org/",
@@ -379,7 +379,7 @@ describe("a context that takes the meaning of terms away", () => {
     ];
     expect(keepContext(context)).toBe(context);
   });
-  it("does not make keys drop out that look like keywords", async () => {
+  it("does not remove keys that look like keywords", async () => {
     const quads = await quadsOf({
       "@context": { "@vocab": "https://schema.org/" },
       "@label": "a",
@@ -411,7 +411,7 @@ describe("a context that takes the meaning of terms away", () => {
     // What the context makes a type of is the processor's, which drops it.
     if (where !== "under an alias") expect(quads).toMatch(/urn:arkgraph:term:(?:%40|@)A>/);
   });
-  it("does not let a URL with blanks break the statements", async () => {
+  it("does not let a URL with spaces break the statements", async () => {
     const { quads } = await graphOf({
       ark: "ark:99999/x",
       kind: "entity",

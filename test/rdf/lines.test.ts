@@ -15,14 +15,20 @@ const subjects = fc.oneof(
 );
 const remainders = fc.stringMatching(/^<[a-c]> [<"][a-c\\é]{0,3}[>"] <g> \.$/);
 
-it("gives what sorting whole lines without duplicates gives, whatever subjects begin with", () => {
-  fc.assert(
-    fc.property(fc.array(fc.tuple(subjects, remainders), { maxLength: 40 }), (stated) => {
-      const lines = new Lines();
-      for (const [subject, rest] of stated) lines.add(subject, rest);
-      const whole = [...new Set(stated.map(([subject, rest]) => `<${subject}> ${rest}\n`))].sort();
-      expect(lines.text()).toBe(whole.join(""));
-    }),
-    { numRuns: 500 },
-  );
-});
+it(
+  "a merge of sorted lines equals sorting whole lines without duplicates, whatever " +
+    "subjects begin with",
+  () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(subjects, remainders), { maxLength: 40 }), (stated) => {
+        const lines = new Lines();
+        for (const [subject, rest] of stated) lines.add(subject, rest);
+        const whole = [
+          ...new Set(stated.map(([subject, rest]) => `<${subject}> ${rest}\n`)),
+        ].sort();
+        expect(lines.text()).toBe(whole.join(""));
+      }),
+      { numRuns: 500 },
+    );
+  },
+);

@@ -87,7 +87,7 @@ const types = fc.oneof(
   fc.array(fc.constantFrom("evi:Dataset", "Person", "x"), { maxLength: 2 }),
 );
 
-it("what is expanded without the processor is what the processor makes of it", async () => {
+it("expansion without the processor equals that of the processor", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.constantFrom(...(Object.keys(KINDS) as KindName[])),

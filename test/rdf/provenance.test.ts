@@ -204,7 +204,7 @@ describe("a provenance term", () => {
       support: [],
     });
   });
-  it("in a vocabulary of its own is no provenance", async () =>
+  it("in another vocabulary is no provenance", async () =>
     expect(await edges("entity", { "own:generatedBy": { "@id": IT } })).toMatchObject({
       stated: [],
       support: [],
@@ -213,7 +213,7 @@ describe("a provenance term", () => {
     for (const name of ["isBasedOn", "http:isBasedOn"])
       expect((await edges("dataset", { [name]: { "@id": IT } })).support).toEqual([supportOf("<")]);
   });
-  it("that refers to itself supports nothing", async () =>
+  it("that refers to the record itself supports nothing", async () =>
     expect((await edges("dataset", { derivedFrom: ME })).support).toEqual([]));
   it("stated in reverse counts for the other record", async () => {
     const { support, stated } = await edges("dataset", {
@@ -242,7 +242,7 @@ describe("a provenance term", () => {
 });
 
 describe("a record written over the API", () => {
-  it("links by what the model says its fields mean, whatever its context maps them to", async () => {
+  it("has links by the model's meaning of its fields, whatever its context maps them to", async () => {
     const { stated } = await edges(
       "computation",
       { "@type": "evi:Computation", usedDataset: IT },

@@ -7,13 +7,13 @@ const text = (...lines: string[]): string => [...new Set(lines)].toSorted().join
 const spelling = new Map([["ark:1/ab", "ark:1/a-b"]]);
 
 describe("respelling quads", () => {
-  test("changes subjects and objects and keeps lines sorted", () => {
+  test("changes subjects and objects and leaves lines sorted", () => {
     expect(
       respell(text(line("<ark:1/ab>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/ab>")), spelling),
     ).toBe(text(line("<ark:1/a-b>", "<ark:1/s>"), line("<ark:1/s>", "<ark:1/a-b>")));
   });
 
-  test("makes two lines that become equal one", () => {
+  test("merges two lines that become equal", () => {
     expect(
       respell(text(line("<ark:1/s>", "<ark:1/ab>"), line("<ark:1/s>", "<ark:1/a-b>")), spelling),
     ).toBe(text(line("<ark:1/s>", "<ark:1/a-b>")));
@@ -30,7 +30,7 @@ describe("respelling quads", () => {
     expect(respell(quads, spelling)).toBe(quads);
   });
 
-  test("does nothing without a spelling, and is done after once", () => {
+  test("does nothing without a spelling, and changes nothing the second time", () => {
     const iri = fc.constantFrom("<ark:1/ab>", "<ark:1/a-b>", "<ark:1/s>", "<ark:1/abc>");
     fc.assert(
       fc.property(

@@ -123,13 +123,13 @@ async function isRefused(
 }
 
 describe("an archive as it was uploaded", () => {
-  it("is given to all while every member may be read by all", async () => {
+  it("is public while every member is public", async () => {
     const { root, archive } = await published();
     for (const who of [undefined, ada, eve, admin]) await isGiven(root, who, archive);
   });
 
   it.each(["EMBARGOED", "DRAFT", "ARCHIVED"])(
-    "is for those only who may read a member that is %s",
+    "is only for callers who may read a member that is %s",
     async (status) => {
       const { root, archive } = await published();
       await publish(`${root}/secret.txt`, status);
@@ -145,7 +145,7 @@ describe("an archive as it was uploaded", () => {
     },
   );
 
-  it("is given to all when the embargo is over, and not before", async () => {
+  it("is public when the embargo is over, and not before", async () => {
     const { root, archive } = await published();
     await publish(`${root}/secret.txt`, "EMBARGOED", "2999-01-01");
     await isRefused(root, undefined, 403, "FORBIDDEN");
@@ -154,8 +154,8 @@ describe("an archive as it was uploaded", () => {
   });
 
   it(
-    "is not given for a member of a nested crate, one under an ARK of its own, or one that " +
-      "the crate shares with another",
+    "is refused for a member of a nested crate, one under another ARK, or one that " +
+      "another crate shares",
     async () => {
       const nested = {
         "@context": "https://w3id.org/ro/crate/1.1/context",
@@ -188,7 +188,7 @@ describe("an archive as it was uploaded", () => {
     },
   );
 
-  it("is not held back by what has no bytes in it, nor by what is not published of other crates", async () => {
+  it("is not affected by records without bytes, nor by unpublished records of other crates", async () => {
     const { root, archive } = await published({
       entities: [
         file("open.txt"),
@@ -201,7 +201,7 @@ describe("an archive as it was uploaded", () => {
     await isGiven(root, undefined, archive);
   });
 
-  it("follows a member that was given to somebody else", async () => {
+  it("follows a member that has a new owner", async () => {
     const { root } = await published();
     const ark = `${root}/secret.txt`;
     const group = (
@@ -231,8 +231,8 @@ describe("an archive as it was uploaded", () => {
   });
 
   it(
-    "is gone for everybody once content in it was deleted, with its bytes, and another upload " +
-      "of the same is not",
+    "is gone for everybody once its content was deleted, with its bytes, and a later " +
+      "upload of it is not",
     async () => {
       for (const path of [(ark: string) => `/datadownload/${ark}`, (ark: string) => `/${ark}`]) {
         const { root, archive } = await published();
@@ -270,7 +270,7 @@ describe("an archive as it was uploaded", () => {
     },
   );
 
-  it("is gone when a member was deleted, by an update without files too", async () => {
+  it("is gone when a member was deleted, also by an update without files", async () => {
     const entities = [
       file("open.txt"),
       { "@id": `data`, "@type": "Dataset", name: "D" },
@@ -300,7 +300,7 @@ describe("an archive as it was uploaded", () => {
       await isRefused(second.root, who, 410, "CONTENT_DELETED");
   });
 
-  it("is not kept by an update without files that gives members up to another crate", async () => {
+  it("is deleted by an update without files that gives members up to another crate", async () => {
     const own = `ark:99999/shared-file-${++count}`;
     const entities = [file("open.txt"), file(own, { contentUrl: "file:///secret.txt" })];
     const first = await published({ entities });
@@ -319,7 +319,7 @@ describe("an archive as it was uploaded", () => {
     }
   });
 
-  it("is no input of a computation for those who may not read it", async () => {
+  it("is no input of a computation for callers who may not read it", async () => {
     const { root } = await published();
     await publish(`${root}/secret.txt`, "EMBARGOED");
     const made = await server.request<{ "@id": string }>("POST", "/computation", {

@@ -73,7 +73,7 @@ describe("a JSON body", () => {
     const graphql = await post("/graphql", `{"query":"{ me { id } }","variables":${body}}`);
     expect([graphql.status, graphql.text.includes("MAX_JSON_VALUES=20000")]).toEqual([413, true]);
   });
-  it("of as many values as may be is stored, in an array of any kind", async () => {
+  it("with the maximum number of values is stored, in an array of any kind", async () => {
     const fields: JsonObject[] = [
       { keywords: Array.from({ length: 19_000 }, (_, index) => `w${index}`) },
       { measured: Array.from({ length: 19_000 }, (_, index) => index) },
@@ -87,7 +87,7 @@ describe("a JSON body", () => {
       expect(made.status, made.text.slice(0, 300)).toBe(200);
     }
   });
-  it("of 130,000 values is refused, or stored where the limit allows it, and is no fault", async () => {
+  it("of 130,000 values is refused, or stored where the limit allows it, and causes no fault", async () => {
     const large = await startServer({ MAX_JSON_VALUES: "1000000", DOCUMENT_TIMEOUT: "60s" });
     try {
       const bob = await large.person("bob");
@@ -171,7 +171,7 @@ describe("a message over a WebSocket", () => {
         .on("close", resolve)
         .on("error", reject);
     });
-  it("closes the connection with 1009 when it holds too many values or bytes", async () => {
+  it("closes the connection with 1009 when it contains too many values or bytes", async () => {
     expect(await closeOf(`{"type":"connection_init","payload":${keys(15_000)}}`)).toBe(1009);
     expect(await closeOf(`{"type":"connection_init","payload":"${"x".repeat(300_000)}"}`)).toBe(
       1009,
@@ -179,7 +179,7 @@ describe("a message over a WebSocket", () => {
   });
 });
 
-describe("an answer that says what is wrong", () => {
+describe("an error message", () => {
   it.each([
     ["numbers below a long key", `{"${"k".repeat(500_000)}":[${"1e400,".repeat(200)}1]}`],
     [
@@ -200,7 +200,7 @@ describe("an answer that says what is wrong", () => {
     expect((answer.body["detail"] as unknown[]).length).toBeLessThanOrEqual(101);
     expect(answer.text.length).toBeLessThan(64 * 1024);
   });
-  it("is short over GraphQL, however long the variable that does not fit", async () => {
+  it("is short over GraphQL, however long the invalid variable is", async () => {
     const { text } = await server.graphql(
       "mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }",
       {
@@ -237,7 +237,7 @@ describe("a query to /sparql", () => {
 });
 
 describe("an answer of many or large documents", () => {
-  it("ends its page early over REST and GraphQL, and says how to go on", async () => {
+  it("ends its page early over REST and GraphQL, and says how to continue", async () => {
     const small = await startServer({ MAX_PAGE_BYTES: "100K", GRAPHQL_MAX_BYTES: "400K" });
     try {
       const bob = await small.person("bob");

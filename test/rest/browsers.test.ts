@@ -143,7 +143,7 @@ describe("compression", () => {
     expect((await plain("/healthz", headers)).headers["content-encoding"]).toBeUndefined();
   });
 
-  it("survives a client that goes away in the middle of a list", async () => {
+  it("survives a client that disconnects in the middle of a list", async () => {
     for (let n = 0; n < 20; n++) {
       await new Promise<void>((resolve) => {
         const sent = httpRequest(
@@ -218,7 +218,7 @@ describe("calls from pages of other sites", () => {
     },
   );
 
-  it("can be kept to named sites, or switched off", async () => {
+  it("can be limited to named sites, or switched off", async () => {
     const some = await startServer({
       CORS_ORIGINS: "https://app.example.org, http://localhost:3000",
     });
@@ -302,7 +302,7 @@ describe("files of the site", () => {
     }
   });
 
-  it("are compressed as well as can be: Brotli when the service is built, gzip once", async () => {
+  it("are compressed as well as possible: Brotli when the service is built, gzip once", async () => {
     const { body } = await plain("/docs", { Accept: BROWSER });
     const [name] = /\/assets\/swagger-ui\/swagger-ui-bundle\.[0-9a-f]{12}\.js/.exec(
       body.toString(),
@@ -318,7 +318,7 @@ describe("files of the site", () => {
     }
   }, 60_000);
 
-  it("that browsers and crawlers ask for by themselves are there", async () => {
+  it("that browsers and crawlers request by default exist", async () => {
     const icon = await plain("/favicon.ico");
     expect([
       icon.status,
@@ -356,7 +356,7 @@ describe("files of the site", () => {
   });
 });
 
-describe("a refusal in a browser", () => {
+describe("an error in a browser", () => {
   it.each([
     ["/nowhere", 404],
     ["/images%20of%20nuclei", 404],
@@ -388,7 +388,7 @@ describe("a refusal in a browser", () => {
     }
   });
 
-  it("of words that were looked up leads to the search for them", async () => {
+  it("for an unknown path links to the search for its words", async () => {
     const page = (await plain("/images%20of%20nuclei", { Accept: BROWSER })).body.toString();
     expect(page).toContain("There is no /images of nuclei here");
     const [, href] = /<a href="([^"]*)">search for images of nuclei<\/a>/.exec(page)!;
@@ -398,7 +398,7 @@ describe("a refusal in a browser", () => {
     );
   });
 
-  it("shows nothing of the address as markup", async () => {
+  it("shows all text of the address escaped", async () => {
     expect(
       (await plain("/%3Cscript%3Ealert(1)%3C/script%3E", { Accept: BROWSER })).body.toString(),
     ).not.toContain("<script>alert");

@@ -83,7 +83,7 @@ const crateOf = (root: string, files: Members = {}, entities: Entity[] = []) =>
 const file = (id: string): Entity => ({ "@id": id, "@type": "File", name: id });
 
 describe("an identifier below a record", () => {
-  it("is registered by those who may change that record, and by nobody else", async () => {
+  it("is registered by callers who may change that record, and by nobody else", async () => {
     for (const [owner, may] of [
       [ada.id, [ada, admin]],
       [group, [ada, bob, admin]],
@@ -124,8 +124,8 @@ describe("an identifier below a record", () => {
   });
 
   it(
-    "is refused of every kind over REST and GraphQL, for files before they are stored, and " +
-      "for a new account",
+    "is refused for every kind over REST and GraphQL, for files before they are stored, " +
+      "and for a new account",
     async () => {
       const above = await dataset(ada.id);
       const paths = {
@@ -180,7 +180,7 @@ describe("an identifier below a record", () => {
     },
   );
 
-  it("is refused to a crate: its root, an entity, a nested crate; and foretold by the dry run", async () => {
+  it("is refused in a crate: its root, an entity, a nested crate; the dry run predicts it", async () => {
     const above = await dataset(ada.id);
     const root = fresh();
     const crates: [string, Uint8Array][] = [
@@ -245,7 +245,7 @@ describe("an identifier below a record", () => {
     ).toBe("mine");
   });
 
-  it("is never had by one of two that register it and what is above it at the same moment", async () => {
+  it("is never registered concurrently with another user's record above it", async () => {
     for (let round = 0; round < 15; round++) {
       const above = fresh();
       const [one, two] = await Promise.all([
@@ -305,7 +305,7 @@ describe("a file of a crate that no entity describes", () => {
       );
     return texts;
   };
-  it("is what its address gives, whatever is registered there later, and by whom", async () => {
+  it("is returned at its address, whatever another user registers there later", async () => {
     for (const owner of [eve, ada]) {
       const root = fresh();
       expect(
@@ -320,7 +320,7 @@ describe("a file of a crate that no entity describes", () => {
       );
     }
   });
-  it("leaves alone what the crate's owner had registered before, and nobody else", async () => {
+  it("does not hide what the crate's owner had registered before, and hides that of others", async () => {
     for (const owner of [eve, ada]) {
       const root = fresh();
       await store(address(root), owner.id, Date.now() - 1000);
@@ -347,7 +347,7 @@ describe("a file of a crate that no entity describes", () => {
       (await server.request("GET", `/download/${address(root)}`, { token: ada.token })).text,
     ).toBe("claimed bytes");
   });
-  it("stays behind a description of it in the crate", async () => {
+  it("is hidden by a description of it in the crate", async () => {
     const root = fresh();
     expect(
       (
@@ -364,7 +364,7 @@ describe("a file of a crate that no entity describes", () => {
 });
 
 describe("an identifier whose last part is the name of an operation", () => {
-  it("is refused whatever it is the name of, and to whom", async () => {
+  it("is refused for every operation and every user", async () => {
     expect(OPERATION_NAMES).toEqual(
       expect.arrayContaining(["download", "history", "upload", "validate"]),
     );
@@ -394,7 +394,7 @@ describe("an identifier whose last part is the name of an operation", () => {
     expect((await post("/dataset", "dataset", `${above}/history/of-it`, ada)).status).toBe(200);
   });
 
-  it("is not made for a crate's file: the operation stays, and the file is found", async () => {
+  it("is not minted for a crate's file: the operation remains, and the file is found", async () => {
     const root = fresh();
     const files = { download: "a file of that name", "a/history": "another" };
     expect(
@@ -429,7 +429,7 @@ describe("an identifier whose last part is the name of an operation", () => {
   });
 });
 
-describe("a new identifier that would be taken for another", () => {
+describe("a new identifier that could be mistaken for another", () => {
   const named = (what: string | RegExp) => ({
     status: 422,
     body: { detail: [{ loc: ["body", "@id"], msg: expect.stringMatching(what) as string }] },
@@ -448,30 +448,33 @@ describe("a new identifier that would be taken for another", () => {
     ["\u{e0041}", "U+E0041"],
     ["\u3164", "U+3164"],
     ["\u2003", "U+2003"],
-  ])("with %j is refused, naming the character, also percent-encoded", async (character, name) => {
-    expect(await post("/dataset", "dataset", `${fresh()}${character}x`, ada)).toMatchObject(
-      named(name.replace("+", "\\+")),
-    );
-    if (character === "\u2003") return;
-    expect(
-      await post("/dataset", "dataset", `${fresh()}${encodeURIComponent(character)}x`, ada),
-    ).toMatchObject(named(name.replace("+", "\\+")));
-    expect(
-      await post(
-        "/dataset",
-        "dataset",
-        `ark:99999/${encodeURIComponent(character).toLowerCase()}-${++count}`,
-        ada,
-      ),
-    ).toMatchObject(named(name.replace("+", "\\+")));
-  });
+  ])(
+    "with %j is refused with the name of the character, also percent-encoded",
+    async (character, name) => {
+      expect(await post("/dataset", "dataset", `${fresh()}${character}x`, ada)).toMatchObject(
+        named(name.replace("+", "\\+")),
+      );
+      if (character === "\u2003") return;
+      expect(
+        await post("/dataset", "dataset", `${fresh()}${encodeURIComponent(character)}x`, ada),
+      ).toMatchObject(named(name.replace("+", "\\+")));
+      expect(
+        await post(
+          "/dataset",
+          "dataset",
+          `ark:99999/${encodeURIComponent(character).toLowerCase()}-${++count}`,
+          ada,
+        ),
+      ).toMatchObject(named(name.replace("+", "\\+")));
+    },
+  );
   it("with an authority that begins with zero is refused", async () => {
     for (const naan of ["099999", "0099999", "09999"])
       expect(await post("/dataset", "dataset", `ark:${naan}/x`, ada)).toMatchObject(
         named(`${naan}.*zero`),
       );
   });
-  it("with a percent-encoded hyphen is refused: without it the key is the same", async () => {
+  it("with a percent-encoded hyphen is refused: its key equals the one without it", async () => {
     for (const hyphen of ["%2D", "%2d", "%E2%80%90"])
       expect(await post("/dataset", "dataset", `${fresh()}a${hyphen}b`, ada)).toMatchObject(
         named("hyphen"),
@@ -508,7 +511,7 @@ describe("a new identifier that would be taken for another", () => {
     );
     expect(JSON.stringify(body.errors)).toContain("U+202E");
   });
-  it("is one and the same where a crate's path encodes a hyphen", async () => {
+  it("is the same one where a crate's path encodes a hyphen", async () => {
     const root = fresh();
     expect(
       (await upload(await crateOf(root, { "a-b.txt": "x" }, [file("a%2Db.txt")]), ada)).status,
@@ -517,7 +520,7 @@ describe("a new identifier that would be taken for another", () => {
       `${root}/a-b.txt`,
     );
   });
-  it("that was stored before is read, changed and looked up as it was", async () => {
+  it("that was stored before is read, changed and found as it was", async () => {
     const old = "ark:099999/ol%2Dd\u200b/history";
     const { deps } = server;
     const document = bodyOf("dataset", ada.id, { "@id": old });

@@ -31,7 +31,7 @@ const address = (path: string) =>
   path.replace("{NAAN}", "99999").replace(/\{[^}]+\}/g, "nothing-here");
 
 describe("a compressed body", () => {
-  it("is looked for in operations that read one", () => expect(READERS.length).toBeGreaterThan(30));
+  it("is recognized in operations that read one", () => expect(READERS.length).toBeGreaterThan(30));
   it.each(READERS)("%s %s as %s is refused with the fix", async (method, path, type) => {
     const body = gzipSync("{}");
     const answer = await server.request<{ code: string; detail: string }>(method, address(path), {

@@ -23,7 +23,7 @@ async function upload(archive: Buffer): Promise<string> {
   return body["@id"];
 }
 
-it("the list of crates has their root entities, without the graph that a crate holds", async () => {
+it("the list of crates contains their root entities, without the graphs of the crates", async () => {
   const flat = await upload(
     await crate(
       [{ "@id": "a.csv", "@type": "File", name: "a.csv" }],

@@ -73,8 +73,8 @@ const zipOf = async (token?: string, ark = ROOT) => {
 
 describe("a crate's metadata", () => {
   it(
-    "is that of the whole crate: descriptor, root, and every entity by the name that others " +
-      "call it",
+    "is that of the whole crate: descriptor, root, and every entity by the name that " +
+      "others refer to",
     async () => {
       const whole = await metadata();
       expect(Object.keys(whole)).toEqual(["@context", "@graph"]);
@@ -118,7 +118,7 @@ describe("a crate's metadata", () => {
     },
   );
 
-  it("shows what was changed since, with another ETag", async () => {
+  it("shows later changes, with another ETag", async () => {
     const { headers } = await registry.ask(`/rocrate/${ROOT}`);
     const etag = headers.get("etag")!;
     expect(
@@ -145,7 +145,7 @@ describe("a crate's metadata", () => {
     });
   });
 
-  it("is answered for every spelling of the identifier, with its stored form", async () => {
+  it("is returned for every spelling of the identifier, with its stored form", async () => {
     const { headers, body } = await registry.ask("/rocrate/ark:/99999/o-ut");
     expect(headers.get("content-location")).toBe(`/rocrate/${ROOT}`);
     expect(body).toEqual(await metadata());
@@ -173,7 +173,7 @@ describe("a crate's metadata", () => {
 });
 
 describe("a crate's metadata descriptor", () => {
-  it("is answered, queried, published and deleted with the crate, and is in none of its lists", async () => {
+  it("is returned, queried, published and deleted with the crate, and is in none of its lists", async () => {
     const root = "ark:99999/with-descriptor";
     const descriptor = `${root}/ro-crate-metadata.json`;
     await registry.take(
@@ -216,8 +216,8 @@ describe("a crate's metadata descriptor", () => {
   });
 });
 
-describe("a crate's archive, made anew", () => {
-  it("holds metadata and every file under its own name", async () => {
+describe("a crate's generated archive", () => {
+  it("contains metadata and every file under its own name", async () => {
     const { response, members } = await zipOf(ada.token);
     expect(response.headers.get("content-type")).toBe("application/zip");
     expect(response.headers.get("content-disposition")).toContain(
@@ -245,7 +245,7 @@ describe("a crate's archive, made anew", () => {
     expect(entity(whole, ROOT)).toMatchObject({ hasPart: [{ "@id": "data/" }] });
   });
 
-  it("is the same bytes as long as nothing changes", async () => {
+  it("has the same bytes as long as nothing changes", async () => {
     const [one, two] = [await zipOf(ada.token), await zipOf(ada.token)];
     expect(Buffer.compare(one.bytes, two.bytes)).toBe(0);
     expect(
@@ -265,7 +265,7 @@ describe("a crate's archive, made anew", () => {
     expect(head.headers.get("etag")).toBe(one.response.headers.get("etag"));
   });
 
-  it("leaves out what the caller may not read, and names it", async () => {
+  it("leaves out and names the content that the caller may not read", async () => {
     for (const token of [undefined, bob.token]) {
       const { response, members } = await zipOf(token);
       expect(response.headers.get("x-not-included")).toBe("4");
@@ -287,7 +287,7 @@ describe("a crate's archive, made anew", () => {
     expect(members["data/ü.csv"]).toBe("3\n");
   });
 
-  it("comes to nothing new when it is uploaded again as an update", async () => {
+  it("changes nothing when it is uploaded again as an update", async () => {
     const { bytes } = await zipOf(ada.token);
     const revisions = async () =>
       Object.fromEntries(
@@ -311,7 +311,7 @@ describe("a crate's archive, made anew", () => {
     });
   });
 
-  it("closes what it reads when the client leaves", async () => {
+  it("closes its sources when the client disconnects", async () => {
     const large = "ark:99999/large";
     const noise = randomBytes(24 * 2 ** 20);
     await registry.take(
@@ -366,7 +366,7 @@ describe("a member of a crate", () => {
     ).toBe("1,2\n");
   });
 
-  it("whose name holds an escape is apart from the one whose name that escape spells", async () => {
+  it("whose name contains an escape differs from the one that the escape spells", async () => {
     const root = "ark:99999/escapes";
     const files = {
       "a 1.txt": "of a blank",
@@ -425,7 +425,7 @@ describe("a member of a crate", () => {
     ).toBe(200);
   });
 
-  it("that no entity describes is answered with its bytes, to those who may read the crate", async () => {
+  it("that no entity describes is returned with its bytes, to callers who may read the crate", async () => {
     for (const path of [
       `/${ROOT}/notes/read%20me.txt`,
       `/ark:/99999/o-ut/notes/read%20me.txt`,
@@ -479,7 +479,7 @@ describe("a crate's summary", () => {
       expect((await registry.ask(contentUrl as string, { token: ada.token })).status).toBe(200);
   });
 
-  it("comes in pages that join without a gap", async () => {
+  it("is returned in pages without a gap", async () => {
     const seen: string[] = [];
     let path: string | undefined = `/rocrate/summary/${ROOT}?limit=2`;
     for (let pages = 0; path !== undefined; pages++) {
@@ -507,7 +507,7 @@ describe("a crate's summary", () => {
 });
 
 describe("a crate's archive, as it was uploaded", () => {
-  it("is given back byte for byte, whole or in part, and is that of the last upload", async () => {
+  it("is returned byte for byte, whole or in part, and is that of the last upload", async () => {
     const [one, two] = await Promise.all(
       ["first", "second"].map((says) =>
         crate(
@@ -539,7 +539,7 @@ describe("a crate's archive, as it was uploaded", () => {
 });
 
 describe("a crate within a crate", () => {
-  it("is given as what lies below it and its parts", async () => {
+  it("is returned as the records below it and its parts", async () => {
     const top = "ark:99999/top";
     const inner: Entity[] = [
       { "@id": "ro-crate-metadata.json", "@type": "CreativeWork", about: { "@id": "./" } },
@@ -593,8 +593,8 @@ describe("a crate within a crate", () => {
 
 describe("deleting a crate", () => {
   it(
-    "deletes what was minted for it, but what another crate has too, and frees bytes that " +
-      "nobody else has",
+    "deletes records minted for it that no other crate has, and frees bytes that nothing " +
+      "else uses",
     async () => {
       const shared: Entity = {
         "@id": "ark:99999/shared",

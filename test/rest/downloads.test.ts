@@ -104,7 +104,7 @@ describe("POST /download", () => {
       body: { code: "NOT_FOUND" },
     });
   });
-  it("refuses without a token, without required fields, for others' sake, and twice", async () => {
+  it("refuses without a token, without required fields, for another owner, and a second time", async () => {
     const body = record();
     expect((await server.request("POST", "/download", { json: body })).status).toBe(401);
     expect(
@@ -133,7 +133,7 @@ describe("POST /download", () => {
 });
 
 describe("POST /datadownload/ark:…/upload", () => {
-  it("stores the bytes and fills in what is known of them, as a new revision", async () => {
+  it("stores the bytes and their facts as a new revision", async () => {
     const id = await create({ encodingFormat: "text/csv" });
     const answer = await upload(id, "a,b\n1,2\n");
     expect(answer).toMatchObject({ status: 200, body: facts(id, "a,b\n1,2\n") });
@@ -147,7 +147,7 @@ describe("POST /datadownload/ark:…/upload", () => {
     );
     expect(await staged()).toEqual([]);
   });
-  it("replaces the content; the revision before keeps its own, also through a sweep", async () => {
+  it("replaces the content; the earlier revision has its own, also after a sweep", async () => {
     const id = await create();
     await upload(id, "first content");
     expect(await upload(id, "second content")).toMatchObject({
@@ -163,7 +163,7 @@ describe("POST /datadownload/ark:…/upload", () => {
       facts(id, "first content"),
     );
   });
-  it("makes no revision of the same bytes", async () => {
+  it("creates no revision for the same bytes", async () => {
     const id = await create();
     const first = await upload(id, "the same");
     const again = await upload(id, "the same");
@@ -174,7 +174,7 @@ describe("POST /datadownload/ark:…/upload", () => {
   it.each<[string, JsonObject]>([
     ["SHA-256", { sha256: sha256("something else") }],
     ["size", { contentSize: "12345" }],
-  ])("refuses bytes whose %s is not what the record says, and keeps nothing", async (_, claim) => {
+  ])("refuses bytes whose %s differs from the record's, and stores nothing", async (_, claim) => {
     const id = await create(claim);
     const before = await objects();
     expect(await upload(id, "these bytes")).toMatchObject({
@@ -192,7 +192,7 @@ describe("POST /datadownload/ark:…/upload", () => {
       expect(await upload(id, "agreed")).toMatchObject({ status: 200, body: facts(id, "agreed") });
     }
   });
-  it("keeps another address that the client gave, as sourceContentUrl", async () => {
+  it("preserves another address from the client as sourceContentUrl", async () => {
     const id = await create({ contentUrl: "https://data.example.org/images.tar" });
     expect((await upload(id, "bytes from there")).body).toMatchObject({
       ...facts(id, "bytes from there"),
@@ -232,7 +232,7 @@ describe("POST /datadownload/ark:…/upload", () => {
     expect((await upload(id, "x".repeat(2_000_000))).status).toBe(413);
     expect(await staged()).toEqual([]);
   });
-  it("leaves nothing behind when the client hangs up", async () => {
+  it("leaves nothing behind when the client disconnects", async () => {
     const id = await create();
     const before = await objects();
     await hangUp(
@@ -270,7 +270,7 @@ describe("POST /register", () => {
     ["text", "file", false],
     ["an application/json part", "download", true],
     ["an application/json part", "file", true],
-  ] as const)("takes the record as %s, %s first", async (_, first, blob) => {
+  ] as const)("accepts the record as %s, %s first", async (_, first, blob) => {
     const document = record({ encodingFormat: "text/csv" });
     const text = `bytes ${first} ${blob}`;
     const answer = await register(registration(document, text, { first, blob }));
@@ -310,7 +310,7 @@ describe("POST /register", () => {
     }
     expect(await staged()).toEqual([]);
   });
-  it("tells every broken rule of the record at its place, whichever part comes first", async () => {
+  it("reports every error of the record at its place, whichever part comes first", async () => {
     for (const first of ["download", "file"]) {
       const { body } = await register(
         registration({ ...record(), name: 1, keywords: ["a", 2] }, "bytes", { first }),
@@ -322,7 +322,7 @@ describe("POST /register", () => {
     }
     expect(await staged()).toEqual([]);
   });
-  it("tells of both parts when both are missing, and of the one that is", async () => {
+  it("reports both parts when both are missing, and otherwise the missing one", async () => {
     expect((await register(new FormData())).status).toBeGreaterThanOrEqual(400);
     const half = new FormData();
     half.set("other", "x");
@@ -337,7 +337,7 @@ describe("POST /register", () => {
     });
     expect(await staged()).toEqual([]);
   });
-  it("refuses claims that do not agree, both at once, and keeps neither record nor bytes", async () => {
+  it("refuses inconsistent claims, both at once, and stores neither record nor bytes", async () => {
     const document = record({ sha256: "0".repeat(64), contentSize: "1" });
     const { status, body } = await register(registration(document, "other bytes"));
     expect(status).toBe(422);
@@ -359,7 +359,7 @@ describe("POST /register", () => {
     expect(await objects()).toContain(sha256("taken first"));
     expect(await objects()).not.toContain(sha256("taken second"));
   });
-  it("leaves nothing behind when the client hangs up, in the file or in what comes after it", async () => {
+  it("leaves nothing behind when the client disconnects, in the file or after it", async () => {
     const before = await objects();
     const file = '--x\r\nContent-Disposition: form-data; name="file"; filename="a"\r\n\r\nbytes';
     await hangUp("/register", file);
@@ -369,12 +369,12 @@ describe("POST /register", () => {
     );
     expect(await objects()).toEqual(before);
   });
-  it("goes by the name of a file of which neither record nor form knows the type", async () => {
+  it("derives the type from the name of the file if neither record nor form states it", async () => {
     const { "@id": id, ...document } = record({ encodingFormat: "unknown" });
     expect((await register(registration({ ...document, "@id": id! }, "a,b"))).status).toBe(200);
     expect((await download(id as string)).headers.get("content-type")).toBe("text/csv");
   });
-  it("refuses without a token, for another's sake, and what is too large", async () => {
+  it("refuses without a token, for another owner, and an oversized file", async () => {
     expect(
       (await server.request("POST", "/register", { body: registration(record(), "x") })).status,
     ).toBe(401);
@@ -437,7 +437,7 @@ describe("PUT /datadownload/ark:…", () => {
     ).toBe(422);
     expect((await server.request("PUT", `/datadownload/${id}`, { json: body })).status).toBe(401);
   });
-  it("goes on to say what is so of stored content, and refuses what is not", async () => {
+  it("states the facts of stored content again, and refuses contradictions", async () => {
     const document = record({ encodingFormat: "text/plain" });
     const id = await create(document);
     const before = (await upload(id, "stored")).body;
@@ -459,7 +459,7 @@ describe("PUT /datadownload/ark:…", () => {
     expect(bytes.text).toBe("stored");
     expect(bytes.headers.get("content-type")).toBe("application/json");
   });
-  it("changes nothing when a record is sent back as it was read", async () => {
+  it("changes nothing when a record is sent back unchanged", async () => {
     const id = await create();
     const { body, headers } = await upload(id, "round trip");
     const answer = await server.request("PUT", `/datadownload/${id}`, {
@@ -473,7 +473,7 @@ describe("PUT /datadownload/ark:…", () => {
 
 describe("DELETE /datadownload/ark:…", () => {
   it.each(["datadownload/", ""])(
-    "removes the content for good and keeps the metadata: /%sark:…",
+    "removes the content permanently and preserves the metadata: /%sark:…",
     async (path) => {
       const id = await create();
       const text = `to be deleted over /${path}`;

@@ -35,7 +35,7 @@ const remove = (user: string, token = owner.token, of = group) =>
 const revision = (answer: { headers: Headers }) => /^"(\d+)-/.exec(answer.headers.get("etag")!)![1];
 
 describe("adding a user to a group", () => {
-  it("answers the whole group with the user among its members, as a new revision", async () => {
+  it("returns the whole group with the user among its members, as a new revision", async () => {
     const answer = await add(member.id);
     expect(answer).toMatchObject({
       status: 200,
@@ -47,7 +47,7 @@ describe("adding a user to a group", () => {
       group,
     );
   });
-  it("gives the user the right to act for the group, and removing takes it away", async () => {
+  it("gives the user the right to act for the group, and removing revokes it", async () => {
     await add(member.id);
     const create = () =>
       server.request("POST", "/dataset", { token: member.token, json: bodyOf("dataset", group) });
@@ -55,7 +55,7 @@ describe("adding a user to a group", () => {
     await remove(member.id);
     expect((await create()).status).toBe(403);
   });
-  it("makes members of all that are added at once", async () => {
+  it("adds all users that are added concurrently", async () => {
     const users = await Promise.all(
       Array.from({ length: 20 }, async (_, n) => (await server.person(`at-once-${n}`)).id),
     );
@@ -65,7 +65,7 @@ describe("adding a user to a group", () => {
       ((await server.request("GET", `/group/${group}`)).body["members"] as string[]).toSorted(),
     ).toEqual(users.toSorted());
   });
-  it("leaves a member unchanged, in whatever spelling, and the owner, who is one by owning", async () => {
+  it("leaves a member unchanged, in any spelling, and the owner, who is a member by ownership", async () => {
     await add(member.id);
     for (const user of [
       member.id,
@@ -78,7 +78,7 @@ describe("adding a user to a group", () => {
       expect(revision(answer)).toBe("2");
     }
   });
-  it("also answers without the slash at the end, and to the other spelling of the parameter", async () => {
+  it("also answers without the final slash, and to the other spelling of the parameter", async () => {
     expect(
       (
         await server.request("PUT", `/group/${group}/addUser?userId=${member.id}`, {
@@ -87,7 +87,7 @@ describe("adding a user to a group", () => {
       ).body["members"],
     ).toEqual([member.id]);
   });
-  it("refuses a user that is missing or no ARK with 422, at query.userID", async () => {
+  it("refuses a missing or malformed user with 422, at query.userID", async () => {
     expect(
       (await server.request("PUT", `/group/${group}/addUser/`, { token: owner.token })).body,
     ).toEqual({ detail: [{ loc: ["query", "userID"], msg: "Field required", type: "missing" }] });
@@ -96,7 +96,7 @@ describe("adding a user to a group", () => {
       body: { detail: [{ loc: ["query", "userID"], type: "value_error" }] },
     });
   });
-  it("refuses an unknown user and what is not a user with 404", async () => {
+  it("refuses an unknown user and a record that is no user with 404", async () => {
     const dataset = (
       await server.request<{ "@id": string }>("POST", "/dataset", {
         token: owner.token,
@@ -106,28 +106,32 @@ describe("adding a user to a group", () => {
     for (const user of ["ark:99999/nobody", dataset, group])
       expect(await add(user), user).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   });
-  it("refuses a group that is unknown, deleted, or something else", async () => {
+  it("refuses a group that is unknown, deleted, or another kind of record", async () => {
     expect((await add(member.id, owner.token, "ark:99999/no-group")).status).toBe(404);
     expect((await add(member.id, owner.token, owner.id)).status).toBe(404);
     await server.request("DELETE", `/group/${group}`, { token: owner.token });
     expect((await add(member.id)).status).toBe(410);
   });
-  it("is for the owner and administrators: 401 without a token, 403 for members and strangers", async () => {
-    await add(member.id);
-    expect(
-      (await server.request("PUT", `/group/${group}/addUser/?userID=${otherUser.id}`)).status,
-    ).toBe(401);
-    for (const who of [member, otherUser])
-      expect(await add(otherUser.id, who.token)).toMatchObject({
-        status: 403,
-        body: { code: "FORBIDDEN" },
-      });
-    expect((await add(otherUser.id, admin.token)).body["members"]).toEqual([
-      member.id,
-      otherUser.id,
-    ]);
-  });
-  it("compares the revision that If-Match names", async () => {
+  it(
+    "is for the owner and administrators: 401 without a token, 403 for members and other " +
+      "users",
+    async () => {
+      await add(member.id);
+      expect(
+        (await server.request("PUT", `/group/${group}/addUser/?userID=${otherUser.id}`)).status,
+      ).toBe(401);
+      for (const who of [member, otherUser])
+        expect(await add(otherUser.id, who.token)).toMatchObject({
+          status: 403,
+          body: { code: "FORBIDDEN" },
+        });
+      expect((await add(otherUser.id, admin.token)).body["members"]).toEqual([
+        member.id,
+        otherUser.id,
+      ]);
+    },
+  );
+  it("compares the revision with If-Match", async () => {
     const put = (etag: string) =>
       server.request("PUT", `/group/${group}/addUser/?userID=${member.id}`, {
         token: owner.token,
@@ -136,7 +140,7 @@ describe("adding a user to a group", () => {
     expect(await put('"7-0"')).toMatchObject({ status: 412, body: { code: "REVISION_MISMATCH" } });
     expect((await put('"1-0"')).status).toBe(200);
   });
-  it("loses nobody when many are added at once", async () => {
+  it("loses nobody when many users are added concurrently", async () => {
     const people = [member, otherUser, admin];
     await Promise.all(people.map((person) => add(person.id)));
     expect(
@@ -148,7 +152,7 @@ describe("adding a user to a group", () => {
 });
 
 describe("removing a user from a group", () => {
-  it("answers the group without the user, however it was spelled", async () => {
+  it("returns the group without the user, in any spelling", async () => {
     const spelled = (
       await server.request<{ "@id": string }>("POST", "/group", {
         token: owner.token,
@@ -162,7 +166,7 @@ describe("removing a user from a group", () => {
       body: { members: [otherUser.id] },
     });
   });
-  it("leaves the group unchanged for who never was a member", async () => {
+  it("leaves the group unchanged for a user who never was a member", async () => {
     const answer = await remove(otherUser.id);
     expect(answer).toMatchObject({ status: 200, body: { members: [] } });
     expect(revision(answer)).toBe("1");
@@ -174,14 +178,18 @@ describe("removing a user from a group", () => {
       body: { code: "OWNER_STAYS" },
     });
   });
-  it("refuses no ARK with 422, at query.userId, and who is unknown or no user with 404", async () => {
-    expect(await remove("nobody")).toMatchObject({
-      status: 422,
-      body: { detail: [{ loc: ["query", "userId"] }] },
-    });
-    for (const user of ["ark:99999/nobody", group]) expect((await remove(user)).status).toBe(404);
-  });
-  it("takes out what stands among the members although it is no user any more", async () => {
+  it(
+    "refuses a malformed ARK with 422, at query.userId, and an unknown user or another " +
+      "kind with 404",
+    async () => {
+      expect(await remove("nobody")).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["query", "userId"] }] },
+      });
+      for (const user of ["ark:99999/nobody", group]) expect((await remove(user)).status).toBe(404);
+    },
+  );
+  it("removes a member that is no user any more", async () => {
     const gone = await server.person("gone");
     await add(gone.id);
     await server.request("DELETE", `/user/${gone.id}`, { token: gone.token });

@@ -42,7 +42,7 @@ async function made(
 
 describe("the history of a record", () => {
   it.each([...WRITABLE, "datadownload"] as const)(
-    "tells who did what when, newest first: %s",
+    "lists who did what when, newest first: %s",
     async (kind) => {
       const path = KINDS[kind].path!;
       const body = bodyOf(kind, ada.id);
@@ -108,7 +108,7 @@ describe("the history of a record", () => {
       body: { detail: [{ loc: ["query", query.split("=")[0]], type }] },
     });
   });
-  it("is found under any spelling, and is not there for what is unknown", async () => {
+  it("is found under any spelling, and is a 404 for an unknown record", async () => {
     const id = await made("dataset", bodyOf("dataset", ada.id));
     for (const path of [
       `/api/${id}/history`,
@@ -118,7 +118,7 @@ describe("the history of a record", () => {
       expect((await history(path)).body["@id"], path).toBe(id);
     expect((await history("/ark:99999/nothing-here/history")).status).toBe(404);
   });
-  it("gives way to a stored identifier that ends in the word", async () => {
+  it("is hidden by a stored identifier that ends in the word", async () => {
     const id = await made("dataset", bodyOf("dataset", ada.id));
     // One of before such identifiers were refused.
     const child = `${id}/history`;
@@ -139,7 +139,7 @@ describe("the history of a record", () => {
     );
     expect((await history(`/${child}/history`)).body["@id"]).toBe(child);
   });
-  it("of a deleted record is for who may change it; others see the tombstone", async () => {
+  it("of a deleted record is for callers who may change it; others get the tombstone", async () => {
     const id = await made("dataset", bodyOf("dataset", ada.id));
     await server.request(
       "DELETE",
@@ -160,7 +160,7 @@ describe("the history of a record", () => {
 });
 
 describe("the history of a user", () => {
-  it("names private fields to the user and administrators only, at every door", async () => {
+  it("names private fields to the user and administrators only, over every interface", async () => {
     const user = await server.person("private");
     const json = {
       "@id": user.id,

@@ -25,8 +25,8 @@ const value = (text: string, series: string): number =>
       ?.split(" ")[1],
   );
 
-describe("GET /metrics, on a port of its own", () => {
-  it("counts requests by operation and status, at all doors", async () => {
+describe("GET /metrics, on its own port", () => {
+  it("counts requests by operation and status, over all interfaces", async () => {
     await registry.ask("/healthz");
     await registry.ask("/ark:99999/nothing-is-here");
     await registry.ask("/no/such/path");
@@ -43,7 +43,7 @@ describe("GET /metrics, on a port of its own", () => {
     expect(value(text, 'arkgraph_request_duration_seconds_count{operation="health"}')).toBe(1);
   });
 
-  it("tells of submissions, the index, turns and the process", async () => {
+  it("reports submissions, the index, the concurrency limits and the process", async () => {
     expect(await registry.take(await crate([]), ada.token)).toMatchObject({ status: "finished" });
     await expect.poll(async () => value(await scrape(), "arkgraph_index_lag_commits")).toBe(0);
     const text = await scrape();
@@ -57,7 +57,7 @@ describe("GET /metrics, on a port of its own", () => {
     expect(value(text, "process_resident_memory_bytes")).toBeGreaterThan(0);
   });
 
-  it("holds no identifier, address or text of a user", async () => {
+  it("contains no identifier, address or text of a user", async () => {
     await registry.ask(`/${ada.ark}?secret=hunter2`, { token: ada.token });
     await registry.ask("/dataset/hunter2/../../hunter2");
     const text = await scrape();
@@ -65,7 +65,7 @@ describe("GET /metrics, on a port of its own", () => {
       expect(text).not.toContain(hidden);
   });
 
-  it("leaves out what a store that is away would say, and tells the rest", async () => {
+  it("omits the figures of an unavailable store, and reports the rest", async () => {
     const { sequence } = registry.deps.records;
     registry.deps.records.sequence = () => Promise.reject(new Error("away"));
     const text = await scrape().finally(() => {
@@ -78,7 +78,7 @@ describe("GET /metrics, on a port of its own", () => {
     expect(value(text, "arkgraph_objects_scrubbed_bytes_total")).toBe(0);
   });
 
-  it("answers nothing else, and is not at the doors", async () => {
+  it("serves nothing else, and is not served at the port of the API", async () => {
     expect((await fetch(`${registry.running.metricsUrl}/healthz`)).status).toBe(404);
     expect((await fetch(`${registry.running.metricsUrl}/metrics`, { method: "POST" })).status).toBe(
       404,
@@ -90,8 +90,8 @@ describe("GET /metrics, on a port of its own", () => {
   });
 });
 
-describe.skipIf(embeddingsMissing())("figures of a registry with an embeddings server", () => {
-  it("tell whether records wait for their vectors", async () => {
+describe.skipIf(embeddingsMissing())("metrics of a registry with an embeddings server", () => {
+  it("report whether records wait for their vectors", async () => {
     const server = await EmbeddingsServer.start();
     const node = await LiveRegistry.start({
       ...server.settings,
@@ -118,7 +118,7 @@ describe.skipIf(embeddingsMissing())("figures of a registry with an embeddings s
 
 const endpoint = sparqlServer(OXIGRAPH);
 describe.skipIf(!hasPostgres || !endpoint.installed)(
-  "GET /metrics of a node with stores elsewhere",
+  "GET /metrics of a node with external stores",
   () => {
     let postgres: PostgresServer;
     let node: LiveRegistry;
@@ -140,7 +140,7 @@ describe.skipIf(!hasPostgres || !endpoint.installed)(
       await postgres?.stop();
     });
 
-    it("tells how the pools of connections are used, and who waits for one", async () => {
+    it("reports the use of connection pools, and how many callers wait", async () => {
       expect((await node.ask("/dataset")).status).toBe(200);
       const quiet = await scrape(node);
       expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="total"}')).toBe(
@@ -176,7 +176,7 @@ describe.skipIf(!hasPostgres || !endpoint.installed)(
       expect((await answers).map(({ status }) => status)).toEqual([200, 200, 200]);
     });
 
-    it("says nothing of pools where there are none", async () => {
+    it("reports no pools where there are none", async () => {
       expect(await scrape()).not.toMatch(/^arkgraph_pool_\w+\{/m);
     });
   },

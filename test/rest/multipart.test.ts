@@ -91,7 +91,7 @@ function begin(
 }
 
 describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) => {
-  it("without the file is a 422 that names the field, and keeps nothing", async () => {
+  it("without the file is a 422 that names the field, and stores nothing", async () => {
     const before = await files();
     const missing = { msg: "Field required", type: "missing" };
     const text = {
@@ -154,7 +154,7 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
     }
     await settled(before);
   });
-  it("that the client breaks off leaves nothing behind, wherever it was", async () => {
+  it("that the client aborts leaves nothing behind, at any point", async () => {
     const before = await files();
     const whole = part("note", "text") + part("file", "x".repeat(20_000), "a.zip");
     for (const cut of [
@@ -175,7 +175,7 @@ describe.each(["/rocrate/upload-async", "/rocrate/upload"])("POST %s", (path) =>
     }
     await settled(before);
   });
-  it("takes the file, whatever unknown parts come with it", async () => {
+  it("accepts the file with any unknown parts", async () => {
     const answer = await upload(
       part("note", "x") +
         part("other", "not this", "o.bin") +
@@ -202,12 +202,12 @@ const TWICE = "Value error, The field occurs twice: send it once";
 /** Enough that the first file is stored, or waits to be, before the second one comes. */
 const LONG = "x".repeat(100_000);
 
-describe("a part that may come once", () => {
+describe("a part that may occur once", () => {
   const submissions = async () =>
     (await server.request<unknown[]>("GET", "/rocrate/upload/status", { token: ada.token })).body
       .length;
   it.each(["/rocrate/upload-async", "/rocrate/upload", "/rocrate/validate"])(
-    "is refused when it comes twice to %s, by its name, with nothing kept",
+    "is refused when it occurs twice in %s, by its name, and nothing is stored",
     async (path) => {
       const before = [await files(), await submissions()] as const;
       for (const [first, second] of [
@@ -239,8 +239,8 @@ describe("a part that may come once", () => {
     },
   );
   it(
-    "is refused where a record is registered, uploaded or checked with it, and the record " +
-      "stays",
+    "is refused where a record is registered, uploaded or checked with it, and the " +
+      "record is unchanged",
     async () => {
       const document = bodyOf("datadownload", ada.id);
       const record = part("download", JSON.stringify(document));
@@ -287,7 +287,7 @@ describe("a part that may come once", () => {
       await settled(before);
     },
   );
-  it("has a file that is stored only when the whole form has come", async () => {
+  it("is stored, if it is a file, only when the whole form has arrived", async () => {
     const before = await files();
     const { socket } = await begin(
       "/rocrate/upload-async",
@@ -332,7 +332,7 @@ describe("a crate over GraphQL", () => {
       headers: { ...FORM, "apollo-require-preflight": "1" },
       body,
     });
-  it("is taken in, is refused past the limit by name, and not begun without a token", async () => {
+  it("is ingested, is refused beyond the limit by name, and is not started without a token", async () => {
     const done = await send(operations + part("0", "again no zip", "a.zip") + CLOSE);
     expect(typeof done.body.data!.uploadCrate.submissionUUID).toBe("string");
     const large = await send(operations + part("0", "x".repeat(LIMIT + 10), "a.zip") + CLOSE);
@@ -341,7 +341,7 @@ describe("a crate over GraphQL", () => {
     expect((await send(operations + part("0", "x", "a.zip") + CLOSE, "")).status).toBe(401);
     expect(server.faults).toEqual([]);
   });
-  it("is refused with a second file, or a second of its other parts, with nothing kept", async () => {
+  it("is refused with a second file, or a second of its other parts, and nothing is stored", async () => {
     const before = await files();
     const map = part("map", JSON.stringify({ 0: ["variables.f"] }));
     const two = part("map", JSON.stringify({ 0: ["variables.f"], 1: ["variables.g"] }));
@@ -369,7 +369,7 @@ describe("a crate over GraphQL", () => {
     }
     await settled(before);
   });
-  it("that is broken off leaves nothing behind", async () => {
+  it("that is aborted leaves nothing behind", async () => {
     const before = await files();
     const whole = operations + part("0", "x".repeat(20_000), "a.zip");
     const cuts = [

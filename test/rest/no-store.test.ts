@@ -102,6 +102,6 @@ describe("no cache stores", () => {
   });
 });
 
-it("a cache may keep what everybody may read, and asks before it is used", async () => {
+it("a cache may store public responses, and revalidates them before use", async () => {
   expect((await server.request("GET", `/${ada.id}`)).headers.get("cache-control")).toBe("no-cache");
 });

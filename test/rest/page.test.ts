@@ -15,7 +15,7 @@ describe("GET /page/{page_name}", () => {
     expect(text).toContain("<h1>");
   });
 
-  test("says which pages there are when none has the name, and shows nothing of it as markup", async () => {
+  test("lists the pages when none has the name, and shows all text escaped", async () => {
     const { status, text } = await server.request("GET", "/page/%3Cimg%20src=x%3E");
     expect(status).toBe(404);
     expect(text).toContain('href="/page/about"');

@@ -50,7 +50,7 @@ async function file(text: string): Promise<string> {
 const readable = async (id: string) => (await server.request("GET", `/download/${id}`)).status;
 
 describe("the publication status", () => {
-  it("is DRAFT at first, is told by a read and by the header, and may become any other", async () => {
+  it("is DRAFT at first, is in the response and its header, and may change to any other", async () => {
     const id = await dataset();
     expect(await status(id)).toEqual({
       "@id": id,
@@ -69,7 +69,7 @@ describe("the publication status", () => {
       ).toBe(next);
     }
   });
-  it("is no part of the document, and each change of it is a revision that the history shows", async () => {
+  it("is no part of the document, and each change of it is a revision in the history", async () => {
     const id = await dataset();
     const before = (await server.request("GET", `/dataset/${id}`)).body;
     await publish(id, "EMBARGOED", { embargoedUntil: "2999-01-01" });
@@ -113,32 +113,36 @@ describe("the publication status", () => {
     }
     expect(await status(id)).toMatchObject({ publicationStatus: "EMBARGOED" });
   });
-  it("is set by those who may change the record, on what exists, as of the revision they know", async () => {
-    const id = await dataset();
-    expect(
-      (
-        await server.request("PUT", "/publish", {
-          json: { "@id": id, publicationStatus: "PUBLISHED" },
-        })
-      ).status,
-    ).toBe(401);
-    expect((await publish(id, "PUBLISHED", {}, other.token)).status).toBe(403);
-    expect((await publish(id, "PUBLISHED", {}, ada.token, { "If-Match": '"3-0"' })).status).toBe(
-      412,
-    );
-    expect(
-      (
-        await publish(id.replace("ark:", "https://n2t.net/ark:/"), "PUBLISHED", {}, admin.token, {
-          "If-Match": '"1-0"',
-        })
-      ).body["@id"],
-    ).toBe(id);
-    expect((await publish("ark:99999/nothing", "PUBLISHED")).status).toBe(404);
-    expect((await server.request("GET", "/publish/ark:99999/nothing")).status).toBe(404);
-    await server.request("DELETE", `/dataset/${id}`, { token: ada.token });
-    expect((await publish(id, "DRAFT")).status).toBe(410);
-    expect((await server.request("GET", `/publish/${id}`)).status).toBe(410);
-  });
+  it(
+    "is set by callers who may change the record, on existing records, at the expected " +
+      "revision",
+    async () => {
+      const id = await dataset();
+      expect(
+        (
+          await server.request("PUT", "/publish", {
+            json: { "@id": id, publicationStatus: "PUBLISHED" },
+          })
+        ).status,
+      ).toBe(401);
+      expect((await publish(id, "PUBLISHED", {}, other.token)).status).toBe(403);
+      expect((await publish(id, "PUBLISHED", {}, ada.token, { "If-Match": '"3-0"' })).status).toBe(
+        412,
+      );
+      expect(
+        (
+          await publish(id.replace("ark:", "https://n2t.net/ark:/"), "PUBLISHED", {}, admin.token, {
+            "If-Match": '"1-0"',
+          })
+        ).body["@id"],
+      ).toBe(id);
+      expect((await publish("ark:99999/nothing", "PUBLISHED")).status).toBe(404);
+      expect((await server.request("GET", "/publish/ark:99999/nothing")).status).toBe(404);
+      await server.request("DELETE", `/dataset/${id}`, { token: ada.token });
+      expect((await publish(id, "DRAFT")).status).toBe(410);
+      expect((await server.request("GET", `/publish/${id}`)).status).toBe(410);
+    },
+  );
   it.each<[string, unknown, unknown]>([
     ["no body", undefined, [{ loc: ["body"], type: "missing" }]],
     ["a list", [], [{ loc: ["body"], type: "model_attributes_type" }]],
@@ -215,7 +219,7 @@ describe("publishing a crate", () => {
     });
     return body["@id"];
   }
-  it("publishes the members that are DRAFT in the same commit, and leaves all others alone", async () => {
+  it("publishes the members that are DRAFT in the same commit, and leaves all others unchanged", async () => {
     const root = await uploaded();
     await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2020-01-01" });
     await publish(`${root}/old.csv`, "ARCHIVED");
@@ -241,14 +245,14 @@ describe("publishing a crate", () => {
     expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
     expect(await readable(`${root}/old.csv`)).toBe(401);
   });
-  it("takes nothing back from its members when it is withdrawn", async () => {
+  it("does not withdraw its members when it is withdrawn", async () => {
     const root = await uploaded();
     await publish(root, "PUBLISHED");
     await publish(root, "DRAFT");
     expect(await readable(root)).toBe(401);
     expect(await readable(`${root}/raw.csv`)).toBe(200);
   });
-  it("leaves a member alone that was given to somebody else", async () => {
+  it("leaves a member unchanged that has a new owner", async () => {
     const root = await uploaded();
     const member = `${root}/raw.csv`;
     const { body } = await server.request("GET", `/datadownload/${member}`);
@@ -271,7 +275,7 @@ describe("publishing a crate", () => {
   });
 });
 
-describe("the moment a date names", () => {
+describe("the instant of a date", () => {
   it.each([
     ["2024-05-01", "2024-05-01T00:00:00.000Z"],
     ["20240501", "2024-05-01T00:00:00.000Z"],
@@ -285,7 +289,7 @@ describe("the moment a date names", () => {
   ])("%s is %s, wherever the service runs", (text, instant) =>
     expect(new Date(instantOf(text)!).toISOString()).toBe(instant),
   );
-  it("is none for what is no date", () =>
+  it("is undefined for text that is no date", () =>
     expect(["", "soon", "2024-02-30", "2024-05-01T25:00"].map(instantOf)).toEqual([
       undefined,
       undefined,

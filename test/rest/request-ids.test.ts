@@ -36,8 +36,8 @@ const idOf = async (path: string, sent?: string) =>
     await client.ask(path, sent === undefined ? {} : { headers: { "X-Request-Id": sent } })
   ).headers.get("x-request-id");
 
-describe("a request's name", () => {
-  it("is the one that came with it, or a new one, at every door", async () => {
+describe("the id of a request", () => {
+  it("is the received one, or a new one, over every interface", async () => {
     for (const path of [
       "/healthz",
       "/ark:99999/nothing",
@@ -51,12 +51,12 @@ describe("a request's name", () => {
     expect(await idOf("/healthz")).not.toBe(await idOf("/healthz"));
   });
 
-  it("is a new one where what came is no name", async () => {
+  it("is a new one where the received one is invalid", async () => {
     for (const sent of ["a b", "x".repeat(129), '{"level":60}', "\u00e9", ""])
       expect(await idOf("/healthz", sent), sent).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  it("stands in the log of the work that it asked for", async () => {
+  it("is in the log of the job that it started", async () => {
     const form = new FormData();
     form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
     const { body } = await client.ask("/rocrate/upload-async", {
@@ -78,7 +78,7 @@ describe("a request's name", () => {
       ]);
   });
 
-  it("stands beside a fault", async () => {
+  it("is beside a fault", async () => {
     const { list } = running.registry.deps.records;
     running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
     const answer = await client
@@ -93,7 +93,7 @@ describe("a request's name", () => {
     });
   });
 
-  describe("of GraphQL", () => {
+  describe("the id of a GraphQL request", () => {
     /** All lists fail meanwhile, as nobody foresaw. */
     async function whileListsFail<T>(work: () => Promise<T>): Promise<T> {
       const { list } = running.registry.deps.records;
@@ -113,7 +113,7 @@ describe("a request's name", () => {
     const FAULT = [{ level: "error", message: "a GraphQL request failed with an internal error" }];
     const QUERY = "{ datasets { nodes { id } } }";
 
-    it("stands beside a fault, over HTTP and in a stream of events", async () => {
+    it("is beside a fault, over HTTP and in a stream of events", async () => {
       await whileListsFail(async () => {
         await client.ask("/graphql", {
           body: { query: QUERY },

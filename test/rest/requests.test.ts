@@ -38,7 +38,7 @@ describe("a path", () => {
     ["GET", "/apix"],
     ["GET", "/%2e%2e/%2e%2e/etc/passwd"],
     ["GET", "/assets/..%2f..%2fpackage.json"],
-  ])("that no contract names is a 404: %s %s", async (method, path) => {
+  ])("that is not in the contract is a 404: %s %s", async (method, path) => {
     const answer = await server.request(method, path);
     expect([answer.status, answer.body["code"]]).toEqual([404, "NOT_FOUND"]);
     expect(answer.headers.get("x-content-type-options")).toBe("nosniff");
@@ -51,7 +51,7 @@ describe("a path", () => {
     ["POST", "/dataset/ark:99999/x", "DELETE, GET, HEAD"],
     ["PUT", "/api/dataset/ark:99999/x", "DELETE, GET, HEAD"],
     ["BREW", "/", undefined],
-  ])("answers %s %s with the methods it has", async (method, path, allow) => {
+  ])("answers %s %s with its methods", async (method, path, allow) => {
     if (allow === undefined)
       return expect(statusLine(await raw(`${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`))).toMatch(
         /400|405/,
@@ -64,7 +64,7 @@ describe("a path", () => {
     ]);
   });
   it.each(["/ark:99999/%", "/ark:99999/%zz", "/ark:99999/%ff", "/dataset/%C3%28", "/%E0%A4"])(
-    "with an escape that is none is a 400: %s",
+    "with an invalid escape is a 400: %s",
     async (path) => {
       const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
       expect(statusLine(answer)).toBe("HTTP/1.1 400 Bad Request");
@@ -82,7 +82,7 @@ describe("a path", () => {
       "string_unicode",
     ]);
   });
-  it("answers with and without a slash at its end, below /api, and as a whole URL", async () => {
+  it("answers with and without a final slash, below /api, and as a whole URL", async () => {
     for (const path of [
       "/dataset",
       "/dataset/",
@@ -126,7 +126,7 @@ describe("a body", () => {
       expect(String(answer.body["detail"])).toContain(right);
     }
   });
-  it("is taken as any kind of JSON", async () => {
+  it("is accepted as any kind of JSON", async () => {
     for (const type of [
       "application/json",
       "APPLICATION/JSON; charset=utf-8",
@@ -144,41 +144,45 @@ describe("a body", () => {
       ).toBe(200);
     }
   });
-  it("that is too large is a 413 that names the setting, told before or while it comes", async () => {
-    const large = JSON.stringify({ ...bodyOf("dataset", ada.id), big: "x".repeat(5000) });
-    const announced = await server.request("POST", "/dataset", {
-      token: ada.token,
-      headers: JSON_TYPE,
-      body: large,
-    });
-    const chunked = await fetch(`${server.url}/dataset`, {
-      method: "POST",
-      headers: { ...JSON_TYPE, Authorization: `Bearer ${ada.token}` },
-      body: new Blob([large]).stream(),
-      duplex: "half",
-    });
-    for (const [status, text] of [
-      [announced.status, announced.text],
-      [chunked.status, await chunked.text()],
-    ] as const) {
-      expect([status, text.includes("MAX_BODY_BYTES"), text.includes("4096")]).toEqual([
-        413,
-        true,
-        true,
-      ]);
-    }
-    const upload = await server.request("POST", "/rocrate/upload", {
-      token: ada.token,
-      headers: { "Content-Type": "multipart/form-data; boundary=x" },
-      body: Buffer.alloc(2 << 20),
-    });
-    expect([upload.status, upload.text.includes("MAX_UPLOAD_BYTES")]).toEqual([413, true]);
-    const graphql = await server.request("POST", "/graphql", {
-      json: { query: "{ me { id } }", pad: "x".repeat(5000) },
-    });
-    expect(graphql.status).toBe(413);
-  });
-  it("that was announced too large is answered before it is sent", async () => {
+  it(
+    "that is too large is a 413 that names the setting, declared before or found while " +
+      "it arrives",
+    async () => {
+      const large = JSON.stringify({ ...bodyOf("dataset", ada.id), big: "x".repeat(5000) });
+      const announced = await server.request("POST", "/dataset", {
+        token: ada.token,
+        headers: JSON_TYPE,
+        body: large,
+      });
+      const chunked = await fetch(`${server.url}/dataset`, {
+        method: "POST",
+        headers: { ...JSON_TYPE, Authorization: `Bearer ${ada.token}` },
+        body: new Blob([large]).stream(),
+        duplex: "half",
+      });
+      for (const [status, text] of [
+        [announced.status, announced.text],
+        [chunked.status, await chunked.text()],
+      ] as const) {
+        expect([status, text.includes("MAX_BODY_BYTES"), text.includes("4096")]).toEqual([
+          413,
+          true,
+          true,
+        ]);
+      }
+      const upload = await server.request("POST", "/rocrate/upload", {
+        token: ada.token,
+        headers: { "Content-Type": "multipart/form-data; boundary=x" },
+        body: Buffer.alloc(2 << 20),
+      });
+      expect([upload.status, upload.text.includes("MAX_UPLOAD_BYTES")]).toEqual([413, true]);
+      const graphql = await server.request("POST", "/graphql", {
+        json: { query: "{ me { id } }", pad: "x".repeat(5000) },
+      });
+      expect(graphql.status).toBe(413);
+    },
+  );
+  it("that is declared too large is answered before it is sent", async () => {
     const answer = await raw(
       "POST /dataset HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n" +
         "Content-Length: 99999999\r\n\r\n",
@@ -186,7 +190,7 @@ describe("a body", () => {
     );
     expect(statusLine(answer)).toBe("HTTP/1.1 413 Payload Too Large");
   });
-  it("that never ends, or ends early, does not hold the service", async () => {
+  it("that never ends, or ends early, does not block the service", async () => {
     await raw(
       "POST /token HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: " +
         "50\r\n\r\n{",
@@ -227,9 +231,9 @@ describe("a wrong token", () => {
   });
 });
 
-describe("of two refusals", () => {
+describe("of two errors", () => {
   const bad = { token: "not a token" };
-  it("an unknown path comes before a wrong token, a wrong method before a wrong type", async () => {
+  it("an unknown path precedes a wrong token, a wrong method precedes a wrong type", async () => {
     expect((await server.request("POST", "/nothing", { ...bad, body: "x" })).status).toBe(404);
     expect(
       (
@@ -241,7 +245,7 @@ describe("of two refusals", () => {
       ).status,
     ).toBe(405);
   });
-  it("a wrong type or size comes before a wrong token, that before a wrong query or body", async () => {
+  it("a wrong type or size precedes a wrong token, which precedes a wrong query or body", async () => {
     expect(
       (
         await server.request("POST", "/dataset", {
@@ -269,31 +273,25 @@ describe("of two refusals", () => {
     ).toBe(401);
     expect((await server.request("GET", "/user?name=%00", bad)).status).toBe(401);
   });
-  it(
-    "a wrong body comes before a missing target, that before a missing right, that before a " +
-      "conflict",
-    async () => {
-      const bob = await server.person("bob");
-      const put = (json: unknown, headers = {}) =>
-        server.request("PUT", "/dataset", { token: bob.token, json, headers });
-      expect((await put({ "@id": "ark:99999/none" }, { "If-Match": '"9-9"' })).status).toBe(422);
-      expect((await put(bodyOf("dataset", bob.id), { "If-Match": '"9-9"' })).status).toBe(404);
-      const made = await server.request("POST", "/dataset", {
-        token: ada.token,
-        json: bodyOf("dataset", ada.id),
-      });
-      expect((await put({ ...made.body, owner: bob.id }, { "If-Match": '"9-9"' })).status).toBe(
-        403,
-      );
-      expect(
-        (await server.request("POST", "/dataset", { token: bob.token, json: made.body })).status,
-      ).toBe(403);
-    },
-  );
+  it("a wrong body precedes a missing target, then a missing right, then a conflict", async () => {
+    const bob = await server.person("bob");
+    const put = (json: unknown, headers = {}) =>
+      server.request("PUT", "/dataset", { token: bob.token, json, headers });
+    expect((await put({ "@id": "ark:99999/none" }, { "If-Match": '"9-9"' })).status).toBe(422);
+    expect((await put(bodyOf("dataset", bob.id), { "If-Match": '"9-9"' })).status).toBe(404);
+    const made = await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id),
+    });
+    expect((await put({ ...made.body, owner: bob.id }, { "If-Match": '"9-9"' })).status).toBe(403);
+    expect(
+      (await server.request("POST", "/dataset", { token: bob.token, json: made.body })).status,
+    ).toBe(403);
+  });
 });
 
 describe("a fault of the service", () => {
-  it("shows an id that stands in the log, and nothing of itself", async () => {
+  it("shows an id that is in the log, and no internals", async () => {
     const { records } = server.deps;
     const find = records.find;
     records.find = () => Promise.reject(new Error("secret text of a fault"));

@@ -31,7 +31,7 @@ const ids = (answer: { body: SearchAnswer }) =>
   answer.body.results.map((result) => result["@id"].slice("ark:99999/".length));
 
 describe("GET /search/basic", () => {
-  it("answers records that hold every word, with totals, scores and what was found", async () => {
+  it("returns records that contain every word, with totals, scores and highlights", async () => {
     const { status, body } = await ask("/search/basic?query=nucleus+image");
     expect(status).toBe(200);
     expect(body).toEqual({
@@ -56,7 +56,7 @@ describe("GET /search/basic", () => {
     });
   });
 
-  it("leaves out what was deleted, and what of a user nobody may see", async () => {
+  it("omits deleted records, and private data of users", async () => {
     expect(ids(await ask("/search/basic?query=images")).toSorted()).toEqual([
       "counter",
       "counts",
@@ -66,7 +66,7 @@ describe("GET /search/basic", () => {
     expect(ids(await ask("/search/basic?query=ada"))).toContain("user-ada");
   });
 
-  it("keeps to a kind, by any of its names, and gives pages", async () => {
+  it("filters by kind, by any of its names, and returns pages", async () => {
     for (const type of [
       "software",
       "Software",
@@ -78,7 +78,7 @@ describe("GET /search/basic", () => {
     expect([body.total_results, body.results.length]).toEqual([3, 1]);
   });
 
-  it("forgives a typo only when nothing holds the words as they are", async () => {
+  it("tolerates a typo only when no record contains the words as written", async () => {
     expect(ids(await ask("/search/basic?query=nuclues"))).toEqual(["images"]);
     expect((await ask("/search/basic?query=xylophone")).body).toMatchObject({
       total_results: 0,
@@ -104,7 +104,7 @@ describe("GET /search/basic", () => {
 });
 
 describe("GET /search/semantic", () => {
-  it("finds what holds any of the words", async () => {
+  it("finds records that contain any of the words", async () => {
     expect((await ask("/search/basic?query=nucleus+proteome")).body.total_results).toBe(0);
     expect(ids(await ask("/search/semantic?query=nucleus+proteome"))[0]).toBe("images");
   });
@@ -125,7 +125,7 @@ describe("an identifier in the search box", () => {
     },
   );
 
-  it("is no text of a crate's entities, wherever it stands in them", async () => {
+  it("is no searched text of a crate's entities, in any place", async () => {
     const python = {
       "@id": "ark:59852/software-clusters-Xyz",
       "@type": "SoftwareSourceCode",
@@ -184,7 +184,7 @@ describe("an identifier in the search box", () => {
 });
 
 describe("search in GraphQL", () => {
-  it("finds the same, as records", async () => {
+  it("returns the same, as records", async () => {
     const { body } = await server.graphql<{
       search: {
         totalResults: number;

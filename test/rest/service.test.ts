@@ -19,7 +19,7 @@ const outside = (text: string): string[] =>
     .filter((url) => !url.startsWith(server.url));
 
 describe("GET /healthz", () => {
-  it("tells of every store", async () => {
+  it("reports every store", async () => {
     const answer = await server.request("GET", "/healthz");
     expect([answer.status, answer.headers.get("cache-control")]).toEqual([200, "no-store"]);
     expect(answer.body).toMatchObject({
@@ -29,7 +29,7 @@ describe("GET /healthz", () => {
     expect(["ok", "loading"]).toContain((answer.body["checks"] as { index: string }).index);
     await expect.poll(async () => (await server.request("GET", "/healthz")).body["lag"]).toBe(0);
   });
-  it("is 503 when one fails, and does not show its inside", async () => {
+  it("is 503 when one fails, and shows no internals", async () => {
     const { objects } = server.deps;
     const health = objects.health;
     objects.health = () =>
@@ -61,7 +61,7 @@ describe("GET /readyz", () => {
       server.deps[part].health = health;
     });
   };
-  it("is for a node that reaches its records, whatever else is away", async () => {
+  it("is for a node that reaches its records, whatever else is unavailable", async () => {
     const answer = await server.request("GET", "/readyz");
     expect([answer.status, answer.headers.get("cache-control"), answer.body["status"]]).toEqual([
       200,
@@ -90,7 +90,7 @@ describe("GET /readyz", () => {
     );
     expect((await server.request("GET", "/readyz")).status).toBe(200);
   });
-  it("does not wait for a part that does not answer, and tells of an outage once", async () => {
+  it("does not wait for a component that does not answer, and logs an outage once", async () => {
     const hurried = await startServer({ HEALTH_TIMEOUT: "100ms" });
     try {
       hurried.deps.objects.health = () => new Promise(() => {});
@@ -109,7 +109,7 @@ describe("GET /readyz", () => {
 
 describe("pages", () => {
   it.each(["/", "/docs", "/graphql"])(
-    "GET %s is HTML that loads nothing from elsewhere and runs no script of others",
+    "GET %s is HTML that loads nothing from elsewhere and runs only its own scripts",
     async (path) => {
       const answer = await server.request("GET", path, { headers: { Accept: "text/html" } });
       expect([answer.status, answer.headers.get("content-type")]).toEqual([
@@ -128,7 +128,7 @@ describe("pages", () => {
         ).toBeLessThan(400);
     },
   );
-  it("have assets without an outside URL", async () => {
+  it("have assets without an external URL", async () => {
     const folder = join(packageRoot, "src", "web", "assets");
     const names = readdirSync(folder);
     expect(names.length).toBeGreaterThan(2);
@@ -141,7 +141,7 @@ describe("pages", () => {
       ]);
     }
   });
-  it("name the address the registry is reached at, whatever the Host header says", async () => {
+  it("name the configured address of the registry, whatever the Host header says", async () => {
     const answer = await server.request("GET", "/", {
       headers: { "X-Forwarded-Host": "evil.example" },
     });

@@ -97,14 +97,14 @@ describe("slow bodies", () => {
     expect(answer).toContain("BODY_MIN_RATE");
   });
 
-  it("ends a body that was refused already and goes on dripping", async () => {
+  it("ends a refused body whose client continues to send slowly", async () => {
     const client = new SlowClient(server.url).drip(
       `${head("POST", "/dataset", "application/json")}Content-Length: 9000\r\n\r\n{`,
     );
     expect(await within(5_000, client.ended)).toMatch(/^HTTP\/1\.1 401 /);
   });
 
-  it("ends a connection that sends no headers, or none to their end", async () => {
+  it("ends a connection that sends no headers, or incomplete ones", async () => {
     expect(await within(5_000, new SlowClient(server.url).ended)).not.toBe("still open");
     expect(
       await within(
@@ -114,7 +114,7 @@ describe("slow bodies", () => {
     ).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  it("accepts an upload that lasts many periods at the least rate", async () => {
+  it("accepts an upload that lasts many periods at the minimum rate", async () => {
     const form = Buffer.from(
       `--b\r\nContent-Disposition: form-data; name="download"\r\n\r\n` +
         `${JSON.stringify(bodyOf("datadownload", ada.id))}\r\n--b\r\nContent-Disposition: ` +
@@ -148,8 +148,8 @@ describe("connections", () => {
   afterAll(() => server?.stop());
 
   it(
-    "are limited by address and in all, with a 503 that names the setting, and are free again " +
-      "once closed",
+    "are limited by address and in all, with a 503 that names the setting, and are free " +
+      "again once closed",
     async () => {
       server = await startServer({ MAX_CONNECTIONS: "12", MAX_CONNECTIONS_PER_ADDRESS: "10" });
       const clients = await Promise.all(

@@ -82,7 +82,7 @@ async function stream(
 }
 
 describe("the list of one's uploads", () => {
-  it("is in pages, newest first, and one's own", async () => {
+  it("is paged, newest first, and lists one's own only", async () => {
     const ids = [await queued(bob), await queued(bob), await queued(bob)];
     await queued(ada);
     const first = await registry.ask("/rocrate/upload/status?limit=2", { token: bob.token });
@@ -107,7 +107,7 @@ describe("the list of one's uploads", () => {
 });
 
 describe("cancelling an upload", () => {
-  it("ends one that is queued, once, and for its uploader only", async () => {
+  it("ends a queued one, once, and for its uploader only", async () => {
     const id = await queued(ada);
     expect((await registry.ask(status(id), { method: "DELETE", token: bob.token })).status).toBe(
       404,
@@ -155,7 +155,7 @@ describe("cancelling an upload", () => {
 });
 
 describe("an upload's progress, as server-sent events", () => {
-  it("begins with its state, tells each change, and ends with its end", async () => {
+  it("begins with its state, reports each change, and completes with the final state", async () => {
     const archive = await largeCrate("followed", 2000);
     const { submissionUUID: id } = (await registry.upload(archive, ada.token)).body;
     const { response, reading, events } = await stream(id as string);
@@ -188,8 +188,8 @@ describe("an upload's progress, as server-sent events", () => {
   });
 
   it(
-    "gives signs of life while nothing happens, and leaves nothing behind when the client " +
-      "hangs up",
+    "sends heartbeats while nothing happens, and frees its resources when the client " +
+      "disconnects",
     async () => {
       const id = await queued(ada);
       const before = watchers();
@@ -212,7 +212,7 @@ describe("an upload's progress, as server-sent events", () => {
     });
   });
 
-  it("is open for MAX_EVENT_STREAMS at a time", async () => {
+  it("is limited to MAX_EVENT_STREAMS concurrent streams", async () => {
     const id = await queued(ada);
     const open = await Promise.all([stream(id), stream(id), stream(id)]);
     const refused = await stream(id);
@@ -256,7 +256,7 @@ describe("an upload's progress, as server-sent events", () => {
 });
 
 describe("uploading again over REST and GraphQL", () => {
-  it("is a conflict that names the way out, and with it an update", async () => {
+  it("is a conflict whose message names update, and an update with it", async () => {
     const root = { "@id": "ark:99999/again", name: "Again" };
     await registry.take(
       await crate([{ "@id": "a.csv", "@type": "File", name: "A" }], { "a.csv": "a" }, root),
@@ -333,41 +333,37 @@ describe("uploading again over REST and GraphQL", () => {
     expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "C" });
   });
 
-  it(
-    "of the metadata alone, as it is given out, changes what says something else and leaves " +
-      "the files",
-    async () => {
-      const { body } = await registry.ask("/rocrate/ark:99999/again");
-      const changed = {
-        ...body,
-        "@graph": body["@graph"].map((one: Json) =>
-          one["@id"] === "ark:99999/again/a.csv" ? { ...one, name: "D" } : one,
-        ),
-      };
-      expect(
-        await registry.ask("/rocrate/metadata", { token: ada.token, body: changed }),
-      ).toMatchObject({ status: 409, body: { code: "CRATE_EXISTS" } });
-      const updated = await registry.ask("/rocrate/metadata?update=true", {
-        token: ada.token,
-        body: changed,
-      });
-      expect(updated, updated.text).toMatchObject({
-        status: 200,
-        body: { submission: { status: "finished", identifiersMinted: 0 } },
-      });
-      expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "D" });
-      expect(
-        (await registry.ask("/datadownload/ark:99999/again/a.csv/download", { token: ada.token }))
-          .text,
-      ).toBe("a");
-      expect(
-        (await registry.ask("/rocrate/archived/download/ark:99999/again", { token: ada.token }))
-          .status,
-      ).toBe(200);
-    },
-  );
+  it("of the exported metadata alone changes the records that differ and leaves the files", async () => {
+    const { body } = await registry.ask("/rocrate/ark:99999/again");
+    const changed = {
+      ...body,
+      "@graph": body["@graph"].map((one: Json) =>
+        one["@id"] === "ark:99999/again/a.csv" ? { ...one, name: "D" } : one,
+      ),
+    };
+    expect(
+      await registry.ask("/rocrate/metadata", { token: ada.token, body: changed }),
+    ).toMatchObject({ status: 409, body: { code: "CRATE_EXISTS" } });
+    const updated = await registry.ask("/rocrate/metadata?update=true", {
+      token: ada.token,
+      body: changed,
+    });
+    expect(updated, updated.text).toMatchObject({
+      status: 200,
+      body: { submission: { status: "finished", identifiersMinted: 0 } },
+    });
+    expect((await registry.ask("/ark:99999/again/a.csv")).body).toMatchObject({ name: "D" });
+    expect(
+      (await registry.ask("/datadownload/ark:99999/again/a.csv/download", { token: ada.token }))
+        .text,
+    ).toBe("a");
+    expect(
+      (await registry.ask("/rocrate/archived/download/ark:99999/again", { token: ada.token }))
+        .status,
+    ).toBe(200);
+  });
 
-  it("of the demo crate, given back and uploaded, keeps the answers about its provenance", async () => {
+  it("of the exported demo crate preserves the answers about its provenance", async () => {
     const { rocrateIdentifier: root } = await registry.take(await buildDemoCrate(), ada.token);
     const computations = async () => (await registry.ask("/computation")).body as unknown as Json[];
     const before = await computations();

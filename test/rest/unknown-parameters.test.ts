@@ -14,7 +14,7 @@ const lists = OPERATIONS.filter(
   ({ method, operationId }) => method === "get" && /^(?:list|search)_/.test(operationId),
 ).map(({ path }) => path);
 
-describe("a query parameter that a list or a search does not know", () => {
+describe("an unknown query parameter of a list or a search", () => {
   it.each(lists)("of GET %s is a 422 that lists the known ones", async (path) => {
     const { status, body } = await server.request<{
       detail: { loc: string[]; msg: string; type: string }[];

@@ -29,7 +29,7 @@ const put = (id: string, json: unknown, token = ada.token, headers: Record<strin
   server.request("PUT", `/${id}`, { token, json, headers });
 
 describe("PUT /ark:…", () => {
-  it.each(WRITABLE)("takes the body of the record's own kind: %s", async (kind) => {
+  it.each(WRITABLE)("accepts the body of the record's own kind: %s", async (kind) => {
     const { id, body } = await made(kind);
     const { "@id": _id, ...unnamed }: JsonObject = { ...body, name: "renamed" };
     expect(await put(id, unnamed)).toMatchObject({ status: 200, body: { ...unnamed, "@id": id } });
@@ -37,7 +37,7 @@ describe("PUT /ark:…", () => {
       detail: [{ loc: ["body", "description"], type: "string_too_short" }],
     });
   });
-  it("takes a user's body, with its required fields", async () => {
+  it("accepts a user's body, with its required fields", async () => {
     expect((await put(ada.id, { name: "Ada" })).body).toMatchObject({
       detail: [{ loc: ["body", "email"] }, { loc: ["body", "password"] }],
     });
@@ -49,27 +49,23 @@ describe("PUT /ark:…", () => {
         .status,
     ).toBe(403);
   });
+  it("refuses another identifier in the body than in the path, along with all other errors", async () => {
+    const { id, body } = await made("dataset");
+    expect((await put(id, { ...body, "@id": id.replace("ark:", "ark:/") })).status).toBe(200);
+    expect((await put(id.replaceAll("-", ""), body)).status).toBe(200);
+    expect(await put(id, { ...body, "@id": "ark:99999/another", name: 1 })).toMatchObject({
+      status: 422,
+      body: {
+        detail: [{ loc: ["body", "name"] }, { loc: ["body", "@id"], type: "value_error" }],
+      },
+    });
+    expect((await put(id, { ...body, "@id": "no ark" })).body).toMatchObject({
+      detail: [{ loc: ["body", "@id"], type: "value_error" }],
+    });
+  });
   it(
-    "refuses another identifier in the body than in the path, along with all else that is " +
-      "wrong",
-    async () => {
-      const { id, body } = await made("dataset");
-      expect((await put(id, { ...body, "@id": id.replace("ark:", "ark:/") })).status).toBe(200);
-      expect((await put(id.replaceAll("-", ""), body)).status).toBe(200);
-      expect(await put(id, { ...body, "@id": "ark:99999/another", name: 1 })).toMatchObject({
-        status: 422,
-        body: {
-          detail: [{ loc: ["body", "name"] }, { loc: ["body", "@id"], type: "value_error" }],
-        },
-      });
-      expect((await put(id, { ...body, "@id": "no ark" })).body).toMatchObject({
-        detail: [{ loc: ["body", "@id"], type: "value_error" }],
-      });
-    },
-  );
-  it(
-    "refuses without a token, without a body, for strangers, for another revision, and on " +
-      "what is not there",
+    "refuses without a token, without a body, for other users, at another revision, and " +
+      "for a missing record",
     async () => {
       const { id, body } = await made("dataset");
       expect((await server.request("PUT", `/${id}`, { json: body })).status).toBe(401);
@@ -83,7 +79,7 @@ describe("PUT /ark:…", () => {
       expect((await put(id, body)).status).toBe(410);
     },
   );
-  it("leaves what a crate brought with its uploader, whoever the body names or does not name", async () => {
+  it("leaves records of a crate with its uploader, whatever owner the body names", async () => {
     const form = new FormData();
     form.set(
       "file",
@@ -133,15 +129,19 @@ describe("PUT /computation/execute/ark:…", () => {
     expect(Number(answer.headers.get("retry-after"))).toBeGreaterThan(0);
     expect((await server.request("GET", `/computation/${id}`)).headers.get("etag")).toBe('"1-0"');
   });
-  it("refuses before that without a token, on what is no computation, and for strangers", async () => {
-    const { id } = await made("computation");
-    expect((await execute(id)).status).toBe(401);
-    expect((await execute("ark:99999/nothing", ada.token)).status).toBe(404);
-    expect((await execute(ada.id, ada.token)).status).toBe(404);
-    expect((await execute(id, other.token)).status).toBe(403);
-    await server.request("DELETE", `/computation/${id}`, { token: ada.token });
-    expect((await execute(id, ada.token)).status).toBe(410);
-  });
+  it(
+    "refuses before that without a token, for a record that is no computation, and for " +
+      "other users",
+    async () => {
+      const { id } = await made("computation");
+      expect((await execute(id)).status).toBe(401);
+      expect((await execute("ark:99999/nothing", ada.token)).status).toBe(404);
+      expect((await execute(ada.id, ada.token)).status).toBe(404);
+      expect((await execute(id, other.token)).status).toBe(403);
+      await server.request("DELETE", `/computation/${id}`, { token: ada.token });
+      expect((await execute(id, ada.token)).status).toBe(410);
+    },
+  );
 });
 
 describe("WRITE_RATE", () => {
@@ -152,8 +152,8 @@ describe("WRITE_RATE", () => {
   afterAll(() => limited.stop());
 
   it(
-    "ends the writes of an account for the rest of the minute, at all doors together, and no " +
-      "one else's",
+    "refuses further writes of an account within a minute, over all interfaces together, " +
+      "and of no other",
     async () => {
       const [busy, calm] = [await limited.person("busy"), await limited.person("calm")];
       const create = (token: string) =>
@@ -206,20 +206,16 @@ describe("WRITE_RATE", () => {
       ).toBe(200);
     },
   );
-  it(
-    "counts new accounts by the address they come from, and does not hide that a token is " +
-      "missing",
-    async () => {
-      const register = (name: string) =>
-        limited.request("POST", "/user", {
-          json: { name, email: `${name}@example.org`, password: PASSWORD },
-        });
-      const statuses: number[] = [];
-      for (const name of ["a", "b", "c", "d", "e"]) statuses.push((await register(name)).status);
-      expect(statuses).toContain(429);
-      expect((await limited.request("POST", "/dataset", { json: {} })).status).toBe(401);
-    },
-  );
+  it("counts new accounts by their client address, and still reports a missing token", async () => {
+    const register = (name: string) =>
+      limited.request("POST", "/user", {
+        json: { name, email: `${name}@example.org`, password: PASSWORD },
+      });
+    const statuses: number[] = [];
+    for (const name of ["a", "b", "c", "d", "e"]) statuses.push((await register(name)).status);
+    expect(statuses).toContain(429);
+    expect((await limited.request("POST", "/dataset", { json: {} })).status).toBe(401);
+  });
 });
 
 it("no request ended in a fault", () => expect(server.faults).toEqual([]));

@@ -4,8 +4,8 @@ import { ConcurrencyLimit } from "../../src/services/concurrency-limit.js";
 
 const never = new AbortController().signal;
 
-describe("turns", () => {
-  it("let so many works run at a time, in the order they came", async () => {
+describe("the concurrency limit", () => {
+  it("runs a limited number of jobs at a time, in the order of arrival", async () => {
     const limit = new ConcurrencyLimit(2);
     const order: string[] = [];
     let running = 0;
@@ -24,7 +24,7 @@ describe("turns", () => {
     expect(most).toBe(2);
   });
 
-  it("go on after a work that failed, and pass over those that left", async () => {
+  it("continues after a job that failed, and skips callers that left", async () => {
     const limit = new ConcurrencyLimit(1);
     const leaving = new AbortController();
     let end = () => {};
@@ -44,7 +44,7 @@ describe("turns", () => {
     expect(await third).toBe("third");
   });
 
-  it("refuse those who come when the line is full, and only those", async () => {
+  it("refuses callers when the queue is full, and only those", async () => {
     const limit = new ConcurrencyLimit(1, 1);
     let end = () => {};
     const first = limit.run(
@@ -64,7 +64,7 @@ describe("turns", () => {
     expect(await second).toBe("second");
   });
 
-  it("end with the registry, those that run and those that wait", async () => {
+  it("ends with the registry, for running and queued jobs", async () => {
     const limit = new ConcurrencyLimit(1);
     const running = limit.run(
       never,

@@ -36,7 +36,7 @@ const answer = (status: number, body: string): string =>
   `HTTP/1.1 ${status} x\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
 
 describe("KeptConnections", () => {
-  it("does not take the answer to a refused body for the next answer", async () => {
+  it("does not read the answer to a refused body as the next answer", async () => {
     const taken = new Set<Socket>();
     const url = await serve((socket, bytes) => {
       // Refuses before it reads the body, which it takes for a request, and answers that one first.
@@ -52,7 +52,7 @@ describe("KeptConnections", () => {
     expect(await send(url, "{}")).toBe("right");
   });
 
-  it("sends a request again when the server closes a kept connection", async () => {
+  it("sends a request again when the server closes a cached connection", async () => {
     let requests = 0;
     const url = await serve((socket) => {
       requests++;

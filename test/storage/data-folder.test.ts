@@ -36,28 +36,32 @@ describe("the data folder", () => {
     rmSync(folder, { recursive: true });
   });
 
-  test("holds only files that nobody else can read, also where the operator made it for everyone", async () => {
-    chmodSync(folder, 0o755);
-    await makePrivate(folder, () => {});
-    const records = await openSqliteRecordStore({ file: join(folder, "records.db") });
-    const objects = await openFileObjects(join(folder, "objects"));
-    await write(records, create("ark:99999/one"));
-    await (await objects.stage([Buffer.from("bytes")] as never)).publish();
-    await objects.health();
-    expect(readdirSync(folder)).toEqual(
-      expect.arrayContaining([
-        "records.db",
-        "records.db-wal",
-        "records.db-shm",
-        "records.db.lock",
-        "records.db.pid",
-      ]),
-    );
-    expect(open(folder)).toEqual([]);
-    await records.close();
-  });
+  test(
+    "contains only files that nobody else can read, also where the operator made it " +
+      "readable for everyone",
+    async () => {
+      chmodSync(folder, 0o755);
+      await makePrivate(folder, () => {});
+      const records = await openSqliteRecordStore({ file: join(folder, "records.db") });
+      const objects = await openFileObjects(join(folder, "objects"));
+      await write(records, create("ark:99999/one"));
+      await (await objects.stage([Buffer.from("bytes")] as never)).publish();
+      await objects.health();
+      expect(readdirSync(folder)).toEqual(
+        expect.arrayContaining([
+          "records.db",
+          "records.db-wal",
+          "records.db-shm",
+          "records.db.lock",
+          "records.db.pid",
+        ]),
+      );
+      expect(open(folder)).toEqual([]);
+      await records.close();
+    },
+  );
 
-  test("is closed to others at the start with what an earlier version left open in it", async () => {
+  test("is closed to others at the start, including files of an earlier version", async () => {
     for (const name of [
       "records.db",
       "records.db-wal",

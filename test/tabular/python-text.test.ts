@@ -3,7 +3,7 @@ import { floatText, integerText, quoted, valueText } from "../../src/tabular/rul
 
 // What Python 3 prints for the same values.
 describe("values in messages", () => {
-  it("strings are quoted as Python quotes them", () => {
+  it("strings are quoted as in Python", () => {
     expect(
       [
         "a",
@@ -35,7 +35,7 @@ describe("values in messages", () => {
     ]);
   });
 
-  it("floats have at least one decimal, and exponents where Python has them", () => {
+  it("floats have at least one decimal, and exponents as in Python", () => {
     expect(
       [2, 0, -0, 0.1, 1e15, 1e16, 123456789012345680, 1e-4, 1e-5, 1.5e-7, 1e22, 1e300, -2.5].map(
         floatText,
@@ -66,7 +66,7 @@ describe("values in messages", () => {
     ]).toEqual(["0", "0", "1000000000000000000000", "12345678901234567890"]);
   });
 
-  it("values of JSON are written as Python would", () => {
+  it("values of JSON are written as in Python", () => {
     expect(valueText([1, 2.5, "a", true, null, { b: [] }])).toBe(
       "[1, 2.5, 'a', True, None, {'b': []}]",
     );

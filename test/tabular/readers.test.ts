@@ -67,7 +67,7 @@ const chunk = fc.oneof(
 const table = fc.array(chunk, { maxLength: 40 }).map((chunks) => chunks.join(""));
 
 describe("the scanner and the reference reader", () => {
-  it("give the same rows for any text, wherever the parts are cut", async () => {
+  it("return the same rows for any text, wherever the chunks are cut", async () => {
     await fc.assert(
       fc.asyncProperty(
         table,
@@ -82,7 +82,7 @@ describe("the scanner and the reference reader", () => {
     );
   });
 
-  it("give the same rows for well-formed tables, with a byte order mark or without", async () => {
+  it("return the same rows for well-formed tables, with a byte order mark or without", async () => {
     const quote = (cell: string): string => `"${cell.replaceAll('"', '""')}"`;
     const cell = fc
       .tuple(
@@ -107,7 +107,7 @@ describe("the scanner and the reference reader", () => {
     );
   });
 
-  it("give the same rows when a table is longer than a block", async () => {
+  it("return the same rows when a table is longer than a block", async () => {
     const text = Array.from(
       { length: 30_000 },
       (_, row) => `${row},"a, ""b"" ${"x".repeat(row % 40)}\n",é${row % 7 === 0 ? "\r\n" : "\n"}`,
@@ -120,7 +120,7 @@ describe("the scanner and the reference reader", () => {
     expect(own).toEqual(other);
   });
 
-  it("read separators of several characters, and such as are not ASCII, through the reference", async () => {
+  it("read separators of several characters, and non-ASCII ones, through the reference", async () => {
     expect(await read('a||"b||c"||d\n1||2\n', "||")).toEqual([
       [0, ["a", "b||c", "d"]],
       [1, ["1", "2"]],
@@ -158,7 +158,7 @@ describe("rows", () => {
     expect(await read(text)).toEqual(rows.map((cells, number) => [number, cells]));
   });
 
-  it("are as many columns as they have, each row for itself", async () => {
+  it("may have different numbers of columns", async () => {
     expect(await read("a\nb,c,d\ne,f\n")).toEqual([
       [0, ["a"]],
       [1, ["b", "c", "d"]],
@@ -166,7 +166,7 @@ describe("rows", () => {
     ]);
   });
 
-  it("of a quote that never closes are none: the row is named", async () => {
+  it("of an unclosed quote are none: the row is named", async () => {
     for (const separator of [",", "||"])
       expect(await read('a\n"b\nc\n', separator)).toBe("a quoted cell in row 1  is never closed");
   });

@@ -11,7 +11,7 @@ const converts = async (type: string, ...cells: string[]): Promise<string[]> => 
 };
 
 describe("cells become values", () => {
-  it("an integer is a sign or none and digits, blanks around it do not count", async () => {
+  it("an integer is an optional sign and digits; surrounding spaces do not count", async () => {
     const good = ["0", "7", "-7", "+7", "007", " 7 ", "99999999999999999999"];
     expect(
       await converts(
@@ -77,18 +77,22 @@ describe("cells become values", () => {
     expect(await judge({ type: "string" }, "a", "", " ", "é")).toEqual([]);
   });
 
-  it("a column that the row does not have is an IndexError, columns without property are none", async () => {
-    const { errors } = await check(
-      "1,x,y\n\n2\n",
-      schemaWith({ a: { type: "string", index: 0 }, b: { type: "string", index: 1 } }),
-    );
-    expect(lines(errors)).toEqual([
-      "1 ParsingError IndexError: Failed to Parse Attribute b for Row 1",
-      "2 ParsingError IndexError: Failed to Parse Attribute b for Row 2",
-    ]);
-  });
+  it(
+    "a column that the row does not have is an IndexError; columns without property are " +
+      "ignored",
+    async () => {
+      const { errors } = await check(
+        "1,x,y\n\n2\n",
+        schemaWith({ a: { type: "string", index: 0 }, b: { type: "string", index: 1 } }),
+      );
+      expect(lines(errors)).toEqual([
+        "1 ParsingError IndexError: Failed to Parse Attribute b for Row 1",
+        "2 ParsingError IndexError: Failed to Parse Attribute b for Row 2",
+      ]);
+    },
+  );
 
-  it("an array takes what columns there are, and one element that does not convert fails it", async () => {
+  it("an array takes the existing columns, and one element that does not convert fails it", async () => {
     const schema = schemaWith({
       open: { type: "array", index: "1::", items: { type: "integer" } },
       start: { type: "array", index: "::1", items: { type: "string" } },
@@ -101,7 +105,7 @@ describe("cells become values", () => {
     ]);
   });
 
-  it("a column of type null is not looked at", async () => {
+  it("a column of type null is ignored", async () => {
     expect(
       (
         await check(
@@ -269,8 +273,8 @@ describe("keywords", () => {
   });
 
   it(
-    "do not judge a row that does not convert; every property that fails is named, in the " +
-      "schema's order",
+    "are not applied to a row that does not convert; every failing property is named, in " +
+      "the schema's order",
     async () => {
       const schema = schemaWith({
         z: { type: "integer", index: 0 },

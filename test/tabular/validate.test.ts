@@ -8,7 +8,7 @@ import { check, lines, parts, schemaWith } from "./tables.js";
 const schema = schemaWith({ a: { type: "integer", index: 0, minimum: 1 } }, { header: true });
 
 describe("validateTable", () => {
-  it("numbers data rows from zero and says the line of the file", async () => {
+  it("numbers data rows from zero and reports the line of the file", async () => {
     const { errors } = await check('h\n1\nx\n"\n0\n"\n0\n', schema);
     expect(errors.map(({ row, line }) => [row, line])).toEqual([
       [1, 3],
@@ -21,23 +21,27 @@ describe("validateTable", () => {
     expect((await check(text, schema)).summary).toMatchObject({ errors: 0, rows: 0 });
   });
 
-  it("gives the same errors whether gzip or not, in parts of any length, with a mark or CRLF", async () => {
-    const text = "h\n1\nx\n0\n3\n";
-    const expected = lines((await check(text, schema)).errors);
-    expect(expected).toHaveLength(2);
-    for (const bytes of [
-      gzipSync(text),
-      Buffer.from(`\uFEFF${text}`),
-      Buffer.from(text.replaceAll("\n", "\r\n")),
-      Buffer.from(text.replaceAll("\n", "\r")),
-      gzipSync(`\uFEFF${text}`),
-    ]) {
-      for (const part of [1, 2, 5000])
-        expect(lines((await check(bytes, schema, { part })).errors)).toEqual(expected);
-    }
-  });
+  it(
+    "returns the same errors for gzip and plain text, chunks of any length, a byte order " +
+      "mark or CRLF",
+    async () => {
+      const text = "h\n1\nx\n0\n3\n";
+      const expected = lines((await check(text, schema)).errors);
+      expect(expected).toHaveLength(2);
+      for (const bytes of [
+        gzipSync(text),
+        Buffer.from(`\uFEFF${text}`),
+        Buffer.from(text.replaceAll("\n", "\r\n")),
+        Buffer.from(text.replaceAll("\n", "\r")),
+        gzipSync(`\uFEFF${text}`),
+      ]) {
+        for (const part of [1, 2, 5000])
+          expect(lines((await check(bytes, schema, { part })).errors)).toEqual(expected);
+      }
+    },
+  );
 
-  it("takes sources that fill their buffer anew", async () => {
+  it("accepts sources that reuse their buffer", async () => {
     const text = Buffer.from(
       `h\n${Array.from({ length: 20_000 }, (_, row) => `${row}\n`).join("")}`,
     );
@@ -62,7 +66,7 @@ describe("validateTable", () => {
     }
   });
 
-  it("sums up what it found", async () => {
+  it("summarizes its findings", async () => {
     const { summary } = await check("h\n1\nx\n0\n-1\n\n4\n", schema);
     expect(summary).toEqual({
       rows: 6,
@@ -89,7 +93,7 @@ describe("validateTable", () => {
     expect(read).toBeLessThan(100);
   });
 
-  it("may be left before its end", async () => {
+  it("may be stopped before its end", async () => {
     const run = validateTable(parts(Buffer.from("h\nx\ny\n")), schema);
     for await (const error of run) {
       expect(error.row).toBe(0);
@@ -97,7 +101,7 @@ describe("validateTable", () => {
     }
   });
 
-  it("passes on what the source fails with", async () => {
+  it("passes on the error of the source", async () => {
     const broken = async function* () {
       yield Buffer.from("h\n1\n".padEnd(9000, "1"));
       throw new Error("the disk is gone");
@@ -108,7 +112,7 @@ describe("validateTable", () => {
       ).rejects.toThrow("the disk is gone");
   });
 
-  it("keeps memory flat while a table of 60 MB is read", async () => {
+  it("uses constant memory while a table of 60 MB is read", async () => {
     const block = Buffer.from("12,some text that is long enough,x\n".repeat(1000));
     const source = async function* () {
       for (let index = 0; index < 1700; index++) yield block;
@@ -129,7 +133,7 @@ describe("validateTable", () => {
 });
 
 describe("a schema", () => {
-  it("names where columns are: a number, or a slice whose end is not included", () => {
+  it("names the place of columns: a number, or a slice whose end is not included", () => {
     expect(parseColumnIndex(3, false)).toEqual({ kind: "column", at: 3 });
     expect(parseColumnIndex("6", false)).toEqual({ kind: "column", at: 6 });
     expect([

@@ -50,26 +50,30 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     return { page, outside, faults };
   }
 
-  test("the front page leads to every door, asks nothing of others, and resolves an identifier", async () => {
-    const { page, outside, faults } = await open("/");
-    expect(await page.title()).toBe("Arkgraph");
-    const links = await page
-      .locator(".cards a")
-      .evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute("href")!));
-    for (const link of links.filter((href) => href !== "/graphql"))
-      expect((await fetch(registry.url + link)).status, link).toBe(200);
-    await page.fill("#id", "ark:99999/nothing-here");
-    await Promise.all([page.waitForURL(/ark:99999\/nothing-here/), page.click("button")]);
-    expect(await page.textContent("body")).toContain(
-      "Nothing is stored under ark:99999/nothing-here",
-    );
-    expect({ outside, faults: faults.filter((fault) => !fault.includes("404")) }).toEqual({
-      outside: [],
-      faults: [],
-    });
-  });
+  test(
+    "the front page leads to every interface, loads nothing from elsewhere, and resolves " +
+      "an identifier",
+    async () => {
+      const { page, outside, faults } = await open("/");
+      expect(await page.title()).toBe("Arkgraph");
+      const links = await page
+        .locator(".cards a")
+        .evaluateAll((anchors) => anchors.map((anchor) => anchor.getAttribute("href")!));
+      for (const link of links.filter((href) => href !== "/graphql"))
+        expect((await fetch(registry.url + link)).status, link).toBe(200);
+      await page.fill("#id", "ark:99999/nothing-here");
+      await Promise.all([page.waitForURL(/ark:99999\/nothing-here/), page.click("button")]);
+      expect(await page.textContent("body")).toContain(
+        "Nothing is stored under ark:99999/nothing-here",
+      );
+      expect({ outside, faults: faults.filter((fault) => !fault.includes("404")) }).toEqual({
+        outside: [],
+        faults: [],
+      });
+    },
+  );
 
-  test("the explorer shows every operation of the contract and asks nothing of others", async () => {
+  test("the explorer shows every operation of the contract and loads nothing from elsewhere", async () => {
     const { page, outside, faults } = await open("/docs");
     await page.waitForSelector(".opblock-tag");
     // Tags are collapsed, so that the page begins with what there is.
@@ -132,7 +136,7 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     90_000,
   );
 
-  test("the GraphQL explorer knows the schema, runs a query and asks nothing of others", async () => {
+  test("the GraphQL explorer knows the schema, runs a query and loads nothing from elsewhere", async () => {
     const { page, outside, faults } = await open("/graphql");
     await page.click(".graphiql-execute-button");
     // Locators: the page's policy lets no script be made of text, which a function to wait for
@@ -160,8 +164,8 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
   });
 
   test(
-    "the SPARQL page answers each of its examples as a table, tells what a broken query " +
-      "lacks, and asks nothing of others",
+    "the SPARQL page shows each of its examples as a table, explains errors, and loads " +
+      "nothing from elsewhere",
     async () => {
       const { page, outside, faults } = await open("/sparql");
       const examples = await page

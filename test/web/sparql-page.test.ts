@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 import { sparqlPage } from "../../src/web/pages.js";
 
-test("the page at /sparql runs its own script only, and asks no other site", () => {
+test("the page at /sparql runs its own script only, and loads nothing from elsewhere", () => {
   const html = sparqlPage();
   expect(
     [...html.matchAll(/(?:src|href)="([^"]+)"/g)].every(([, target]) => target!.startsWith("/")),

@@ -37,7 +37,7 @@ const client = (port: number, timeout = 5000): DockerClient =>
   new DockerClient({ host: "127.0.0.1", port }, timeout);
 
 describe("the client of a container engine", () => {
-  it("speaks the version that the engine names, and passes on what it refuses in its words", async () => {
+  it("uses the API version that the engine names, and reports the engine's own error messages", async () => {
     const port = await engine(
       (req, res) =>
         void (req.url === "/v1.44/info"
@@ -50,27 +50,23 @@ describe("the client of a container engine", () => {
     );
   });
 
-  it(
-    "waits no longer than CONTAINER_TIMEOUT for a silent one, not even in the middle of an " +
-      "answer",
-    async () => {
-      const port = await engine(
-        (req, res) => void (req.url!.endsWith("half") && res.writeHead(200).write('{"ok":')),
-      );
-      await expect(client(port, 200).json("GET", "/silent")).rejects.toThrow(
-        /within CONTAINER_TIMEOUT=200 ms/,
-      );
-      await expect(client(port, 200).json("GET", "/half")).rejects.toBeInstanceOf(EngineAway);
-      const broken = await engine(
-        (_req, res) => void res.writeHead(200, { "Content-Length": 10 }).end("<html>"),
-      );
-      await expect(client(broken).json("GET", "/info")).rejects.toBeInstanceOf(EngineAway);
-    },
-  );
+  it("waits at most CONTAINER_TIMEOUT for a silent engine, also in the middle of an answer", async () => {
+    const port = await engine(
+      (req, res) => void (req.url!.endsWith("half") && res.writeHead(200).write('{"ok":')),
+    );
+    await expect(client(port, 200).json("GET", "/silent")).rejects.toThrow(
+      /within CONTAINER_TIMEOUT=200 ms/,
+    );
+    await expect(client(port, 200).json("GET", "/half")).rejects.toBeInstanceOf(EngineAway);
+    const broken = await engine(
+      (_req, res) => void res.writeHead(200, { "Content-Length": 10 }).end("<html>"),
+    );
+    await expect(client(broken).json("GET", "/info")).rejects.toBeInstanceOf(EngineAway);
+  });
 
   it(
-    "takes what a proxy says before an engine that is away for that, and learns nothing from " +
-      "it",
+    "treats a proxy's answer for an unavailable engine as an outage, and caches nothing " +
+      "from it",
     async () => {
       let away = true;
       const port = await listening((req, res) => {
@@ -90,40 +86,36 @@ describe("the client of a container engine", () => {
     },
   );
 
-  it(
-    "stops sending when the engine refuses meanwhile, and tells a fault of the bytes as what " +
-      "it is",
-    async () => {
-      const port = await engine(
-        (req, res) =>
-          void (req.url!.endsWith("refuse")
-            ? res.writeHead(507, { Connection: "close" }).end('{"message":"full"}')
-            : req.resume().on("end", () => res.end())),
-      );
-      let sent = 0;
-      const endless = (async function* () {
-        for (;;) {
-          sent++;
-          yield new Uint8Array(65_536);
-          await new Promise((resolve) => setImmediate(resolve));
-        }
-      })();
-      await expect(client(port).json("PUT", "/refuse", { body: endless })).rejects.toThrow(
-        /full|cannot be reached/,
-      );
-      const after = sent;
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      expect(sent - after).toBeLessThan(50);
-      const faulty = (async function* () {
-        yield new Uint8Array(10);
-        throw new RangeError("the store is away");
-      })();
-      await expect(client(port).json("PUT", "/take", { body: faulty })).rejects.toThrow(RangeError);
-    },
-  );
+  it("stops sending when the engine refuses, and reports an error of the sent bytes as such", async () => {
+    const port = await engine(
+      (req, res) =>
+        void (req.url!.endsWith("refuse")
+          ? res.writeHead(507, { Connection: "close" }).end('{"message":"full"}')
+          : req.resume().on("end", () => res.end())),
+    );
+    let sent = 0;
+    const endless = (async function* () {
+      for (;;) {
+        sent++;
+        yield new Uint8Array(65_536);
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+    })();
+    await expect(client(port).json("PUT", "/refuse", { body: endless })).rejects.toThrow(
+      /full|cannot be reached/,
+    );
+    const after = sent;
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(sent - after).toBeLessThan(50);
+    const faulty = (async function* () {
+      yield new Uint8Array(10);
+      throw new RangeError("the store is away");
+    })();
+    await expect(client(port).json("PUT", "/take", { body: faulty })).rejects.toThrow(RangeError);
+  });
 
   it.skipIf(!opensslInstalled)(
-    "and an engine on another host know each other by CONTAINER_CERTS",
+    "and an engine on another host authenticate each other by CONTAINER_CERTS",
     async () => {
       const certificate = new Certificate();
       try {
@@ -161,7 +153,7 @@ describe("the client of a container engine", () => {
     },
   );
 
-  it("is told where the engine is by one setting", async () => {
+  it("gets the address of the engine from one setting", async () => {
     expect(await engineAddress("unix:///run/podman/podman.sock", null)).toEqual({
       socketPath: "/run/podman/podman.sock",
     });

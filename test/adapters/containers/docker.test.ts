@@ -77,12 +77,12 @@ describe.skipIf(!podmanInstalled)("a Docker-compatible engine", () => {
       limits: LIMITS,
     });
 
-  it("knows which images are there, and fetches none", async () => {
+  it("lists the installed images, and pulls none", async () => {
     expect(image).toMatch(/^sha256:[0-9a-f]{64}$/);
     expect(await engine.image("localhost/nobody-has-this:1")).toBeUndefined();
   });
 
-  it("gives a run its files read-only, takes what it leaves, and leaves nothing itself", async () => {
+  it("mounts a run's files read-only, collects its results, and leaves nothing behind", async () => {
     const long = `${"deep/".repeat(30)}größe.txt`;
     const run = await make([
       [
@@ -154,8 +154,8 @@ describe.skipIf(!podmanInstalled)("a Docker-compatible engine", () => {
   });
 
   it(
-    "says what the engine says of a command that the image has not, and takes everything away " +
-      "that runs",
+    "reports what the engine says about a command that the image lacks, and removes the " +
+      "container",
     async () => {
       const run = await make(["x"], ["/bin/no-such-program"]);
       await expect(run.start()).rejects.toThrow(/no-such-program/);
@@ -169,7 +169,7 @@ describe.skipIf(!podmanInstalled)("a Docker-compatible engine", () => {
     },
   );
 
-  it("tells an engine that is away from one that refuses", async () => {
+  it("distinguishes an unavailable engine from one that refuses", async () => {
     const gone = new DockerEngine(
       new DockerClient({ socketPath: "/tmp/no-engine-here.sock" }, 1000),
       "r",

@@ -42,7 +42,7 @@ async function written(...files: TarFile[]): Promise<Buffer> {
 const LONG = `${"a-folder-with-a-long-name/".repeat(12)}größe – ${"x".repeat(90)}.txt`;
 
 describe("archives", () => {
-  it("are written as other programs read them", async () => {
+  it("are readable by other programs", async () => {
     const folder = mkdtempSync(join(tmpdir(), "arkgraph-tar-"));
     try {
       writeFileSync(
@@ -80,14 +80,14 @@ describe("archives", () => {
     }
   });
 
-  it("pass over what nobody reads, and refuse a file that is not as long as it said", async () => {
+  it("skip unused members, and refuse a file whose length differs from its header", async () => {
     const archive = await written(file("a", "x".repeat(5000)), file(LONG, "b"));
     expect((await entriesOf(archive, { read: false })).map(({ name }) => name).at(-1)).toBe(LONG);
     await expect(written(file("a", "abc", 2))).rejects.toThrow(/a has not the 2 bytes/);
     await expect(written(file("a", "abc", 4))).rejects.toThrow(/a has not the 4 bytes/);
   });
 
-  it("that lie, break off or ask for too much are refused", async () => {
+  it("that are inconsistent, truncated or too large are refused", async () => {
     const archive = await written(file("a", "content"));
     await expect(entriesOf(archive.subarray(0, 515))).rejects.toThrow(TarError);
     const spoilt = (change: (bytes: Buffer) => void, mend = true): Buffer => {

@@ -18,7 +18,7 @@ const base64 = (...numbers: number[]): string =>
 const finite = fc.double({ noNaN: true, noDefaultInfinity: true });
 
 describe("An answer of an embeddings server", () => {
-  it("gives vectors of length 1 in the order of the texts, whatever numbers it has", () => {
+  it("gives vectors of length 1 in the order of the texts, whatever numbers it contains", () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 12 }).chain((dimensions) =>
@@ -56,7 +56,7 @@ describe("An answer of an embeddings server", () => {
     );
   });
 
-  it("is read in base64 as in numbers", () => {
+  it("is read alike as base64 and as numbers", () => {
     fc.assert(
       fc.property(
         fc
@@ -129,7 +129,7 @@ describe("An answer of an embeddings server", () => {
       vectorsOf('{"data":[{"index":1,"embedding":[1]},{"index":1,"embedding":[2]}]}', 2),
     ).toThrow(/the index 1 twice, again in data\[1\]$/));
 
-  it("is vectors or is refused, whatever it is", () => {
+  it("is read as vectors or refused, whatever it contains", () => {
     const entry = fc.oneof(
       fc.jsonValue(),
       fc.record({
@@ -167,7 +167,7 @@ describe("An answer of an embeddings server", () => {
     );
   });
 
-  it("has room for the longest vectors that are taken", () => {
+  it("may contain the longest vectors that are accepted", () => {
     const longest = Array.from(
       { length: MOST_DIMENSIONS },
       (_, at) => -(1 + at / MOST_DIMENSIONS + 2 ** -52) * 1.1e-300,
@@ -178,7 +178,7 @@ describe("An answer of an embeddings server", () => {
 });
 
 describe("A text for an embeddings server", () => {
-  it("is well-formed, no longer than it may be, and blank for nobody", () => {
+  it("is well-formed, within its length limit, and never blank", () => {
     fc.assert(
       fc.property(
         fc.string({ unit: "binary", maxLength: 60 }),
@@ -201,18 +201,18 @@ describe("A text for an embeddings server", () => {
       ),
     );
   });
-  it("is the same as before where nothing is wrong with it", () => {
+  it("is unchanged where it is valid", () => {
     expect(prepared("Plate 7, 🧬", 100)).toBe("Plate 7, 🧬");
     expect(prepared("  ab🧬🧬cd", 3)).toBe("ab🧬");
     expect(prepared("a b", 2)).toBe("a");
     expect(() => prepared(" \u0000\u2003", 10)).toThrow(EmbeddingsRefused);
   });
-  it("has a first half as long as it is long", () => {
+  it("is halved at half its length", () => {
     expect(firstHalf("🧬".repeat(1_001))).toBe("🧬".repeat(500));
     expect(firstHalf("a".repeat(400))).toBe("a".repeat(200));
     expect(firstHalf("a".repeat(399))).toBeUndefined();
   });
-  it("has vectors whose name says what they hang on", () => {
+  it("has vectors whose name contains everything that they depend on", () => {
     const name = nameOf("e5-passage", "passage: ", 4_000);
     expect(name).toMatch(/^e5-passage#[0-9a-f]{8}$/);
     expect(nameOf("e5-passage", "passage: ", 4_000)).toBe(name);

@@ -49,7 +49,7 @@ describe.skipIf(embeddingsMissing())(
       }
     });
 
-    it("are nearest where the sense is, without a word in common and from another language", async () => {
+    it("are nearest for texts of the same meaning, without a common word and in another language", async () => {
       const [microscopy, rainfall] = await embedder.passages([MICROSCOPY, RAINFALL]);
       for (const [query, right, wrong] of [
         ["tumour imaging", microscopy!, rainfall!],
@@ -64,7 +64,7 @@ describe.skipIf(embeddingsMissing())(
       }
     });
 
-    it("of queries are others than those of records with the same text", async () => {
+    it("of queries differ from those of records with the same text", async () => {
       const [passage] = await embedder.passages([MICROSCOPY]);
       expect(nearness(passage!, await embedder.query(MICROSCOPY))).toBeLessThan(0.999);
       // Told apart by the name alone: without one for queries they are asked for as records are.
@@ -72,7 +72,7 @@ describe.skipIf(embeddingsMissing())(
       expect(nearness(passage!, await alike.query(MICROSCOPY))).toBeGreaterThan(0.9999);
     });
 
-    it("hang on the prefixes, down to the spaces at their end", async () => {
+    it("depend on the prefixes, including the spaces at their end", async () => {
       const prefixed = await withMore({
         EMBEDDINGS_PASSAGE_PREFIX: "heading: ",
         EMBEDDINGS_QUERY_PREFIX: "search for ",
@@ -90,7 +90,7 @@ describe.skipIf(embeddingsMissing())(
       expect(embedder.model).toMatch(/^e5-passage#[0-9a-f]{8}$/);
     });
 
-    it("of a long text are those of its beginning, cut at a character", async () => {
+    it("of a long text are those of its beginning, cut between characters", async () => {
       const short = await withMore({ EMBEDDINGS_MAX_TEXT: "40" });
       // Of two code units each, so that a cut by code units at an odd place would leave half of
       // one.
@@ -105,7 +105,7 @@ describe.skipIf(embeddingsMissing())(
       expect(short.model).not.toBe(embedder.model);
     });
 
-    it("of a hundred texts come in several calls, each in its place", async () => {
+    it("of a hundred texts are requested in several calls, each in its place", async () => {
       const texts = Array.from({ length: 100 }, (_, number) => `Plate ${number}`);
       const few = await withMore({ EMBEDDINGS_BATCH: "7" });
       const vectors = await few.passages(texts);
@@ -117,7 +117,7 @@ describe.skipIf(embeddingsMissing())(
       expect(await few.passages([])).toEqual([]);
     });
 
-    it("are had of whatever text there is", async () => {
+    it("are returned for any text", async () => {
       const [emoji, nul, half, plain] = await embedder.passages([
         "🧬🔬",
         "cells\0of mice",
@@ -134,7 +134,7 @@ describe.skipIf(embeddingsMissing())(
         );
     });
 
-    it("are right when many ask at once", async () => {
+    it("are correct for many concurrent callers", async () => {
       const texts = Array.from({ length: 24 }, (_, number) => `Sample ${number} of the lake`);
       const alone = await embedder.passages(texts);
       const together = await Promise.all(
@@ -144,7 +144,7 @@ describe.skipIf(embeddingsMissing())(
         expect(nearness(vector, alone[at]!)).toBeGreaterThan(0.9999);
     });
 
-    it("end with whoever asked for them", async () => {
+    it("are cancelled with their caller", async () => {
       const [gone, stays] = [new AbortController(), embedder.query("whales")];
       const asked = embedder.passages(
         Array.from({ length: 64 }, () => MICROSCOPY),
@@ -156,7 +156,7 @@ describe.skipIf(embeddingsMissing())(
       expect(lengthOf(await stays)).toBeCloseTo(1, 5);
     });
 
-    it("wait for a server that is away, silent or back again", async () => {
+    it("wait for a server that is unavailable or silent, until it is back", async () => {
       const retrying = await withMore({ EMBEDDINGS_TIMEOUT: "1s", HEALTH_TIMEOUT: "500ms" });
       await retrying.health();
       server.pause();
@@ -181,7 +181,7 @@ describe.skipIf(embeddingsMissing())(
       await unwell.health();
     });
 
-    it("are not made after the end", async () => {
+    it("are not requested after the store is closed", async () => {
       const ended = await embedderWith(server.settings);
       const asked = faultOf(ended.passages(Array.from({ length: 32 }, () => MICROSCOPY)));
       await pause(20);
@@ -195,8 +195,8 @@ describe.skipIf(embeddingsMissing())(
     });
 
     it(
-      "is told of a wrong path each time: what the server left unread of a call is not taken " +
-        "for the next one",
+      "fails with the wrong path at every call: unread bytes of one answer are not read as " +
+        "the next",
       async () => {
         const lost = await embedderWith({ EMBEDDINGS_URL: server.url.replace(/v1$/, "v9") });
         try {

@@ -71,40 +71,36 @@ describe("Vectors of a broken embeddings server", () => {
   const gives = (...vectors: unknown[]): void =>
     says(200, JSON.stringify({ data: vectors.map((embedding, index) => ({ index, embedding })) }));
 
-  it(
-    "that does what it should is asked as OpenAI's API has it, over one connection, with the " +
-      "key",
-    async () => {
-      answer = (response, { model, input, encoding_format }) =>
-        response.end(
-          JSON.stringify({
-            data: input
-              .map((text, index) => ({
-                index,
-                embedding: [text.length, model.length, encoding_format.length],
-              }))
-              .reverse(),
-          }),
-        );
-      const [one, two, three] = await embedder.passages(["a", "bb", "a"]);
-      expect(nearness(one!, three!)).toBeCloseTo(1, 6);
-      expect(
-        nearness(
-          one!,
-          Float32Array.of(1, 10, 5).map((number) => number / Math.hypot(1, 10, 5)),
-        ),
-      ).toBeCloseTo(1, 6);
-      expect(nearness(one!, two!)).toBeLessThan(0.999);
-      // One text at first, twice as many while it is quick.
-      expect(received.map(({ texts }) => texts)).toEqual([1, 2]);
-      for (const { path, key, port } of received)
-        expect([path, key, port]).toEqual([
-          "POST /deep/v1/embeddings",
-          `Bearer ${KEY}`,
-          received[0]!.port,
-        ]);
-    },
-  );
+  it("that works is called as OpenAI's API requires, over one connection, with the key", async () => {
+    answer = (response, { model, input, encoding_format }) =>
+      response.end(
+        JSON.stringify({
+          data: input
+            .map((text, index) => ({
+              index,
+              embedding: [text.length, model.length, encoding_format.length],
+            }))
+            .reverse(),
+        }),
+      );
+    const [one, two, three] = await embedder.passages(["a", "bb", "a"]);
+    expect(nearness(one!, three!)).toBeCloseTo(1, 6);
+    expect(
+      nearness(
+        one!,
+        Float32Array.of(1, 10, 5).map((number) => number / Math.hypot(1, 10, 5)),
+      ),
+    ).toBeCloseTo(1, 6);
+    expect(nearness(one!, two!)).toBeLessThan(0.999);
+    // One text at first, twice as many while it is quick.
+    expect(received.map(({ texts }) => texts)).toEqual([1, 2]);
+    for (const { path, key, port } of received)
+      expect([path, key, port]).toEqual([
+        "POST /deep/v1/embeddings",
+        `Bearer ${KEY}`,
+        received[0]!.port,
+      ]);
+  });
 
   it.each([
     [500, "it is broken", true],
@@ -118,7 +114,7 @@ describe("Vectors of a broken embeddings server", () => {
     [404, "no such\u0000model", false],
     [413, "", false],
     [422, '{"detail":[{"loc":["body"]}]}', false],
-  ])("that answers %i is tried again, or not", async (status, body, passing) => {
+  ])("that answers %i is retried, or not", async (status, body, passing) => {
     says(status, body);
     const error = await faultOf(embedder.query("whales"));
     expect([isOutage(error), error instanceof EmbeddingsRefused]).toEqual([passing, !passing]);
@@ -137,7 +133,7 @@ describe("Vectors of a broken embeddings server", () => {
     [500, `not JSON "sk-quiet\\/7+7=="`],
     [400, `${" ".repeat(8_192 - 8)}${KEY}`],
     [400, `${"x".repeat(296)}${KEY}`],
-  ])("that answers %i and repeats the key does not get it into the log", async (status, body) => {
+  ])("that answers %i and repeats the key does not leak it into the log", async (status, body) => {
     says(status, body);
     const { message } = await faultOf(embedder.query("whales"));
     expect(message).not.toMatch(/sk-q|quiet|7\+7/);
@@ -146,7 +142,7 @@ describe("Vectors of a broken embeddings server", () => {
       expect(message).toBe("the embeddings server answers 401, check EMBEDDINGS_KEY");
   });
 
-  it("that sends elsewhere is not followed", async () => {
+  it("that redirects is not followed", async () => {
     says(307, "", { Location: `${url}/elsewhere/${KEY}` });
     const error = await faultOf(embedder.query("whales"));
     expect(error).toBeInstanceOf(EmbeddingsRefused);
@@ -177,7 +173,7 @@ describe("Vectors of a broken embeddings server", () => {
     expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
-  it("that is slow is sent less at a time, and gets further", async () => {
+  it("that is slow gets smaller batches, and progresses", async () => {
     let limit = 0;
     answer = (response, { input }) =>
       void setTimeout(
@@ -199,62 +195,69 @@ describe("Vectors of a broken embeddings server", () => {
     expect(received.map(({ texts: count }) => count)).toEqual([4, 8, 3]);
   });
 
-  it("that takes few and short texts is sent such, and what it refuses by itself is refused", async () => {
-    const sent: number[][] = [];
-    answer = (response, { input }) => {
-      sent.push(input.map((text) => text.length));
-      if (input.length > 2) response.writeHead(422).end('{"detail":"too many"}');
-      else if (input.some((text) => text.length > 600 || text.includes("bad")))
-        response.writeHead(400).end('{"error":"too long"}');
-      else
-        response.end(
-          JSON.stringify({
-            data: input.map((text, index) => ({ index, embedding: [text.length, 1000] })),
-          }),
-        );
-    };
-    const taken = await withMore({ EMBEDDINGS_PASSAGE_PREFIX: "p: ", EMBEDDINGS_MAX_TEXT: "4000" });
-    const vectors = await taken.passages([
-      "a",
-      "bb",
-      "c".repeat(9_000),
-      "dd",
-      "e",
-      "ff",
-      "g",
-      "h",
-      "i",
-    ]);
-    expect(vectors.map((vector) => Math.round((vector[0]! / vector[1]!) * 1000))).toEqual([
-      4, 5, 503, 5, 4, 5, 4, 4, 4,
-    ]);
-    // What is refused costs a few calls, not one for each text.
-    expect(sent).toEqual([
-      [4],
-      [5, 4_003],
-      [5],
-      [4_003],
-      [2_003],
-      [1_003],
-      [503],
-      [5, 4],
-      [5, 4, 4, 4],
-      [5, 4],
-      [4, 4],
-    ]);
-    expect(await taken.query("q".repeat(3_000))).toEqual(
-      Float32Array.of(0.375, 1).map((number) => number / Math.hypot(0.375, 1)),
-    );
-    sent.length = 0;
-    const error = await faultOf(taken.passages(["bad".repeat(300), "a"]));
-    expect([error instanceof EmbeddingsRefused, error.message]).toEqual([
-      true,
-      "the embeddings server answers 400: too long",
-    ]);
-    expect(sent.at(-1)).toEqual([228]);
-  });
+  it(
+    "that accepts few and short texts gets such batches, and a text that it refuses " +
+      "alone is refused",
+    async () => {
+      const sent: number[][] = [];
+      answer = (response, { input }) => {
+        sent.push(input.map((text) => text.length));
+        if (input.length > 2) response.writeHead(422).end('{"detail":"too many"}');
+        else if (input.some((text) => text.length > 600 || text.includes("bad")))
+          response.writeHead(400).end('{"error":"too long"}');
+        else
+          response.end(
+            JSON.stringify({
+              data: input.map((text, index) => ({ index, embedding: [text.length, 1000] })),
+            }),
+          );
+      };
+      const taken = await withMore({
+        EMBEDDINGS_PASSAGE_PREFIX: "p: ",
+        EMBEDDINGS_MAX_TEXT: "4000",
+      });
+      const vectors = await taken.passages([
+        "a",
+        "bb",
+        "c".repeat(9_000),
+        "dd",
+        "e",
+        "ff",
+        "g",
+        "h",
+        "i",
+      ]);
+      expect(vectors.map((vector) => Math.round((vector[0]! / vector[1]!) * 1000))).toEqual([
+        4, 5, 503, 5, 4, 5, 4, 4, 4,
+      ]);
+      // What is refused costs a few calls, not one for each text.
+      expect(sent).toEqual([
+        [4],
+        [5, 4_003],
+        [5],
+        [4_003],
+        [2_003],
+        [1_003],
+        [503],
+        [5, 4],
+        [5, 4, 4, 4],
+        [5, 4],
+        [4, 4],
+      ]);
+      expect(await taken.query("q".repeat(3_000))).toEqual(
+        Float32Array.of(0.375, 1).map((number) => number / Math.hypot(0.375, 1)),
+      );
+      sent.length = 0;
+      const error = await faultOf(taken.passages(["bad".repeat(300), "a"]));
+      expect([error instanceof EmbeddingsRefused, error.message]).toEqual([
+        true,
+        "the embeddings server answers 400: too long",
+      ]);
+      expect(sent.at(-1)).toEqual([228]);
+    },
+  );
 
-  it("that takes its time to refuse a long query has no more of it for the halves", async () => {
+  it("that is slow to refuse a long query leaves no time for its halves", async () => {
     answer = (response) => void setTimeout(() => response.writeHead(400).end("too long"), 300);
     const begun = performance.now();
     const error = await faultOf(
@@ -268,7 +271,7 @@ describe("Vectors of a broken embeddings server", () => {
     expect(received).toHaveLength(3);
   });
 
-  it("that hangs up is an outage, a kept connection that it closed is not", async () => {
+  it("that hangs up is an outage; a cached connection that it closed is not", async () => {
     answer = (response) =>
       void response
         .writeHead(200, { "Content-Length": "1000" })
@@ -291,7 +294,7 @@ describe("Vectors of a broken embeddings server", () => {
     expect(await embedder.query("whales")).toEqual(Float32Array.of(0.6, 0.8));
   });
 
-  it("that answers without end is not listened to", async () => {
+  it("that answers without end is cut off", async () => {
     const part = "0.123456,".repeat(10_000);
     let sent = 0;
     let closed: Promise<unknown> | undefined;
@@ -315,7 +318,7 @@ describe("Vectors of a broken embeddings server", () => {
     expect(sent).toBeLessThan(50_000_000);
   });
 
-  it("that answers nonsense is told what is wrong with it", async () => {
+  it("that answers nonsense is reported with the reason", async () => {
     const two = ["one text", "and another"];
     gives([1, 2]);
     await (await withMore({})).passages(["lets two be sent at a time"]);
@@ -354,7 +357,7 @@ describe("Vectors of a broken embeddings server", () => {
   });
 
   it.skipIf(!opensslInstalled)(
-    "behind TLS that nobody vouches for is away, and does not hear the key",
+    "behind TLS with an untrusted certificate is unavailable, and does not get the key",
     async () => {
       const certificate = new Certificate();
       const secure = createSecureServer(
@@ -393,8 +396,8 @@ describe("Vectors of a broken embeddings server", () => {
   );
 
   it(
-    "is well when it lists models or makes a vector, and is asked once for many who want to " +
-      "know",
+    "is healthy when it lists models or returns a vector, and concurrent health checks " +
+      "share one call",
     async () => {
       says(200, '{"data":[]}');
       const listing = await withMore({});
@@ -424,22 +427,16 @@ describe("Vectors of a broken embeddings server", () => {
     },
   );
 
-  it(
-    "holds up a search no longer than EMBEDDINGS_QUERY_TIMEOUT, with as many connections as " +
-      "EMBEDDINGS_POOL says",
-    async () => {
-      answer = () => {};
-      const searching = await withMore({ EMBEDDINGS_QUERY_TIMEOUT: "1s", EMBEDDINGS_POOL: "2" });
-      const asked = Promise.all(
-        Array.from({ length: 5 }, () => faultOf(searching.query("whales"))),
-      );
-      await pause(500);
-      expect(received).toHaveLength(2);
-      for (const error of await asked)
-        expect([isOutage(error), error.message]).toEqual([
-          true,
-          "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=1000 ms",
-        ]);
-    },
-  );
+  it("delays a search by at most EMBEDDINGS_QUERY_TIMEOUT, over EMBEDDINGS_POOL connections", async () => {
+    answer = () => {};
+    const searching = await withMore({ EMBEDDINGS_QUERY_TIMEOUT: "1s", EMBEDDINGS_POOL: "2" });
+    const asked = Promise.all(Array.from({ length: 5 }, () => faultOf(searching.query("whales"))));
+    await pause(500);
+    expect(received).toHaveLength(2);
+    for (const error of await asked)
+      expect([isOutage(error), error.message]).toEqual([
+        true,
+        "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=1000 ms",
+      ]);
+  });
 });

@@ -6,7 +6,7 @@ import { faultOf } from "./embedder.js";
 const URL = "http://127.0.0.1:8000/v1";
 
 describe("The settings of an embeddings server", () => {
-  it("are none by default, and then there is none", async () => {
+  it("are unset by default, and then there is no server", async () => {
     expect(await embedderOf(readConfig({}))).toBeUndefined();
     expect(
       await embedderOf(readConfig({ EMBEDDINGS_KEY: "key", EMBEDDINGS_BATCH: "8" })),
@@ -15,14 +15,14 @@ describe("The settings of an embeddings server", () => {
   it.each([
     [{ EMBEDDINGS_URL: URL }, "EMBEDDINGS_MODEL"],
     [{ EMBEDDINGS_MODEL: "e5" }, "EMBEDDINGS_URL"],
-  ])("%j is half of it", async (settings, missing) => {
+  ])("%j is incomplete", async (settings, missing) => {
     const error = await faultOf(embedderOf(readConfig(settings)));
     expect(error).toBeInstanceOf(ConfigError);
     expect(error.message).toBe(
       `${missing} is missing: an embeddings server needs both EMBEDDINGS_URL and EMBEDDINGS_MODEL`,
     );
   });
-  it("keep the spaces of prefixes, and no others", async () => {
+  it("preserve the spaces of prefixes, and trim all others", async () => {
     const config = readConfig({
       EMBEDDINGS_QUERY_PREFIX: "query: ",
       EMBEDDINGS_PASSAGE_PREFIX: "  Instruct: find\nPassage: ",

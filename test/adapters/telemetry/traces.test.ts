@@ -146,7 +146,7 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
     }
   });
 
-  test("name reads, GraphQL, SPARQL and what nothing answers by their routes", async () => {
+  test("name reads, GraphQL, SPARQL and unknown paths by their routes", async () => {
     await registry.ask(`/${ada.ark}`);
     await registry.graphql("query HerOwnName { __typename }");
     await registry.ask("/sparql", {
@@ -173,7 +173,7 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
     expect(lost.attributes).not.toHaveProperty("http.route");
   });
 
-  test("tell a store's refusal by its code, and no fault of the service where there is none", async () => {
+  test("record a store's refusal by its code, and report it as no fault of the service", async () => {
     const dataset = {
       "@id": "ark:99999/twice",
       "@type": "evi:Dataset",
@@ -206,8 +206,8 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
   });
 
   test(
-    "leave out what the caller does not want traced, and begin anew where the caller's name " +
-      "of a trace is none",
+    "respect the caller's sampling decision, and start anew where the caller's trace is " +
+      "invalid",
     async () => {
       const other = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
       await registry.ask("/search/basic?query=x", {
@@ -223,8 +223,8 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
   );
 
   test(
-    "hold no secret, address, identifier or word of a user, and nothing that the list does " +
-      "not know",
+    "contain no secret, address, identifier or word of a user, and no attribute outside " +
+      "the list",
     async () => {
       await registry.login(ada.email, ada.password);
       await registry.ask(`/dataset/ark:99999/${encodeURIComponent(ada.email)}?secret=hunter2`, {
@@ -260,12 +260,12 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
     },
   );
 
-  test("make none of work that nobody asked for", () => {
+  test("are not created for background polling", () => {
     const roots = collector.spans.filter(({ parentSpanId }) => parentSpanId === undefined);
     expect(roots.filter(({ kind }) => kind !== KIND.server)).toEqual([]);
   });
 
-  test("are sent to the last when the service stops", async () => {
+  test("are all sent before the service stops", async () => {
     const last = await RegistryProcess.start({
       env: settings(collector.url, {
         OTEL_BSP_SCHEDULE_DELAY: "600000",
@@ -280,11 +280,11 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
   });
 });
 
-describe("a collector that is of no use", () => {
+describe("a collector that does not work", () => {
   test.each([
     ["is away", undefined],
     ["takes what is sent and never answers", { silent: true }],
-  ])("and %s keeps neither the service nor its stop waiting", async (_what, how) => {
+  ])("and %s delays neither the service nor its stop", async (_what, how) => {
     const collector = await Collector.start(how);
     const registry = await RegistryProcess.start({
       env: settings(collector.url, {
@@ -314,58 +314,51 @@ describe("a collector that is of no use", () => {
   });
 });
 
-test(
-  "a stop waits a second for a collector that does not answer, not as long as one sending may " +
-    "take",
-  async () => {
-    const collector = await Collector.start({ silent: true });
-    const registry = await RegistryProcess.start({
-      env: settings(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: "60000" }),
-    });
-    try {
-      await registry.ask("/healthz");
-      await expect.poll(() => collector.named("GET /healthz").length).toBe(1);
-      await registry.ask("/readyz");
-      const { status, ms } = await registry.terminate();
-      expect(status).toBe(0);
-      expect(ms).toBeLessThan(4000);
-    } finally {
-      await registry.stop();
-      await collector.stop();
-    }
-  },
-);
+test("a stop waits a second for a silent collector, not for the whole time limit of an export", async () => {
+  const collector = await Collector.start({ silent: true });
+  const registry = await RegistryProcess.start({
+    env: settings(collector.url, { OTEL_EXPORTER_OTLP_TIMEOUT: "60000" }),
+  });
+  try {
+    await registry.ask("/healthz");
+    await expect.poll(() => collector.named("GET /healthz").length).toBe(1);
+    await registry.ask("/readyz");
+    const { status, ms } = await registry.terminate();
+    expect(status).toBe(0);
+    expect(ms).toBeLessThan(4000);
+  } finally {
+    await registry.stop();
+    await collector.stop();
+  }
+});
 
 test.each([
   ["is named", true],
   ["is not named", false],
-])(
-  "a submission says whose trace it is part of only where a collector %s",
-  async (_which, named) => {
-    const collector = await Collector.start();
-    const registry = await LiveRegistry.start(
-      named ? { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } : {},
-    );
-    try {
-      const { id } = await registry.user("Ada").then(async ({ token }) => {
-        const form = new FormData();
-        form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
-        const { body } = await registry.ask("/rocrate/upload-async", {
-          token,
-          body: form,
-          headers: { traceparent: `00-${TRACE}-${CALLER}-01` },
-        });
-        await registry.settled(body["submissionUUID"], token);
-        return { id: body["submissionUUID"] as string };
+])("a submission stores its trace only where a collector %s", async (_which, named) => {
+  const collector = await Collector.start();
+  const registry = await LiveRegistry.start(
+    named ? { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url } : {},
+  );
+  try {
+    const { id } = await registry.user("Ada").then(async ({ token }) => {
+      const form = new FormData();
+      form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
+      const { body } = await registry.ask("/rocrate/upload-async", {
+        token,
+        body: form,
+        headers: { traceparent: `00-${TRACE}-${CALLER}-01` },
       });
-      const { input } = (await registry.deps.records.submission(id))!;
-      expect(input["trace"]).toEqual(
-        named ? expect.stringMatching(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`)) : undefined,
-      );
-    } finally {
-      await registry.stop();
-      await collector.stop();
-    }
-    expect(collector.spans.length > 0).toBe(named);
-  },
-);
+      await registry.settled(body["submissionUUID"], token);
+      return { id: body["submissionUUID"] as string };
+    });
+    const { input } = (await registry.deps.records.submission(id))!;
+    expect(input["trace"]).toEqual(
+      named ? expect.stringMatching(new RegExp(`^00-${TRACE}-[0-9a-f]{16}-01$`)) : undefined,
+    );
+  } finally {
+    await registry.stop();
+    await collector.stop();
+  }
+  expect(collector.spans.length > 0).toBe(named);
+});

@@ -13,7 +13,7 @@ const user = (ark = OWNER): ReturnType<typeof create> => create(ark, { kind: "us
 
 export function accountsConform({ store, reopen }: Setting): void {
   describe("an account", () => {
-    test("comes with its record or not at all", async () => {
+    test("is committed together with its record", async () => {
       await store().commit(commitOf([user()], { account }));
       expect(await store().accountByEmail("ann@example.org")).toEqual({
         user: OWNER,
@@ -31,7 +31,7 @@ export function accountsConform({ store, reopen }: Setting): void {
       expect(await store().countAccounts()).toBe(1);
     });
 
-    test("changes what is given and keeps the rest", async () => {
+    test("changes the given fields and leaves the rest", async () => {
       await store().commit(commitOf([user()], { account }));
       expect(await store().accountOf(OWNER)).toMatchObject({ admin: false, tokensValidFrom: 0 });
       await store().commit(
@@ -50,7 +50,7 @@ export function accountsConform({ store, reopen }: Setting): void {
       expect(await store().sequence()).toBe(1);
     });
 
-    test("that is deleted keeps nothing private and frees its address", async () => {
+    test("that is deleted has no private data left and frees its address", async () => {
       await store().commit(commitOf([user()], { account }));
       expect(await store().accountOf(OWNER)).toMatchObject({ deleted: false });
       await store().commit(commitOf([], { account: { op: "delete", user: OWNER } }));
@@ -66,7 +66,7 @@ export function accountsConform({ store, reopen }: Setting): void {
     });
   });
 
-  test("a setting is spent by one account of those that come with it, and by none that fails", async () => {
+  test("a setting is consumed by one of several accounts that name it, and by none that fails", async () => {
     await store().setSetting("once", "v");
     const spends = { name: "once", value: "v" };
     const arks = ["a", "b", "c"].map((name) => `ark:99999/user-${name}`);
@@ -99,7 +99,7 @@ export function accountsConform({ store, reopen }: Setting): void {
     expect(await store().accountOf(OWNER)).toMatchObject({ admin: false });
   });
 
-  test("a setting is kept, replaced, kept when there, and removed", async () => {
+  test("a setting is stored, replaced, preserved where it exists, and removed", async () => {
     expect(await store().setting("n")).toBeUndefined();
     expect(await store().setSetting("n", "1", { ifAbsent: true })).toBe("1");
     expect(await store().setSetting("n", "2", { ifAbsent: true })).toBe("1");

@@ -6,7 +6,7 @@ const A = "ark:99999/a-1";
 
 export function commitsConform({ store, reopen }: Setting): void {
   describe("a commit", () => {
-    test("refuses an identifier that is taken, also in another spelling, and names the holder", async () => {
+    test("refuses a taken identifier, also in another spelling, and names the holder", async () => {
       await write(store(), create(A, { kind: "software" }));
       for (const ark of [A, "ark:99999/a1", "ark:99999/a--1"]) {
         await expect(write(store(), create(ark))).rejects.toMatchObject({
@@ -42,39 +42,35 @@ export function commitsConform({ store, reopen }: Setting): void {
       });
     });
 
-    test(
-      "is refused when somebody holds one of the keys by now that nobody held when it was " +
-        "decided on",
-      async () => {
-        await write(store(), create("ark:99999/c-1"), create("ark:99999/gone"));
-        await write(store(), remove("ark:99999/gone", 1));
-        const [one, two] = await Promise.allSettled([
-          write(store(), create("ark:99999/new")),
-          store().commit(
-            commitOf([create("ark:99999/new/part")], {
-              unheld: ["ark:99999/other", "ark:99999/new"],
-            }),
-          ),
-        ]);
-        expect(one.status).toBe("fulfilled");
-        expect(two).toMatchObject({
-          status: "rejected",
-          reason: { code: "CHANGED_MEANWHILE", status: 409, extra: { ark: "ark:99999/new" } },
-        });
-        for (const key of ["ark:99999/c1", "ark:99999/gone"])
-          await expect(
-            store().commit(commitOf([create(`${key}/x`)], { unheld: [key] })),
-          ).rejects.toMatchObject({ code: "CHANGED_MEANWHILE" });
-        expect(await store().count({})).toBe(2);
-        // What the commit itself brings stands in nobody's way.
-        await store().commit(
-          commitOf([create("ark:99999/whole"), create("ark:99999/whole/part")], {
-            unheld: ["ark:99999/whole", "ark:99999/other"],
+    test("is refused when a key that was free when it was planned is held now", async () => {
+      await write(store(), create("ark:99999/c-1"), create("ark:99999/gone"));
+      await write(store(), remove("ark:99999/gone", 1));
+      const [one, two] = await Promise.allSettled([
+        write(store(), create("ark:99999/new")),
+        store().commit(
+          commitOf([create("ark:99999/new/part")], {
+            unheld: ["ark:99999/other", "ark:99999/new"],
           }),
-        );
-        expect(await store().count({})).toBe(4);
-      },
-    );
+        ),
+      ]);
+      expect(one.status).toBe("fulfilled");
+      expect(two).toMatchObject({
+        status: "rejected",
+        reason: { code: "CHANGED_MEANWHILE", status: 409, extra: { ark: "ark:99999/new" } },
+      });
+      for (const key of ["ark:99999/c1", "ark:99999/gone"])
+        await expect(
+          store().commit(commitOf([create(`${key}/x`)], { unheld: [key] })),
+        ).rejects.toMatchObject({ code: "CHANGED_MEANWHILE" });
+      expect(await store().count({})).toBe(2);
+      // What the commit itself brings stands in nobody's way.
+      await store().commit(
+        commitOf([create("ark:99999/whole"), create("ark:99999/whole/part")], {
+          unheld: ["ark:99999/whole", "ark:99999/other"],
+        }),
+      );
+      expect(await store().count({})).toBe(4);
+    });
 
     test("of an earlier revision is refused and changes nothing", async () => {
       await write(store(), create(A));
@@ -94,8 +90,8 @@ export function commitsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "that would keep others waiting for longer than it may is refused, changes nothing, and " +
-        "leaves those of others alone",
+      "that would delay others for too long is refused, changes nothing, and does not " +
+        "affect others",
       async () => {
         const large = {
           ...commitOf(Array.from({ length: 50 }, (_, i) => create(`ark:99999/large-${i}`))),
@@ -116,7 +112,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("is all or nothing, and leaves those of others in the same moment alone", async () => {
+    test("is all or nothing, and does not affect concurrent commits", async () => {
       await write(store(), create("ark:99999/taken"));
       const results = await Promise.allSettled(
         Array.from({ length: 40 }, (_, i) =>
@@ -136,7 +132,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(await store().sequence()).toBe(31);
     });
 
-    test("raises the sequence by one, and tells its listeners", async () => {
+    test("increments the sequence by one, and notifies its listeners", async () => {
       const received: number[] = [];
       store().onCommit((sequence) => received.push(sequence));
       expect(await write(store(), create(A), create("ark:99999/b"))).toMatchObject({
@@ -160,7 +156,7 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(await store().count({ kind: "dataset" })).toBe(1200);
     });
 
-    test("of two for one identifier at once lets one win", async () => {
+    test("of two concurrent ones for one identifier exactly one succeeds", async () => {
       const results = await Promise.allSettled(
         Array.from({ length: 20 }, (_, i) =>
           write(store(), create(i % 2 ? "ark:99999/one" : "ark:99999/o-n-e")),

@@ -18,8 +18,8 @@ export function crateUsesConform({ store, reopen }: Setting): void {
     store().commit(commitOf([], { uses: { crate, arks, ...(released ? { released } : {}) } }));
   const crateOf = async (ark: string) => (await store().findMany([ark]))[0]!.crate;
 
-  describe("what a crate uses", () => {
-    test("is what its last commit said, without what is not stored or deleted", async () => {
+  describe("the records that a crate uses", () => {
+    test("are those of its last commit, without missing or deleted ones", async () => {
       await crates();
       await use(TWO, ["ark:99999/alone", SHARED, "ark:99999/unknown"]);
       expect(await store().usesOf(TWO)).toEqual(["ark:99999/alone", SHARED].toSorted());
@@ -31,7 +31,7 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(await store().usesOf(TWO)).toEqual([]);
     });
 
-    test("is counted and listed without identifiers that end in some way", async () => {
+    test("are counted and listed without identifiers that have a given ending", async () => {
       await crates();
       const without = { crate: ONE, notEndingWith: "/a" };
       expect([
@@ -45,20 +45,24 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(await store().count({ crate: ONE, notEndingWith: "/%" })).toBe(2);
     });
 
-    test("is handed over to it when the crate that it was minted for is deleted, or releases it", async () => {
-      await crates();
-      await use(TWO, [SHARED]);
-      await write(store(), remove(ONE, 1), remove(`${ONE}/a`, 1));
-      expect(await crateOf(SHARED)).toBe(TWO);
-      expect(await store().usesOf(TWO)).toEqual([]);
-      expect(await store().count({ crate: TWO })).toBe(1);
-      await write(store(), create("ark:99999/crate-3", { kind: "rocrate" }));
-      await use("ark:99999/crate-3", [SHARED]);
-      await use(TWO, [], [SHARED, TWO]);
-      expect(await crateOf(SHARED)).toBe("ark:99999/crate-3");
-    });
+    test(
+      "are handed over to it when the crate that they were minted for is deleted or " +
+        "releases them",
+      async () => {
+        await crates();
+        await use(TWO, [SHARED]);
+        await write(store(), remove(ONE, 1), remove(`${ONE}/a`, 1));
+        expect(await crateOf(SHARED)).toBe(TWO);
+        expect(await store().usesOf(TWO)).toEqual([]);
+        expect(await store().count({ crate: TWO })).toBe(1);
+        await write(store(), create("ark:99999/crate-3", { kind: "rocrate" }));
+        await use("ark:99999/crate-3", [SHARED]);
+        await use(TWO, [], [SHARED, TWO]);
+        expect(await crateOf(SHARED)).toBe("ark:99999/crate-3");
+      },
+    );
 
-    test("ends with the crate, and a commit that fails changes nothing of it", async () => {
+    test("end with the crate, and are unchanged by a failed commit", async () => {
       await crates();
       await use(TWO, [SHARED]);
       await expect(
@@ -69,7 +73,7 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(await store().usedElsewhere([SHARED], ONE)).toEqual([]);
     });
 
-    test("counts in the state of the crate, as do the crate and what was minted for it", async () => {
+    test("count in the state of the crate, as do the crate and the records minted for it", async () => {
       await crates();
       const states = [await store().stateOfCrate(ONE)];
       const after = async (
@@ -89,7 +93,7 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(new Set(states).size).toBe(6);
     });
 
-    test("a record that is revived may belong to another crate than before", async () => {
+    test("include a revived record that belonged to another crate before", async () => {
       await crates();
       await write(store(), remove(SHARED, 1));
       await write(store(), replace(SHARED, 2, {}, { revive: true, crate: TWO }));

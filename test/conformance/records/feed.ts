@@ -30,7 +30,7 @@ export function feedConforms({ store }: Setting): void {
       expect(seen).toEqual([0, 1, 2, 4, 5, 6].map((i) => `ark:99999/d${i}`));
     });
 
-    test("gives what changed after a sequence, deletions as null, never part of a commit", async () => {
+    test("returns the changes after a sequence, deletions as null, and never part of a commit", async () => {
       await write(store(), create("ark:99999/a"), create("ark:99999/b"), create("ark:99999/c"));
       await write(
         store(),
@@ -64,7 +64,7 @@ export function feedConforms({ store }: Setting): void {
       port.close();
     });
 
-    test("answers a request it cannot serve with an error", async () => {
+    test("answers a request that it cannot serve with an error", async () => {
       const port = store().openFeed();
       expect(await ask(port, { id: 9 } as unknown as FeedRequest)).toMatchObject({
         id: 9,

@@ -6,7 +6,7 @@ const LONG = 60_000;
 
 export function leasesConform({ store }: Setting): void {
   describe("a lease", () => {
-    test("is one holder's, who keeps it under the same fence by asking again", async () => {
+    test("belongs to one holder, who renews it under the same fence", async () => {
       const mine = (await store().lease("work", "a", LONG))!;
       expect(mine.fence).toBeGreaterThan(0);
       expect(await store().lease("work", "b", LONG)).toBeUndefined();
@@ -14,14 +14,18 @@ export function leasesConform({ store }: Setting): void {
       expect(await store().lease("other work", "b", LONG)).toBeDefined();
     });
 
-    test("goes to another when it has run out, under the next fence, and the first is told", async () => {
-      const { fence } = (await store().lease("work", "a", 30))!;
-      await pause(60);
-      expect(await store().lease("work", "b", LONG)).toEqual({ fence: fence + 1 });
-      expect(await store().lease("work", "a", LONG)).toBeUndefined();
-    });
+    test(
+      "passes to another holder when it has expired, under the next fence, and the first " +
+        "one is refused",
+      async () => {
+        const { fence } = (await store().lease("work", "a", 30))!;
+        await pause(60);
+        expect(await store().lease("work", "b", LONG)).toEqual({ fence: fence + 1 });
+        expect(await store().lease("work", "a", LONG)).toBeUndefined();
+      },
+    );
 
-    test("is given back by its holder only, and the fence goes on rising", async () => {
+    test("is released by its holder only, and the fence continues to rise", async () => {
       const { fence } = (await store().lease("work", "a", LONG))!;
       await store().releaseLease("work", "b");
       await store().releaseLease("no such work", "b");
@@ -30,7 +34,7 @@ export function leasesConform({ store }: Setting): void {
       expect(await store().lease("work", "b", LONG)).toEqual({ fence: fence + 1 });
     });
 
-    test("of many who ask at once goes to one", async () => {
+    test("is granted to one of many concurrent callers", async () => {
       const answers = await Promise.all(
         Array.from({ length: 20 }, (_, i) => store().lease("work", `node-${i}`, LONG)),
       );

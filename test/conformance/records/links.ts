@@ -10,7 +10,7 @@ const newest = async ({ store }: Setting, ark: string): Promise<number> =>
 export function linksConform(setting: Setting): void {
   const { store } = setting;
   describe("links", () => {
-    test("come from each source in the order stated, by predicate and in pages", async () => {
+    test("are listed by source in the stated order, by predicate and in pages", async () => {
       const links = [
         linkTo(B),
         linkTo("ark:99999/none", "evi:generatedBy"),
@@ -41,8 +41,8 @@ export function linksConform(setting: Setting): void {
     });
 
     test(
-      "between two records count once when asked for distinct ones: the first a source " +
-        "states, the oldest to a target",
+      "between two records count once where distinct ones are requested: first of a " +
+        "source, oldest to a target",
       async () => {
         await write(store(), create(A));
         await write(
@@ -89,7 +89,7 @@ export function linksConform(setting: Setting): void {
       },
     );
 
-    test("from a source that the target links back to are left out when asked", async () => {
+    test("from a source that the target links back to are left out on request", async () => {
       await write(
         store(),
         create(A, { links: [linkTo("ark:99999/b1", "evi:usedBy"), linkTo(C, "evi:derivedFrom")] }),
@@ -109,7 +109,7 @@ export function linksConform(setting: Setting): void {
       expect(await of(["evi:usedDataset"])).toEqual([[B, C], []]);
     });
 
-    test("to each target come oldest first, by predicate and kind of the source, in pages", async () => {
+    test("to each target are listed oldest first, by predicate and kind of the source, in pages", async () => {
       await write(store(), create(A));
       const sources = Array.from({ length: 9 }, (_, i) => `ark:99999/s${i}`);
       for (const [i, ark] of sources.entries()) {
@@ -151,26 +151,30 @@ export function linksConform(setting: Setting): void {
       ).toEqual([0, 1]);
     });
 
-    test("follow their source: a change keeps the age of those that stay, a deletion ends them", async () => {
-      await write(store(), create(B), create(C));
-      await write(store(), create("ark:99999/x", { links: [linkTo(B)] }));
-      await write(store(), create("ark:99999/y", { links: [linkTo(B)] }));
-      await write(store(), replace("ark:99999/x", 1, { links: [linkTo(C), linkTo(B)] }));
-      expect(
-        (await store().linksTo(["ark:99999/b1"], { limit: 9 }))[0]!.items.map(
-          ({ source }) => source,
-        ),
-      ).toEqual(["ark:99999/x", "ark:99999/y"]);
-      await write(store(), remove("ark:99999/x", 2));
-      expect(
-        (await store().linksTo(["ark:99999/b1", "ark:99999/c1"], { limit: 9 })).map(
-          ({ items }) => items.length,
-        ),
-      ).toEqual([1, 0]);
-      expect(await store().linksFrom(["ark:99999/x"], { limit: 9 })).toEqual([{ items: [] }]);
-    });
+    test(
+      "follow their source: a change preserves the age of unchanged links, a deletion " +
+        "removes them",
+      async () => {
+        await write(store(), create(B), create(C));
+        await write(store(), create("ark:99999/x", { links: [linkTo(B)] }));
+        await write(store(), create("ark:99999/y", { links: [linkTo(B)] }));
+        await write(store(), replace("ark:99999/x", 1, { links: [linkTo(C), linkTo(B)] }));
+        expect(
+          (await store().linksTo(["ark:99999/b1"], { limit: 9 }))[0]!.items.map(
+            ({ source }) => source,
+          ),
+        ).toEqual(["ark:99999/x", "ark:99999/y"]);
+        await write(store(), remove("ark:99999/x", 2));
+        expect(
+          (await store().linksTo(["ark:99999/b1", "ark:99999/c1"], { limit: 9 })).map(
+            ({ items }) => items.length,
+          ),
+        ).toEqual([1, 0]);
+        expect(await store().linksFrom(["ark:99999/x"], { limit: 9 })).toEqual([{ items: [] }]);
+      },
+    );
 
-    test("raise the newest back-link of their target when they appear and when they go", async () => {
+    test("update the newest back-link of their target when they are added and removed", async () => {
       await write(store(), create(A));
       expect(await newest(setting, A)).toBe(0);
       await write(store(), create(B, { links: [linkTo(A)] }));
@@ -183,7 +187,7 @@ export function linksConform(setting: Setting): void {
       expect(await newest(setting, A)).toBe(4);
     });
 
-    test("count for a target that arrives later, or in the same commit", async () => {
+    test("count for a target that is created later, or in the same commit", async () => {
       await write(store(), create(B, { links: [linkTo(A)] }));
       expect((await store().commit(commitOf([create(A)]))).records).toEqual([
         { ark: A, revision: 1, newestBacklink: 1 },

@@ -21,7 +21,7 @@ async function names(store: RecordStore, query: Omit<ListQuery, "limit">): Promi
 
 export function listsConform({ store }: Setting): void {
   describe("a list", () => {
-    test("comes by creation, then identifier; backwards; or by name, page by page", async () => {
+    test("is ordered by creation, then identifier; in reverse; or by name, in pages", async () => {
       await write(
         store(),
         create(ark(3), { name: "b" }),
@@ -56,7 +56,7 @@ export function listsConform({ store }: Setting): void {
       expect(await names(store(), {})).toHaveLength(5);
     });
 
-    test("goes on after any record of a page, in every order", async () => {
+    test("continues after any record of a page, in every order", async () => {
       await write(
         store(),
         create(ark(2), { name: "b" }),
@@ -75,43 +75,39 @@ export function listsConform({ store }: Setting): void {
       }
     });
 
-    test(
-      "ends a page early that holds more bytes than asked for, and goes on behind it, in " +
-        "every order",
-      async () => {
-        const sizes = [10, 3_000, 10, 10, 3_000, 3_000, 10];
-        await write(
-          store(),
-          ...sizes.map((size, index) =>
-            create(ark(index), { name: `n${index}`, extra: { pad: "x".repeat(size) } }),
-          ),
-        );
-        for (const order of ["created", "-created", "name"] as const) {
-          const pages: string[][] = [];
-          for (let after: string | undefined; ;) {
-            const page = await store().list({
-              order,
-              limit: 5,
-              bytes: 2_000,
-              ...(after === undefined ? {} : { after }),
-            });
-            pages.push(page.items.map((record) => record.ark));
-            expect(page.positions).toHaveLength(page.items.length);
-            if (page.next === undefined) break;
-            after = page.next;
-          }
-          // A large document ends its page, and a page holds one at least.
-          expect(pages.map(({ length }) => length)).toEqual(
-            order === "-created" ? [2, 1, 3, 1] : [2, 3, 1, 1],
-          );
-          const whole = await store().list({ order, limit: 10, bytes: 1e6 });
-          expect(pages.flat()).toEqual(whole.items.map((record) => record.ark));
-          expect(whole.next).toBeUndefined();
+    test("ends a page early at the byte limit, and continues after it, in every order", async () => {
+      const sizes = [10, 3_000, 10, 10, 3_000, 3_000, 10];
+      await write(
+        store(),
+        ...sizes.map((size, index) =>
+          create(ark(index), { name: `n${index}`, extra: { pad: "x".repeat(size) } }),
+        ),
+      );
+      for (const order of ["created", "-created", "name"] as const) {
+        const pages: string[][] = [];
+        for (let after: string | undefined; ;) {
+          const page = await store().list({
+            order,
+            limit: 5,
+            bytes: 2_000,
+            ...(after === undefined ? {} : { after }),
+          });
+          pages.push(page.items.map((record) => record.ark));
+          expect(page.positions).toHaveLength(page.items.length);
+          if (page.next === undefined) break;
+          after = page.next;
         }
-      },
-    );
+        // A large document ends its page, and a page holds one at least.
+        expect(pages.map(({ length }) => length)).toEqual(
+          order === "-created" ? [2, 1, 3, 1] : [2, 3, 1, 1],
+        );
+        const whole = await store().list({ order, limit: 10, bytes: 1e6 });
+        expect(pages.flat()).toEqual(whole.items.map((record) => record.ark));
+        expect(whole.next).toBeUndefined();
+      }
+    });
 
-    test("is narrowed by name, owner, keyword and crate, in every order and together", async () => {
+    test("is filtered by name, owner, keyword and crate, in every order and together", async () => {
       const other = "ark:99999/user-bob";
       await write(
         store(),
@@ -176,7 +172,7 @@ export function listsConform({ store }: Setting): void {
       expect([await store().count({}), await store().count({ kind: "dataset" })]).toEqual([1, 1]);
     });
 
-    test("refuses a position it did not give", async () => {
+    test("refuses an invalid cursor", async () => {
       for (const after of ["", "x", "1.2", "-1", "1e9", "9".repeat(40), "1'"]) {
         await expect(store().list({ kind: "dataset", after, limit: 5 })).rejects.toMatchObject({
           code: "BAD_REQUEST",

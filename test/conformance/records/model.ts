@@ -60,7 +60,7 @@ export function modelConforms({ store, reopen }: Setting): void {
     }
   };
 
-  test("after any series of writes, links and graphs are what a plain model says", async () => {
+  test("after any series of writes, links and graphs equal those of a simple model", async () => {
     let round = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(act, { minLength: 1, maxLength: 15 }), async (acts) => {

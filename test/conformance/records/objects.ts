@@ -18,7 +18,7 @@ export function objectsConform({ store, reopen }: Setting): void {
     store().claimUnreferenced(letters.map(hash), { now: 10 * DAY, intentLifetime: DAY });
 
   describe("objects", () => {
-    test("are those of the revision asked for; a record that says nothing of them keeps them", async () => {
+    test("are those of the requested revision; a write that does not name them preserves them", async () => {
       await write(store(), create(A, {}, { objects: [object("a"), object("b", "metadata")] }));
       await write(store(), replace(A, 1, { name: "two" }));
       await write(
@@ -31,7 +31,7 @@ export function objectsConform({ store, reopen }: Setting): void {
       expect(await claim("a", "b", "c", "d")).toEqual([hash("d")]);
     });
 
-    test("that are dropped are free, and the record says its content was deleted", async () => {
+    test("that are dropped are free, and the record reports that its content was deleted", async () => {
       await write(store(), create(A, {}, { objects: [object("a")] }));
       expect(await store().contentWasDeleted(A)).toBe(false);
       await write(store(), replace(A, 1, {}, { objects: [], dropObjects: true }));
@@ -45,8 +45,8 @@ export function objectsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "of a deleted record stay for its earlier revisions unless they are dropped, and while " +
-        "another record has them",
+      "of a deleted record remain for its earlier revisions unless they are dropped, or " +
+        "while another record has them",
       async () => {
         await write(
           store(),
@@ -124,8 +124,8 @@ export function objectsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "of a crate's archive go with the content of a member, and with a member, whoever " +
-        "deletes it",
+      "of a crate's archive are deleted with the content of a member, and with a member, " +
+        "whoever deletes it",
       async () => {
         const [crate, other, member, shared] = [
           "ark:99999/crate",
@@ -185,62 +185,71 @@ export function objectsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("that a crate has and not everybody may read are told by what decides over them", async () => {
-      const [crate, other] = ["ark:99999/crate", "ark:99999/crate-2"];
-      const member = (name: string, more: object = {}, owner = OWNER): RecordWrite =>
-        create(`${crate}/${name}`, { owner }, { crate: crate, objects: [object("a")], ...more });
-      const shut = { publicationStatus: "EMBARGOED" as const };
-      const open = { publicationStatus: "PUBLISHED" as const };
-      await write(
-        store(),
-        create(crate, { kind: "rocrate" }, open),
-        create(other, { kind: "rocrate" }, open),
-        member("open", open),
-        member("a-draft"),
-        member("b-draft"),
-        member("shut", shut),
-        member("bob", shut, "ark:99999/user-bob"),
-        member("metadata", { ...shut, objects: [object("b", "metadata")] }),
-        member("gone", shut),
-        member("without", { ...shut, objects: [] }),
-      );
-      await write(store(), remove(`${crate}/gone`, 1), {
-        op: "publish",
-        ark: `${crate}/shut`,
-        status: "EMBARGOED",
-        embargoedUntil: "2030",
-      });
-      const found = { kind: "dataset", owner: OWNER, embargoedUntil: null, crate };
-      const bob = {
-        ...found,
-        ark: `${crate}/bob`,
-        owner: "ark:99999/user-bob",
-        publicationStatus: "EMBARGOED",
-      };
-      const members = async (ark: string) =>
-        (await store().closedMembers(ark, { limit: 100 })).items;
-      expect((await members(crate)).toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
-        { ...found, ark: `${crate}/a-draft`, publicationStatus: "DRAFT" },
-        bob,
-        { ...found, ark: `${crate}/shut`, publicationStatus: "EMBARGOED", embargoedUntil: "2030" },
-      ]);
-      expect(await members(other)).toEqual([]);
-      await store().commit(
-        commitOf([], { uses: { crate: other, arks: [`${crate}/bob`, `${crate}/open`] } }),
-      );
-      expect(await members(other)).toEqual([bob]);
-      expect(await members("ark:99999/none")).toEqual([]);
-      const paged: string[] = [];
-      for (let after: string | undefined, page = 0; page < 20; page++) {
-        const { items, next } = await store().closedMembers(crate, {
-          limit: 1,
-          ...(after === undefined ? {} : { after }),
+    test(
+      "that a crate has and that are not public are listed with the records that decide " +
+        "about them",
+      async () => {
+        const [crate, other] = ["ark:99999/crate", "ark:99999/crate-2"];
+        const member = (name: string, more: object = {}, owner = OWNER): RecordWrite =>
+          create(`${crate}/${name}`, { owner }, { crate: crate, objects: [object("a")], ...more });
+        const shut = { publicationStatus: "EMBARGOED" as const };
+        const open = { publicationStatus: "PUBLISHED" as const };
+        await write(
+          store(),
+          create(crate, { kind: "rocrate" }, open),
+          create(other, { kind: "rocrate" }, open),
+          member("open", open),
+          member("a-draft"),
+          member("b-draft"),
+          member("shut", shut),
+          member("bob", shut, "ark:99999/user-bob"),
+          member("metadata", { ...shut, objects: [object("b", "metadata")] }),
+          member("gone", shut),
+          member("without", { ...shut, objects: [] }),
+        );
+        await write(store(), remove(`${crate}/gone`, 1), {
+          op: "publish",
+          ark: `${crate}/shut`,
+          status: "EMBARGOED",
+          embargoedUntil: "2030",
         });
-        paged.push(...items.map(({ ark }) => ark.slice(crate.length + 1)));
-        if ((after = next) === undefined) break;
-      }
-      expect(paged.toSorted()).toEqual(["a-draft", "b-draft", "bob", "shut"]);
-    });
+        const found = { kind: "dataset", owner: OWNER, embargoedUntil: null, crate };
+        const bob = {
+          ...found,
+          ark: `${crate}/bob`,
+          owner: "ark:99999/user-bob",
+          publicationStatus: "EMBARGOED",
+        };
+        const members = async (ark: string) =>
+          (await store().closedMembers(ark, { limit: 100 })).items;
+        expect((await members(crate)).toSorted((a, b) => (a.ark < b.ark ? -1 : 1))).toEqual([
+          { ...found, ark: `${crate}/a-draft`, publicationStatus: "DRAFT" },
+          bob,
+          {
+            ...found,
+            ark: `${crate}/shut`,
+            publicationStatus: "EMBARGOED",
+            embargoedUntil: "2030",
+          },
+        ]);
+        expect(await members(other)).toEqual([]);
+        await store().commit(
+          commitOf([], { uses: { crate: other, arks: [`${crate}/bob`, `${crate}/open`] } }),
+        );
+        expect(await members(other)).toEqual([bob]);
+        expect(await members("ark:99999/none")).toEqual([]);
+        const paged: string[] = [];
+        for (let after: string | undefined, page = 0; page < 20; page++) {
+          const { items, next } = await store().closedMembers(crate, {
+            limit: 1,
+            ...(after === undefined ? {} : { after }),
+          });
+          paged.push(...items.map(({ ark }) => ark.slice(crate.length + 1)));
+          if ((after = next) === undefined) break;
+        }
+        expect(paged.toSorted()).toEqual(["a-draft", "b-draft", "bob", "shut"]);
+      },
+    );
 
     test("of an unfinished submission's archive are not swept", async () => {
       await store().submit({

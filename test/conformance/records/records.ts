@@ -63,7 +63,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(await store().holders([])).toEqual([]);
     });
 
-    test("keeps its document byte for byte", async () => {
+    test("preserves its document byte for byte", async () => {
       const document = new TextEncoder().encode(`{ "b":1,\n "a" : "\\u0000 \\ud800 ü" }`);
       await write(store(), create(A, {}, { document }));
       const found = (await store().find(arkFrom(A))) as { record: { document: Uint8Array } };
@@ -74,7 +74,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(new Uint8Array(reopened.record.document)).toEqual(document);
     });
 
-    test("has the same graph whether its quads come as text or packed", async () => {
+    test("has the same graph whether its quads are passed as text or packed", async () => {
       const quads = Array.from(
         { length: 200 },
         (_, index) => `<${A}> <https://schema.org/x> "${index}" <${A}> .\n`,
@@ -90,7 +90,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect((await store().quads("ark:99999/b"))!.replaceAll("ark:99999/b", A)).toBe(quads);
     });
 
-    test("has the same links whether they come as a list or packed", async () => {
+    test("has the same links whether they are passed as a list or packed", async () => {
       const links = Array.from({ length: 120 }, (_, index) => ({
         predicate: "evi:usedDataset",
         target: `ark:99999/in-${index}`,
@@ -110,7 +110,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       );
     });
 
-    test("that nobody could have stored is not found, whatever is asked for", async () => {
+    test("with an identifier that cannot be stored is not found, whatever is requested", async () => {
       for (const strange of [
         "",
         "\0",
@@ -133,7 +133,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       }
     });
 
-    test("among many comes in the order asked for, by stored form or key", async () => {
+    test("among many is returned in the requested order, by stored form or key", async () => {
       await write(store(), create(A), create("ark:99999/b"));
       const found = await store().findMany([
         "ark:99999/b",
@@ -152,8 +152,8 @@ export function recordsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "has an owner that is read alone: by stored form or key, also of a tombstone, and a " +
-        "user is its own",
+      "has an owner that is readable alone: by stored form or key, also of a tombstone; a " +
+        "user owns itself",
       async () => {
         const [USER, LOOSE] = ["ark:99999/user-own", "ark:99999/loose"];
         await write(
@@ -197,7 +197,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("keeps every revision, newest first in the history", async () => {
+    test("has every revision, newest first in the history", async () => {
       await write(store(), create(A, { name: "one" }));
       await write(store(), replace(A, 1, { name: "two" }));
       await write(store(), { op: "publish", ark: A, status: "PUBLISHED", embargoedUntil: null });
@@ -217,7 +217,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       expect(await store().atRevision(A, 9)).toBeUndefined();
     });
 
-    test("when deleted leaves a tombstone that says who, when, why and what follows", async () => {
+    test("when deleted leaves a tombstone with user, time, reason and successor", async () => {
       await write(store(), create(A));
       await write(store(), remove(A, 1, { reason: "wrong", successor: "ark:99999/b" }));
       expect(await store().find(arkFrom("ark:99999/dataset1"))).toMatchObject({
@@ -236,7 +236,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       await expect(write(store(), remove(A, 2))).rejects.toMatchObject({ code: "GONE" });
     });
 
-    test("when revived goes on with its next revision", async () => {
+    test("when revived continues with its next revision", async () => {
       await write(store(), create(A, { keywords: ["k"] }));
       await write(store(), remove(A, 1));
       await write(store(), replace(A, 2, { name: "back", keywords: ["k"] }, { revive: true }));
@@ -248,8 +248,8 @@ export function recordsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "changes its publication status as a revision with the same document; the same status " +
-        "again is none",
+      "changes its publication status as a revision with the same document; the same " +
+        "status creates none",
       async () => {
         await write(store(), create(A));
         const publish = {
@@ -268,8 +268,8 @@ export function recordsConform({ store, reopen }: Setting): void {
     );
 
     test(
-      "is not published on what it was before another write, where the revision is named; the " +
-        "commit as a whole is refused",
+      "is not published at an outdated revision, where the revision is named; the whole " +
+        "commit is refused",
       async () => {
         const other = "ark:99999/other";
         await write(store(), create(A), create(other));
@@ -290,7 +290,7 @@ export function recordsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("that is replaced with nothing changed gets no revision", async () => {
+    test("that is replaced without a change gets no revision", async () => {
       await write(store(), create(A, { name: "one" }));
       expect(await write(store(), replace(A, 1, { name: "two" }, { changed: [] }))).toEqual({
         sequence: 1,

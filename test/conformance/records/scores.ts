@@ -6,8 +6,8 @@ const body = (text: string): Uint8Array => new TextEncoder().encode(text);
 const text = (bytes: Uint8Array | undefined): string => new TextDecoder().decode(bytes);
 
 export function scoresConform({ store }: Setting): void {
-  describe("a kept score", () => {
-    test("is answered as it was kept, and replaced by that of another state", async () => {
+  describe("a stored score", () => {
+    test("is returned as stored, and replaced by that of another state", async () => {
       expect(await store().storedScore(A)).toBeUndefined();
       await store().storeScore({ crate: A, state: "1", whole: true, body: body('{"é":1}') });
       expect(await store().storedScore(A)).toMatchObject({ crate: A, state: "1", whole: true });
@@ -16,7 +16,7 @@ export function scoresConform({ store }: Setting): void {
       expect(await store().storedScore(A)).toMatchObject({ state: "2", whole: false });
     });
 
-    test("goes with its crate, and no other does", async () => {
+    test("is deleted with its crate, and with no other", async () => {
       const B = "ark:99999/rocrate-b";
       await store().commit(
         commitOf([create(A, { kind: "rocrate" }), create(B, { kind: "rocrate" })]),
@@ -28,7 +28,7 @@ export function scoresConform({ store }: Setting): void {
       expect(text((await store().storedScore(B))?.body)).toBe(B);
     });
 
-    test("gives way to one of the same state unless that looked at less", async () => {
+    test("is replaced by one of the same state, except by one that examined less", async () => {
       await store().storeScore({ crate: A, state: "1", whole: false, body: body("first") });
       await store().storeScore({ crate: A, state: "1", whole: true, body: body("whole") });
       await store().storeScore({ crate: A, state: "1", whole: false, body: body("less") });

@@ -62,7 +62,7 @@ export function searchConforms({ store, reopen }: Setting): void {
   });
 
   describe("a search for all words", () => {
-    test("finds records that hold each of them, by its stem, without case and accents", async () => {
+    test("finds records that contain each of them, by stem, without case and accents", async () => {
       await write(
         store(),
         holding("a", { name: "Images of cells", description: "Taken under a microscope." }),
@@ -77,30 +77,26 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await ask("… !!! ---")).toEqual({ total: 0, hits: [] });
     });
 
-    test(
-      "puts a word in the name before one in keywords, description or elsewhere, and scores " +
-        "fall",
-      async () => {
-        await write(
-          store(),
-          holding("other", { name: "one", other: "plate" }),
-          holding("described", { name: "two", description: "plate" }),
-          holding("keyword", { name: "three", keywords: ["plate"] }),
-          holding("named", { name: "plate" }),
-          ...Array.from({ length: 9 }, (_, i) => holding(`far${i}`, { name: "else" })),
-        );
-        const { hits, total } = await ask("plates");
-        expect(total).toBe(4);
-        expect(hits.map((hit) => hit.ark)).toEqual(
-          ["named", "keyword", "described", "other"].map(ark),
-        );
-        const scores = hits.map(({ score }) => score);
-        expect(scores).toEqual(scores.toSorted((a, b) => b - a));
-        expect(scores.at(-1)).toBeGreaterThan(0);
-      },
-    );
+    test("ranks a word in the name before one in keywords, description or elsewhere", async () => {
+      await write(
+        store(),
+        holding("other", { name: "one", other: "plate" }),
+        holding("described", { name: "two", description: "plate" }),
+        holding("keyword", { name: "three", keywords: ["plate"] }),
+        holding("named", { name: "plate" }),
+        ...Array.from({ length: 9 }, (_, i) => holding(`far${i}`, { name: "else" })),
+      );
+      const { hits, total } = await ask("plates");
+      expect(total).toBe(4);
+      expect(hits.map((hit) => hit.ark)).toEqual(
+        ["named", "keyword", "described", "other"].map(ark),
+      );
+      const scores = hits.map(({ score }) => score);
+      expect(scores).toEqual(scores.toSorted((a, b) => b - a));
+      expect(scores.at(-1)).toBeGreaterThan(0);
+    });
 
-    test("leaves stop words out, unless there are no others", async () => {
+    test("ignores stop words, unless there are no other words", async () => {
       await write(
         store(),
         holding("a", { name: "Images, nuclei" }),
@@ -113,7 +109,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("of", { match: "related" })).toEqual(["c"]);
     });
 
-    test("takes no stop word of the best records for a related word", async () => {
+    test("uses no stop word of the best records as a related word", async () => {
       await write(
         store(),
         ...["one", "two", "three"].map((name) =>
@@ -150,7 +146,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       );
     });
 
-    test("shows what was found in its place", async () => {
+    test("highlights the matches in place", async () => {
       await write(
         store(),
         holding("a", {
@@ -171,7 +167,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       });
     });
 
-    test("counts all, gives pages of them, and keeps to a kind", async () => {
+    test("counts all hits, returns pages of them, and filters by kind", async () => {
       await write(
         store(),
         ...Array.from({ length: 7 }, (_, i) => holding(`d${i}`, { name: "plate" })),
@@ -192,7 +188,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await ask("plate", { kind: "group" })).toEqual({ total: 0, hits: [] });
     });
 
-    test("takes other spellings only when nothing holds all words as they are", async () => {
+    test("tries other spellings only when no record contains all words", async () => {
       await write(
         store(),
         holding("a", { name: "Microscope images" }),
@@ -207,46 +203,38 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("images xylophone")).toEqual([]);
     });
 
-    test(
-      "takes a word with one letter wrong for what it was meant to be, also where its ending " +
-        "makes another stem of it",
-      async () => {
-        await write(
-          store(),
-          holding("a", { name: "Embedding of images" }),
-          holding("b", { name: "A computation" }),
-          holding("c", { name: "Paging" }),
-        );
-        for (const typed of ["embeddign", "embeddnig", "embeddings", "embeding"])
-          expect(await found(typed), typed).toEqual(["a"]);
-        for (const typed of ["computaton", "computatiom", "compuattion", "computattion"])
-          expect(await found(typed), typed).toEqual(["b"]);
-        expect(await found("pagign")).toEqual(["c"]);
-        expect(await found("embeddign computaton")).toEqual([]);
-      },
-    );
+    test("corrects a word with one wrong letter, also where its ending changes the stem", async () => {
+      await write(
+        store(),
+        holding("a", { name: "Embedding of images" }),
+        holding("b", { name: "A computation" }),
+        holding("c", { name: "Paging" }),
+      );
+      for (const typed of ["embeddign", "embeddnig", "embeddings", "embeding"])
+        expect(await found(typed), typed).toEqual(["a"]);
+      for (const typed of ["computaton", "computatiom", "compuattion", "computattion"])
+        expect(await found(typed), typed).toEqual(["b"]);
+      expect(await found("pagign")).toEqual(["c"]);
+      expect(await found("embeddign computaton")).toEqual([]);
+    });
 
-    test(
-      "takes a long word with two letters wrong for what it was meant to be, also where its " +
-        "stem has another stem",
-      async () => {
-        await write(
-          store(),
-          holding("a", { name: "A Polymerase" }),
-          holding("b", { description: "Of phosphatases." }),
-          holding("c", { keywords: ["transcriptase"] }),
-        );
-        // What the stem "polymeras" becomes when it is taken for a word.
-        await write(store(), holding("d", { name: "Polymera" }));
-        expect(await found("pollymerrase")).toEqual(["a"]);
-        expect(await found("fosphatase")).toEqual(["b"]);
-        expect(await found("transscripttase")).toEqual(["c"]);
-        expect(await found("pollymerrase fosphatase")).toEqual([]);
-        expect(marked((await ask("pollymerrase")).hits[0], "name")).toBe("A [Polymerase]");
-      },
-    );
+    test("corrects a long word with two wrong letters, also where its stem differs", async () => {
+      await write(
+        store(),
+        holding("a", { name: "A Polymerase" }),
+        holding("b", { description: "Of phosphatases." }),
+        holding("c", { keywords: ["transcriptase"] }),
+      );
+      // What the stem "polymeras" becomes when it is taken for a word.
+      await write(store(), holding("d", { name: "Polymera" }));
+      expect(await found("pollymerrase")).toEqual(["a"]);
+      expect(await found("fosphatase")).toEqual(["b"]);
+      expect(await found("transscripttase")).toEqual(["c"]);
+      expect(await found("pollymerrase fosphatase")).toEqual([]);
+      expect(marked((await ask("pollymerrase")).hits[0], "name")).toBe("A [Polymerase]");
+    });
 
-    test("follows changes and forgets deleted records", async () => {
+    test("follows changes, and finds no deleted record", async () => {
       await write(store(), holding("a", { name: "first" }), holding("b", { name: "first" }));
       expect(await found("first")).toHaveLength(2);
       await write(
@@ -264,8 +252,8 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
-  describe("a search for what is related", () => {
-    test("finds records that hold any of the words, and words of the best of those", async () => {
+  describe("a search for related records", () => {
+    test("finds records that contain any of the words, and words of the best of those", async () => {
       await write(
         store(),
         holding("a", { name: "Tumour samples", description: "Oncology of the breast" }),
@@ -296,7 +284,7 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
-  test("a search that nobody waits for any more is not run", async () => {
+  test("a search whose caller has left is not run", async () => {
     await write(store(), holding("a", { name: "plate" }));
     const gone = new AbortController();
     const first = ask("plate");
@@ -314,7 +302,7 @@ export function searchConforms({ store, reopen }: Setting): void {
     ).toBe(true);
   });
 
-  test("whatever is asked for is looked up, never run", async () => {
+  test("any query text is searched, never executed", async () => {
     await write(store(), holding("a", { name: "NEAR plate* name:alpha OR NOT" }));
     const hostile = fc.oneof(
       fc.string({ maxLength: 40 }),

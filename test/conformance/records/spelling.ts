@@ -10,7 +10,7 @@ export function spellingConforms({ store }: Setting): void {
   };
 
   describe("in the graph a link's target", () => {
-    test("is spelled as its record spells it, whichever came first", async () => {
+    test("is spelled as its record spells it, whichever was stored first", async () => {
       await write(store(), create(OWNED));
       await write(store(), create(SOURCE, { links: [linkTo(WRITTEN)] }));
       await expectTarget(OWNED);
@@ -22,7 +22,7 @@ export function spellingConforms({ store }: Setting): void {
       expect(await store().quads("ark:99999/s2")).toContain("<ark:99999/c-d>");
     });
 
-    test("is spelled anew when its record arrives, without a revision but in the change log", async () => {
+    test("is respelled when its record is created, without a revision but in the change log", async () => {
       await write(store(), create(SOURCE, { links: [linkTo(WRITTEN), linkTo("ark:99999/a--b")] }));
       expect(await store().quads(SOURCE)).toContain(`<${WRITTEN}>`);
       await write(store(), create(OWNED));
@@ -36,7 +36,7 @@ export function spellingConforms({ store }: Setting): void {
       expect(graphs).toEqual([SOURCE, OWNED]);
     });
 
-    test("stays spelled so after the record was deleted, and after the source changed", async () => {
+    test("keeps this spelling after the record was deleted, and after the source changed", async () => {
       await write(store(), create(OWNED), create(SOURCE, { links: [linkTo(WRITTEN)] }));
       await write(store(), remove(OWNED, 1));
       await expectTarget(OWNED);
@@ -44,7 +44,7 @@ export function spellingConforms({ store }: Setting): void {
       await expectTarget(OWNED);
     });
 
-    test("is as written again once members of a crate share the key", async () => {
+    test("has its written spelling again once members of a crate share the key", async () => {
       await write(
         store(),
         create(OWNED, {}, { mayShareKey: true }),

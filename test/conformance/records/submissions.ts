@@ -19,7 +19,7 @@ const asked = (
 
 export function submissionsConform({ store, reopen }: Setting): void {
   describe("a submission", () => {
-    test("is queued, runs, tells its stage, and ends; each as it was stored", async () => {
+    test("is queued, runs, reports its stage, and ends; each step is stored", async () => {
       const { submission, existing } = await store().submit(asked("s1"));
       expect(existing).toBe(false);
       expect(submission).toMatchObject({
@@ -60,7 +60,7 @@ export function submissionsConform({ store, reopen }: Setting): void {
       expect(await store().submission("none")).toBeUndefined();
     });
 
-    test("begun again belongs to the later attempt", async () => {
+    test("that is started again belongs to the later attempt", async () => {
       await store().submit(asked("s1"));
       await store().beginAttempt("s1", 2);
       expect(await store().beginAttempt("s1", 3)).toMatchObject({ attempt: 2, timeStarted: 2 });
@@ -101,7 +101,7 @@ export function submissionsConform({ store, reopen }: Setting): void {
       expect(await store().objectsOf(CRATE)).toEqual([object]);
     });
 
-    test("fences its commit: a late twin, a cancelled one and an ended one change nothing", async () => {
+    test("fences its commit: an outdated, a cancelled and an ended attempt change nothing", async () => {
       const commit = (attempt: number): Promise<unknown> =>
         store().commit(
           commitOf([create(CRATE, { kind: "rocrate" })], {
@@ -126,7 +126,7 @@ export function submissionsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "for the same archive by the same user is the one there is, until it failed or its " +
+      "for the same archive by the same user is the existing one, until it failed or its " +
         "crate is deleted",
       async () => {
         await store().submit(asked("s1"));
@@ -157,45 +157,43 @@ export function submissionsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test(
-      "in place of those that ended leaves one of its user and type, and none of an " +
-        "unfinished one",
-      async () => {
-        const again = (id: string) => ({
-          ...asked(id),
-          type: "vectors" as const,
-          user: "registry",
-          update: true,
-          inPlaceOfEnded: true,
-        });
-        await store().submit({ ...asked("other", null), user: "registry" });
-        await store().submit({ ...again("mine"), user: OWNER });
-        for (const id of ["other", "mine"]) await store().cancelSubmission(id, 2);
-        expect(await store().submit(again("v1"))).toMatchObject({
-          existing: false,
-          submission: { type: "vectors", user: "registry" },
-        });
-        expect(await store().submit(again("v2"))).toMatchObject({
-          existing: true,
-          submission: { id: "v1" },
-        });
-        await store().beginAttempt("v1", 2);
-        expect(await store().submit(again("v3"))).toMatchObject({
-          existing: true,
-          submission: { id: "v1", status: "running" },
-        });
-        await store().closeSubmission({ id: "v1", attempt: 1, status: "finished" }, 3);
-        expect(await store().submit(again("v4"))).toMatchObject({
-          existing: false,
-          submission: { id: "v4" },
-        });
-        expect((await store().submissionsOf(null, { limit: 9 })).items.map(({ id }) => id)).toEqual(
-          ["v4", "mine", "other"],
-        );
-      },
-    );
+    test("replaces ended ones of its user and type, and no unfinished one", async () => {
+      const again = (id: string) => ({
+        ...asked(id),
+        type: "vectors" as const,
+        user: "registry",
+        update: true,
+        inPlaceOfEnded: true,
+      });
+      await store().submit({ ...asked("other", null), user: "registry" });
+      await store().submit({ ...again("mine"), user: OWNER });
+      for (const id of ["other", "mine"]) await store().cancelSubmission(id, 2);
+      expect(await store().submit(again("v1"))).toMatchObject({
+        existing: false,
+        submission: { type: "vectors", user: "registry" },
+      });
+      expect(await store().submit(again("v2"))).toMatchObject({
+        existing: true,
+        submission: { id: "v1" },
+      });
+      await store().beginAttempt("v1", 2);
+      expect(await store().submit(again("v3"))).toMatchObject({
+        existing: true,
+        submission: { id: "v1", status: "running" },
+      });
+      await store().closeSubmission({ id: "v1", attempt: 1, status: "finished" }, 3);
+      expect(await store().submit(again("v4"))).toMatchObject({
+        existing: false,
+        submission: { id: "v4" },
+      });
+      expect((await store().submissionsOf(null, { limit: 9 })).items.map(({ id }) => id)).toEqual([
+        "v4",
+        "mine",
+        "other",
+      ]);
+    });
 
-    test("whose attempt a stop cut short is queued again, and the attempt does not count", async () => {
+    test("whose attempt is interrupted by a stop is queued again, and the attempt does not count", async () => {
       await store().submit(asked("s1"));
       await store().beginAttempt("s1", 2);
       expect(await store().yieldAttempt("s1", 7)).toBe(false);

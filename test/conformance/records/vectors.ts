@@ -70,29 +70,25 @@ export function vectorsConform({ store, reopen }: Setting): void {
   const found = async (...asked: Parameters<typeof ask>): Promise<string[]> =>
     (await ask(...asked)).hits.map((hit) => short(hit.ark));
 
-  describe("texts of which vectors are made", () => {
-    test(
-      "come in the order of the change log with what records say now, whatever the size of a " +
-        "page",
-      async () => {
-        expect(await store().changedTexts(MODEL, "", 10)).toEqual({ texts: [], to: undefined });
-        await write(
-          store(),
-          create(ark("a"), { name: "First", keywords: ["one", "two"] }),
-          holding("b", "Second"),
-        );
-        await write(store(), replace(ark("a"), 1, { name: "Third" }));
-        await write(store(), remove(ark("b"), 1), holding("c", "Fourth"));
-        const all = ["a=Third", "b=-", "a=Third", "b=-", "c=Fourth"];
-        for (const limit of [1, 2, 3, 100]) expect(await walk("", limit)).toEqual(all);
-        const { to } = await store().changedTexts(MODEL, "", 3);
-        expect(await walk(to!, 1)).toEqual(all.slice(3));
-        await write(store(), replace(ark("a"), 2, { name: "Fifth" }));
-        expect(await walk(to!, 100)).toEqual([...all.slice(3), "a=Fifth"]);
-      },
-    );
+  describe("texts for which vectors are computed", () => {
+    test("are listed in the order of the change log with the current text, whatever the page size", async () => {
+      expect(await store().changedTexts(MODEL, "", 10)).toEqual({ texts: [], to: undefined });
+      await write(
+        store(),
+        create(ark("a"), { name: "First", keywords: ["one", "two"] }),
+        holding("b", "Second"),
+      );
+      await write(store(), replace(ark("a"), 1, { name: "Third" }));
+      await write(store(), remove(ark("b"), 1), holding("c", "Fourth"));
+      const all = ["a=Third", "b=-", "a=Third", "b=-", "c=Fourth"];
+      for (const limit of [1, 2, 3, 100]) expect(await walk("", limit)).toEqual(all);
+      const { to } = await store().changedTexts(MODEL, "", 3);
+      expect(await walk(to!, 1)).toEqual(all.slice(3));
+      await write(store(), replace(ark("a"), 2, { name: "Fifth" }));
+      expect(await walk(to!, 100)).toEqual([...all.slice(3), "a=Fifth"]);
+    });
 
-    test("of a crate's many records are cut anywhere", async () => {
+    test("of a crate's many records may be split anywhere", async () => {
       const root = ark("crate");
       await store().commit(
         commitOf(
@@ -129,21 +125,25 @@ export function vectorsConform({ store, reopen }: Setting): void {
       ]);
     });
 
-    test("come with the digest of what the kept vector of that model is of", async () => {
-      await write(store(), holding("a", "First"), holding("b", "Second"), holding("c", "Third"));
-      await keep([kept("a", EAST, "First"), kept("b", NORTH, "Second"), kept("c", null)]);
-      const digests = async (model: string) =>
-        (await store().changedTexts(model, "", 9)).texts.map(({ digest }) => textOf(digest));
-      expect(await digests(MODEL)).toEqual(["First", "Second", null]);
-      expect(await digests("other")).toEqual([null, null, null]);
-      // A vector is of its record's kind: where that is another one now it is kept anew.
-      await write(store(), replace(ark("a"), 1, { name: "First", kind: "software" }));
-      expect(await digests(MODEL)).toEqual([null, "Second", null, null]);
-      await keep([kept("b", null)]);
-      expect(await digests(MODEL)).toEqual([null, null, null, null]);
-    });
+    test(
+      "are listed with the digest of the text that the stored vector of the model was " +
+        "computed from",
+      async () => {
+        await write(store(), holding("a", "First"), holding("b", "Second"), holding("c", "Third"));
+        await keep([kept("a", EAST, "First"), kept("b", NORTH, "Second"), kept("c", null)]);
+        const digests = async (model: string) =>
+          (await store().changedTexts(model, "", 9)).texts.map(({ digest }) => textOf(digest));
+        expect(await digests(MODEL)).toEqual(["First", "Second", null]);
+        expect(await digests("other")).toEqual([null, null, null]);
+        // A vector is of its record's kind: where that is another one now it is kept anew.
+        await write(store(), replace(ark("a"), 1, { name: "First", kind: "software" }));
+        expect(await digests(MODEL)).toEqual([null, "Second", null, null]);
+        await keep([kept("b", null)]);
+        expect(await digests(MODEL)).toEqual([null, null, null, null]);
+      },
+    );
 
-    test("are not looked for behind places that nobody gave", async () => {
+    test("are not listed for an unknown position", async () => {
       for (const place of ["x", "1", "1/", "-1/2", "1/2/3", "1/2 ", "9".repeat(20), "1.5/2"]) {
         await expect(store().changedTexts(MODEL, place, 1)).rejects.toMatchObject({
           code: "BAD_REQUEST",
@@ -161,8 +161,8 @@ export function vectorsConform({ store, reopen }: Setting): void {
     });
   });
 
-  describe("kept vectors", () => {
-    test("reach as far as was told, by model, also after a restart", async () => {
+  describe("stored vectors", () => {
+    test("reach the recorded position, by model, also after a restart", async () => {
       await write(store(), holding("a", "First"), holding("b", "Second"));
       const { to: middle } = await store().changedTexts(MODEL, "", 1);
       const { to: end } = await store().changedTexts(MODEL, middle!, 1);
@@ -180,7 +180,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await found("nothing", EAST)).toEqual(["b"]);
     });
 
-    test("are those of the quicker one: of two at one place exactly one keeps what it has", async () => {
+    test("are those of the faster of two writers at one position", async () => {
       await write(store(), holding("a", "First"), holding("b", "Second"));
       const { to } = await store().changedTexts(MODEL, "", 10);
       let after = "";
@@ -208,8 +208,8 @@ export function vectorsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "are of length 1, and of several for one record the last counts; what is not stored is " +
-        "passed over",
+      "have length 1, and the last of several for one record is stored; missing records " +
+        "are skipped",
       async () => {
         await write(store(), holding("a", "First"));
         const step = (vectors: StoredVector[]) =>
@@ -232,7 +232,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("of other models are forgotten a few at a time, and those of the one are not", async () => {
+    test("of other models are removed in batches, and those of the current model are not", async () => {
       await write(store(), ...["a", "b", "c"].map((name) => holding(name, name)));
       const all = ["a", "b", "c"].map((name) => kept(name, EAST));
       for (const model of ["old", MODEL, "zuletzt"]) await keep(all, model);
@@ -256,7 +256,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       ]);
     });
 
-    test("that were forgotten and made again are those that are found", async () => {
+    test("that were removed and computed again are found", async () => {
       await write(store(), holding("a", "First"), holding("b", "Second"), holding("c", "Third"));
       await keep([kept("a", EAST)]);
       await write(store(), holding("d", "Fourth"));
@@ -277,7 +277,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
   });
 
   describe("a search with a vector", () => {
-    test("without any kept is as one without", async () => {
+    test("without any stored vector equals one without", async () => {
       await write(
         store(),
         holding("a", "Tumour samples"),
@@ -298,7 +298,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await ask("tumour", unit(1, 1), {}, "other")).toEqual(plain);
     });
 
-    test("finds what stands out among all, with words or without, the nearest first", async () => {
+    test("finds the nearest of all, with words or without, in order", async () => {
       await write(
         store(),
         ...["a", "b", "c", "d", "e"].map((name) => holding(name, `Record ${name}`)),
@@ -320,7 +320,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       }
     });
 
-    test("adds what words and vectors say, and shows where words were found", async () => {
+    test("combines words and vectors, and shows where words were found", async () => {
       await write(
         store(),
         holding("words", "Tumour tumour"),
@@ -353,30 +353,26 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(hits[2]!.fragments).toEqual({});
     });
 
-    test(
-      "lets words count no more than they can answer: one of a question that every record " +
-        "holds says next to nothing",
-      async () => {
-        await write(
-          store(),
-          holding("plants", "Pressed leaves"),
-          ...Array.from({ length: 9 }, (_, i) => holding(`of${i}`, `Table of number ${i}`)),
-        );
-        await keep([
-          kept("plants", EAST),
-          kept("of3", unit(0.5, 0.5, 0, 0)),
-          ...[0, 1, 2, 4, 5, 6, 7, 8].map((i) => kept(`of${i}`, NORTH)),
-        ]);
-        const { hits, total } = await ask("botany number flowers", EAST);
-        expect(total).toBe(10);
-        expect(short(hits[0]!.ark)).toBe("plants");
-        for (const { score } of hits.slice(1)) expect(score).toBeLessThan(0.9);
-        // Of a question whose words are all known the best by words counts as much as the nearest.
-        expect((await ask("leaves", NORTH)).hits.map(({ score }) => score)[0]).toBeCloseTo(1, 5);
-      },
-    );
+    test("weighs words by how rare they are", async () => {
+      await write(
+        store(),
+        holding("plants", "Pressed leaves"),
+        ...Array.from({ length: 9 }, (_, i) => holding(`of${i}`, `Table of number ${i}`)),
+      );
+      await keep([
+        kept("plants", EAST),
+        kept("of3", unit(0.5, 0.5, 0, 0)),
+        ...[0, 1, 2, 4, 5, 6, 7, 8].map((i) => kept(`of${i}`, NORTH)),
+      ]);
+      const { hits, total } = await ask("botany number flowers", EAST);
+      expect(total).toBe(10);
+      expect(short(hits[0]!.ark)).toBe("plants");
+      for (const { score } of hits.slice(1)) expect(score).toBeLessThan(0.9);
+      // Of a question whose words are all known the best by words counts as much as the nearest.
+      expect((await ask("leaves", NORTH)).hits.map(({ score }) => score)[0]).toBeCloseTo(1, 5);
+    });
 
-    test("counts all, gives pages of them in order, those alike by creation, and keeps to a kind", async () => {
+    test("counts all hits, returns ordered pages, ties by creation, and filters by kind", async () => {
       const names = Array.from({ length: 7 }, (_, i) => `d${i}`);
       await write(
         store(),
@@ -411,7 +407,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await ask("plate", EAST, { kind: "group" })).toEqual({ total: 0, hits: [] });
     });
 
-    test("for all words takes no notice of it", async () => {
+    test("for all words ignores it", async () => {
       await write(store(), holding("a", "plate"), holding("b", "cup"));
       await keep([kept("a", NORTH), kept("b", EAST)]);
       expect(await found("plate", EAST, { match: "all" })).toEqual(["a"]);
@@ -419,8 +415,8 @@ export function vectorsConform({ store, reopen }: Setting): void {
     });
 
     test(
-      "finds no deleted record, whose vector is still there, and finds those in draft and " +
-        "under embargo as words do",
+      "finds no deleted record although its vector exists, and finds drafts and embargoed " +
+        "records as words do",
       async () => {
         await write(
           store(),
@@ -454,7 +450,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       },
     );
 
-    test("sees at once what was replaced, removed and added, one step after the other", async () => {
+    test("sees replaced, removed and added vectors at once", async () => {
       const names = Array.from({ length: 40 }, (_, i) => `r${i}`);
       await write(store(), ...names.map((name) => holding(name, "x")));
       await keep(names.map((name) => kept(name, NORTH)));
@@ -475,7 +471,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await found("", UP)).toEqual(["r7"]);
     });
 
-    test("is of the model that is asked for, each time", async () => {
+    test("uses the requested model each time", async () => {
       await write(store(), holding("a", "x"), holding("b", "y"));
       await keep([kept("a", EAST), kept("b", NORTH)]);
       await keep([kept("a", unit(0, 1)), kept("b", unit(1, 0))], "two");

@@ -15,8 +15,8 @@ function held(value: unknown): number {
 
 describe("counting the values of a JSON text", () => {
   it(
-    "gives the number of its keys and values, whatever its strings hold and however it is " +
-      "spaced",
+    "returns the number of its keys and values, whatever its strings contain and however " +
+      "it is spaced",
     () => {
       const text = fc.oneof(
         fc.string(),
@@ -43,7 +43,7 @@ describe("counting the values of a JSON text", () => {
       );
     },
   );
-  it("stops as soon as there are too many, also in what is no JSON", () => {
+  it("stops at the limit, also in a text that is no JSON", () => {
     for (const text of [
       `[${"1,".repeat(1_000)}1]`,
       ",".repeat(1_000),
@@ -57,7 +57,7 @@ describe("counting the values of a JSON text", () => {
 });
 
 describe("text that nests too deep", () => {
-  it("is cut at the bracket that is one too many, whatever stands behind it", () => {
+  it("is cut at the first bracket beyond the limit, whatever follows", () => {
     const deep = Buffer.from(`{"a":${"[".repeat(5)}${"1,".repeat(10_000)}`);
     expect(measureJson(deep, 20, 3)).toEqual({ values: 5, tooDeep: 7 });
     expect(measureJson(Buffer.from('[[1],[{"a":"]]]"}]]'), 100, 3).tooDeep).toBeUndefined();

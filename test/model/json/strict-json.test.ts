@@ -7,7 +7,7 @@ const codes = (input: string | Uint8Array) =>
   read(input).problems.map(({ code, pointer }) => `${code} ${pointer}`);
 
 describe("strict JSON", () => {
-  it("gives what JSON.parse gives for every JSON value", () => {
+  it("returns what JSON.parse returns for every JSON value", () => {
     fc.assert(
       fc.property(
         fc.jsonValue({ depthSize: "medium" }),
@@ -68,7 +68,7 @@ describe("strict JSON", () => {
     );
   });
 
-  it("keeps every number a double writes back, and tells those it would change", () => {
+  it("accepts every number that a double can represent, and reports others", () => {
     for (const kept of [
       "0",
       "-0",
@@ -102,7 +102,7 @@ describe("strict JSON", () => {
     );
   });
 
-  it("tells a key that stands twice, however it is spelt, with its pointer and place", () => {
+  it("reports a duplicate key, however it is spelled, with its pointer and place", () => {
     expect(read('{\n "a": {"x/y": 1,\n  "x\\/y": 2}}').problems).toEqual([
       {
         pointer: "/a/x~1y",
@@ -116,7 +116,7 @@ describe("strict JSON", () => {
     expect(codes('{"a":1,"\\u0061":2}')).toEqual(["duplicate_key /a"]);
   });
 
-  it("takes __proto__ for a key like any other", () => {
+  it("reads __proto__ as a key like any other", () => {
     const { value, problems } = read('{"__proto__":{"admin":true},"a":{"__proto__":1}}');
     expect(problems).toEqual([]);
     expect(Object.keys(value as object)).toEqual(["__proto__", "a"]);
@@ -124,7 +124,7 @@ describe("strict JSON", () => {
     expect(codes('{"__proto__":1,"__proto__":2}')).toEqual(["duplicate_key /__proto__"]);
   });
 
-  it("tells NUL and halves of surrogate pairs, and lets whole pairs pass", () => {
+  it("reports NUL and unpaired surrogates, and accepts whole pairs", () => {
     expect(codes('["\\u0000"]')).toEqual(["string_unicode /0"]);
     expect(codes('{"k\\ud800":"\\udc00x"}')).toEqual([
       "string_unicode /k\ud800",
@@ -135,7 +135,7 @@ describe("strict JSON", () => {
     expect(codes('["\ud800"]')).toEqual(["string_unicode /0"]);
   });
 
-  it("names line, column and reason of what is not JSON", () => {
+  it("names line, column and reason where the text is not JSON", () => {
     const at = (text: string) =>
       read(text).problems.map(({ message, line, column }) => `${message} ${line}:${column}`);
     expect(at('{"a": 1,\n "b" 2}')).toEqual(["Expecting ':' delimiter 2:6"]);
@@ -160,7 +160,7 @@ describe("strict JSON", () => {
     expect(read("\ufeff[1]").value).toEqual([1]);
   });
 
-  it("stops at the depth it is given, also for a text of nothing but brackets", () => {
+  it("stops at the given depth, also for a text that consists of brackets", () => {
     const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
     expect(read(nested(200)).problems).toEqual([]);
     expect(read(nested(201))).toMatchObject({ value: undefined, problems: [{ code: "too_deep" }] });
@@ -178,7 +178,7 @@ describe("strict JSON", () => {
     });
   });
 
-  it("needs time in proportion to the text, whatever stands in it", () => {
+  it("needs time in proportion to the text, whatever it contains", () => {
     const within = (text: string, ms: number) => {
       const start = performance.now();
       read(text);

@@ -29,7 +29,7 @@ function above(iri: string, seen = new Set<string>()): Set<string> {
 }
 
 describe("the evidence vocabulary", () => {
-  it("comes out the same every time", () => {
+  it("is the same each time", () => {
     expect(evidenceOntology()).toBe(turtle);
   });
 
@@ -61,7 +61,7 @@ describe("the evidence vocabulary", () => {
     },
   );
 
-  it("knows a computation by what it used: used is support by its object", () => {
+  it("models use by a computation as support by its object", () => {
     expect(objects(expandCurie("evi:usedDataset"), `${RDFS}subPropertyOf`)).toEqual([
       expandCurie("evi:used"),
     ]);
@@ -71,7 +71,7 @@ describe("the evidence vocabulary", () => {
     ]);
   });
 
-  it("names inverses that are defined, lie on the other side, and are said once", () => {
+  it("names inverses that are defined, lie on the other side, and are stated once", () => {
     const pairs = store
       .getQuads(null, `${OWL}inverseOf`, null, null)
       .map(({ subject, object }) => [subject.value, object.value] as const);
@@ -103,8 +103,8 @@ describe("the evidence vocabulary", () => {
   });
 
   it(
-    "types nothing by accident: no domain, range or equivalent class, no agent that is an " +
-      "entity, no circle",
+    "infers no type by accident: no domain, range or equivalent class, no agent that is " +
+      "an entity, no cycle",
     () => {
       for (const predicate of [`${RDFS}domain`, `${RDFS}range`, `${OWL}equivalentClass`])
         expect(store.getQuads(null, predicate, null, null)).toEqual([]);

@@ -73,7 +73,7 @@ describe("an identifier without a record", () => {
       String(Buffer.byteLength(page.text)),
     ]);
   });
-  test("that was deleted tells of its tombstone, and no text of it becomes markup", async () => {
+  test("that was deleted shows its tombstone with all text escaped", async () => {
     for (const path of [
       "/ark:99999/gone",
       "/ark:99999/gone?format=html",
@@ -103,7 +103,7 @@ describe("an identifier without a record", () => {
       successor: "ark:99999/next",
     });
   });
-  test("that several records could be lists them", () => {
+  test("that several records could have lists them", () => {
     const page = refusalPage(
       {
         status: 404,
@@ -121,7 +121,7 @@ describe("an identifier without a record", () => {
     ])
       expect(page).toContain(`<a href="/ark:99999/c/${href}">ark:99999/c/${text}</a>`);
   });
-  test("asked for with ?info, or of another authority, is answered as before", async () => {
+  test("requested with ?info, or of another authority, is answered as before", async () => {
     expect((await get("/ark:99999/none?info", BROWSER)).headers.get("content-type")).toBe(
       "application/json",
     );

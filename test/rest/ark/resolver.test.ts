@@ -55,7 +55,7 @@ describe("the redirect of an ARK of another authority", () => {
     ["/ark:12148/btv??", "ark:12148/btv??"],
     ["/ark:12148/btv?info=&format=json", "ark:12148/btv?info=&format=json"],
     ["/api/ark:12148/btv?info", "ark:12148/btv?info"],
-  ])("keeps the query of %s", async (path, target) => {
+  ])("preserves the query of %s", async (path, target) => {
     expect(await plain(path)).toMatchObject({ status: 302, location: `https://n2t.net/${target}` });
   });
 
@@ -108,7 +108,7 @@ describe("the kernel metadata", () => {
     );
   });
 
-  test("of a record that says neither are its owner and the date of registration", async () => {
+  test("of a record without both are its owner and the date of registration", async () => {
     const made = await server.request("POST", "/dataset", {
       token: ada.token,
       json: {

@@ -58,7 +58,7 @@ describe("a record's signposts", () => {
     }
   });
 
-  test("stand in the link set as well, with anchors that are absolute", async () => {
+  test("are in the link set as well, with absolute anchors", async () => {
     const { body, headers } = await server.request<{
       linkset: { anchor: string; describes?: unknown }[];
     }>("GET", `/${dataset}?format=linkset`);
@@ -71,7 +71,7 @@ describe("a record's signposts", () => {
   });
 
   test.each(["?info", "?", "??"])(
-    "%s gives the kernel metadata, one line an element",
+    "%s returns the kernel metadata, one line an element",
     async (inflection) => {
       // fetch would drop a bare question mark: the target is written as it is.
       const { request } = await import("node:http");
@@ -99,7 +99,7 @@ describe("a record's signposts", () => {
     },
   );
 
-  test("stand on the landing page, where no text of the record becomes markup", async () => {
+  test("are on the landing page, with all text of the record escaped", async () => {
     const { text, headers } = await server.request("GET", `/${dataset}`, {
       headers: { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" },
     });
@@ -112,7 +112,7 @@ describe("a record's signposts", () => {
     expect(JSON.parse(data)).toMatchObject({ "@id": dataset, name: "Plate | 7 <b>&" });
   });
 
-  test("an unknown form is refused, naming those there are", async () => {
+  test("an unknown form is refused with the known ones", async () => {
     const { status, body } = await server.request<{ detail: { loc: unknown[]; msg: string }[] }>(
       "GET",
       `/${dataset}?format=xml`,

@@ -39,7 +39,7 @@ const get = (path: string, headers: Record<string, string> = {}, method = "GET")
   server.request(method, path, { headers });
 
 describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (route) => {
-  it("gives the bytes with their hash, length and type", async () => {
+  it("returns the bytes with their hash, length and type", async () => {
     const answer = await get(route + ark);
     expect([
       answer.status,
@@ -59,7 +59,7 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
     ["bytes=0-99", BYTES, "0-9"],
     ["bytes=9-9", "9", "9-9"],
     ["bytes=-99", BYTES, "0-9"],
-  ])("gives %s of them", async (range, text, logged) => {
+  ])("returns %s of them", async (range, text, logged) => {
     const answer = await get(route + ark, { Range: range });
     expect([
       answer.status,
@@ -68,7 +68,7 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
       answer.headers.get("content-length"),
     ]).toEqual([206, text, `bytes ${logged}/10`, String(text.length)]);
   });
-  it.each(["bytes=10-", "bytes=10-12", "bytes=-0"])("cannot give %s", async (range) => {
+  it.each(["bytes=10-", "bytes=10-12", "bytes=-0"])("refuses %s", async (range) => {
     const answer = await get(route + ark, { Range: range });
     expect([answer.status, answer.body["code"], answer.headers.get("content-range")]).toEqual([
       416,
@@ -77,12 +77,12 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
     ]);
   });
   it.each(["bytes=3-1", "lines=1-2", "bytes=a-b", "bytes=", "bytes=0-1,3-4", "bytes=-", "rubbish"])(
-    "gives the whole for %s, which it does not know",
+    "returns the whole for %s, which it does not know",
     async (range) => {
       expect((await get(route + ark, { Range: range })).status).toBe(200);
     },
   );
-  it("gives a range of the same bytes only", async () => {
+  it("returns ranges of the same bytes only", async () => {
     const etag = (await get(route + ark)).headers.get("etag")!;
     expect((await get(route + ark, { Range: "bytes=0-1", "If-Range": etag })).status).toBe(206);
     expect((await get(route + ark, { Range: "bytes=0-1", "If-Range": '"older"' })).text).toBe(
@@ -90,7 +90,7 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
     );
     expect((await get(route + ark, { "If-None-Match": etag })).status).toBe(304);
   });
-  it("answers HEAD with what GET would say", async () => {
+  it("answers HEAD with the headers of GET", async () => {
     const [whole, head] = [await get(route + ark), await get(route + ark, {}, "HEAD")];
     expect(head.text).toBe("");
     for (const name of ["content-length", "etag", "content-type", "content-disposition"])
@@ -99,7 +99,7 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
       (await get(route + ark, { Range: "bytes=2-3" }, "HEAD")).headers.get("content-range"),
     ).toBe("bytes 2-3/10");
   });
-  it("does not run what it serves in the service's own origin", async () => {
+  it("serves content that cannot run in the service's own origin", async () => {
     const page = await stored(
       { mediaType: "text/html", name: `a/b/"x\r\n y.html` },
       "<script>alert(1)</script>",
@@ -117,7 +117,7 @@ describe.each(["/download/", "/view/", "/dataset/download/"])("GET %sark:…", (
       route === "/view/" ? /^inline/ : /^attachment/,
     );
   });
-  it("is for those who may change the record until it is published", async () => {
+  it("is for callers who may change the record until it is published", async () => {
     const draft = await stored({}, BYTES, "DRAFT");
     expect((await get(route + draft)).status).toBe(401);
     expect((await server.request("GET", route + draft, { token: ada.token })).text).toBe(BYTES);
@@ -154,7 +154,7 @@ it.each(["a\r\nSet-Cookie: x=1", "text/html; charset=\u00e9", "", "nonsense", "t
     ]);
   },
 );
-it("large content arrives whole, and a client that goes away leaves nothing open", async () => {
+it("large content arrives completely, and a client that disconnects leaves nothing open", async () => {
   const big = Buffer.alloc(8 << 20, 7);
   const id = await stored({ mediaType: "application/octet-stream" }, big);
   const answer = await fetch(`${server.url}/download/${id}`);

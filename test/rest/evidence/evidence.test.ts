@@ -42,7 +42,7 @@ const edgesIn = (graph: Json) =>
       ]) ?? [],
   );
 
-describe("Each edge is traced to the field that said it", () => {
+describe("each edge is traced to the field that states it", () => {
   const EVI = "https://w3id.org/EVI#";
   const PROV = "http://www.w3.org/ns/prov#";
   /** Field and its value → the name of the edge. */
@@ -87,7 +87,7 @@ describe("Each edge is traced to the field that said it", () => {
   });
 
   it(
-    "in a crate, whose actions speak schema.org and one of three generations of input and " +
+    "in a crate, whose actions use schema.org and one of three generations of input and " +
       "output",
     async () => {
       for (const version of ["1.1", "1.2", "1.3"]) {
@@ -136,7 +136,7 @@ describe("Each edge is traced to the field that said it", () => {
     },
   );
 
-  it("both, where two fields or two records say the same", async () => {
+  it("both, where two fields or two records state the same", async () => {
     const output = made("out");
     const run = await create("computation", {
       "@type": "evi:Computation",
@@ -182,7 +182,7 @@ describe("Each edge is traced to the field that said it", () => {
   });
 });
 
-describe("A stored evidence graph", () => {
+describe("a stored evidence graph", () => {
   const build = async (ark: string, user = ada, query = ""): Promise<Json> => {
     const { status, body, text } = await registry.ask(`/evidencegraph/build/${ark}${query}`, {
       method: "POST",
@@ -204,7 +204,7 @@ describe("A stored evidence graph", () => {
   };
   const nodes = (graph: Json) => (graph["@graph"] as Json[]).map((node) => node["@id"] as string);
 
-  it("is built in the background, belongs to who asked, and is a record like others", async () => {
+  it("is built in the background, belongs to its requester, and is a record like others", async () => {
     const input = await dataset();
     const output = await dataset({ derivedFrom: [input], name: "Result" }, grace);
     const status = await build(output);
@@ -256,56 +256,52 @@ describe("A stored evidence graph", () => {
     expect(history["revisions"]).toHaveLength(1);
   });
 
-  it(
-    "is never stale: what changed in an input is there when it is read next, through every " +
-      "door",
-    async () => {
-      const [first, second] = [await dataset(), await dataset()];
-      const body = {
-        "@type": "evi:Dataset",
-        owner: ada.ark,
-        name: "Result",
-        description: "For a test.",
-      };
-      const output = await dataset({ derivedFrom: [first] });
-      const id = (await build(output))["evidenceGraphIdentifier"] as string;
-      const change = async (derivedFrom: string[]) =>
-        expect(
-          (
-            await registry.ask("/dataset", {
-              method: "PUT",
-              token: ada.token,
-              body: { ...body, "@id": output, derivedFrom },
-            })
-          ).status,
-        ).toBe(200);
+  it("is never stale: a change of an input is visible at the next read, over every interface", async () => {
+    const [first, second] = [await dataset(), await dataset()];
+    const body = {
+      "@type": "evi:Dataset",
+      owner: ada.ark,
+      name: "Result",
+      description: "For a test.",
+    };
+    const output = await dataset({ derivedFrom: [first] });
+    const id = (await build(output))["evidenceGraphIdentifier"] as string;
+    const change = async (derivedFrom: string[]) =>
+      expect(
+        (
+          await registry.ask("/dataset", {
+            method: "PUT",
+            token: ada.token,
+            body: { ...body, "@id": output, derivedFrom },
+          })
+        ).status,
+      ).toBe(200);
 
-      await change([second]);
-      expect(nodes(await get(`/evidencegraph/${id}`))).toEqual([output, second]);
-      await change([first, second]);
-      const { body: answer } = await registry.graphql(
-        "query ($id: ID!) { record(id: $id) { document history { nodes { by action } } } }",
-        { id },
-      );
-      expect(nodes(answer["data"].record.document).sort()).toEqual([output, first, second].sort());
-      await change([]);
-      const last = await get(`/${id}`);
-      expect(nodes(last)).toEqual([output]);
-      expect(await get(`/${id}`)).toEqual(last);
-      const history = await get(`/evidencegraph/${id}/history`);
-      expect((history["revisions"] as Json[]).map(({ action, by }) => [action, by])).toEqual([
-        ["update", null],
-        ["update", null],
-        ["update", null],
-        ["create", ada.ark],
-      ]);
-      // What it told of the inputs is no statement of its own: nothing supports the output any
-      // more.
-      expect((await get(`/evidencegraph/query/${output}`))["@graph"]).toHaveLength(1);
-    },
-  );
+    await change([second]);
+    expect(nodes(await get(`/evidencegraph/${id}`))).toEqual([output, second]);
+    await change([first, second]);
+    const { body: answer } = await registry.graphql(
+      "query ($id: ID!) { record(id: $id) { document history { nodes { by action } } } }",
+      { id },
+    );
+    expect(nodes(answer["data"].record.document).sort()).toEqual([output, first, second].sort());
+    await change([]);
+    const last = await get(`/${id}`);
+    expect(nodes(last)).toEqual([output]);
+    expect(await get(`/${id}`)).toEqual(last);
+    const history = await get(`/evidencegraph/${id}/history`);
+    expect((history["revisions"] as Json[]).map(({ action, by }) => [action, by])).toEqual([
+      ["update", null],
+      ["update", null],
+      ["update", null],
+      ["create", ada.ark],
+    ]);
+    // What it told of the inputs is no statement of its own: nothing supports the output any
+    // more.
+    expect((await get(`/evidencegraph/query/${output}`))["@graph"]).toHaveLength(1);
+  });
 
-  it("keeps what its owner calls it, and stays as it was when its record is deleted", async () => {
+  it("preserves its owner's name for it, and is unchanged when its record is deleted", async () => {
     const output = await dataset({ derivedFrom: [made("missing")] });
     const id = (await build(output))["evidenceGraphIdentifier"] as string;
     const stored = await get(`/evidencegraph/${id}`);
@@ -336,7 +332,7 @@ describe("A stored evidence graph", () => {
     ).toBe(410);
   });
 
-  it("repeats nothing of a deleted record, in no revision and over no interface", async () => {
+  it("contains nothing of a deleted record, in no revision and over no interface", async () => {
     const [secret, described] = ["Marked-name-91c2", "Marked-description-91c2"];
     const input = await dataset({ name: secret, description: described });
     const output = await dataset(
@@ -417,7 +413,7 @@ describe("A stored evidence graph", () => {
     ).not.toContain(secret);
   });
 
-  it("comes back under its identifier when it was deleted and is built again", async () => {
+  it("has its earlier identifier when it was deleted and is built again", async () => {
     const output = await dataset();
     const id = (await build(output))["evidenceGraphIdentifier"] as string;
     expect(
@@ -428,7 +424,7 @@ describe("A stored evidence graph", () => {
     expect(nodes(await get(`/${id}`))).toEqual([output]);
   });
 
-  it("of a client's own making is left as it is", async () => {
+  it("that a client created is left unchanged", async () => {
     const id = await create("evidencegraph", {
       "@id": made("own"),
       about: await dataset(),
@@ -438,7 +434,7 @@ describe("A stored evidence graph", () => {
     expect(await get(`/evidencegraph/${id}`)).toMatchObject({ "@graph": [] });
   });
 
-  it("is refused without a token, for nothing, and for a depth that is none", async () => {
+  it("is refused without a token, for a missing record, and for an invalid depth", async () => {
     const output = await dataset();
     expect((await registry.ask(`/evidencegraph/build/${output}`, { method: "POST" })).status).toBe(
       401,
@@ -473,7 +469,7 @@ describe("A stored evidence graph", () => {
   });
 });
 
-describe("Over HTTP, evidence", () => {
+describe("evidence over HTTP", () => {
   let end: string;
   let inputs: string[];
   beforeAll(async () => {
@@ -481,7 +477,7 @@ describe("Over HTTP, evidence", () => {
     end = await dataset({ name: 'A "quoted" <result>', derivedFrom: inputs });
   });
 
-  it("comes in the form that is asked for", async () => {
+  it("is returned in the requested form", async () => {
     for (const [format, type] of [
       ["prov-json", "application/json"],
       ["turtle", "text/turtle; charset=utf-8"],
@@ -519,7 +515,7 @@ describe("Over HTTP, evidence", () => {
     );
   });
 
-  it("says of a form that was cut that it was, and where the rest is", async () => {
+  it("reports that a form is truncated, and where the rest is", async () => {
     const { headers } = await registry.ask(`/evidencegraph/query/${end}?format=mermaid&limit=5`);
     expect(headers.get("x-truncated")).toBe("true");
     const next = /<([^>]+)>; rel="next"/.exec(headers.get("link")!)![1]!;
@@ -529,7 +525,7 @@ describe("Over HTTP, evidence", () => {
     ).toBeNull();
   });
 
-  it("collapses and filters over both doors alike", async () => {
+  it("is collapsed and filtered alike over both interfaces", async () => {
     const graph = await get(`/evidencegraph/query/${end}?collapse=true`);
     expect(graph).toMatchObject({
       hidden: { collapsed: 12 },
@@ -562,7 +558,7 @@ describe("Over HTTP, evidence", () => {
     ]);
   });
 
-  it("counts impact and finds paths over both doors alike", async () => {
+  it("counts impact and finds paths alike over both interfaces", async () => {
     const impact = await get(`/evidencegraph/impact/${inputs[0]}`);
     expect(impact).toMatchObject({
       total: 1,

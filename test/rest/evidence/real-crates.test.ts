@@ -37,7 +37,7 @@ describe.skipIf(!there && process.env["CI"] === undefined)(
       return body["@id"];
     };
 
-    it("groups eight like inputs of one step with collapse=true", async () => {
+    it("groups eight similar inputs of one step with collapse=true", async () => {
       await upload("fs-nf-fanout");
       const { body } = await server.request<EvidenceGraph>(
         "GET",

@@ -143,7 +143,7 @@ const EXPECTED = [
 ];
 
 describe("the OpenAPI document", () => {
-  it("describes exactly the operations that exist, each under a name of its own", () => {
+  it("describes exactly the existing operations, each under a unique name", () => {
     expect(operations.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(
       EXPECTED.toSorted(),
     );
@@ -165,14 +165,14 @@ describe("the OpenAPI document", () => {
     });
   });
 
-  it("refers to nothing that is not there", () => {
+  it("has no broken reference", () => {
     for (const node of walk(document)) {
       if (typeof node["$ref"] === "string")
         expect(resolve(node["$ref"]), node["$ref"]).toBeDefined();
     }
   });
 
-  it("keeps no component that nothing refers to", () => {
+  it("has no unused component", () => {
     const used = new Set([...walk(document)].map((node) => node["$ref"]));
     // The table of errors and the kinds are published whole; no operation can answer 405 of itself.
     const publishedAnyway = new Set(["MethodNotAllowed"]);
@@ -193,7 +193,7 @@ describe("the OpenAPI document", () => {
 describe.each(operations)("$name", ({ path, operation }) => {
   const parameters = Object.values(operation["parameters"] ?? []).map(followed);
 
-  it("declares the parts of its path, and no other", () => {
+  it("declares exactly the parts of its path", () => {
     const declared = parameters.filter((parameter) => (parameter["in"] as unknown) === "path");
     expect(declared.map((parameter) => parameter["name"] as unknown)).toEqual(
       [...path.matchAll(/\{(\w+)\}/g)].map((found) => found[1]),
@@ -210,7 +210,7 @@ describe.each(operations)("$name", ({ path, operation }) => {
     });
   });
 
-  it("shows examples that its schemas accept", () => {
+  it("has examples that its schemas accept", () => {
     for (const [status, response] of Object.entries(operation["responses"]!)) {
       for (const { mediaType, schema, examples } of contents(followed(response))) {
         if (mediaType !== "application/zip")
@@ -237,7 +237,7 @@ describe.each(operations)("$name", ({ path, operation }) => {
 const operationOf = (id: string) =>
   operations.find(({ operation }) => (operation["operationId"] as unknown) === id)!.operation;
 
-describe("who needs a token", () => {
+describe("operations that need a token", () => {
   const TOKEN = [{ OAuth2PasswordBearer: [] }];
 
   it.each([

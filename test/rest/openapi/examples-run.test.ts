@@ -199,7 +199,7 @@ function bodyOfExample(
   return { body: form };
 }
 
-it("the story tells of every operation once", () => {
+it("the examples contain every operation once", () => {
   expect(STORY.toSorted()).toEqual(OPERATIONS.map(({ operationId }) => operationId).toSorted());
 });
 

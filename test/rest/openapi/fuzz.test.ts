@@ -142,7 +142,7 @@ function requestsTo(operation: ContractRow): fc.Arbitrary<Sent> {
 
 describe("requests made from the document", () => {
   it.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
-    "are answered as it says, and never with a fault: %s",
+    "are answered as documented, and never with a fault: %s",
     async (_id, operation) => {
       await fc.assert(
         fc.asyncProperty(requestsTo(operation), async ({ path, token, headers, body }) => {

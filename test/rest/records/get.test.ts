@@ -26,7 +26,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
   server.request("GET", path, { headers });
 
 describe.each(WRITABLE)("GET /%s/ark:…", (kind) => {
-  it("answers in every spelling of the identifier, and aliases say how it is spelled", async () => {
+  it("answers every spelling of the identifier, and aliases name the stored form", async () => {
     const ark = await make(kind);
     const [, naan, name] = /^ark:(\d+)\/(.*)$/.exec(ark)!;
     const whole = await get(`/${kind}/${ark}`);
@@ -53,19 +53,23 @@ describe.each(WRITABLE)("GET /%s/ark:…", (kind) => {
       }
     expect((await get(`/${kind}/${encodeURIComponent(ark)}`)).status).toBe(200);
   });
-  it("is a 404 that names the right path for another kind, and says so for what is not there", async () => {
-    const ark = await make(kind);
-    const other = kind === "dataset" ? "software" : "dataset";
-    for (const path of [`/${other}/${ark}`, `/${other}/${ark}?revision=1`]) {
-      const answer = await get(path);
-      expect([answer.status, answer.body["code"]]).toEqual([404, "NOT_FOUND"]);
-      expect(String(answer.body["detail"])).toContain(`/${kind}/${ark}`);
-    }
-    for (const name of ["none", "none/history/x", "%20", "é", "a b"])
-      expect((await get(`/${kind}/ark:99999/${name}`)).status).toBe(404);
-    expect((await get(`/${kind}/ark:12345/none`)).status).toBe(404);
-  });
-  it("answers 304 to who has it, and headers alone to HEAD", async () => {
+  it(
+    "is a 404 that names the right path for another kind, and a plain 404 for a missing " +
+      "record",
+    async () => {
+      const ark = await make(kind);
+      const other = kind === "dataset" ? "software" : "dataset";
+      for (const path of [`/${other}/${ark}`, `/${other}/${ark}?revision=1`]) {
+        const answer = await get(path);
+        expect([answer.status, answer.body["code"]]).toEqual([404, "NOT_FOUND"]);
+        expect(String(answer.body["detail"])).toContain(`/${kind}/${ark}`);
+      }
+      for (const name of ["none", "none/history/x", "%20", "é", "a b"])
+        expect((await get(`/${kind}/ark:99999/${name}`)).status).toBe(404);
+      expect((await get(`/${kind}/ark:12345/none`)).status).toBe(404);
+    },
+  );
+  it("answers 304 for a current copy, and headers only to HEAD", async () => {
     const ark = await make(kind);
     const whole = await get(`/${kind}/${ark}`);
     const etag = whole.headers.get("etag")!;
@@ -83,7 +87,7 @@ describe.each(WRITABLE)("GET /%s/ark:…", (kind) => {
     ]).toEqual([200, "", etag, String(Buffer.byteLength(whole.text))]);
     expect(whole.headers.get("vary")).toContain("Accept");
   });
-  it("shows what it was, who deleted it and when, once it is deleted", async () => {
+  it("returns who deleted it and when, once it is deleted", async () => {
     const ark = await make(kind);
     const gone = await server.request(
       "DELETE",
@@ -113,8 +117,8 @@ describe.each(WRITABLE)("GET /%s/ark:…", (kind) => {
 
 describe("DELETE", () => {
   it(
-    "is refused without a token, to others, at another revision and for another kind, and " +
-      "then nothing has changed",
+    "is refused without a token, to others, at another revision and for another kind, " +
+      "and changes nothing",
     async () => {
       const bob = await server.person("bob");
       const ark = await make("dataset");
@@ -132,7 +136,7 @@ describe("DELETE", () => {
       ).toBe(200);
     },
   );
-  it("is not held up by references to the record, which stay", async () => {
+  it("is not prevented by references to the record, which remain", async () => {
     const dataset = await make("dataset");
     const run = await make("computation", { usedDataset: dataset });
     expect(
@@ -165,7 +169,7 @@ describe("negotiation", () => {
     }
   });
   it.each(["image/png", "text/turtle;q=0", "*/*;q=0", "application/xml, image/*"])(
-    "of %s is refused with what there is",
+    "of %s is refused with the supported types",
     async (accept) => {
       const answer = await get(`/dataset/${await make("dataset")}`, { Accept: accept });
       expect([answer.status, answer.body["code"]]).toEqual([406, "NOT_ACCEPTABLE"]);
@@ -173,8 +177,8 @@ describe("negotiation", () => {
     },
   );
   it(
-    "gives the same statements in Turtle and N-Quads, each with an ETag of its own, of the " +
-      "revision that is asked for",
+    "returns the same statements in Turtle and N-Quads, each with its own ETag, of the " +
+      "requested revision",
     async () => {
       const ark = await make("dataset", { name: "first", about: { deep: 'é "quoted"' } });
       await server.request("PUT", "/dataset", {
@@ -244,7 +248,7 @@ describe("negotiation", () => {
 });
 
 describe("the resolver", () => {
-  it("sends what belongs to others on, and knows what it does not have itself", async () => {
+  it("redirects ARKs of other authorities, and answers 404 for unknown ones of its own", async () => {
     const answer = await get("/ark:/12148/b-t.v/1?info");
     expect([answer.status, answer.headers.get("location")]).toEqual([
       302,
@@ -265,7 +269,7 @@ describe("the resolver", () => {
     ])
       expect((await get(path)).status, path).toBe(404);
   });
-  it("serves what is stored here whatever its authority", async () => {
+  it("serves stored records whatever their authority", async () => {
     const ark = await make("dataset", { "@id": "ark:/12148/stored-here" });
     expect(ark).toBe("ark:12148/stored-here");
     expect((await get("/ark:12148/storedhere")).status).toBe(200);
@@ -273,8 +277,8 @@ describe("the resolver", () => {
     expect((await get("/ark:12148/storedhere")).status).toBe(410);
   });
   it(
-    "takes the whole path for the identifier where one is stored, else its last word for the " +
-      "operation",
+    "reads the whole path as the identifier where one is stored, else its last word as " +
+      "the operation",
     async () => {
       // Not registered any more; stored ones stay.
       const ark = "ark:99999/thing/download";
@@ -293,7 +297,7 @@ describe("the resolver", () => {
       expect((await get(`/dataset/${ark}`)).body["@id"]).toBe(ark);
     },
   );
-  it("keeps names with slashes, dots and escapes apart", async () => {
+  it("distinguishes names with slashes, dots and escapes", async () => {
     for (const id of [
       "ark:99999/a/b.c/d",
       "ark:99999/sp%20ace",

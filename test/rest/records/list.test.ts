@@ -47,7 +47,7 @@ async function pages(path: string): Promise<{ ids: unknown[]; count: number }> {
 }
 
 describe.each(WRITABLE)("GET /%s", (kind) => {
-  it("gives every live record whole, oldest first", async () => {
+  it("returns every live record whole, oldest first", async () => {
     const answer = await list(`/${kind}`);
     expect(ids(answer)).toEqual(made[kind]);
     expect(answer.headers.get("content-type")).toBe("application/json");
@@ -65,7 +65,7 @@ describe.each(WRITABLE)("GET /%s", (kind) => {
     expect((await pages(`/${kind}?order=name&limit=3`)).ids).toEqual(made[kind]!.toReversed());
     expect(await pages(`/api/${kind}/?limit=1000`)).toEqual({ ids: made[kind], count: 1 });
   });
-  it("is narrowed by name, owner in any spelling, and keyword", async () => {
+  it("is filtered by name, owner in any spelling, and keyword", async () => {
     const [first, second, third, fourth] = made[kind]!;
     expect(ids(await list(`/${kind}?name=${encodeURIComponent("AME 8")}`))).toEqual([second]);
     expect(ids(await list(`/${kind}?owner=${bob.id}`))).toEqual([second, fourth]);
@@ -97,11 +97,11 @@ describe.each(WRITABLE)("GET /%s", (kind) => {
       ["query", query.split("=")[0]],
     ]);
   });
-  it("refuses a cursor it did not give", async () =>
+  it("refuses an invalid cursor", async () =>
     expect((await list(`/${kind}?cursor=nonsense`)).status).toBe(400));
 });
 
-it("a list of nothing is an empty list", async () =>
+it("an empty result is an empty list", async () =>
   expect((await list("/rocrate")).text).toBe("[]"));
 it("a list longer than a page of the store is streamed whole", async () => {
   const other = await startServer();

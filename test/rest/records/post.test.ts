@@ -19,7 +19,7 @@ const post = (kind: string, json: unknown) =>
   );
 
 describe.each(WRITABLE)("POST /%s", (kind) => {
-  it("answers the record as sent, with its defaults, its ETag and its status", async () => {
+  it("returns the record as sent, with its defaults, its ETag and its status", async () => {
     const body = bodyOf(kind, ada.id);
     const answer = await post(kind, body);
     expect(answer.status).toBe(200);
@@ -36,14 +36,14 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
       JSON.parse((await server.request("GET", `/${kind}/${String(body["@id"])}`)).text),
     ).toEqual(answer.body);
   });
-  it("writes the licence as the contract does, and lists that are not sent as empty", async () => {
+  it("writes the licence as the contract does, and missing lists as empty", async () => {
     const { license: _license, keywords: _keywords, ...body } = bodyOf(kind, ada.id);
     const answer = await post(kind, body);
     expect(answer.body["license"]).toBe(" https://creativecommons.org/licenses/by/4.0/");
     expect(answer.body["keywords"]).toEqual([]);
     expect(answer.body["@context"]).toEqual(KINDS[kind].fields["@context"]!.default);
   });
-  it("keeps every key and value it was sent, in their order", async () => {
+  it("preserves every key and value, in their order", async () => {
     const odd =
       `{"zebra":{"b":[null,1.50,-0.0,1e3],"a":{}},"":"empty","a ` +
       `b":[],"__proto__":{"x":1},"constructor":"c","@unknown":"kept","ünï":"😀\\u2028","n":null,` +
@@ -66,14 +66,14 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
         JSON.stringify(Object.getOwnPropertyDescriptor(sent, key)?.value),
       );
   });
-  it("mints an identifier of the kind's name and the record's", async () => {
+  it("mints an identifier from the names of the kind and the record", async () => {
     const answer = await post(kind, unnamed(kind, ada.id, { name: "Ein Über-Name" }));
     expect(answer.body["@id"]).toMatch(
       new RegExp(`^ark:99999/${kind}-ein-uber-name-[0-9b-z]{10}$`),
     );
     expect((await post(kind, { ...unnamed(kind, ada.id), "@id": undefined })).status).toBe(200);
   });
-  it("takes an identifier in any spelling and stores one", async () => {
+  it("accepts an identifier in any spelling and stores one", async () => {
     const { "@id": id, ...body } = bodyOf(kind, ada.id);
     const answer = await post(kind, {
       ...body,
@@ -99,7 +99,7 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
     await server.request("DELETE", `/${kind}/${String(body["@id"])}`, { token: ada.token });
     expect((await post(kind, body)).status).toBe(409);
   });
-  it("takes an owner in compact form and keeps its identifier", async () => {
+  it("accepts an owner in compact form and stores its identifier", async () => {
     const answer = await post(
       kind,
       bodyOf(kind, ada.id, {
@@ -109,7 +109,7 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
     expect([answer.status, answer.body["owner"]]).toEqual([200, ada.id]);
     expect((await post(kind, bodyOf(kind, ada.id, { owner: { name: "no id" } }))).status).toBe(422);
   });
-  it("tells all that is wrong at once, and never what was sent", async () => {
+  it("reports all errors at once, without repeating the input", async () => {
     const answer = await post(kind, {
       "@id": "not-an-ark",
       name: "n".repeat(201),
@@ -145,7 +145,7 @@ describe.each(WRITABLE)("POST /%s", (kind) => {
       ]);
     }
   });
-  it("needs a token", async () => {
+  it("requires a token", async () => {
     const answer = await server.request("POST", `/${kind}`, { json: bodyOf(kind, ada.id) });
     expect([answer.status, answer.body["code"], answer.headers.get("www-authenticate")]).toEqual([
       401,
@@ -208,7 +208,7 @@ it("gives software the contract's metadataType and no @type", async () => {
   const answer = await post("software", bodyOf("software", ada.id));
   expect([answer.body["metadataType"], answer.body["@type"]]).toEqual(["evi:Software", undefined]);
 });
-it("takes dates as RFC 3339 has them and keeps them as sent", async () => {
+it("accepts dates of RFC 3339 and stores them as sent", async () => {
   for (const dateCreated of [
     "2024-05-01",
     "2024-05-01T10:00:00Z",
@@ -223,7 +223,7 @@ it("takes dates as RFC 3339 has them and keeps them as sent", async () => {
   for (const dateCreated of ["yesterday", "2024-13-01", "2024-02-30", 5])
     expect((await post("dataset", bodyOf("dataset", ada.id, { dateCreated }))).status).toBe(422);
 });
-it("makes one record of those that are sent under one identifier at once", async () => {
+it("creates one record when several are sent concurrently under one identifier", async () => {
   const body = bodyOf("dataset", ada.id);
   const answers = await Promise.all(Array.from({ length: 8 }, () => post("dataset", body)));
   expect(answers.map(({ status }) => status).sort()).toEqual([

@@ -23,7 +23,7 @@ const revisionOf = async (ark: unknown) =>
   (await server.deps.records.findMany([String(ark)]))[0]!.revision;
 
 describe.each(WRITABLE)("PUT /%s", (kind) => {
-  it("replaces the whole record: what is absent vanishes or falls back to its default", async () => {
+  it("replaces the whole record: missing fields are removed or get their defaults", async () => {
     const before = await created(
       kind,
       bodyOf(kind, ada.id, { extra: 1, keywords: ["a"], license: null }),
@@ -47,7 +47,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
       (await server.request("GET", `/${kind}/${String(before["@id"])}?revision=1`)).body,
     ).toEqual(before);
   });
-  it("makes no revision of what changes nothing, in whatever order it comes", async () => {
+  it("creates no revision where nothing changes, in any order of keys", async () => {
     const before = await created(
       kind,
       bodyOf(kind, ada.id, { zero: -0, nested: { a: 1, b: [{ c: 2 }] } }),
@@ -64,7 +64,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
       (await send("PUT", kind, { ...before, nested: { a: 1, b: [{ c: 3 }] } })).headers.get("etag"),
     ).toBe('"2-0"');
   });
-  it("names the record by the body's @id, which must be there", async () => {
+  it("names the record by the body's @id, which is required", async () => {
     const { "@id": _id, ...body } = bodyOf(kind, ada.id);
     const answer = await send("PUT", kind, body);
     expect([answer.status, answer.body]).toEqual([
@@ -74,7 +74,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
     for (const id of [5, null, "x"])
       expect((await send("PUT", kind, { ...body, "@id": id })).status).toBe(422);
   });
-  it("is 404 for what is not there, 410 for what was deleted, 409 for another kind", async () => {
+  it("is 404 for a missing record, 410 for a deleted one, 409 for another kind", async () => {
     expect((await send("PUT", kind, bodyOf(kind, ada.id))).status).toBe(404);
     const gone = await created(kind, bodyOf(kind, ada.id));
     await server.request("DELETE", `/${kind}/${String(gone["@id"])}`, { token: ada.token });
@@ -86,7 +86,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
     expect([wrong.status, wrong.body["code"]]).toEqual([409, "WRONG_KIND"]);
     expect(String(wrong.body["detail"])).toContain(`/${other}`);
   });
-  it("holds If-Match against the revision, whatever links there came meanwhile", async () => {
+  it("compares If-Match with the revision, also when links were added meanwhile", async () => {
     const before = await created(kind, bodyOf(kind, ada.id));
     const put = (name: string, match: string) =>
       send("PUT", kind, { ...before, name }, { "If-Match": match });
@@ -110,7 +110,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
     for (const [round, good] of ['"2-77"', "*", '"1-0", "4-0"', 'W/"5-0"'].entries())
       expect((await put(`name ${round}`, good)).status, good).toBe(200);
   });
-  it("is refused to others before anything is told of the record's state", async () => {
+  it("is refused to others before it reveals the record's state", async () => {
     const before = await created(kind, bodyOf(kind, ada.id));
     const put = (headers = {}) =>
       send("PUT", kind, { ...before, name: "mine now" }, headers, bob.token);
@@ -128,7 +128,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
     ).toBe(403);
     expect((await server.request("PUT", `/${kind}`, { json: before })).status).toBe(401);
   });
-  it("loses none of many changes made at once", async () => {
+  it("loses none of many concurrent changes", async () => {
     const before = await created(kind, bodyOf(kind, ada.id));
     const answers = await Promise.all(
       Array.from({ length: 6 }, (_, round) =>
@@ -149,7 +149,7 @@ describe.each(WRITABLE)("PUT /%s", (kind) => {
 describe("derived entries", () => {
   const used = (dataset: string, more: JsonObject = {}) =>
     bodyOf("computation", ada.id, { usedDataset: dataset, ...more });
-  it("come after what was stated, without repetition, and change the ETag but no revision", async () => {
+  it("follow the stated ones, without repetition, and change the ETag but no revision", async () => {
     const stated = await created("computation", used("ark:99999/elsewhere"));
     const dataset = await created(
       "dataset",
@@ -207,7 +207,7 @@ describe("derived entries", () => {
       "ark:99999/more",
     ]);
   });
-  it("of a project and a user are what they own, and sent back change nothing", async () => {
+  it("of a project and a user are the records that they own, and sent back change nothing", async () => {
     const cyd = await server.person("cyd");
     const organization = await created(
       "organization",
@@ -252,7 +252,7 @@ describe("derived entries", () => {
     expect([back.status, back.body]).toEqual([200, whole.body]);
     expect(await revisionOf(cyd.id)).toBe(1);
   });
-  it("are cut at BACKLINK_LIMIT, and what is sent back of them still changes nothing", async () => {
+  it("are cut at BACKLINK_LIMIT, and sending them back still changes nothing", async () => {
     const other = await startServer({ BACKLINK_LIMIT: "2" });
     try {
       const eve = await other.person("eve");

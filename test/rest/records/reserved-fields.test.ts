@@ -61,7 +61,7 @@ async function ran(): Promise<JsonObject> {
   return (await server.request("GET", `/${record!.ark}`)).body;
 }
 
-describe("a field that only a run here fills", () => {
+describe("a field that only a run in this registry fills", () => {
   it.each<[string, JsonObject]>([
     ["under its name", { containerDigest: DIGEST }],
     ["with its prefix", { "evi:containerDigest": DIGEST }],
@@ -112,13 +112,13 @@ describe("a field that only a run here fills", () => {
     );
     expect(body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION" });
   });
-  it("is not taken for one where a text only speaks of it", async () => {
+  it("is not mistaken for text that mentions it", async () => {
     expect(
       (await send("POST", computation({ description: `x> <${EVI}containerDigest> "${DIGEST}"` })))
         .status,
     ).toBe(200);
   });
-  it("may be sent back as it is stored, and be left out, but not changed or brought back", async () => {
+  it("may be sent back as stored, and be left out, but not changed or added again", async () => {
     const record = await ran();
     const id = record["@id"] as string;
     expect([record["containerDigest"], (await stated(id)).length]).toEqual([DIGEST, 1]);
@@ -176,7 +176,7 @@ describe("a crate with such a field", () => {
     expect((await server.request("GET", `/${RUN}`)).text).toContain(DIGEST);
     expect(await stated(RUN)).toEqual([]);
   });
-  it("is given back unchanged, and the graph still does not state it", async () => {
+  it("is returned unchanged, and the graph still does not state it", async () => {
     const { body } = await server.request("GET", `/${RUN}`);
     expect(
       (
@@ -193,7 +193,7 @@ describe("a crate with such a field", () => {
     ).toBe(200);
     expect(await stated(RUN)).toEqual([]);
   });
-  it("does not lose what a run here stated when it is brought up to date", async () => {
+  it("preserves the statements of a run here when the crate is updated", async () => {
     const [record] = await server.deps.records.findMany([RUN]);
     const here = `localhost/count@sha256:${"1".repeat(64)}`;
     const facts = {

@@ -20,8 +20,8 @@ const send = (body: Json, type = "application/ld+json") =>
 
 describe("POST /rocrate/metadata", () => {
   it(
-    "makes a crate of its metadata document alone, however the body is typed, beyond what " +
-      "other bodies may have",
+    "creates a crate from its metadata document alone, in any media type, beyond the " +
+      "limit of other bodies",
     async () => {
       const people = Array.from({ length: 50 }, (_, n) => ({
         "@id": `#p${n}`,
@@ -57,7 +57,7 @@ describe("POST /rocrate/metadata", () => {
     },
   );
 
-  it("takes the same document again as the same crate", async () => {
+  it("accepts the same document again as the same crate", async () => {
     const document = metadata([], { name: "Twice" });
     const first = await send(document);
     const registered =
@@ -119,7 +119,7 @@ describe("POST /rocrate/metadata", () => {
     expect(server.faults).toEqual([]);
   });
 
-  it("answers what is wrong with its place in the body, and makes nothing", async () => {
+  it("reports errors with their place in the body, and creates nothing", async () => {
     const before = (await server.deps.records.list({ limit: 1000 })).items.length;
     expect(await send('{"@graph": [')).toMatchObject({
       status: 422,
@@ -160,8 +160,8 @@ describe("POST /rocrate/metadata", () => {
   });
 
   it(
-    "keeps a context that is not bundled through reading, changing, exporting and uploading " +
-      "again; a record of its own may not name one",
+    "preserves a context that is not bundled when it is read, changed, exported and " +
+      "uploaded again",
     async () => {
       const context = ["https://w3id.org/ro/crate/1.1/context", "https://example.org/ctx"];
       const { body } = await send(

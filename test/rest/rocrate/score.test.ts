@@ -136,7 +136,7 @@ describe("GET /rocrate/ai-ready-score/ark:…", () => {
     );
   });
 
-  it("takes every spelling of the identifier, also below /api", async () => {
+  it("accepts every spelling of the identifier, also below /api", async () => {
     const first = (await score()).body;
     expect(
       (await server.request("GET", `/api/rocrate/ai-ready-score/${id.replace("ark:", "ark:/")}/`))
@@ -144,7 +144,7 @@ describe("GET /rocrate/ai-ready-score/ark:…", () => {
     ).toEqual(first);
   });
 
-  it("refuses what is no crate, not there, or gone", async () => {
+  it("refuses a record that is no crate, missing, or deleted", async () => {
     const dataset = await server.request<{ "@id": string }>("POST", "/dataset", {
       token: ada.token,
       json: bodyOf("dataset", ada.id),
@@ -171,7 +171,7 @@ describe("GET /rocrate/ai-ready-score/ark:…", () => {
 });
 
 describe("a score", () => {
-  it("is kept, and worked out anew after every change that it rests on", async () => {
+  it("is stored, and computed again after every change that affects it", async () => {
     const own = await upload("Changing");
     const table = `${own}/cells.csv`;
     const first = (await score(own)).body;
@@ -247,7 +247,7 @@ describe("a score", () => {
     );
   });
 
-  it("is asked for by many at once without being worked out for each", async () => {
+  it("is computed once for many concurrent requests", async () => {
     const own = await upload("Popular");
     const answers = await Promise.all(Array.from({ length: 20 }, () => score(own)));
     expect(new Set(answers.map(({ status, body }) => `${status} ${body.computedAt}`)).size).toBe(1);
@@ -255,7 +255,7 @@ describe("a score", () => {
 });
 
 describe("POST …/rescore", () => {
-  it("is for whoever may change the crate", async () => {
+  it("is for callers who may change the crate", async () => {
     expect(await rescore(id)).toMatchObject({ status: 401, body: { code: "NOT_AUTHENTICATED" } });
     expect(await rescore(id, bob.token)).toMatchObject({
       status: 403,
@@ -264,7 +264,7 @@ describe("POST …/rescore", () => {
     expect(await rescore("ark:99999/nobody", ada.token)).toMatchObject({ status: 404 });
   });
 
-  it("works in the background, and checks the tables of the crate against their schemas", async () => {
+  it("runs in the background, and validates the tables of the crate against their schemas", async () => {
     const before = (await score()).body;
     expect(before.characterization["data_quality"]!.status).toBe("not_met");
     const asked = await rescore(id, ada.token);
@@ -294,7 +294,7 @@ describe("POST …/rescore", () => {
     ).toMatchObject({ status: 404 });
   });
 
-  it("finds tables that do not conform", async () => {
+  it("reports tables that do not conform", async () => {
     const wrong = await upload("Wrong", [], "image,cells\n1,many\n");
     await ended((await rescore(wrong, ada.token)).body.submissionUUID);
     expect((await score(wrong)).body.characterization["data_quality"]).toMatchObject({
@@ -305,7 +305,7 @@ describe("POST …/rescore", () => {
 });
 
 describe("the page of a crate", () => {
-  it("links to a score that nobody asked for yet, and shows one that is known", async () => {
+  it("links to a score that was not requested yet, and shows a stored one", async () => {
     const own = await upload("<b>Shown</b>");
     const page = async () =>
       (await server.request("GET", `/${own}`, { headers: { Accept: "text/html" } })).text;
@@ -325,7 +325,7 @@ describe("the page of a crate", () => {
 });
 
 describe("GraphQL", () => {
-  it("answers the same, typed", async () => {
+  it("returns the same, typed", async () => {
     const rest = (await score()).body;
     const { body } = await server.graphql<{
       aiReadyScore: {
@@ -356,7 +356,7 @@ describe("GraphQL", () => {
     });
   });
 
-  it("has the work done anew, and refuses as REST does", async () => {
+  it("computes the score again, and refuses as REST does", async () => {
     const mutation =
       "mutation ($id: ID!) { rescoreCrate(id: $id) { submissionUUID status " +
       "scoredCrateIdentifier } }";

@@ -58,7 +58,7 @@ const kept = async () => ({
 const codes = (findings: { code: string }[]) => [...new Set(findings.map(({ code }) => code))];
 
 describe("POST /rocrate/validate", () => {
-  it("tells of an archive what would be minted and kept, and stores nothing", async () => {
+  it("reports what an archive would mint and store, and stores nothing", async () => {
     const before = await kept();
     const answer = await validate(
       form(
@@ -124,7 +124,7 @@ describe("POST /rocrate/validate", () => {
       });
   });
 
-  it("gives the line and column of what is no JSON, with its weight, code and fix", async () => {
+  it("returns the line and column of invalid JSON, with severity, code and fix", async () => {
     const { status, body } = await validate(
       '{"@context": "https://w3id.org/ro/crate/1.1/context",\n  "@graph": [}',
     );
@@ -199,87 +199,80 @@ describe("POST /rocrate/validate", () => {
     expect(await kept()).toEqual(before);
   });
 
-  it(
-    "knows what the uploader has already: the crate, its nested crates, and records that say " +
-      "the same",
-    async () => {
-      const tool: Entity = { "@id": "ark:59852/plan-tool", "@type": "evi:Software", name: "Tool" };
-      const nested = (name: string, says = "Sub") =>
-        zip({
-          "ro-crate-metadata.json": metadata([{ "@id": "sub/", "@type": "Dataset" }, tool], {
-            "@id": `ark:59852/rocrate-${name}`,
-          }),
-          "sub/ro-crate-metadata.json": metadata([], {
-            "@id": "ark:59852/rocrate-plan-sub",
-            name: says,
-          }),
-        });
-      const archive = await nested("plan-one");
-      await upload(archive, ada);
-      const again = (await validate(form(archive))).body;
-      expect(again.conflicting.map(({ code, identifier }) => `${code} ${identifier}`)).toEqual([
-        "CRATE_EXISTS ark:59852/rocrate-plan-one",
-        "IDENTIFIER_TAKEN ark:59852/rocrate-plan-sub",
-      ]);
-      expect(again.known).toEqual([
-        { entity: "sub/", identifier: "ark:59852/rocrate-plan-one/sub", kind: "Dataset" },
-        { entity: "ark:59852/plan-tool", identifier: "ark:59852/plan-tool", kind: "Software" },
-      ]);
-      const other = await nested("plan-two", "Other");
-      const reused = (await validate(form(other))).body;
-      expect(reused.conflicting).toMatchObject([
-        {
-          identifier: "ark:59852/rocrate-plan-sub",
-          kind: "ROCrate",
-          message: expect.stringMatching(
-            /ark:59852\/rocrate-plan-sub is a crate of yours already and its content differs.*update=true/,
-          ),
-        },
-      ]);
-      // The upload says the same.
-      const refused = await server.request("POST", "/rocrate/upload", {
-        token: ada.token,
-        body: form(other),
+  it("recognizes the uploader's own crate, nested crates, and records with the same statements", async () => {
+    const tool: Entity = { "@id": "ark:59852/plan-tool", "@type": "evi:Software", name: "Tool" };
+    const nested = (name: string, says = "Sub") =>
+      zip({
+        "ro-crate-metadata.json": metadata([{ "@id": "sub/", "@type": "Dataset" }, tool], {
+          "@id": `ark:59852/rocrate-${name}`,
+        }),
+        "sub/ro-crate-metadata.json": metadata([], {
+          "@id": "ark:59852/rocrate-plan-sub",
+          name: says,
+        }),
       });
-      expect(refused).toMatchObject({
-        status: 409,
-        body: { code: "IDENTIFIER_TAKEN", detail: reused.conflicting[0]!.message },
-      });
-      expect((await validate(form(await nested("plan-two")))).body).toMatchObject({
-        conforms: true,
-        conflicting: [],
-        known: [
-          { identifier: "ark:59852/plan-tool" },
-          { identifier: "ark:59852/rocrate-plan-sub" },
-        ],
-      });
-      const changed = (
-        await validate(
-          form(
-            await zip({
-              "ro-crate-metadata.json": metadata([{ ...tool, name: "Another" }], {
-                "@id": "ark:59852/rocrate-plan-three",
-              }),
+    const archive = await nested("plan-one");
+    await upload(archive, ada);
+    const again = (await validate(form(archive))).body;
+    expect(again.conflicting.map(({ code, identifier }) => `${code} ${identifier}`)).toEqual([
+      "CRATE_EXISTS ark:59852/rocrate-plan-one",
+      "IDENTIFIER_TAKEN ark:59852/rocrate-plan-sub",
+    ]);
+    expect(again.known).toEqual([
+      { entity: "sub/", identifier: "ark:59852/rocrate-plan-one/sub", kind: "Dataset" },
+      { entity: "ark:59852/plan-tool", identifier: "ark:59852/plan-tool", kind: "Software" },
+    ]);
+    const other = await nested("plan-two", "Other");
+    const reused = (await validate(form(other))).body;
+    expect(reused.conflicting).toMatchObject([
+      {
+        identifier: "ark:59852/rocrate-plan-sub",
+        kind: "ROCrate",
+        message: expect.stringMatching(
+          /ark:59852\/rocrate-plan-sub is a crate of yours already and its content differs.*update=true/,
+        ),
+      },
+    ]);
+    // The upload says the same.
+    const refused = await server.request("POST", "/rocrate/upload", {
+      token: ada.token,
+      body: form(other),
+    });
+    expect(refused).toMatchObject({
+      status: 409,
+      body: { code: "IDENTIFIER_TAKEN", detail: reused.conflicting[0]!.message },
+    });
+    expect((await validate(form(await nested("plan-two")))).body).toMatchObject({
+      conforms: true,
+      conflicting: [],
+      known: [{ identifier: "ark:59852/plan-tool" }, { identifier: "ark:59852/rocrate-plan-sub" }],
+    });
+    const changed = (
+      await validate(
+        form(
+          await zip({
+            "ro-crate-metadata.json": metadata([{ ...tool, name: "Another" }], {
+              "@id": "ark:59852/rocrate-plan-three",
             }),
-          ),
-        )
-      ).body;
-      expect(changed).toMatchObject({
-        conforms: false,
-        records: [],
-        conflicting: [
-          {
-            identifier: "ark:59852/plan-tool",
-            kind: "Software",
-            pointer: "/@graph/2",
-            file: "ro-crate-metadata.json",
-          },
-        ],
-      });
-    },
-  );
+          }),
+        ),
+      )
+    ).body;
+    expect(changed).toMatchObject({
+      conforms: false,
+      records: [],
+      conflicting: [
+        {
+          identifier: "ark:59852/plan-tool",
+          kind: "Software",
+          pointer: "/@graph/2",
+          file: "ro-crate-metadata.json",
+        },
+      ],
+    });
+  });
 
-  it("tells what an update would do to each record, and the update then does it", async () => {
+  it("reports what an update would do to each record, and the update then does it", async () => {
     const root = { "@id": "ark:59852/rocrate-plan-update", name: "Update" };
     const thing = (id: string, name: string): Entity => ({ "@id": id, "@type": "Dataset", name });
     const of = (entities: Entity[]) => zip({ "ro-crate-metadata.json": metadata(entities, root) });
@@ -406,7 +399,7 @@ describe("POST /rocrate/validate", () => {
     expect((await validate(form(first))).body.changes).toBeNull();
   });
 
-  it("lists so many identifiers and counts all", async () => {
+  it("lists a limited number of identifiers and counts all", async () => {
     const { body } = await validate(
       JSON.stringify(
         metadata(Array.from({ length: 8 }, (_, n) => ({ "@id": `#p${n}`, "@type": "Person" }))),
@@ -417,7 +410,7 @@ describe("POST /rocrate/validate", () => {
     expect(body.records).toContainEqual({ kind: "Entity", count: 8 });
   });
 
-  it("refuses what the request itself shows: no token, no body, another media type, too much", async () => {
+  it("refuses an invalid request: no token, no body, another media type, too much", async () => {
     const before = await kept();
     expect(
       await server.request("POST", "/rocrate/validate", { body: form(Buffer.from("x")) }),
@@ -463,7 +456,7 @@ describe("POST /rocrate/validate", () => {
     expect(server.faults).toEqual([]);
   });
 
-  it("leaves nothing behind when the client leaves, while it sends and while it waits", async () => {
+  it("leaves nothing behind when the client disconnects, while it sends and while it waits", async () => {
     const before = await kept();
     const { hostname, port } = new URL(server.url);
     const large = JSON.stringify(
@@ -504,7 +497,7 @@ describe("planCrate over GraphQL", () => {
         ada.token,
       )
     ).body;
-  it("answers the same for a metadata document", async () => {
+  it("returns the same for a metadata document", async () => {
     const { data } = await plan(
       "conforms records { kind count } counts { minted } minted { entity kind } warned { " +
         "code severity pointer line fix } refused { code }",
@@ -527,7 +520,7 @@ describe("planCrate over GraphQL", () => {
       expect.objectContaining({ code: "TYPE_MISSING", severity: "RECOMMENDED", line: null }),
     );
   });
-  it("answers the same for an archive", async () => {
+  it("returns the same for an archive", async () => {
     const body = new FormData();
     body.set(
       "operations",
@@ -557,7 +550,7 @@ describe("planCrate over GraphQL", () => {
       },
     });
   });
-  it("tells what an update would do", async () => {
+  it("reports what an update would do", async () => {
     const { data } = await plan(
       "conforms changes { counts { created changed removed } created { entity kind } " +
         "removed { identifier } }",
@@ -575,7 +568,7 @@ describe("planCrate over GraphQL", () => {
       },
     });
   });
-  it("asks for one of both, and for a token", async () => {
+  it("requires exactly one of both, and a token", async () => {
     for (const none of ["metadata: null", "file: null"])
       expect(
         (await server.graphql(`mutation { planCrate(${none}) { conforms } }`, {}, ada.token)).body

@@ -46,7 +46,7 @@ describe("a schema's properties", () => {
       },
     ]);
   });
-  it("are told of all at once, with the rest of the body, and over PUT and GraphQL the same", async () => {
+  it("are all reported at once, with the rest of the body, and alike over PUT and GraphQL", async () => {
     const wrong = { a: 1, b: { ...sound, type: "x" }, c: sound };
     const { body } = await send("POST", wrong, { name: 5 });
     expect(body.detail.map(({ loc }) => loc)).toEqual([
@@ -67,14 +67,14 @@ describe("a schema's properties", () => {
       detail: [{ loc: ["body", "properties", "a"] }, { loc: ["body", "properties", "b"] }],
     });
   });
-  it("are told of up to a thousand", async () => {
+  it("are reported up to a thousand", async () => {
     const { body } = await send(
       "POST",
       Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`p${n}`, n])),
     );
     expect(body.detail.length).toBeLessThanOrEqual(1001);
   });
-  it("are taken as the packaged schemas have them", async () => {
+  it("are accepted in the form of the packaged schemas", async () => {
     for (const schema of PACKAGED_SCHEMAS) {
       const { status, text } = await server.request("POST", "/schema", {
         token: ada.token,

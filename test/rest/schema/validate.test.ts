@@ -80,8 +80,8 @@ function validate(
 
 describe("POST /schema/ark:…/validate", () => {
   it(
-    "answers the contract's table, without a token: parsing errors by row, then validation " +
-      "errors by row",
+    "returns the contract's table, without a token: parsing errors by row, then " +
+      "validation errors by row",
     async () => {
       const { status, body } = await validate(ROWS);
       expect(status).toBe(200);
@@ -118,7 +118,7 @@ describe("POST /schema/ark:…/validate", () => {
     },
   );
 
-  it("takes separator and header from the schema, gzip as well, and an empty table", async () => {
+  it("reads separator and header from the schema, gzip as well, and an empty table", async () => {
     const conforming = { conforms: true, errors: [], truncated: false };
     expect((await validate("a\tb\nx\t2\n", "ark:99999/schema-tabs")).body).toEqual(conforming);
     expect(
@@ -136,14 +136,14 @@ describe("POST /schema/ark:…/validate", () => {
     expect((await validate("a\tb\n", "ark:99999/schema-tabs")).body).toEqual(conforming);
   });
 
-  it("ends with the last error it has room for", async () => {
+  it("ends with the last error within the limit", async () => {
     const { body } = await validate("B,RRS1,1\n".repeat(21));
     expect([body.errors.length, body.truncated]).toEqual([20, true]);
     const exact = await validate("B,RRS1,1\n".repeat(20));
     expect([exact.body.errors.length, exact.body.truncated]).toEqual([20, false]);
   });
 
-  it("runs patterns in time that grows with the text only", async () => {
+  it("runs patterns in time that grows linearly with the text", async () => {
     // An engine that goes back would be at it until TABLE_TIMEOUT.
     expect(
       (await validate(`${"a".repeat(30_000)}!\n`, "ark:99999/schema-slow")).body.errors,
@@ -198,7 +198,7 @@ describe("POST /schema/ark:…/validate", () => {
     ]);
   });
 
-  it("refuses what is too large, unknown, of another kind, or no file", async () => {
+  it("refuses a table that is too large, and a schema that is unknown or of another kind", async () => {
     const large = await validate(`APMS_1,RRS1,1\n`.repeat(400_000));
     expect([large.status, large.body.code]).toEqual([413, "TOO_LARGE"]);
     expect(String(large.body.detail)).toContain("MAX_TABLE_BYTES");
@@ -213,7 +213,7 @@ describe("POST /schema/ark:…/validate", () => {
     );
   });
 
-  it("ends with its client, so that the next ones have their turn", async () => {
+  it("ends when its client disconnects, so that queued ones can start", async () => {
     const sockets = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const socket = connect(Number(new URL(server.url).port), "127.0.0.1").on(
@@ -235,7 +235,7 @@ describe("POST /schema/ark:…/validate", () => {
     expect(server.faults).toEqual([]);
   });
 
-  it("does what GraphQL does", async () => {
+  it("returns the same as GraphQL", async () => {
     const form = new FormData();
     form.set(
       "operations",
@@ -261,7 +261,7 @@ describe("POST /schema/ark:…/validate", () => {
     });
   });
 
-  it("ends when its time is up", async () => {
+  it("ends at its time limit", async () => {
     const { deps } = server;
     const hurried = { ...deps, config: { ...deps.config, TABLE_TIMEOUT: 300 } };
     const { PassThrough } = await import("node:stream");

@@ -54,7 +54,7 @@ describe("docs/sparql.md and the page at /sparql", () => {
     },
   );
 
-  it("name every setting and error there is for it, and none besides", () => {
+  it("name every setting and error of the endpoint, and no other", () => {
     const named = new Set(text.match(/\b(?:SPARQL|QUERY|UPDATE|INDEX)_[A-Z_]+\b/g));
     expect([...named].filter((name) => !(name in SETTINGS) && !(name in ERRORS))).toEqual([]);
     expect(

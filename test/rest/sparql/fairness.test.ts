@@ -77,7 +77,7 @@ describe("a penalty by address", () => {
       await query({ TRUSTED_PROXIES: "127.0.0.1" }, { "X-Forwarded-For": "198.51.100.7" }),
     ).toBe(429);
   }, 30_000);
-  it("is not given to all behind a proxy that nobody trusts, or that names nobody", async () => {
+  it("is not given to all clients behind an untrusted proxy, or behind one that names nobody", async () => {
     expect(await query({}, { "X-Forwarded-For": "198.51.100.7" })).toBe(200);
     expect(await query({}, {})).toBe(200);
     expect(await query({ TRUSTED_PROXIES: "127.0.0.1" }, {})).toBe(200);

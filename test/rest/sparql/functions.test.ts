@@ -28,7 +28,7 @@ describe("a function that the engine does not have", () => {
     expect(await rowsOf(query)).toEqual(rows);
   });
 
-  it("leaves casts and collections after a predicate alone", async () => {
+  it("leaves casts and collections after a predicate unchanged", async () => {
     const integer = "<http://www.w3.org/2001/XMLSchema#integer>";
     expect(await rowsOf(`SELECT (${integer}("7") AS ?x) {}`)).toEqual(["7"]);
     expect(await rowsOf("SELECT ?s { ?s <urn:f> (1 2) }")).toEqual([]);

@@ -38,7 +38,7 @@ afterAll(async () => {
   await server.stop();
 });
 
-describe("a query that would do harm", () => {
+describe("a harmful query", () => {
   it.each<[string, () => string | Uint8Array<ArrayBuffer>, number, string | RegExp]>([
     [
       "nested braces that end an engine",
@@ -158,7 +158,7 @@ describe("a query that would do harm", () => {
     expect(connections).toBe(0);
   });
 
-  it("holds up nobody else", async () => {
+  it("delays nobody else", async () => {
     const guilty = ask(server, ENDLESS);
     const others = await Promise.all([
       server.request("GET", `/${RECORD}`),
@@ -171,7 +171,7 @@ describe("a query that would do harm", () => {
     expect((await guilty).body["code"]).toBe("QUERY_TIMEOUT");
   });
 
-  it("is forgotten when its sender hangs up while it waits", async () => {
+  it("is dropped when its sender disconnects while it waits", async () => {
     await ask(server, ALIVE);
     const guilty = ask(server, ENDLESS);
     const sockets = await Promise.all(
@@ -188,10 +188,10 @@ describe("a query that would do harm", () => {
     expect((await guilty).status).toBe(503);
   });
 
-  it("leaves no fault in the log", () => expect(server.faults).toEqual([]));
+  it("causes no fault in the log", () => expect(server.faults).toEqual([]));
 });
 
-it("who runs into limits again and again waits, and no one else", async () => {
+it("delays a caller who exceeds limits repeatedly, and no other", async () => {
   const strict = await startServer({ SPARQL_TIMEOUT: "1s" });
   try {
     const [mallory, eve] = [await strict.person("mallory"), await strict.person("eve")];

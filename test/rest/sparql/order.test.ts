@@ -56,7 +56,7 @@ describe("ORDER BY", () => {
       );
   });
 
-  it("puts unbound first, then IRIs, then literals", async () => {
+  it("sorts unbound values first, then IRIs, then literals", async () => {
     expect(await ordered(["2", "<urn:b>", "UNDEF", '"a"', "<urn:a>", "1.5"])).toEqual([
       "",
       "<urn:a>",
@@ -67,7 +67,7 @@ describe("ORDER BY", () => {
     ]);
   });
 
-  it("sorts moments with a time zone by time, whatever else is among them", async () => {
+  it("sorts dates with a time zone by time, whatever other values are present", async () => {
     const times = [
       moment("2020-01-01T14:00:00+10:00"),
       moment("2020-01-01T10:00:00Z"),
@@ -94,7 +94,7 @@ describe("ORDER BY", () => {
       ).toEqual(times);
   });
 
-  it("works in a query within a query, with LIMIT, GROUP BY and DISTINCT", async () => {
+  it("works in a subquery, with LIMIT, GROUP BY and DISTINCT", async () => {
     const values = shuffled([...NUMBERS, ...STRINGS], 3).join(" ");
     const names = async (query: string) => {
       const { status, text } = await ask(server, query, { Accept: "text/csv" });
@@ -124,7 +124,7 @@ describe("ORDER BY", () => {
     ).toEqual(["0", "1"]);
   });
 
-  it("by chance answers every row", async () => {
+  it("by random values returns every row", async () => {
     for (const condition of ["RAND()", "(RAND() * 2)"])
       expect(
         await ordered(

@@ -37,7 +37,7 @@ const values = ({ results }: Results, name = "name") =>
   results!.bindings.map((row) => row[name]!.value);
 
 describe("/sparql answers", () => {
-  it("by GET, by a form and by a body, with and without /api and a slash", async () => {
+  it("by GET, by a form and by a body, with and without /api and a final slash", async () => {
     const answers = await Promise.all([
       get(NAMES),
       ask(server, NAMES),
@@ -55,7 +55,7 @@ describe("/sparql answers", () => {
     }
   });
 
-  it("every write that was answered before", async () => {
+  it("with every write that was answered before", async () => {
     for (let i = 0; i < 10; i++) {
       const made = await server.request<{ "@id": string }>("POST", "/software", {
         token: ada.token,
@@ -130,67 +130,71 @@ describe("/sparql answers", () => {
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
   });
 
-  it("from the graphs that are asked for, in any spelling, FROM or parameters, which win", async () => {
-    const [cells, images] = datasets as [string, string];
-    const all = `SELECT DISTINCT ?name { ?r <${NAME}> ?name }`;
-    expect(values((await get(`SELECT ?name FROM <${cells}> { ?r <${NAME}> ?name }`)).body)).toEqual(
-      ["Cells"],
-    );
-    expect(values((await get(all, {}, `&default-graph-uri=${cells}`)).body)).toEqual(["Cells"]);
-    expect(
-      values(
-        (await get(all, {}, `&default-graph-uri=${encodeURIComponent(`${server.url}/${cells}`)}`))
-          .body,
-      ),
-    ).toEqual(["Cells"]);
-    expect(
-      values(
-        (await get(all, {}, `&default-graph-uri=ark:/99999/data-0&default-graph-uri=${images}`))
-          .body,
-      ).toSorted(),
-    ).toEqual(["Cells", 'Images, "raw"']);
-    expect(
-      values(
-        (
-          await get(
-            `SELECT ?name FROM <${cells}> { ?r <${NAME}> ?name }`,
-            {},
-            `&default-graph-uri=${images}`,
-          )
-        ).body,
-      ),
-    ).toEqual(['Images, "raw"']);
-    expect(
-      values(
-        (
-          await get(
-            `SELECT ?name { GRAPH ?g { ?g <${NAME}> ?name } }`,
-            {},
-            `&named-graph-uri=${images}`,
-          )
-        ).body,
-      ),
-    ).toEqual(['Images, "raw"']);
-    expect(
-      values(
-        (await get(`SELECT ?name { ?g <${NAME}> ?name }`, {}, `&named-graph-uri=${images}`)).body,
-      ),
-    ).toEqual([]);
-    expect(
-      values((await get(`SELECT ?name { GRAPH <${cells}> { ?g <${NAME}> ?name } }`)).body),
-    ).toEqual(["Cells"]);
-    expect(values((await get(all, {}, "&default-graph-uri=ark:99999/unknown")).body)).toEqual([]);
-    expect(await get(all, {}, "&default-graph-uri=http://elsewhere.example/data")).toMatchObject({
-      status: 400,
-      body: { code: "QUERY_REFUSED" },
-    });
-    expect(await get(all, {}, "&default-graph-uri=a%20b")).toMatchObject({
-      status: 400,
-      body: { code: "QUERY_REFUSED" },
-    });
-  });
+  it(
+    "from the requested graphs, in any spelling, by FROM or by parameters, which take " +
+      "precedence",
+    async () => {
+      const [cells, images] = datasets as [string, string];
+      const all = `SELECT DISTINCT ?name { ?r <${NAME}> ?name }`;
+      expect(
+        values((await get(`SELECT ?name FROM <${cells}> { ?r <${NAME}> ?name }`)).body),
+      ).toEqual(["Cells"]);
+      expect(values((await get(all, {}, `&default-graph-uri=${cells}`)).body)).toEqual(["Cells"]);
+      expect(
+        values(
+          (await get(all, {}, `&default-graph-uri=${encodeURIComponent(`${server.url}/${cells}`)}`))
+            .body,
+        ),
+      ).toEqual(["Cells"]);
+      expect(
+        values(
+          (await get(all, {}, `&default-graph-uri=ark:/99999/data-0&default-graph-uri=${images}`))
+            .body,
+        ).toSorted(),
+      ).toEqual(["Cells", 'Images, "raw"']);
+      expect(
+        values(
+          (
+            await get(
+              `SELECT ?name FROM <${cells}> { ?r <${NAME}> ?name }`,
+              {},
+              `&default-graph-uri=${images}`,
+            )
+          ).body,
+        ),
+      ).toEqual(['Images, "raw"']);
+      expect(
+        values(
+          (
+            await get(
+              `SELECT ?name { GRAPH ?g { ?g <${NAME}> ?name } }`,
+              {},
+              `&named-graph-uri=${images}`,
+            )
+          ).body,
+        ),
+      ).toEqual(['Images, "raw"']);
+      expect(
+        values(
+          (await get(`SELECT ?name { ?g <${NAME}> ?name }`, {}, `&named-graph-uri=${images}`)).body,
+        ),
+      ).toEqual([]);
+      expect(
+        values((await get(`SELECT ?name { GRAPH <${cells}> { ?g <${NAME}> ?name } }`)).body),
+      ).toEqual(["Cells"]);
+      expect(values((await get(all, {}, "&default-graph-uri=ark:99999/unknown")).body)).toEqual([]);
+      expect(await get(all, {}, "&default-graph-uri=http://elsewhere.example/data")).toMatchObject({
+        status: 400,
+        body: { code: "QUERY_REFUSED" },
+      });
+      expect(await get(all, {}, "&default-graph-uri=a%20b")).toMatchObject({
+        status: 400,
+        body: { code: "QUERY_REFUSED" },
+      });
+    },
+  );
 
-  it("no more rows than allowed, and says so", async () => {
+  it("no more rows than allowed, and reports it", async () => {
     const all = "SELECT ?s ?p ?o { ?s ?p ?o }";
     const json = await get(all);
     expect(json.headers.get("x-truncated")).toBe("SPARQL_MAX_ROWS=20");
@@ -209,7 +213,7 @@ describe("/sparql answers", () => {
     expect(new Parser().parse(graph.text)).toHaveLength(20);
   });
 
-  it("what it is, when there is no query", async () => {
+  it("with a service description, when there is no query", async () => {
     const SD = "http://www.w3.org/ns/sparql-service-description#";
     const turtle = await server.request("GET", "/sparql");
     expect(turtle.headers.get("content-type")).toBe("text/turtle; charset=utf-8");
@@ -371,7 +375,7 @@ describe("/sparql refuses", () => {
 });
 
 describe("/sparql shows", () => {
-  it("nothing that is private", async () => {
+  it("nothing private", async () => {
     const grace = await server.person("grace");
     await server.request("POST", "/user", {
       json: { name: "Adele", email: "adele@secret.example", password: PASSWORD },

@@ -89,7 +89,7 @@ describe.skipIf(!present).each([
   ["in the process", inProcess, true],
   ["on a SPARQL endpoint", onEndpoint, oxigraph.installed],
 ] as const)("the W3C tests of the SPARQL 1.1 Protocol, %s", (_place, open, installed) => {
-  if (!installed) return it.skip("is not installed");
+  if (!installed) return it.skip("the W3C tests are not installed");
   let server: TestServer;
   beforeAll(async () => {
     server = await startServer();
@@ -132,7 +132,7 @@ describe.skipIf(!present).each([
           }),
     });
 
-  it("are all there", () => expect([queries.length, updates.length]).toEqual([27, 7]));
+  it("are all present", () => expect([queries.length, updates.length]).toEqual([27, 7]));
 
   it.each(queries.map((test) => [test.id, test] as const))("%s", async (_id, { requests }) => {
     for (const request of requests) {

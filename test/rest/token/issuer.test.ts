@@ -22,7 +22,7 @@ const asks = async (server: TestServer, token: string) =>
   (await server.request<{ code?: string }>("GET", "/user", { token })).body.code ?? "done";
 
 describe("a token", () => {
-  it("names the registry that issued it and that it is for", () => {
+  it("names the registry that issued it and its audience", () => {
     const { iss, aud } = claimsOf(ada.token);
     expect(iss).toMatch(/^urn:uuid:[0-9a-f-]{36}$/);
     expect(aud).toBe(iss);

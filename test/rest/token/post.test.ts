@@ -24,8 +24,8 @@ const form = (path: string, fields: Record<string, string>) =>
 
 describe.each(["/token", "/api/login/"])("POST %s", (path) => {
   it(
-    "gives a token for the address or the identifier, from a form or JSON, and no cache keeps " +
-      "it",
+    "returns a token for the address or the identifier, from a form or JSON, and no " +
+      "cache stores it",
     async () => {
       for (const username of [ada.email, ada.id, ada.id.replace("ark:", "https://n2t.net/ark:/")]) {
         for (const answer of [
@@ -56,7 +56,7 @@ describe.each(["/token", "/api/login/"])("POST %s", (path) => {
       }
     },
   );
-  it("tells what is missing or wrong", async () => {
+  it("reports missing or invalid fields", async () => {
     const cases: [Record<string, string>, string[]][] = [
       [{}, ["body.username missing", "body.password missing"]],
       [{ username: "a" }, ["body.password missing"]],
@@ -76,7 +76,7 @@ describe.each(["/token", "/api/login/"])("POST %s", (path) => {
       expect((await server.request("POST", path, { json })).status).toBe(422);
     expect((await server.request("POST", path)).status).toBe(422);
   });
-  it("refuses other media types, and text no account can have", async () => {
+  it("refuses other media types, and text that no account can have", async () => {
     expect(
       (
         await server.request("POST", path, {

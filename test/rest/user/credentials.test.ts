@@ -53,14 +53,14 @@ describe("a new password", () => {
       if (password.trim() !== password) expect((await token(password.trim())).status).toBe(401);
     },
   );
-  it("is held to the same rules over GraphQL", async () => {
+  it("follows the same rules over GraphQL", async () => {
     const { body } = await server.graphql(
       "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
       { input: { email: "graph@example.org", password: "password" } },
     );
     expect(body.errors![0]!.extensions).toMatchObject({ code: "VALIDATION" });
   });
-  it("is refused at login without a hash when it is longer than any stored one", async () => {
+  it("is refused at login without computing a hash when it is longer than any stored one", async () => {
     const ada = await server.person("ada");
     expect(
       (
@@ -73,7 +73,7 @@ describe("a new password", () => {
 });
 
 describe("an account from before the rule", () => {
-  it("logs in and is changed with its short password, and gets no other short one", async () => {
+  it("logs in and can be changed with its short password, and accepts no other short one", async () => {
     const bob = await server.person("bob");
     const account = {
       op: "update" as const,
@@ -130,12 +130,12 @@ describe("an e-mail address", () => {
       );
     }
   });
-  it("is one address with its compatibility forms and in any case", async () => {
+  it("is the same one in its compatibility forms and in any case", async () => {
     await create(PASSWORD, "wide@example.org");
     expect((await create(PASSWORD, "ＷＩＤＥ@Example.org")).status).toBe(409);
     expect((await create(PASSWORD, " wide@example.org ")).status).toBe(409);
   });
-  it("from before the rule goes on being the account's", async () => {
+  it("from before the rule remains the account's", async () => {
     const cyd = await server.person("cyd");
     const email = "c\u200byd@example.org";
     await server.deps.records.commit({

@@ -84,7 +84,7 @@ const READS: [string, (token?: string) => Promise<string>][] = [
 ];
 
 describe("a user's e-mail address and account fields", () => {
-  it.each(READS)("are not told to others by %s", async (_how, read) => {
+  it.each(READS)("are not shown to others by %s", async (_how, read) => {
     for (const token of [undefined, bob.token]) {
       const text = await read(token);
       for (const secret of [ada.email, PHONE, "$argon2", PASSWORD, "password", "adminToken"])
@@ -95,15 +95,18 @@ describe("a user's e-mail address and account fields", () => {
     READS.filter(
       ([how]) => how.startsWith("GET") || how === "GraphQL" || how === "an earlier revision",
     ),
-  )("but the password are told to the user itself and administrators by %s", async (_how, read) => {
-    for (const token of [ada.token, admin.token]) {
-      const text = await read(token);
-      expect(text).toContain(ada.email);
-      expect(text).not.toContain(PASSWORD);
-      expect(text).not.toContain("$argon2");
-    }
-  });
-  it("are not in the graph, in what search sees, nor asked for by SPARQL", async () => {
+  )(
+    "except the password are shown to the user itself and administrators by %s",
+    async (_how, read) => {
+      for (const token of [ada.token, admin.token]) {
+        const text = await read(token);
+        expect(text).toContain(ada.email);
+        expect(text).not.toContain(PASSWORD);
+        expect(text).not.toContain("$argon2");
+      }
+    },
+  );
+  it("are not in the graph or in the search index, and cannot be found by SPARQL", async () => {
     const quads = (await server.deps.records.quads(ada.id))!;
     expect(quads).toContain("Ada");
     for (const secret of [ada.email, PHONE, PASSWORD, "argon2"])
@@ -121,7 +124,7 @@ describe("a user's e-mail address and account fields", () => {
     });
     expect(JSON.stringify([text, keywords])).not.toContain(ada.email);
   });
-  it("are not told by the ETag of one view when another is asked for", async () => {
+  it("are not revealed by the ETag of one view to another", async () => {
     const [open, own] = await Promise.all([
       server.request("GET", `/${ada.id}`),
       server.request("GET", `/${ada.id}`, { token: ada.token }),
@@ -135,14 +138,14 @@ describe("a user's e-mail address and account fields", () => {
       ).status,
     ).toBe(200);
   });
-  it("are not guessed by asking the list for them", async () => {
+  it("cannot be guessed by filters of the list", async () => {
     for (const query of [`name=${ada.email}`, `keyword=${ada.email}`])
       expect((await server.request("GET", `/user?${query}`, { token: bob.token })).text).toBe("[]");
   });
 });
 
 describe("users", () => {
-  it("are listed to who has a token", async () => {
+  it("are listed to callers with a token", async () => {
     const refused = await server.request("GET", "/user?limit=x");
     expect([refused.status, refused.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
     expect(
@@ -152,14 +155,14 @@ describe("users", () => {
       (await server.request<object[]>("GET", "/user", { token: bob.token })).body,
     ).toHaveLength(3);
   });
-  it("may have no name; then the address does not give the identifier", async () => {
+  it("may have no name; then the identifier does not contain the address", async () => {
     const answer = await server.request("POST", "/user", {
       json: { email: "no.name@example.org", password: PASSWORD },
     });
     expect(answer.body["@id"]).toMatch(/^ark:99999\/user-[0-9b-z]{10}$/);
     expect(answer.text).not.toContain(PASSWORD);
   });
-  it("are not created without address and password, and the answer does not echo them", async () => {
+  it("are not created without address and password, and the response does not repeat them", async () => {
     const answer = await server.request<{ detail: { loc: string[] }[] }>("POST", "/user", {
       json: { name: "x", password: ["hunter2"] },
     });

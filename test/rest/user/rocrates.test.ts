@@ -24,7 +24,7 @@ async function upload(archive: Buffer, query = ""): Promise<string> {
 const user = async () => server.request<{ rocrates: string[] }>("GET", `/user/${ada.id}`);
 
 test(
-  "crates that a user uploaded are among the user's rocrates, whatever was changed since, " +
+  "crates that a user uploaded are among the user's rocrates, whatever changed since, " +
     "until they are deleted",
   async () => {
     const before = (await user()).headers.get("etag");
@@ -57,7 +57,7 @@ test(
   },
 );
 
-test("a crate that was updated with nothing to change is listed once", async () => {
+test("a crate that was updated without a change is listed once", async () => {
   const carol = await server.person("carol");
   const form = new FormData();
   const archive = await crate([], {}, { "@id": "ark:99999/rocrate-carol" });

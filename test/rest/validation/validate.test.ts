@@ -29,13 +29,13 @@ const dataset = {
 };
 
 describe("POST /validate", () => {
-  it.each(KIND_NAMES)("finds nothing wrong with the example of a %s", async (kind) => {
+  it.each(KIND_NAMES)("finds no violation in the example of a %s", async (kind) => {
     const answer = await validate(EXAMPLES[kind], `?kind=${kind}`);
     expect(answer.status, answer.text).toBe(200);
     expect(answer.body).toEqual({ conforms: true, results: [], checked: 1, truncated: false });
   });
 
-  it("names node, path, value and what the field is to hold", async () => {
+  it("names node, path, value and the expected value", async () => {
     const { body } = await validate({
       ...dataset,
       "@id": "ark:99999/dataset-x",
@@ -62,7 +62,7 @@ describe("POST /validate", () => {
     });
   });
 
-  it("tells the kind by @type in any spelling", async () => {
+  it("recognizes the kind by @type in any spelling", async () => {
     for (const type of ["evi:Software", "https://w3id.org/EVI#Software", "SoftwareSourceCode"]) {
       const { body } = await validate({
         "@type": type,
@@ -75,7 +75,7 @@ describe("POST /validate", () => {
     }
   });
 
-  it("cuts a long list of results and says so", async () => {
+  it("truncates a long list of results and says so", async () => {
     const { body } = await validate({
       ...dataset,
       name: "x".repeat(201),
@@ -107,7 +107,7 @@ describe("POST /validate", () => {
     );
   });
 
-  it("checks what is stored under an identifier, in any spelling", async () => {
+  it("validates the record of an identifier, in any spelling", async () => {
     const { body: stored } = await server.request("POST", "/dataset", {
       token,
       json: { ...dataset, owner: user },
@@ -118,7 +118,7 @@ describe("POST /validate", () => {
     expect(body).toEqual({ conforms: true, results: [], checked: 1, truncated: false });
   });
 
-  it("checks the members of a stored crate with it, also one that its crate knows by a URL", async () => {
+  it("validates the members of a stored crate with it, also one that its crate knows by a URL", async () => {
     const form = new FormData();
     form.set(
       "file",
@@ -162,65 +162,61 @@ describe("POST /validate", () => {
     });
   });
 
-  it(
-    "checks each entity of crate metadata as the record it would be, under the @id it has " +
-      "there",
-    async () => {
-      const { body } = await validate(
-        metadata([
-          {
-            "@id": "data/a b.csv",
-            "@type": "File",
-            name: "Table",
-            description: "four",
-            uploadDate: "in May",
-          },
-          {
-            "@id": "#run",
-            "@type": "CreateAction",
-            name: "Run",
-            object: { "@id": "data/a b.csv" },
-            instrument: { "@id": "https://example.org/tool" },
-          },
-          {
-            "@id": "ark:99999/dataset-own",
-            "@type": "Dataset",
-            name: "x".repeat(201),
-            dateCreated: "in May",
-            dateModified: "in June",
-            hasPart: [{ "@id": "data/a b.csv" }, { "@id": "ark:99999/dataset-other" }],
-          },
-        ]),
-      );
-      expect(body.checked).toBe(4);
-      expect(body.truncated).toBe(true);
-      const whole = await wide.request<ShapeReport & JsonObject>("POST", "/validate", {
-        json: metadata([
-          {
-            "@id": "data/a b.csv",
-            "@type": "File",
-            name: "Table",
-            description: "four",
-            uploadDate: "in May",
-          },
-          {
-            "@id": "ark:99999/dataset-own",
-            "@type": "Dataset",
-            name: "x".repeat(201),
-            dateCreated: "in May",
-          },
-        ]),
-      });
-      expect(whole.body.results.map(({ node, kind, path }) => `${node} ${kind} ${path}`)).toEqual(
-        expect.arrayContaining([
-          "data/a b.csv datadownload https://schema.org/uploadDate",
-          "ark:99999/dataset-own dataset https://schema.org/dateCreated",
-        ]),
-      );
-      const broken = await validate({ ...metadata([]), "@context": 5 });
-      expect(broken.status).toBe(422);
-    },
-  );
+  it("validates each entity of crate metadata as its record, under its @id in the crate", async () => {
+    const { body } = await validate(
+      metadata([
+        {
+          "@id": "data/a b.csv",
+          "@type": "File",
+          name: "Table",
+          description: "four",
+          uploadDate: "in May",
+        },
+        {
+          "@id": "#run",
+          "@type": "CreateAction",
+          name: "Run",
+          object: { "@id": "data/a b.csv" },
+          instrument: { "@id": "https://example.org/tool" },
+        },
+        {
+          "@id": "ark:99999/dataset-own",
+          "@type": "Dataset",
+          name: "x".repeat(201),
+          dateCreated: "in May",
+          dateModified: "in June",
+          hasPart: [{ "@id": "data/a b.csv" }, { "@id": "ark:99999/dataset-other" }],
+        },
+      ]),
+    );
+    expect(body.checked).toBe(4);
+    expect(body.truncated).toBe(true);
+    const whole = await wide.request<ShapeReport & JsonObject>("POST", "/validate", {
+      json: metadata([
+        {
+          "@id": "data/a b.csv",
+          "@type": "File",
+          name: "Table",
+          description: "four",
+          uploadDate: "in May",
+        },
+        {
+          "@id": "ark:99999/dataset-own",
+          "@type": "Dataset",
+          name: "x".repeat(201),
+          dateCreated: "in May",
+        },
+      ]),
+    });
+    expect(whole.body.results.map(({ node, kind, path }) => `${node} ${kind} ${path}`)).toEqual(
+      expect.arrayContaining([
+        "data/a b.csv datadownload https://schema.org/uploadDate",
+        "ark:99999/dataset-own dataset https://schema.org/dateCreated",
+      ]),
+    );
+    const broken = await validate({ ...metadata([]), "@context": 5 });
+    expect(broken.status).toBe(422);
+  });
 
   it("stores nothing", async () => {
     const before = await server.deps.records.sequence();
@@ -262,7 +258,7 @@ describe("POST /validate", () => {
     expect((answer.body["detail"] as { loc: unknown }[])[0]!.loc).toEqual(loc);
   });
 
-  it("answers 404 and 410 for what is not stored or was deleted", async () => {
+  it("answers 404 and 410 for missing and deleted records", async () => {
     expect((await validate({ "@id": "ark:99999/nothing" })).status).toBe(404);
     const { body: gone } = await server.request("POST", "/dataset", {
       token,
@@ -272,7 +268,7 @@ describe("POST /validate", () => {
     expect((await validate({ "@id": gone["@id"] })).status).toBe(410);
   });
 
-  it("gives GraphQL the same answer", async () => {
+  it("returns the same over GraphQL", async () => {
     const document = { ...dataset, description: "four" };
     const { body: rest } = await validate(document);
     const { body } = await server.graphql<{ validate: ShapeReport }>(
@@ -285,7 +281,7 @@ describe("POST /validate", () => {
 });
 
 describe("GET /ontology", () => {
-  it.each(["evi", "shapes", "context"])("serves %s in every form it has", async (name) => {
+  it.each(["evi", "shapes", "context"])("serves %s in every supported form", async (name) => {
     const forms =
       name === "context"
         ? ["application/ld+json"]
@@ -301,7 +297,7 @@ describe("GET /ontology", () => {
     }
   });
 
-  it("tells which there are when asked for another", async () => {
+  it("lists the vocabularies when another is requested", async () => {
     const answer = await server.request("GET", "/ontology/foaf");
     expect(answer.status).toBe(404);
     expect(answer.body["detail"]).toContain("evi, shapes, context");

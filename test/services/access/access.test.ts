@@ -149,7 +149,7 @@ describe("creating, changing and deleting", () => {
 
 describe("ownership", () => {
   it.each(Object.keys(MAY))(
-    "is given by an owner to %s only where the owner could create for it",
+    "can be transferred by an owner to %s only where the owner could create for it",
     async (to) => {
       const { bytes } = await datasetOf(owners["owner"]!);
       const given = replaceRecord(
@@ -161,7 +161,7 @@ describe("ownership", () => {
       expect(await outcome(given)).toBe(MAY[to]!.includes("owner") ? "done" : "FORBIDDEN");
     },
   );
-  it("is given back and forth inside a group, in any spelling, and kept as sent", async () => {
+  it("can be transferred inside a group, in any spelling, and is stored as sent", async () => {
     const { bytes } = await datasetOf(owners["groupMember"]!);
     const owner = owners["group"]!.replace("ark:", "https://n2t.net/ark:/");
     const given = await replaceRecord(
@@ -175,7 +175,7 @@ describe("ownership", () => {
       await outcome(removeRecord(server.deps, arkFrom(given.record.ark), callers.groupOwner)),
     ).toBe("done");
   });
-  it("of a deleted group gives its members no right any more", async () => {
+  it("of a deleted group gives its members no rights", async () => {
     const group = await createRecord(
       server.deps,
       "group",
@@ -189,7 +189,7 @@ describe("ownership", () => {
         await outcome(removeRecord(server.deps, arkFrom(dataset.record.ark), callers[who])),
       ).toBe("FORBIDDEN");
   });
-  it("is not had by what a user record or memberOf says of it", async () => {
+  it("does not follow from statements in a user record or memberOf", async () => {
     const { deps } = server;
     const { bytes } = await readRecord(deps, arkFrom(owners["otherUser"]!), callers.otherUser);
     await replaceRecord(
@@ -261,7 +261,7 @@ describe.each(["group", "organization", "project"] as const)("the members of a %
     ).toBe("done");
   });
 });
-it("a member called so of something that has no members changes it freely", async () => {
+it("a field of that name in a kind without members may be changed freely", async () => {
   const { bytes } = await datasetOf(owners["group"]!, { members: ["a"] });
   expect(
     await outcome(
@@ -312,7 +312,7 @@ describe("a user", () => {
       );
     },
   );
-  it("leaves records behind that administrators alone change", async () => {
+  it("leaves records behind that only administrators change", async () => {
     const { deps } = server;
     const gone = { user: "ark:99999/user-gone", admin: false };
     await createRecord(
@@ -343,7 +343,8 @@ describe("content", () => {
     ["ARCHIVED", null, false],
   ] as const;
   it.each(STATES)(
-    "that is %s until %s is open to all: %s; and always to those who may change the record",
+    "that is %s until %s is public: %s; and always readable by callers who may change " +
+      "the record",
     async (status, embargoedUntil, open) => {
       const { deps } = server;
       for (const owner of ["owner", "group"]) {
@@ -362,7 +363,7 @@ describe("content", () => {
       }
     },
   );
-  it("whose embargo is over stays closed while its crate is not published", async () => {
+  it("whose embargo is over remains closed while its crate is not published", async () => {
     const { deps } = server;
     const crate = await datasetOf(owners["owner"]!);
     const member = await datasetOf(owners["owner"]!, {});

@@ -22,7 +22,7 @@ const asks = (token: string, who = authenticator()) => codeOf(who.caller(`Bearer
 const log = (username: string, password: string) => login(server.deps, { username, password });
 
 describe("a password", () => {
-  it("is kept as argon2id only", async () => {
+  it("is stored as argon2id only", async () => {
     const hash = await hashPassword("x");
     expect(hash).toMatch(/^\$argon2id\$v=19\$m=19456,t=2,p=1\$/);
     expect([
@@ -51,38 +51,34 @@ describe("a password", () => {
       (await server.request("GET", ada.id.replace("ark:", "/ark:") + "/history")).text,
     ).not.toContain("another password");
   });
-  it(
-    "that is changed while a login with the old one is under way gives no token that outlives " +
-      "it",
-    async () => {
-      const bob = await server.person("bob");
-      const { records } = server.deps;
-      const passwordHash = await hashPassword("new one");
-      const accountByEmail = async (email: string) => {
-        const read = await records.accountByEmail(email);
-        await records.commit({
-          by: null,
-          at: Date.now(),
-          records: [],
-          account: { op: "update", user: bob.id, passwordHash, tokensValidFrom: 0 },
-        });
-        return read;
-      };
-      const deps = {
-        ...server.deps,
-        records: overlay(records, { accountByEmail }),
-      };
-      expect(await codeOf(login(deps, { username: bob.email, password: PASSWORD }))).toBe(
-        "BAD_CREDENTIALS",
-      );
-    },
-  );
+  it("that is changed during a login with the old one gives no token that outlives it", async () => {
+    const bob = await server.person("bob");
+    const { records } = server.deps;
+    const passwordHash = await hashPassword("new one");
+    const accountByEmail = async (email: string) => {
+      const read = await records.accountByEmail(email);
+      await records.commit({
+        by: null,
+        at: Date.now(),
+        records: [],
+        account: { op: "update", user: bob.id, passwordHash, tokensValidFrom: 0 },
+      });
+      return read;
+    };
+    const deps = {
+      ...server.deps,
+      records: overlay(records, { accountByEmail }),
+    };
+    expect(await codeOf(login(deps, { username: bob.email, password: PASSWORD }))).toBe(
+      "BAD_CREDENTIALS",
+    );
+  });
 });
 
 describe("wrong credentials", () => {
   it(
-    "are refused in the same words whether the user is there or not, was deleted, or is " +
-      "something else",
+    "are refused with one message whether the user exists, was deleted, or is another " +
+      "kind of record",
     async () => {
       const cyd = await server.person("cyd");
       const gone = await server.person("gone");
@@ -123,7 +119,7 @@ describe("wrong credentials", () => {
       expect(logged.length).toBeGreaterThanOrEqual(names.length * 2 - 2);
     },
   );
-  it("do not take longer for a user that is there", async () => {
+  it("take as long for an existing user", async () => {
     const dan = await server.person("dan");
     const timed = async (username: string) => {
       const begun = performance.now();
@@ -142,7 +138,7 @@ describe("wrong credentials", () => {
 });
 
 describe("an e-mail address", () => {
-  it("is unique whatever its case, width and blanks around it", async () => {
+  it("is unique whatever its case, width and surrounding spaces", async () => {
     await server.person("eve");
     for (const email of [
       "EVE@example.org",
@@ -157,7 +153,7 @@ describe("an e-mail address", () => {
     }
     expect((await log(" Eve@Example.ORG ", PASSWORD)).token_type).toBe("bearer");
   });
-  it("is taken by one of two that ask for it at once, and the other leaves nothing behind", async () => {
+  it("is given to one of two concurrent accounts, and the other leaves nothing behind", async () => {
     const answers = await Promise.all(
       ["a", "b"].map((name) =>
         server.request("POST", "/user", {
@@ -180,7 +176,7 @@ describe("an e-mail address", () => {
         .sort(),
     ).toEqual([200, 404]);
   });
-  it("may be changed to a free one, not to another's", async () => {
+  it("may be changed to a free one, not to another user's", async () => {
     const fay = await server.person("fay");
     const put = (email: string) =>
       server.request("PUT", "/user", {
@@ -206,7 +202,7 @@ describe("an e-mail address", () => {
 });
 
 describe("a deleted user", () => {
-  it("has no token any more, cannot log in, and frees its address but not its identifier", async () => {
+  it("has no token, cannot log in, and frees its address but not its identifier", async () => {
     const gus = await server.person("gus");
     const kept = authenticator();
     expect(await asks(gus.token, kept)).toBe("done");
@@ -237,7 +233,7 @@ describe("a deleted user", () => {
 
 describe("a token", () => {
   const now = () => Math.floor(Date.now() / 1000);
-  it("says who issued it, for whom, when and until when, and has a number of its own", async () => {
+  it("states who issued it, for whom, when and until when, and has a unique number", async () => {
     const hal = await server.person("hal");
     const claims = jwt.decode(hal.token, { complete: true })!;
     expect(claims.header).toMatchObject({ alg: "HS256", typ: "JWT" });
@@ -298,7 +294,7 @@ describe("a token", () => {
       "INVALID_TOKEN",
     );
   });
-  it("counts from the very millisecond in which others were ended", async () => {
+  it("is valid from the millisecond in which others were ended", async () => {
     const kim = await server.person("kim");
     for (let at = Date.now(), to = at + 200; at < to; at++) {
       await server.deps.records.commit({
@@ -322,7 +318,7 @@ describe("a token", () => {
       });
     },
   );
-  it("is not needed to ask without one", async () =>
+  it("is not needed for anonymous reads", async () =>
     expect([await authenticator().caller(undefined), await authenticator().caller("")]).toEqual([
       null,
       null,
@@ -330,7 +326,7 @@ describe("a token", () => {
 });
 
 describe("the one-time admin token", () => {
-  it("makes one administrator, however many send it at once", async () => {
+  it("creates one administrator, however many requests send it at once", async () => {
     const other = await startServer();
     try {
       const answers = await Promise.all(
@@ -356,7 +352,7 @@ describe("the one-time admin token", () => {
       await other.stop();
     }
   });
-  it("is not spent by an account that does not come about, works in PUT, and then no more", async () => {
+  it("is not consumed by an account that fails, works in PUT, and then no more", async () => {
     const other = await startServer();
     try {
       const lea = await other.person("lea");
@@ -451,8 +447,8 @@ describe("registration by administrators only", () => {
 
 describe("login attempts", () => {
   it(
-    "past LOGIN_RATE are told when to come back, for that account, however it is spelled and " +
-      "whatever the password",
+    "beyond LOGIN_RATE are refused with a time, per account in any spelling and with any " +
+      "password",
     async () => {
       const other = await startServer({ LOGIN_RATE: "5" });
       try {
@@ -492,7 +488,7 @@ describe("login attempts", () => {
       }
     },
   );
-  it("are counted in windows of a minute, with an end to what is remembered", async () => {
+  it("are counted in windows of a minute, with bounded memory", async () => {
     let now = 0;
     const memory = new LocalMemory(() => now);
     const limit = new RateLimit(2, "LOGIN_RATE", memory);

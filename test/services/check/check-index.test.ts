@@ -16,7 +16,7 @@ const quads = (name: string, literals: string[]): string =>
     .map((value, i) => `<${ark(name)}> <https://schema.org/p${i}> ${value} <${ark(name)}> .\n`)
     .join("") + quadsOf(name);
 
-describe("The check of the index against the records", () => {
+describe("the check of the index against the records", () => {
   let engine: QueryEngine | undefined;
   afterEach(() => engine?.close());
   const check = async (feed: MemoryFeed, queries = engine!) =>
@@ -53,7 +53,7 @@ describe("The check of the index against the records", () => {
     expect(await check(feed)).toMatchObject({ agree: true, index: { quads: 5, sequence: 1 } });
   });
 
-  it("says when the index holds something else", async () => {
+  it("reports that the index differs", async () => {
     const feed = new MemoryFeed();
     feed.commit({ "ark:99999/a": quadsOf("a") });
     const other = new MemoryFeed();
@@ -66,7 +66,7 @@ describe("The check of the index against the records", () => {
     });
   });
 
-  it("counts what the index cannot hold instead of calling it a difference", async () => {
+  it("counts what the index cannot hold instead of reporting it as a difference", async () => {
     const feed = new MemoryFeed();
     feed.commit({
       "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <no iri> <ark:99999/a> .\n`,
@@ -75,7 +75,7 @@ describe("The check of the index against the records", () => {
     expect(await check(feed)).toMatchObject({ agree: true, records: { leftOut: 1 } });
   });
 
-  it("says so when the records cannot be read to the end", async () => {
+  it("reports that the records cannot be read to the end", async () => {
     const feed = new MemoryFeed();
     feed.delay = 100;
     const digester = openRecordsDigester(feed.open);
@@ -87,7 +87,7 @@ describe("The check of the index against the records", () => {
     await digester.close();
   });
 
-  it("compares at one commit while others write, and admits when it cannot", async () => {
+  it("compares at one commit while others write, and reports when it cannot", async () => {
     let commit = 0;
     const records: RecordsDigester = {
       digest: async (atLeast) => ({

@@ -11,7 +11,7 @@ const code = (document: Parameters<typeof describeRun>[0], allowed = "*"): strin
   }
 };
 
-describe("what a computation says of its run", () => {
+describe("the description of a computation's run", () => {
   it("is an image, and a line for the shell or arguments for the image", () => {
     expect(describeRun({ container: " docker://lab/count:1 ", command: "a | b" }, "*")).toEqual({
       image: "lab/count:1",
@@ -34,7 +34,7 @@ describe("what a computation says of its run", () => {
       );
   });
 
-  it("is held against the images that may be run", () => {
+  it("is compared with the images that may be run", () => {
     const allowed = "localhost/lab/*, quay.io/*/tool:1, exact:2";
     for (const container of [
       "localhost/lab/x:1",
@@ -54,8 +54,8 @@ describe("what a computation says of its run", () => {
   });
 });
 
-describe("names of files that a run is given", () => {
-  it("are kept where they are safe and free, and made so where not", () => {
+describe("names of files that are mounted into a run", () => {
+  it("are preserved where they are safe and free, and changed otherwise", () => {
     const names = new FileNames();
     const wanted = [
       "a.csv",

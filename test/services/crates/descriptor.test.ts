@@ -66,7 +66,7 @@ const upload = async (archive: Buffer, update = false) => {
 };
 
 describe("a crate's metadata descriptor", () => {
-  it("is a record of the crate with all that it says, and comes out as it went in", async () => {
+  it("is a record of the crate with all its statements, and is exported as it was uploaded", async () => {
     const stated = descriptor({
       conformsTo: [{ "@id": "https://w3id.org/ro/crate/1.1" }, PROFILE],
       sdPublisher: { "@id": "https://ror.org/1" },
@@ -96,7 +96,7 @@ describe("a crate's metadata descriptor", () => {
     });
   });
 
-  it("keeps the context that was given, and what is needed besides comes after it", async () => {
+  it("preserves the given context, with further definitions after it", async () => {
     const vocabulary = { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" };
     await upload(await whole([descriptor(), root], vocabulary));
     expect((await metadataOf())["@context"]).toEqual(vocabulary);
@@ -142,8 +142,8 @@ describe("a crate's metadata descriptor", () => {
   });
 
   it(
-    "is made for a crate that has none, as those stored before descriptors were, and an " +
-      "upload of that changes nothing",
+    "is generated for a crate that has none, as those stored before descriptors were, " +
+      "and its upload changes nothing",
     async () => {
       await upload(await whole([descriptor(), root]));
       await rig.records.commit({
@@ -164,7 +164,7 @@ describe("a crate's metadata descriptor", () => {
     },
   );
 
-  it("is what references to the metadata file lead to, also from a crate around it", async () => {
+  it("is the target of references to the metadata file, also from a crate around it", async () => {
     const refers = {
       "@id": "#refers",
       "@type": "Thing",
@@ -208,7 +208,7 @@ describe("a crate's metadata descriptor", () => {
     });
   });
 
-  it("is named once where somebody else has the crate", async () => {
+  it("is named once in the findings where somebody else has the crate", async () => {
     await upload(await whole([descriptor(), root]));
     const other = await rig.upload(await whole([descriptor(), { ...root, name: "Mine" }]), {
       user: "ark:99999/user-bob",
@@ -220,7 +220,7 @@ describe("a crate's metadata descriptor", () => {
 });
 
 describe("identifiers of a crate", () => {
-  it("keep the crate and its folder apart where both are described", async () => {
+  it("distinguish the crate and its folder where both are described", async () => {
     for (const id of ["#crate", "https://example.org/crate/", "ark:59852/apart"]) {
       const { rocrateIdentifier: ark } = await upload(
         await whole([
@@ -245,13 +245,13 @@ describe("identifiers of a crate", () => {
     ["a reference", { "@id": "https://orcid.org/1" }],
     ["a text", "https://orcid.org/1"],
     ["one of several", ["https://example.org/ada", { "@id": "https://orcid.org/1" }]],
-  ])("keep the URL of an entity that states it as sameAs: %s", async (_form, sameAs) => {
+  ])("preserve the URL of an entity that states it as sameAs: %s", async (_form, sameAs) => {
     const person = { "@id": "https://orcid.org/1", "@type": "Person", name: "Ada", sameAs };
     await upload(await crate([person], {}, { "@id": ROOT }));
     expect((await metadataOf())["@graph"]).toContainEqual(person);
   });
 
-  it("write no entity without a type for itself when it only stands inside another one", async () => {
+  it("write no separate entity without a type when it only occurs inside another one", async () => {
     const sample = {
       "@id": "#sample",
       "@type": "Thing",

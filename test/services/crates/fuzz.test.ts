@@ -16,7 +16,7 @@ const onlyCrateErrors = (error: unknown): void => {
 };
 
 describe("any input", () => {
-  it("is taken in or refused with findings, whatever the metadata says", async () => {
+  it("is ingested or refused with findings, whatever the metadata contains", async () => {
     const id = fc.constantFrom(
       "./",
       "ro-crate-metadata.json",

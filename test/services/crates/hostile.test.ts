@@ -6,7 +6,7 @@ import { HOSTILE, largeMetadata, manyEntities } from "../../support/hostile-crat
 import { illFormed, ingestHere } from "../../support/intake-here.js";
 import { type IntakeRig, openIntakeRig } from "../../support/registry.js";
 
-describe("a crate that means harm", () => {
+describe("a hostile crate", () => {
   it.each(HOSTILE.map((each) => [each.does, each] as const))(
     "is refused with a code, a place and a fix: it %s",
     async (_does, { make, code, limits = {}, alone }) => {
@@ -30,7 +30,7 @@ describe("a crate that means harm", () => {
   );
 });
 
-describe("crates that mean harm, uploaded", () => {
+describe("hostile crates, uploaded", () => {
   let rig: IntakeRig;
   beforeAll(async () => {
     rig = await openIntakeRig();
@@ -43,7 +43,7 @@ describe("crates that mean harm, uploaded", () => {
     return { keys, records: (await rig.all()).length };
   };
 
-  it("leave neither a record nor an object, and the next good crate goes in", async () => {
+  it("leave neither a record nor an object, and the next valid crate is ingested", async () => {
     for (const does of [
       "leads out of the archive",
       "says a member is larger than it is",
@@ -61,7 +61,7 @@ describe("crates that mean harm, uploaded", () => {
   }, 60_000);
 
   it(
-    "may bring a million entities or a metadata file of 100 MB: each ends with an answer, " +
+    "may have a million entities or a metadata file of 100 MB: each ends with an answer, " +
       "within its memory",
     async () => {
       const before = (await rig.all()).length;

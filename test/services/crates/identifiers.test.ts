@@ -9,7 +9,7 @@ const ark = (id: string, folder = "") => {
 };
 
 describe("identifiers of a crate's entities", () => {
-  it("keep an ARK in any spelling, whatever its authority", () => {
+  it("preserve an ARK in any spelling, whatever its authority", () => {
     for (const id of [
       "ark:59852/Data-1",
       "ark:/59852/Data-1",
@@ -19,7 +19,7 @@ describe("identifiers of a crate's entities", () => {
       expect(ark(id)).toBe("ark:59852/Data-1");
   });
 
-  it("put a relative path below the crate, percent-encoding kept", () => {
+  it("put a relative path below the crate, with its percent-encoding", () => {
     expect(ark("data/a.csv")).toBe(`${CRATE}/data/a.csv`);
     expect(ark("./data/")).toBe(`${CRATE}/data`);
     expect(ark("pics/2017-06-11%2012.56.14.jpg")).toBe(`${CRATE}/pics/2017-06-11%2012.56.14.jpg`);
@@ -35,7 +35,7 @@ describe("identifiers of a crate's entities", () => {
     expect(ark("a/../../b")).toBe("refused");
   });
 
-  it("make one from words and a hash for fragments, blank nodes and other schemes", () => {
+  it("mint one from words and a hash for fragments, blank nodes and other schemes", () => {
     expect(ark("#SepiaConversion_1")).toMatch(
       /^ark:99999\/rocrate-x\/entity\/sepiaconversion-1-[0-9a-f]{8}$/,
     );
@@ -53,7 +53,7 @@ describe("identifiers of a crate's entities", () => {
     expect(ark("urn:x:1")).toBe(ark("urn:x:1", "sub/"));
   });
 
-  it("give a URL a record of the crate's own, and keep the URL", () => {
+  it("mint a record of the crate for a URL, and preserve the URL", () => {
     const found = new EntityIds(CRATE).of("https://orcid.org/0000-0001-9842-9718", "");
     expect(found).toMatchObject({ rule: "url", url: "https://orcid.org/0000-0001-9842-9718" });
     expect(found).toHaveProperty(
@@ -62,7 +62,7 @@ describe("identifiers of a crate's entities", () => {
     );
   });
 
-  it("tell ids apart whose words are the same", () => {
+  it("distinguish ids with the same words", () => {
     const ids = new EntityIds(CRATE);
     const arks = Array.from({ length: 5000 }, (_, n) => ids.of(`#${"?".repeat(n + 1)}`, "")).map(
       (id) => (id as { ark: string }).ark,
@@ -73,7 +73,7 @@ describe("identifiers of a crate's entities", () => {
 
 describe("entities with one identifier", () => {
   it(
-    "are merged as JSON-LD flattening does: values united, equal ones once, the first " +
+    "are merged as by JSON-LD flattening: values united, equal ones once, the first " +
       "statement first",
     () => {
       expect(

@@ -38,7 +38,7 @@ describe("intake of a crate", () => {
     return found;
   };
 
-  it("makes a record of every entity, with context first, ids rewritten, owner and crate", async () => {
+  it("creates a record of every entity, with context first, ids rewritten, owner and crate", async () => {
     const archive = await crate(
       [
         {
@@ -167,8 +167,8 @@ describe("intake of a crate", () => {
   });
 
   it(
-    "serves the content of every kind where that kind is served, and keeps the crate's own " +
-      "contentUrl",
+    "serves the content of every kind at that kind's address, and preserves the crate's " +
+      "own contentUrl",
     async () => {
       const submission = await rig.upload(
         await crate(
@@ -194,7 +194,7 @@ describe("intake of a crate", () => {
     },
   );
 
-  it("keeps what is under embargo from the public", async () => {
+  it("does not publish embargoed content", async () => {
     await rig.upload(
       await crate([{ "@id": "ark:59852/d", "@type": "evi:Dataset", contentUrl: "Embargoed" }]),
     );
@@ -202,7 +202,7 @@ describe("intake of a crate", () => {
     expect(record!.publicationStatus).toBe("EMBARGOED");
   });
 
-  it("compares sizes and digests, and tells of all that do not agree", async () => {
+  it("compares sizes and digests, and reports all differences", async () => {
     const fine = await rig.upload(
       await crate(
         [
@@ -260,20 +260,24 @@ describe("intake of a crate", () => {
     expect([sizes(written), sizes(wrong)]).toEqual([["/@graph/2", "/@graph/3"], ["/@graph/2"]]);
   });
 
-  it("stores the measured size of a file whose contentSize is stale, and leaves the stated one", async () => {
-    const submission = await rig.upload(
-      await crate([{ "@id": "a", "@type": "File", contentSize: "5" }], { a: "aaaa" }),
-    );
-    expect([submission.status, codes(submission.warnings)]).toEqual([
-      "finished",
-      ["SIZE_MISMATCH"],
-    ]);
-    const record = (await rig.all()).find(({ ark }) => ark.endsWith("/a"))!;
-    expect(await rig.document(record.ark)).toMatchObject({ contentSize: "5" });
-    expect(await rig.records.objectsOf(record.ark)).toMatchObject([{ size: 4 }]);
-  });
+  it(
+    "stores the measured size of a file whose contentSize is stale, and preserves the " +
+      "stated one",
+    async () => {
+      const submission = await rig.upload(
+        await crate([{ "@id": "a", "@type": "File", contentSize: "5" }], { a: "aaaa" }),
+      );
+      expect([submission.status, codes(submission.warnings)]).toEqual([
+        "finished",
+        ["SIZE_MISMATCH"],
+      ]);
+      const record = (await rig.all()).find(({ ark }) => ark.endsWith("/a"))!;
+      expect(await rig.document(record.ark)).toMatchObject({ contentSize: "5" });
+      expect(await rig.records.objectsOf(record.ark)).toMatchObject([{ size: 4 }]);
+    },
+  );
 
-  it("leaves an empty string as it is, also where references are", async () => {
+  it("leaves an empty string unchanged, also in reference fields", async () => {
     await rig.upload(
       await crate(
         [{ "@id": "a", "@type": "File", creator: "", author: ["", "Ada"], isPartOf: "./" }],
@@ -290,7 +294,7 @@ describe("intake of a crate", () => {
     });
   });
 
-  it("reads ro-crate-metadata.json where the legacy .jsonld lies beside it, with a warning", async () => {
+  it("reads ro-crate-metadata.json where the legacy .jsonld is beside it, with a warning", async () => {
     const submission = await rig.upload(
       await zip({
         "ro-crate-metadata.json": metadata([], { "@id": "./", name: "The newer" }),
@@ -304,29 +308,33 @@ describe("intake of a crate", () => {
     expect((await rig.all()).map(({ name }) => name)).toContain("The newer");
   });
 
-  it("ingests <prefix>-ro-crate-metadata.json as a detached crate, where no other metadata is", async () => {
-    const submission = await rig.upload(
-      await zip({
-        "cells-ro-crate-metadata.json": metadata([], {
-          "@id": "https://example.org/cells/",
-          name: "Detached",
-        }),
-        "note.txt": "x",
-      }),
-    );
-    expect(submission.status, JSON.stringify(submission.error)).toBe("finished");
-    expect((await rig.all()).map(({ name }) => name)).toContain("Detached");
-    expect(
-      (
-        await rig.upload(
-          await zip({
-            "a-ro-crate-metadata.json": metadata(),
-            "b-ro-crate-metadata.json": metadata(),
+  it(
+    "ingests <prefix>-ro-crate-metadata.json as a detached crate, where no other " +
+      "metadata is present",
+    async () => {
+      const submission = await rig.upload(
+        await zip({
+          "cells-ro-crate-metadata.json": metadata([], {
+            "@id": "https://example.org/cells/",
+            name: "Detached",
           }),
-        )
-      ).error,
-    ).toMatchObject([{ code: "AMBIGUOUS_METADATA" }]);
-  });
+          "note.txt": "x",
+        }),
+      );
+      expect(submission.status, JSON.stringify(submission.error)).toBe("finished");
+      expect((await rig.all()).map(({ name }) => name)).toContain("Detached");
+      expect(
+        (
+          await rig.upload(
+            await zip({
+              "a-ro-crate-metadata.json": metadata(),
+              "b-ro-crate-metadata.json": metadata(),
+            }),
+          )
+        ).error,
+      ).toMatchObject([{ code: "AMBIGUOUS_METADATA" }]);
+    },
+  );
 
   it("leaves neither a record nor, after a sweep, an object of a crate that fails", async () => {
     const submission = await rig.upload(
@@ -343,7 +351,7 @@ describe("intake of a crate", () => {
     expect(await keys()).toEqual([]);
   });
 
-  it("keeps every object of a crate that went in through a sweep", async () => {
+  it("preserves every object of an ingested crate in a sweep", async () => {
     await rig.upload(await crate([{ "@id": "a", "@type": "File" }], { a: "aaaa", b: "bbbb" }));
     const before = await keys();
     await sweepObjects({
@@ -355,7 +363,7 @@ describe("intake of a crate", () => {
     expect((await keys()).sort()).toEqual(before.sort());
   });
 
-  it("tells of a crate that somebody else has, and the way out", async () => {
+  it("reports a crate of another owner, with the fix", async () => {
     await rig.upload(await crate([], {}, { "@id": "ark:59852/rocrate-of-bob" }), {
       user: "ark:99999/user-bob",
     });
@@ -370,7 +378,7 @@ describe("intake of a crate", () => {
     ]);
   });
 
-  it("tells of a crate that the uploader has, and the way out", async () => {
+  it("reports an existing crate of the uploader, with the fix", async () => {
     await rig.upload(await crate([], {}, { "@id": "ark:59852/rocrate-mine" }));
     const again = await rig.upload(
       await crate([], { more: "x" }, { "@id": "ark:/59852/rocrate-mine", name: "changed" }),
@@ -380,7 +388,7 @@ describe("intake of a crate", () => {
     ]);
   });
 
-  it("takes no identifier of another's record, however it is spelt", async () => {
+  it("refuses an identifier of another owner's record, in any spelling", async () => {
     await rig.upload(
       await crate(
         [{ "@id": "ark:59852/shared-data", "@type": "evi:Dataset", name: "secret name" }],
@@ -410,7 +418,7 @@ describe("intake of a crate", () => {
     expect(codes(root.error)).toEqual(["IDENTIFIER_TAKEN"]);
   });
 
-  it("lets two crates of one owner bring along one identifier when they say the same of it", async () => {
+  it("lets two crates of one owner contain one identifier when their statements are equal", async () => {
     const tool = { "@id": "ark:59852/tool", "@type": "evi:Software", name: "Tool" };
     await rig.upload(await crate([tool], {}, { name: "one" }));
     const second = await rig.upload(await crate([tool], {}, { name: "two" }));
@@ -440,7 +448,7 @@ describe("intake of a crate", () => {
     expect(await rig.all()).toHaveLength(1);
   });
 
-  it("takes the members `a-b.csv` and `ab.csv` of one crate for two records", async () => {
+  it("stores the members `a-b.csv` and `ab.csv` of one crate as two records", async () => {
     const submission = await rig.upload(
       await crate(
         [
@@ -453,7 +461,7 @@ describe("intake of a crate", () => {
     expect(submission).toMatchObject({ status: "finished", identifiersMinted: 3 });
   });
 
-  it("takes metadata alone, without asking for its files", async () => {
+  it("ingests metadata alone, without requiring its files", async () => {
     const text = JSON.stringify(metadata([{ "@id": "a.csv", "@type": "File" }]));
     const submission = await rig.upload(Buffer.from(text), { input: { format: "metadata" } });
     expect(submission).toMatchObject({ status: "finished", identifiersMinted: 2 });
@@ -463,7 +471,7 @@ describe("intake of a crate", () => {
     ).toEqual(["metadata"]);
   });
 
-  it("keeps an entity with a member that is no JSON-LD, names it, and states the rest of it", async () => {
+  it("stores an entity with an invalid JSON-LD member, names the member, and states the rest", async () => {
     const submission = await rig.upload(
       await crate([
         { "@id": "#a", "@type": "Person", name: "A" },
@@ -503,7 +511,7 @@ describe("intake of a crate", () => {
     expect(quads).toContain("<https://schema.org/knows>");
   });
 
-  it("refuses a context that is none, of the crate or of an entity, with its place", async () => {
+  it("refuses an invalid context, of the crate or of an entity, with its place", async () => {
     const entity = await rig.upload(
       await crate([{ "@id": "#a" }, { "@id": "#b", "@context": 5, "@type": "Person" }]),
     );
@@ -517,8 +525,8 @@ describe("intake of a crate", () => {
   });
 
   it(
-    "keeps the terms of a context that is not bundled, without a meaning, and the context " +
-      "itself",
+    "preserves the terms of a context that is not bundled, without a meaning, and the " +
+      "context itself",
     async () => {
       const context = [RO_CRATE, "https://example.org/ctx"];
       const submission = await rig.upload(
@@ -628,7 +636,7 @@ describe("intake of a crate", () => {
     expect(c).toContain("<urn:arkgraph:term:term>");
   });
 
-  it("gives up on a context with thousands of wrong definitions, in seconds", async () => {
+  it("refuses a context with thousands of wrong definitions, in seconds", async () => {
     const wrong = Object.fromEntries(
       Array.from({ length: 5000 }, (_, index) => [
         `t${index}`,
@@ -641,22 +649,26 @@ describe("intake of a crate", () => {
     expect(submission.error).toMatchObject([{ code: "CONTEXT_INVALID", pointer: "/@context" }]);
   }, 60_000);
 
-  it("warns of terms that no context explains, and of texts that are too long, and keeps them", async () => {
-    const submission = await rig.upload(
-      await crate([
-        { "@id": "#a", "@type": "SoftwareApplication", name: "n".repeat(201), strangeTerm: 1 },
-        { "@id": "#b", strangeTerm: 2 },
-      ]),
-    );
-    const record = (await rig.all()).find(({ kind }) => kind === "software")!;
-    expect((await rig.document(record.ark))["name"]).toHaveLength(201);
-    expect(codes(submission.warnings)).toEqual(["FIELD_LENGTH", "LOST_TERM"]);
-    expect(submission.warnings.find(({ code }) => code === "LOST_TERM")!.message).toContain(
-      "strangeTerm",
-    );
-  });
+  it(
+    "warns about terms that no context explains, and about texts that are too long, and " +
+      "stores them",
+    async () => {
+      const submission = await rig.upload(
+        await crate([
+          { "@id": "#a", "@type": "SoftwareApplication", name: "n".repeat(201), strangeTerm: 1 },
+          { "@id": "#b", strangeTerm: 2 },
+        ]),
+      );
+      const record = (await rig.all()).find(({ kind }) => kind === "software")!;
+      expect((await rig.document(record.ark))["name"]).toHaveLength(201);
+      expect(codes(submission.warnings)).toEqual(["FIELD_LENGTH", "LOST_TERM"]);
+      expect(submission.warnings.find(({ code }) => code === "LOST_TERM")!.message).toContain(
+        "strangeTerm",
+      );
+    },
+  );
 
-  it("keeps a key named __proto__ and every odd value as they were sent", async () => {
+  it("preserves a key named __proto__ and every odd value as sent", async () => {
     const text = JSON.stringify(
       metadata([
         { "@id": "#odd", nothing: null, empty: [], nested: { deep: [[1, [2]]] }, number: 0.1 },
@@ -672,7 +684,7 @@ describe("intake of a crate", () => {
     expect(({} as { polluted?: boolean }).polluted).toBeUndefined();
   });
 
-  it("reads metadata as deep as MAX_JSON_DEPTH allows, and refuses what is deeper", async () => {
+  it("reads metadata as deep as MAX_JSON_DEPTH allows, and refuses deeper ones", async () => {
     const nested = (depth: number) =>
       JSON.parse(`${'{"inner":['.repeat(depth)}1${"]}".repeat(depth)}`) as Record<string, never>;
     expect(
@@ -705,7 +717,7 @@ describe("intake of a crate", () => {
     expect(await rig.all()).toEqual([]);
   }, 60_000);
 
-  it("plans a crate without storing anything of it", async () => {
+  it("plans a crate without storing anything", async () => {
     const archive = await crate([{ "@id": "a", "@type": "File", md5: md5("x") }, { "@id": "#b" }], {
       a: "x",
       more: "y",
@@ -747,7 +759,7 @@ describe("intake of a crate", () => {
     expect(await rig.all()).toEqual([]);
   });
 
-  it("goes through its stages in order", async () => {
+  it("passes its stages in order", async () => {
     const stages = new Set<string>();
     const setStage = rig.records.setStage.bind(rig.records);
     rig.records.setStage = (id, attempt, stage) => {

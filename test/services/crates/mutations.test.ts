@@ -63,7 +63,7 @@ const nested = (compress: boolean) =>
     { compress },
   );
 
-describe("spoilt crates", () => {
+describe("damaged crates", () => {
   let whole: Buffer[];
   beforeAll(async () => {
     whole = [
@@ -73,11 +73,11 @@ describe("spoilt crates", () => {
     ];
   });
 
-  it("are good before they are spoilt", async () => {
+  it("are valid before they are damaged", async () => {
     for (const archive of whole) expect((await ingestHere(archive)).result).toHaveProperty("root");
   });
 
-  it("are taken in or refused with findings, whatever happens to the archive's bytes", async () => {
+  it("are ingested or refused with findings, whatever bytes of the archive change", async () => {
     const refused = new Map<string, number>();
     for (let at = 0; at < 2000 * TIMES; at++) {
       const chance = dice(SEED * 1_000_003 + at);
@@ -104,7 +104,7 @@ describe("spoilt crates", () => {
     );
   }, 600_000);
 
-  it("are taken in or refused with findings, whatever happens to the metadata", async () => {
+  it("are ingested or refused with findings, whatever changes in the metadata", async () => {
     const found = new Set<string>();
     let went = 0;
     for (let at = 0; at < 500 * TIMES; at++) {
@@ -134,7 +134,7 @@ describe("spoilt crates", () => {
   }, 600_000);
 });
 
-describe("spoilt crates, uploaded", () => {
+describe("damaged crates, uploaded", () => {
   let rig: IntakeRig;
   beforeAll(async () => {
     rig = await openIntakeRig();
@@ -147,8 +147,8 @@ describe("spoilt crates, uploaded", () => {
   };
 
   it(
-    "end as submissions that say why, and leave no record, no object and no thread; a " +
-      "validation said so before",
+    "end as submissions with a reason, without records, objects or threads, as a dry run " +
+      "predicts",
     async () => {
       const whole = await nested(true);
       let failed = 0;

@@ -62,8 +62,8 @@ describe("a release after its sub-crates", () => {
   const RELEASED = { [RELEASE]: 1, [descriptorArk(RELEASE)]: 1 };
 
   it(
-    "links a crate that says the same, its records and its files, and names what it says " +
-      "otherwise of it",
+    "links a crate with equal statements, its records and its files, and names differing " +
+      "statements",
     async () => {
       await rig.upload(await alone());
       const plan = await rig.plan(await release());
@@ -127,7 +127,7 @@ describe("a release after its sub-crates", () => {
     expect(await rig.records.usesOf(RELEASE)).toEqual([SUB]);
   });
 
-  it("conflicts when the crate says something else, and updates it with update", async () => {
+  it("conflicts when the statements of the crate differ, and updates it with update", async () => {
     await rig.upload(await alone());
     const changed = await release(
       sub({ name: "Sub, second edition" }, [
@@ -164,7 +164,7 @@ describe("a release after its sub-crates", () => {
     expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, ...RELEASED, "ark:99999/new": 1 });
   });
 
-  it("conflicts with another owner's crate, which stays as it is", async () => {
+  it("conflicts with another owner's crate, which is unchanged", async () => {
     await rig.upload(await alone(), { user: OTHER });
     const before = await revisions();
     for (const update of [false, true]) {
@@ -198,7 +198,7 @@ describe("a release after its sub-crates", () => {
   });
 
   it.skipIf(!existsSync(REAL_CRATES))(
-    "goes in after the real ones, and again as an update, without a revision",
+    "is ingested after the real ones, and again as an update, without a revision",
     async () => {
       const folder = join(REAL_CRATES, "fs-cm4ai-release");
       for (const inner of ["mass-spec/cancer-cells", "Perturb-Seq/cell-atlas"])

@@ -7,8 +7,8 @@ import { zip } from "../../support/crates.js";
 /** Enough for every feature to meet several spellings. */
 const CRATES = Number(process.env["ODD_CRATES"] ?? 60);
 
-describe("crates that are legal and odd", () => {
-  it(`go in, all ${CRATES} of them: no entity, no statement and no value is lost`, async () => {
+describe("crates that are valid and unusual", () => {
+  it(`are ingested, all ${CRATES} of them: no entity, no statement and no value is lost`, async () => {
     const wrong: string[] = [];
     for (let seed = 0; seed < CRATES; seed++) {
       const { members, marks, entities } = oddCrate(seed);
@@ -40,7 +40,7 @@ describe("crates that are legal and odd", () => {
     expect(wrong).toEqual([]);
   }, 120_000);
 
-  it("come with every feature and more", () => {
+  it("contain every feature and more", () => {
     const texts = Array.from({ length: 40 }, (_, seed) => JSON.stringify(oddCrate(seed).members));
     for (const key of [
       "@reverse",

@@ -73,7 +73,7 @@ describe("the metadata file", () => {
     });
     expect(locate("ro-crate-metadata.jsonld").root.folder).toBe("");
   });
-  it("must be there, and once at its depth", () => {
+  it("must be present, and once at its depth", () => {
     expect(errors(() => locate("a.txt", "myro-crate-metadata.json"))).toEqual(["NO_METADATA null"]);
     expect(errors(() => locate("a-ro-crate-metadata.json", "b-ro-crate-metadata.json"))).toEqual([
       "AMBIGUOUS_METADATA null",
@@ -87,7 +87,7 @@ describe("the metadata file", () => {
       ),
     ).toEqual([]);
   });
-  it("is read strictly: each problem has its pointer and place", () => {
+  it("is parsed strictly: each problem has its pointer and place", () => {
     const bad =
       '{"@context": "https://w3id.org/ro/crate/1.1/context",\n "@graph": [{"@id": "x", "n": ' +
       '1e400, "n": 1, "s": "\\u0000"}]}';
@@ -152,7 +152,7 @@ describe("the layout", () => {
     expect(crate.root.ark).toMatch(/^ark:99999\/rocrate-mine-[0-9a-z]{10}$/);
   });
   it(
-    "reads the descriptor of RO-Crate 1.0, of a URL, and one that is known by what it " +
+    "reads the descriptor of RO-Crate 1.0, of a URL, and one that is found by what it " +
       "conforms to",
     () => {
       // Each is the record that `<crate>/ro-crate-metadata.json` names.
@@ -226,7 +226,7 @@ describe("the layout", () => {
       errors(() => prepare({ "ro-crate-metadata.json": { "@graph": ["x", { "@id": 5 }] } })),
     ).toEqual(["METADATA_SHAPE /@graph/0", "INVALID_ID /@graph/1/@id", "NO_ROOT "]);
   });
-  it("says what is missing: the graph, the descriptor, or its about", () => {
+  it("reports what is missing: the graph, the descriptor, or its about", () => {
     const message = (document: object): string => {
       const findings = new Findings();
       readLayout(document as never, { file: "ro-crate-metadata.json", folder: "" }, findings);
@@ -262,14 +262,18 @@ describe("the layout", () => {
     expect(crate.root).toMatchObject({ ark: "ark:59852/rocrate-1", kind: "rocrate" });
     expect(crate.entities.map(({ kind }) => kind)).toEqual(["rocrate", "dataset", "entity"]);
   });
-  it("leaves objects without @id in their holder, and takes an entity without @id or @type in", () => {
-    const crate = one([
-      { "@id": "#a", "@type": "Person", address: { street: "x", "@type": "PostalAddress" } },
-      { name: "nameless" },
-    ]);
-    expect(withoutDescriptors(crate.entities)).toHaveLength(3);
-    expect(warnings(crate)).toEqual(["ID_MISSING"]);
-  });
+  it(
+    "leaves objects without @id inside their entity, and accepts an entity without @id " +
+      "or @type",
+    () => {
+      const crate = one([
+        { "@id": "#a", "@type": "Person", address: { street: "x", "@type": "PostalAddress" } },
+        { name: "nameless" },
+      ]);
+      expect(withoutDescriptors(crate.entities)).toHaveLength(3);
+      expect(warnings(crate)).toEqual(["ID_MISSING"]);
+    },
+  );
   it("merges one entity of a crate and its nested crate, whose own file describes it", () => {
     const crate = prepare(
       {
@@ -310,8 +314,8 @@ describe("the layout", () => {
     expect(warnings(crate)).toEqual([]);
   });
   it(
-    "warns of two entities with one @id, counts them, and refuses authorities that are not " +
-      "accepted",
+    "warns about two entities with one @id, counts them, and refuses authorities that " +
+      "are not accepted",
     () => {
       expect(
         warnings(
@@ -364,7 +368,7 @@ describe("the kind of an entity", () => {
       "entity",
     ]);
   });
-  it("does not mind prefixes, full IRIs, http or https, and the case of EVI", () => {
+  it("does not depend on prefixes, full IRIs, http or https, and the case of EVI", () => {
     const kind = (type: Json, context?: Json) => kindOfTypes(typeNames({ "@type": type }, context));
     for (const type of [
       "evi:Computation",
@@ -409,7 +413,7 @@ describe("the files of entities", () => {
     expect(matched(crate)).toEqual(["a b.txt", "100%.txt", "caf\u00e9.txt", "script.py"]);
     expect(crate.undescribed.map(({ path }) => path)).toEqual(["extra.bin"]);
   });
-  it("are what contentUrl names for other ids, in every way of writing it", () => {
+  it("are the members that contentUrl names for other ids, in every spelling", () => {
     const urls = [
       "data/a.csv",
       "./data/a.csv",
@@ -429,38 +433,42 @@ describe("the files of entities", () => {
     expect(matched(crate)).toEqual(urls.map(() => "data/a.csv"));
     expect(crate.undescribed).toEqual([]);
   });
-  it("are what path names where the crate's context makes it another word for contentUrl", () => {
-    const page = (context: Json, path = "SCREEN/1.jpg") =>
-      prepare(
-        {
-          "ro-crate-metadata.json": metadata(
-            [{ "@id": "1.jpg", "@type": "File", path }],
-            {},
-            context,
+  it(
+    "are the members that path names where the crate's context makes it an alias of " +
+      "contentUrl",
+    () => {
+      const page = (context: Json, path = "SCREEN/1.jpg") =>
+        prepare(
+          {
+            "ro-crate-metadata.json": metadata(
+              [{ "@id": "1.jpg", "@type": "File", path }],
+              {},
+              context,
+            ),
+          },
+          ["SCREEN/1.jpg"],
+        );
+      for (const version of ["1.0", "1.1", "1.2", "1.3"])
+        expect(
+          matched(
+            page([`https://w3id.org/ro/crate/${version}/context`, { x: "https://example.org/x" }]),
           ),
-        },
-        ["SCREEN/1.jpg"],
-      );
-    for (const version of ["1.0", "1.1", "1.2", "1.3"])
+          version,
+        ).toEqual(["SCREEN/1.jpg"]);
+      expect(errors(() => page("https://w3id.org/ro/crate/1.1/context", "SCREEN/2.jpg"))).toEqual([
+        "FILE_MISSING /@graph/2",
+      ]);
+      expect(errors(() => page({ "@vocab": "https://schema.org/" }))).toEqual([
+        "FILE_MISSING /@graph/2",
+      ]);
       expect(
-        matched(
-          page([`https://w3id.org/ro/crate/${version}/context`, { x: "https://example.org/x" }]),
+        errors(() =>
+          page(["https://w3id.org/ro/crate/1.1/context", { path: "https://example.org/path" }]),
         ),
-        version,
-      ).toEqual(["SCREEN/1.jpg"]);
-    expect(errors(() => page("https://w3id.org/ro/crate/1.1/context", "SCREEN/2.jpg"))).toEqual([
-      "FILE_MISSING /@graph/2",
-    ]);
-    expect(errors(() => page({ "@vocab": "https://schema.org/" }))).toEqual([
-      "FILE_MISSING /@graph/2",
-    ]);
-    expect(
-      errors(() =>
-        page(["https://w3id.org/ro/crate/1.1/context", { path: "https://example.org/path" }]),
-      ),
-    ).toEqual(["FILE_MISSING /@graph/2"]);
-  });
-  it("must be there for a File with a relative id and no URL of its own", () => {
+      ).toEqual(["FILE_MISSING /@graph/2"]);
+    },
+  );
+  it("must be present for a File with a relative id and no URL", () => {
     expect(errors(() => one([{ "@id": "gone.txt", "@type": "File" }]))).toEqual([
       "FILE_MISSING /@graph/2",
     ]);
@@ -491,7 +499,7 @@ describe("the files of entities", () => {
       ),
     ).toEqual(["FILE_NOT_IN_ARCHIVE"]);
   });
-  it("are not looked for under an embargo", () => {
+  it("are not required under an embargo", () => {
     const crate = one([
       { "@id": "ark:59852/d", "@type": "evi:Dataset", contentUrl: "Embargoed" },
       { "@id": "late.txt", "@type": "File", contentUrl: "Embargoed" },

@@ -77,7 +77,7 @@ describe.skipIf(!present)("real crates by others", () => {
     ],
   ];
   for (const [name, kinds, warned] of expected) {
-    it(`${name} goes in, every entity under its kind, as a validation said before`, async () => {
+    it(`${name} is ingested, every entity under its kind, as its dry run predicted`, async () => {
       const plan = await rig.plan((await realCrate(name))!);
       expect(plan).toMatchObject({ conforms: true, refused: [], conflicting: [] });
       expect(
@@ -98,34 +98,27 @@ describe.skipIf(!present)("real crates by others", () => {
     });
   }
 
-  it(
-    "keeps the provenance of the run crate of the older layout linked, whatever spelling it " +
-      "used",
-    async () => {
-      await upload("fs-mds-reasoning");
-      const [links] = await rig.records.linksFrom(
-        ["ark:59852/computation-IF-Image-Loader-xDirGcr"],
-        {
-          limit: 1000,
-        },
-      );
-      const targets = new Set(
-        links!.items
-          .filter(({ predicate }) => predicate === "evi:generated")
-          .map(({ target }) => target),
-      );
-      expect(targets).toContain("ark:59852/dataset-cellmaps_imagedownloader-output-file-9LUEb5Y");
-      const found = await rig.records.findMany([...targets]);
-      expect(found.every((record) => record !== undefined)).toBe(true);
-    },
-  );
+  it("preserves the provenance links of the run crate of the older layout, in every spelling", async () => {
+    await upload("fs-mds-reasoning");
+    const [links] = await rig.records.linksFrom(["ark:59852/computation-IF-Image-Loader-xDirGcr"], {
+      limit: 1000,
+    });
+    const targets = new Set(
+      links!.items
+        .filter(({ predicate }) => predicate === "evi:generated")
+        .map(({ target }) => target),
+    );
+    expect(targets).toContain("ark:59852/dataset-cellmaps_imagedownloader-output-file-9LUEb5Y");
+    const found = await rig.records.findMany([...targets]);
+    expect(found.every((record) => record !== undefined)).toBe(true);
+  });
 
   for (const [name, code] of [
     ["BROKEN-rb-missing_file", "FILE_MISSING"],
     ["BROKEN-rb-not_json", "json_invalid"],
     ["BROKEN-rb-zipslip-relative0.zip", "BAD_MEMBER_NAME"],
   ] as const) {
-    it(`${name} is refused, says why, and leaves no record`, async () => {
+    it(`${name} is refused with a reason, and leaves no record`, async () => {
       const plan = await rig.plan((await realCrate(name))!);
       expect(plan).toMatchObject({ conforms: false, refused: [{ code, severity: "REQUIRED" }] });
       const submission = await upload(name);

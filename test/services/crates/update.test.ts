@@ -38,46 +38,42 @@ describe("a crate that is uploaded again", () => {
     return found.length;
   };
 
-  it(
-    "changes what says something else, adds what is new, and deletes what is gone, in one " +
-      "commit",
-    async () => {
-      await rig.upload(
-        await of([file("a.csv"), file("b.csv"), file("c.csv")], {
-          "a.csv": "a",
-          "b.csv": "b",
-          "c.csv": "c",
-        }),
-      );
-      const before = await rig.records.sequence();
-      const submission = await update(
-        await of([file("a.csv"), file("b.csv", "B, better"), file("d.csv")], {
-          "a.csv": "a",
-          "b.csv": "b",
-          "d.csv": "d",
-        }),
-      );
-      expect(submission).toMatchObject({
-        status: "finished",
-        error: null,
-        identifiersMinted: 1,
-        rocrateIdentifier: ROOT,
-      });
-      expect(await rig.records.sequence()).toBe(before + 1);
-      expect(await revisions()).toEqual({ [ROOT]: 2, "a.csv": 1, "b.csv": 2, "d.csv": 1 });
-      const [gone] = await rig.records.findMany([`${ROOT}/c.csv`]);
-      expect(gone).toMatchObject({ tombstone: { by: UPLOADER }, revision: 2 });
-      expect((await rig.records.history(`${ROOT}/b.csv`, { limit: 1 }))[0]).toMatchObject({
-        action: "update",
-        changed: ["/name"],
-      });
-      expect((await rig.records.objectsOf(ROOT, { role: "archive" }))[0]!.sha256).toBe(
-        submission.sha256,
-      );
-    },
-  );
+  it("revises changed records, creates new ones, and deletes missing ones, in one commit", async () => {
+    await rig.upload(
+      await of([file("a.csv"), file("b.csv"), file("c.csv")], {
+        "a.csv": "a",
+        "b.csv": "b",
+        "c.csv": "c",
+      }),
+    );
+    const before = await rig.records.sequence();
+    const submission = await update(
+      await of([file("a.csv"), file("b.csv", "B, better"), file("d.csv")], {
+        "a.csv": "a",
+        "b.csv": "b",
+        "d.csv": "d",
+      }),
+    );
+    expect(submission).toMatchObject({
+      status: "finished",
+      error: null,
+      identifiersMinted: 1,
+      rocrateIdentifier: ROOT,
+    });
+    expect(await rig.records.sequence()).toBe(before + 1);
+    expect(await revisions()).toEqual({ [ROOT]: 2, "a.csv": 1, "b.csv": 2, "d.csv": 1 });
+    const [gone] = await rig.records.findMany([`${ROOT}/c.csv`]);
+    expect(gone).toMatchObject({ tombstone: { by: UPLOADER }, revision: 2 });
+    expect((await rig.records.history(`${ROOT}/b.csv`, { limit: 1 }))[0]).toMatchObject({
+      action: "update",
+      changed: ["/name"],
+    });
+    expect((await rig.records.objectsOf(ROOT, { role: "archive" }))[0]!.sha256).toBe(
+      submission.sha256,
+    );
+  });
 
-  it("gives up the bytes of what is gone, and keeps those that an earlier revision has", async () => {
+  it("frees the bytes of deleted records, and preserves those of earlier revisions", async () => {
     await rig.upload(await of([file("a.csv"), file("b.csv")], { "a.csv": "one", "b.csv": "two" }));
     expect(await objects()).toBe(4);
     await update(await of([file("a.csv")], { "a.csv": "three" }));
@@ -91,7 +87,7 @@ describe("a crate that is uploaded again", () => {
     expect(await rig.records.contentWasDeleted(`${ROOT}/b.csv`)).toBe(true);
   });
 
-  it("may bring a file whose name differs from an earlier one in hyphens only", async () => {
+  it("may contain a file whose name differs from an earlier one in hyphens only", async () => {
     await rig.upload(await of([file("a-b.csv")], { "a-b.csv": "a" }));
     expect(
       await update(await of([file("a-b.csv"), file("ab.csv")], { "a-b.csv": "a", "ab.csv": "b" })),
@@ -103,7 +99,7 @@ describe("a crate that is uploaded again", () => {
     expect(await revisions()).toEqual({ [ROOT]: 3, "ab.csv": 1 });
   });
 
-  it("comes to nothing when it is the same", async () => {
+  it("changes nothing when it is the same", async () => {
     const archive = await of([file("a.csv"), person], { "a.csv": "a", "more.txt": "m" });
     await rig.upload(archive);
     const before = await rig.records.sequence();
@@ -117,7 +113,7 @@ describe("a crate that is uploaded again", () => {
     expect(Object.values(await revisions())).toEqual([1, 1, 1]);
   });
 
-  it("is looked at anew each time, so that an earlier archive brings the earlier state back", async () => {
+  it("is compared anew each time, so that an earlier archive restores the earlier state", async () => {
     const [one, two] = [
       await of([file("a.csv", "one")], { "a.csv": "a" }),
       await of([file("a.csv", "two")], { "a.csv": "a" }),
@@ -129,7 +125,7 @@ describe("a crate that is uploaded again", () => {
     expect(await revisions()).toEqual({ [ROOT]: 3, "a.csv": 3 });
   });
 
-  it("revives what its uploader deleted, the crate itself too", async () => {
+  it("revives records that its uploader deleted, the crate itself too", async () => {
     const archive = await of([file("a.csv"), person], { "a.csv": "a" });
     await rig.upload(archive);
     for (const ark of [ROOT, `${ROOT}/a.csv`, person["@id"] as string])
@@ -151,7 +147,7 @@ describe("a crate that is uploaded again", () => {
     );
   });
 
-  it("never changes what is somebody else's, and tells of it no more than what it is", async () => {
+  it("never changes another owner's record, and reveals only its kind", async () => {
     await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-bob" }), { user: OTHER });
     await rig.upload(await of([file("a.csv")], { "a.csv": "a" }));
     const refused = await update(await of([{ ...person, name: "Mine now" }], {}));
@@ -171,16 +167,20 @@ describe("a crate that is uploaded again", () => {
     expect(await rig.document("ark:99999/person-grace")).toMatchObject({ name: "Grace" });
   });
 
-  it("leaves a record alone that another crate of the uploader states otherwise, and says which", async () => {
-    await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-two" }));
-    await rig.upload(await of([person], {}));
-    expect(await rig.records.usesOf(ROOT)).toEqual([person["@id"]]);
-    expect((await update(await of([{ ...person, name: "Hopper" }], {}))).error).toMatchObject([
-      { code: "IDENTIFIER_TAKEN", message: expect.stringContaining("ark:99999/crate-two") },
-    ]);
-  });
+  it(
+    "leaves a record unchanged that another crate of the uploader states differently, " +
+      "and names it",
+    async () => {
+      await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-two" }));
+      await rig.upload(await of([person], {}));
+      expect(await rig.records.usesOf(ROOT)).toEqual([person["@id"]]);
+      expect((await update(await of([{ ...person, name: "Hopper" }], {}))).error).toMatchObject([
+        { code: "IDENTIFIER_TAKEN", message: expect.stringContaining("ark:99999/crate-two") },
+      ]);
+    },
+  );
 
-  it("hands over what another crate uses instead of deleting it", async () => {
+  it("hands over records that another crate uses instead of deleting them", async () => {
     await rig.upload(await of([person, file("a.csv")], { "a.csv": "a" }));
     await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-two" }));
     await update(await of([file("a.csv")], { "a.csv": "a" }));
@@ -189,7 +189,7 @@ describe("a crate that is uploaded again", () => {
     expect(await rig.records.usesOf("ark:99999/crate-two")).toEqual([]);
   });
 
-  it("does not write over a change that somebody made while it was taken in", async () => {
+  it("does not overwrite a change that somebody made during the ingest", async () => {
     await rig.upload(await of([file("a.csv"), file("b.csv")], { "a.csv": "a", "b.csv": "b" }));
     for (const touched of ["a.csv", "b.csv"]) {
       const ark = `${ROOT}/${touched}`;
@@ -227,7 +227,7 @@ describe("a crate that is uploaded again", () => {
     }
   });
 
-  it("is refused by the commit itself when a change comes between the last look and the commit", async () => {
+  it("is refused by the commit when a change occurs between the last comparison and the commit", async () => {
     await rig.upload(await of([file("a.csv")], { "a.csv": "a" }));
     const original = rig.records.commit;
     rig.records.commit = async (commit) => {
@@ -247,7 +247,7 @@ describe("a crate that is uploaded again", () => {
     });
   });
 
-  it("stops when a later attempt has taken over", async () => {
+  it("stops when a later attempt has started", async () => {
     await rig.upload(await of([file("a.csv")], { "a.csv": "a" }));
     const original = rig.records.commit;
     rig.records.commit = async (commit) => {
@@ -300,8 +300,8 @@ describe("a crate that is uploaded again", () => {
   });
 
   it(
-    "is told from one of the uploader's with the same name, which it would be the next " +
-      "revision of",
+    "is distinguished from a crate of the uploader with the same name, and a warning " +
+      "names that crate",
     async () => {
       const archive = (text: string, root: Entity = {}) =>
         crate([file("a.csv")], { "a.csv": text }, { name: "Anonymous", ...root });
@@ -320,7 +320,7 @@ describe("a crate that is uploaded again", () => {
     },
   );
 
-  it("puts an entity under embargo that says so now", async () => {
+  it("embargoes an entity that states an embargo now", async () => {
     const dataset: Entity = { "@id": "ark:99999/data", "@type": "evi:Dataset", name: "D" };
     await rig.upload(await of([dataset]));
     await update(await of([{ ...dataset, contentUrl: "Embargoed" }]));

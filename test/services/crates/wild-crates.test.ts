@@ -5,7 +5,7 @@ import { WILD } from "../../support/wild-crates.js";
 
 describe("crates as tools write them", () => {
   it.each(Object.entries(WILD))(
-    "go in with advice that fits: %s",
+    "are ingested with fitting advice: %s",
     async (_name, { members, advice, stored }) => {
       const { result, records } = await ingestHere(await zip(members));
       expect("errors" in result ? result.errors : []).toEqual([]);

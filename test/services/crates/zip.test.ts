@@ -29,7 +29,7 @@ const readAll = async (archive: Archive) => {
 };
 
 describe("archive of a crate", () => {
-  it("lists its members and gives their bytes, deflated or stored, small or large", async () => {
+  it("lists its members and returns their bytes, deflated or stored, small or large", async () => {
     const large = "0123456789".repeat(300_000);
     for (const compress of [true, false]) {
       const archive = await open(
@@ -85,12 +85,12 @@ describe("archive of a crate", () => {
     }
   });
 
-  it("passes over the packed folder itself, which some packers list", async () => {
+  it("skips an entry for the packed folder itself, which some tools add", async () => {
     const archive = await open(rename(await zip({ "xx/": null, "xx/a.txt": "x" }), "xx/", ".//"));
     expect(archive.members.map(({ name }) => name)).toEqual(["a.txt"]);
   });
 
-  describe("with the signature of its end in its comment", () => {
+  describe("with the signature of an archive's end in its comment", () => {
     const signature = Buffer.from("PK\x05\x06", "latin1");
     const commented = (bytes: Buffer, comment: Buffer) => {
       const end = Buffer.from(bytes);
@@ -114,7 +114,7 @@ describe("archive of a crate", () => {
       return buffer(packer.outputStream);
     };
 
-    it("is read where nothing but its own end leads to a directory", async () => {
+    it("is read where only its own end leads to a directory", async () => {
       for (const whole of [await zip({ "a.txt": "hello" }), await zip64()]) {
         for (const comment of [
           signature,
@@ -134,7 +134,7 @@ describe("archive of a crate", () => {
           });
       }
     });
-    it("is refused where another tool would unpack something else", async () => {
+    it("is refused where another tool would unpack other contents", async () => {
       const whole = await zip({ "a.txt": "hello" });
       const other = await zip({ "b.txt": "another" });
       // The same with its offsets counted from the start of the file, as a self-extracting archive
@@ -170,7 +170,7 @@ describe("archive of a crate", () => {
     });
   });
 
-  it("is read in one way only: the directory is where offset, size and count say", async () => {
+  it("is read in one way only: the directory must match its offset, size and count", async () => {
     const whole = await zip({ "a.txt": "hello", "b.txt": "b" });
     const at = whole.length - 22;
     const change = (make: (bytes: Buffer) => void) => {
@@ -196,7 +196,7 @@ describe("archive of a crate", () => {
       expect(await codes(open(bytes))).toEqual(["CORRUPT_ARCHIVE"]);
   });
 
-  it("refuses what is no zip, and says when one is cut off", async () => {
+  it("refuses a file that is no zip, and reports a truncated one", async () => {
     expect(await codes(open(Buffer.from("hello")))).toEqual(["NOT_A_ZIP"]);
     expect(await codes(open(Buffer.alloc(0)))).toEqual(["NOT_A_ZIP"]);
     const whole = await zip({ "a.txt": "hello" });
@@ -206,7 +206,7 @@ describe("archive of a crate", () => {
     ]);
   });
 
-  it("refuses names that lead elsewhere when unpacked", async () => {
+  it("refuses names that lead outside when unpacked", async () => {
     for (const [name, safe] of [
       ["../moo", "xx/moo"],
       ["a/../../b", "a/xx/xx/b"],
@@ -242,7 +242,7 @@ describe("archive of a crate", () => {
     ]);
   });
 
-  it("refuses names that a file system would take for one", async () => {
+  it("refuses names that a file system treats as equal", async () => {
     expect(await codes(open(await zip({ "data.csv": "1", "DATA.csv": "2" })))).toEqual([
       "DUPLICATE_NAME",
     ]);
@@ -273,7 +273,7 @@ describe("archive of a crate", () => {
     );
   });
 
-  it("refuses members whose size is a lie, when they are read", async () => {
+  it("refuses members with a wrong size, when they are read", async () => {
     for (const content of ["hello hello hello", "x".repeat(3_000_000)]) {
       const honest = await zip({ a: content });
       for (const size of [3, content.length - 1, content.length + 1]) {
@@ -296,7 +296,7 @@ describe("archive of a crate", () => {
     expect(await codes(readAll(await open(garbled)))).toEqual(["CORRUPT_MEMBER"]);
   });
 
-  it("keeps to the limits on members, names, sizes and ratio, naming the setting", async () => {
+  it("enforces the limits on members, names, sizes and ratio, and names the setting", async () => {
     const three = await zip({ a: "1", b: "2", "long-name": "3".repeat(1000) });
     await expect(open(three, { MAX_CRATE_ENTRIES: 2 })).rejects.toThrow("MAX_CRATE_ENTRIES=2");
     await expect(open(three, { MAX_MEMBER_NAME_BYTES: 5 })).rejects.toThrow(
@@ -311,7 +311,7 @@ describe("archive of a crate", () => {
     expect(Object.keys(await readAll(await open(small)))).toEqual(["small"]);
   });
 
-  it("tells everything that is wrong with a directory at once", async () => {
+  it("reports all errors of a directory at once", async () => {
     const bad = rename(await zip({ "xx/a": "1", b: "2", B: "3" }), "xx/a", "../a");
     expect(await codes(open(forge(bad, 1, (header) => header.writeUInt16LE(1, 8))))).toEqual([
       "BAD_MEMBER_NAME",

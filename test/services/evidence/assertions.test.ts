@@ -105,7 +105,7 @@ const logged = (nodes: readonly EvidenceNode[]): string[] =>
 const ask = (name: string, request: Partial<EvidenceRequest> = {}) => world.ask(name, request);
 
 describe("each edge of an evidence graph", () => {
-  it("says whose word it is, and marks that of a third party upstream", async () => {
+  it("names the owner who states it, and marks that of a third party upstream", async () => {
     const graph = await ask("cells");
     expect(nodesIn(graph).sort()).toEqual(["cells", "claim", "own", "raw", "theirs"]);
     expect(logged(graph["@graph"])).toEqual([
@@ -130,7 +130,7 @@ describe("each edge of an evidence graph", () => {
       "claim generated cells: claim of stranger source",
     ]);
   });
-  it("is no third party's when its owner is a member of the group that owns the record", async () => {
+  it("is not a third party's when its owner is a member of the group that owns the record", async () => {
     expect(logged((await ask("shared"))["@graph"])).toEqual([
       "colleagues generated shared: colleagues of colleague source target",
     ]);
@@ -141,7 +141,7 @@ describe("each edge of an evidence graph", () => {
       "twice generatedBy both: twice of victim source target",
     ]);
   });
-  it("has the field of the record beside it when statements are asked for", async () => {
+  it("has the field of the record beside it when statements are requested", async () => {
     const [node] = (await ask("crowd-0", { statements: true }))["@graph"];
     expect(node!.statements).toEqual([
       {
@@ -168,7 +168,7 @@ describe("each edge of an evidence graph", () => {
       "loop-2 derivedFrom loop: loop-2 of stranger source",
     ]);
   });
-  it("about what nobody has stored is a third party's when it is another's", async () => {
+  it("about a missing record is a third party's when another owner states it", async () => {
     expect(logged((await ask("dangler"))["@graph"])).toContain(
       "speaker generated nowhere: speaker of stranger source THIRD",
     );
@@ -177,14 +177,14 @@ describe("each edge of an evidence graph", () => {
 
 describe("assertedBy=owner", () => {
   const owner = { assertedBy: "owner" } as const;
-  it("leaves out edges of third parties, what only they lead to, and counts them", async () => {
+  it("leaves out and counts edges of third parties, with the nodes that only they lead to", async () => {
     const graph = await ask("cells", owner);
     expect(nodesIn(graph)).toEqual(["cells", "own", "raw"]);
     expect(edgesIn(graph).filter((line) => line.includes("claim"))).toEqual([]);
     expect(graph.hidden).toEqual({ thirdParty: 1 });
     expect((await ask("cells")).hidden).toEqual({});
   });
-  it("goes with depth, pages, kinds and both directions", async () => {
+  it("combines with depth, pages, kinds and both directions", async () => {
     expect((await ask("raw", { ...owner, direction: "downstream", depth: 1 })).hidden).toEqual({
       depth: 1,
       thirdParty: 12,
@@ -203,10 +203,10 @@ describe("assertedBy=owner", () => {
       { thirdParty: 1 },
     ]);
   });
-  it("counts none that an owner states as well", async () => {
+  it("counts no edge that an owner states as well", async () => {
     expect((await ask("twice", owner)).hidden).toEqual({});
   });
-  it("holds for impact and support paths", async () => {
+  it("applies to impact and support paths", async () => {
     const all = await impactOf(arkFrom(ark("raw")), deps());
     const own = await impactOf(arkFrom(ark("raw")), deps(), "owner");
     expect([all.total - own.total, own.byOwner.map((each) => each.owner), own.hidden]).toEqual([
@@ -240,7 +240,7 @@ describe("assertedBy=owner", () => {
 });
 
 describe("groups, drawings and documents", () => {
-  it("do not put what third parties state with what owners do, and mark it", async () => {
+  it("separate and mark statements of third parties", async () => {
     const graph = await ask("raw", { direction: "downstream", collapse: 10 });
     const groups = graph["@graph"].filter(({ count }) => count === 12);
     expect(groups).toHaveLength(2);
@@ -251,7 +251,7 @@ describe("groups, drawings and documents", () => {
     ).toEqual(expect.arrayContaining([[[null, "stranger", true]], [[null, "victim", undefined]]]));
     expect(edgesOf(graph["@graph"]).filter(({ thirdParty }) => thirdParty)).toHaveLength(1);
   });
-  it("draw it dashed, qualify it, and say who states it", async () => {
+  it("draw it dashed, qualify it, and name who states it", async () => {
     const graph = await ask("cells");
     const dot = EVIDENCE_FORMATS.dot.write(graph);
     expect(
@@ -276,7 +276,7 @@ describe("groups, drawings and documents", () => {
     expect(turtle.match(/arkgraph:thirdParty true/g)).toHaveLength(1);
     expect(turtle.match(/prov:qualifiedGeneration/g)).not.toBeNull();
   });
-  it("say so in the tree of the command line, and what was left out in drawings", async () => {
+  it("mark it in the tree of the command line, and count left-out edges in drawings", async () => {
     expect(supportTree(await ask("cells")).filter((line) => line.includes("third party"))).toEqual([
       expect.stringContaining(`(third party: ${ark("stranger")})`),
     ]);

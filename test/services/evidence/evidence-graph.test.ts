@@ -16,7 +16,7 @@ function chain(length: number): Record<string, Planned> {
   );
 }
 
-describe("An evidence graph", () => {
+describe("an evidence graph", () => {
   let world: EvidenceWorld;
   beforeEach(() => {
     world = new EvidenceWorld();
@@ -27,7 +27,7 @@ describe("An evidence graph", () => {
     return world.open();
   };
 
-  it("of a record that rests on nothing is that record", async () => {
+  it("of a record without inputs is that record", async () => {
     await given({ lone: { name: "Alone", description: "Nothing around it." } });
     expect(await world.ask("lone")).toMatchObject({
       "@id": "ark:99999/lone",
@@ -48,7 +48,8 @@ describe("An evidence graph", () => {
   });
 
   it.each([undefined, 5])(
-    "takes the least of many names and descriptions of a record, however many there are (depth %s)",
+    "uses the least of many names and descriptions of a record, however many there are " +
+      "(depth %s)",
     async (depth) => {
       const many = (what: string) =>
         Array.from({ length: 60 }, (_, i) => `${what} ${String(60 - i).padStart(2, "0")}`);
@@ -68,7 +69,7 @@ describe("An evidence graph", () => {
     },
   );
 
-  it("holds every provenance edge with all of its values, as stated", async () => {
+  it("contains every provenance edge with all of its values, as stated", async () => {
     await given({
       result: { edges: { generatedBy: ["run1", "run2"], createdBy: ["who"] } },
       run1: {
@@ -156,7 +157,7 @@ describe("An evidence graph", () => {
     expect(paged[1]!.generatedBy).toEqual([{ "@id": ark("run") }]);
   });
 
-  it("shows downstream what falls when an input is withdrawn", async () => {
+  it("shows downstream which records are affected when an input is withdrawn", async () => {
     await given({
       input: {},
       run: { edges: { usedDataset: ["input", "elsewhere"], generated: ["out1", "out2"] } },
@@ -177,32 +178,32 @@ describe("An evidence graph", () => {
     expect(graph.outputs).toEqual([{ "@id": "ark:99999/out1" }, { "@id": "ark:99999/paper" }]);
   });
 
-  it("in both directions holds what the record rests on and what rests on it, not their cousins", async () => {
-    await given({
-      up: {},
-      mid: { edges: { derivedFrom: ["up"] } },
-      down: { edges: { derivedFrom: ["mid"] } },
-      cousin: { edges: { derivedFrom: ["up"] } },
-    });
-    expect(nodesIn(await world.ask("mid", { direction: "both" }))).toEqual(["mid", "down", "up"]);
-  });
-
   it(
-    "in both directions holds every edge between its nodes, that of a way around the record " +
-      "too",
+    "in both directions contains what supports the record and what it supports, without " +
+      "siblings",
     async () => {
       await given({
         up: {},
         mid: { edges: { derivedFrom: ["up"] } },
-        down: { edges: { derivedFrom: ["mid", "up"] } },
+        down: { edges: { derivedFrom: ["mid"] } },
+        cousin: { edges: { derivedFrom: ["up"] } },
       });
-      const edges = ["down derivedFrom mid", "down derivedFrom up", "mid derivedFrom up"];
-      expect(edgesIn(await world.ask("mid", { direction: "both" }))).toEqual(edges);
-      expect(edgesIn(await world.ask("mid", { direction: "both", depth: 1 }))).toEqual(edges);
+      expect(nodesIn(await world.ask("mid", { direction: "both" }))).toEqual(["mid", "down", "up"]);
     },
   );
 
-  it("ends in a cycle, and in a record that rests on itself", async () => {
+  it("in both directions contains every edge between its nodes, including those of detours", async () => {
+    await given({
+      up: {},
+      mid: { edges: { derivedFrom: ["up"] } },
+      down: { edges: { derivedFrom: ["mid", "up"] } },
+    });
+    const edges = ["down derivedFrom mid", "down derivedFrom up", "mid derivedFrom up"];
+    expect(edgesIn(await world.ask("mid", { direction: "both" }))).toEqual(edges);
+    expect(edgesIn(await world.ask("mid", { direction: "both", depth: 1 }))).toEqual(edges);
+  });
+
+  it("ends in a cycle, and in a record that supports itself", async () => {
     await given({
       a: { edges: { derivedFrom: ["b"] } },
       b: { edges: { derivedFrom: ["c"] } },
@@ -237,7 +238,7 @@ describe("An evidence graph", () => {
     expect(graph.truncated).toBe(false);
   });
 
-  it("of more nodes than are read at once holds each with what it says and rests on", async () => {
+  it("larger than one batch contains each node with its statements and supporting nodes", async () => {
     await given({
       ...chain(26_000),
       n25999: { name: "The last", edges: { derivedFrom: ["n25998"] } },
@@ -257,7 +258,7 @@ describe("An evidence graph", () => {
     expect(graph.outputs).toEqual([{ "@id": ark("n25999") }]);
   });
 
-  it("stops at the asked-for depth and says how much lies just beyond", async () => {
+  it("stops at the requested depth and counts the nodes just beyond", async () => {
     await given({
       ...chain(50),
       n49: { edges: { derivedFrom: ["n48", "x"] } },
@@ -272,7 +273,7 @@ describe("An evidence graph", () => {
     expect((await world.ask("n49", { depth: 30 })).hidden).toEqual({ depth: 1 });
   });
 
-  it("comes in pages that together hold each node and edge once", async () => {
+  it("is returned in pages that together contain each node and edge once", async () => {
     await given({
       hub: { edges: { derivedFrom: Array.from({ length: 25 }, (_, i) => `leaf${i}`) } },
       ...Object.fromEntries(Array.from({ length: 25 }, (_, i) => [`leaf${i}`, {}])),
@@ -295,7 +296,7 @@ describe("An evidence graph", () => {
     expect([...edges].sort()).toEqual(edgesIn(whole));
   });
 
-  it("moves on even when a page holds one node", async () => {
+  it("continues even when a page contains one node", async () => {
     await given(chain(3));
     const first = await world.ask("n2", { limit: 1 });
     const second = await world.ask("n2", { limit: 1, cursor: first.cursor! });
@@ -304,7 +305,7 @@ describe("An evidence graph", () => {
     expect(third.truncated).toBe(false);
   });
 
-  it("lists what is not here apart from the nodes, with the reason", async () => {
+  it("lists missing records apart from the nodes, with the reason", async () => {
     await given({
       result: { edges: { derivedFrom: ["later", "gone", "https://example.org/data.csv"] } },
       gone: {},
@@ -323,7 +324,7 @@ describe("An evidence graph", () => {
     expect(nodesIn(await world.ask("result"))).toEqual(["result", "later"]);
   });
 
-  it("shows an external identifier that a crate describes as the node it is", async () => {
+  it("shows an external identifier that a crate describes as a node with that description", async () => {
     const orcid = "https://orcid.org/0000-0002-1825-0097";
     await given({
       run: { edges: { associatedWith: [orcid] } },
@@ -378,7 +379,7 @@ describe("An evidence graph", () => {
     expect(graphed.dangling).toEqual([]);
   });
 
-  it("does not believe what another record says about a node's name", async () => {
+  it("does not use another record's statements about a node's name", async () => {
     await given({ result: { edges: { derivedFrom: ["honest"] } }, honest: { name: "Honest" } });
     world.feed.commit({
       "ark:99999/liar":
@@ -438,7 +439,7 @@ describe("An evidence graph", () => {
   });
 
   it(
-    "is refused for unknown and deleted records, for limits out of range and for made-up " +
+    "is refused for unknown and deleted records, for limits out of range and for invalid " +
       "cursors",
     async () => {
       await given({ gone: {}, here: {} });
@@ -457,7 +458,7 @@ describe("An evidence graph", () => {
     },
   );
 
-  it("is JSON-LD that says the same in RDF", async () => {
+  it("is JSON-LD with the same statements in RDF", async () => {
     await given({
       a: { edges: { derivedFrom: ["b"], generatedBy: ["r"] } },
       b: {},

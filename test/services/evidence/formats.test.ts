@@ -75,7 +75,7 @@ describe("PROV-JSON", () => {
   const relations = (name: string) =>
     Object.values(document[name] ?? {}).map(({ "prov:type": _type, ...ends }) => ends);
 
-  it("has every node in the class that its types or its part say", () => {
+  it("has every node in the class that its types or its role imply", () => {
     expect(Object.keys(document["activity"]!).sort()).toEqual([
       id("before"),
       id("organizer"),
@@ -117,7 +117,7 @@ describe("PROV-JSON", () => {
     ]);
   });
 
-  it("makes no activity an entity: between two of them is an influence of activities", () => {
+  it("types no activity as an entity: two of them are related as activities", () => {
     expect(relations("wasInformedBy")).toEqual([
       { "prov:informed": id("run"), "prov:informant": id("before") },
       { "prov:informed": id("run"), "prov:informant": id("organizer") },
@@ -153,7 +153,7 @@ describe("PROV-JSON", () => {
 });
 
 describe("Turtle", () => {
-  it("holds the EVI edges as stated and the relations of PROV-O", async () => {
+  it("contains the EVI edges as stated and the relations of PROV-O", async () => {
     const text = await EVIDENCE_FORMATS.turtle.write(GRAPH);
     const triples = new Parser()
       .parse(text)
@@ -214,7 +214,7 @@ const hostile = graphOf(
   })),
 );
 
-describe("A drawing for Graphviz", () => {
+describe("a drawing for Graphviz", () => {
   const hasDot = (() => {
     try {
       execFileSync("dot", ["-V"], { stdio: "ignore" });
@@ -229,7 +229,7 @@ describe("A drawing for Graphviz", () => {
   const LINE =
     /^(?: {2}rankdir=RL;| {2}(?:node|edge) \[.*\];| {2}label="(?:[^"\\]|\\.)*";| {2}n\d+ \[(?:label|tooltip)="(?:[^"\\]|\\.)*"(?:, (?:tooltip="(?:[^"\\]|\\.)*"|shape=\w+|style=dashed|peripheries=2))*\];| {2}n\d+ -> n\d+ \[label="\w+"\];)$/;
 
-  it("has one statement a line, whatever names hold", () => {
+  it("has one statement a line, whatever names contain", () => {
     for (const graph of [GRAPH, hostile]) {
       const lines = EVIDENCE_FORMATS.dot.write(graph).trimEnd().split("\n");
       expect([lines[0], lines.at(-1)]).toEqual(["digraph evidence {", "}"]);
@@ -239,7 +239,7 @@ describe("A drawing for Graphviz", () => {
       "Not shown: 3 beyond the depth, 40 in groups",
     );
   });
-  it.skipIf(!hasDot)("is read by Graphviz with exactly the nodes and edges there are", () => {
+  it.skipIf(!hasDot)("is read by Graphviz with exactly the nodes and edges of the graph", () => {
     const plain = execFileSync("dot", ["-Tplain"], {
       input: EVIDENCE_FORMATS.dot.write(hostile),
       encoding: "utf8",
@@ -256,14 +256,14 @@ describe("A drawing for Graphviz", () => {
   });
 });
 
-describe("A drawing for Mermaid", () => {
+describe("a drawing for Mermaid", () => {
   const LABEL = String.raw`"(?:[\p{L}\p{M}\p{N} .,/:_-]|#\d+;|<br/>)*"`;
   const LINE = new RegExp(
     String.raw`^ {2}(?:(?:n\d+|note)(?:\(\[${LABEL}\]\)|\[${LABEL}\]|\[/${LABEL}\\\])|n\d+ -- \w+ --> n\d+|style (?:n\d+|note) stroke-dasharray: 5 5)$`,
     "u",
   );
 
-  it("has one statement a line with nothing in labels that Mermaid reads, whatever names hold", () => {
+  it("has one statement a line and escaped labels, whatever names contain", () => {
     for (const graph of [GRAPH, hostile]) {
       const [first, ...lines] = EVIDENCE_FORMATS.mermaid.write(graph).trimEnd().split("\n");
       expect(first).toBe("flowchart RL");
@@ -273,7 +273,7 @@ describe("A drawing for Mermaid", () => {
       "日本語 – ünï".replace("–", "#8211;"),
     );
   });
-  it("shows what is not here, and says what is left out", () => {
+  it("shows missing records, and reports left-out nodes", () => {
     const text = EVIDENCE_FORMATS.mermaid.write(GRAPH);
     expect(text).toContain("ark:99999/far<br/>#40;unknown#41;");
     expect(text).toContain("Not shown: 3 beyond the depth, 40 in groups");

@@ -35,7 +35,7 @@ const PLAN: Record<string, Planned> = {
 
 const BY_ADA = { owner: ark("ada"), ownsSource: true, ownsTarget: false };
 
-describe("What rests on a record", () => {
+describe("the impact of a record", () => {
   const world = new EvidenceWorld();
   const deps = () => ({ records: world.records, queries: world.engine });
   beforeAll(async () => {
@@ -74,7 +74,7 @@ describe("What rests on a record", () => {
     });
   });
 
-  it("is nothing for a result that nobody used, and does not count the record itself in a cycle", async () => {
+  it("is empty for an unused result, and does not count the record itself in a cycle", async () => {
     expect(await impactOf(arkFrom(ark("n399")), deps())).toMatchObject({
       total: 0,
       direct: 0,
@@ -88,7 +88,7 @@ describe("What rests on a record", () => {
     });
   });
 
-  it("is told step by step along the shortest way, with who said each step", async () => {
+  it("is explained step by step along the shortest path, with the owner of each statement", async () => {
     const path = await supportPath(arkFrom(ark("paper")), arkFrom(ark("raw")), deps());
     expect(path).toMatchObject({
       from: "ark:99999/paper",
@@ -144,7 +144,7 @@ describe("What rests on a record", () => {
     expect(ids(path).slice(0, 3)).toEqual(["n399", "n200", "n199"]);
   });
 
-  it("has no way between cousins, none to go to itself", async () => {
+  it("has no path between siblings, and an empty one to itself", async () => {
     expect(await supportPath(arkFrom(ark("cells")), arkFrom(ark("masks")), deps())).toMatchObject({
       direction: null,
       length: null,

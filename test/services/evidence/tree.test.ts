@@ -30,8 +30,8 @@ function answer(
   };
 }
 
-describe("The tree of an evidence graph", () => {
-  it("shows under each node what it rests on, and by which statement", () => {
+describe("the tree of an evidence graph", () => {
+  it("shows under each node its supporting nodes, and by which statement", () => {
     const graph = answer(
       { a: { generatedBy: ["r"] }, r: { usedDataset: ["b", "c"], generated: ["a"] }, b: {} },
       { dangling: [{ "@id": "c", reason: "unknown" }] },
@@ -65,7 +65,7 @@ describe("The tree of an evidence graph", () => {
     ]);
   });
 
-  it("turns round for what rests on the record", () => {
+  it("is reversed for downstream evidence", () => {
     expect(
       supportTree(
         answer(
@@ -91,7 +91,7 @@ describe("The tree of an evidence graph", () => {
     ).toEqual(["fig [evi:Dataset]", "└─ derivedFrom: raw [evi:Dataset]"]);
   });
 
-  it("stops drawing a chain of thousands where a terminal ends", () => {
+  it("truncates a chain of thousands at the width of a terminal", () => {
     const lines = supportTree(
       answer(
         Object.fromEntries(

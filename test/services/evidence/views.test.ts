@@ -26,7 +26,7 @@ const PLAN: Record<string, Planned> = {
   table: {},
 };
 
-describe("An evidence graph can be seen in part:", () => {
+describe("an evidence graph can be viewed in part:", () => {
   const world = new EvidenceWorld();
   beforeAll(async () => {
     world.write(PLAN);
@@ -34,7 +34,7 @@ describe("An evidence graph can be seen in part:", () => {
   });
   afterAll(() => world.engine.close());
 
-  it("by kind, passing through the others and counting them", async () => {
+  it("by kind, with the others skipped and counted", async () => {
     const graph = await world.ask("table", { kinds: ["software", "computation"] });
     expect(nodesIn(graph)).toEqual(["table", "count", "segment", "tool"]);
     expect(edgesIn(graph)).toEqual([
@@ -52,7 +52,7 @@ describe("An evidence graph can be seen in part:", () => {
     });
   });
 
-  it("with like siblings as one node that says how many and can be opened", async () => {
+  it("with similar siblings as one node that has a count and can be expanded", async () => {
     const graph = await world.ask("table", { collapse: 3 });
     const [group] = graph["@graph"].filter(({ count }) => count !== undefined);
     expect(group).toMatchObject({
@@ -155,7 +155,7 @@ describe("An evidence graph can be seen in part:", () => {
     }
   });
 
-  it("collapses chains of any length in a time that a caller waits", async () => {
+  it("collapses chains of any length in reasonable time", async () => {
     const long = new EvidenceWorld();
     long.write(
       Object.fromEntries(
@@ -180,17 +180,21 @@ describe("An evidence graph can be seen in part:", () => {
     }
   });
 
-  it("does not collapse what has neighbours of its own, is fewer, or is the record itself", async () => {
-    const graph = await world.ask("table", { collapse: 41 });
-    expect(graph).toEqual(await world.ask("table"));
-    expect(
-      nodesIn(await world.ask("table", { collapse: 2 })).filter(
-        (name) => !name.includes("#group-"),
-      ),
-    ).toEqual(["table", "count", "cells", "segment", "tool"]);
-  });
+  it(
+    "does not collapse nodes with neighbours of their own, too few nodes, or the record " +
+      "itself",
+    async () => {
+      const graph = await world.ask("table", { collapse: 41 });
+      expect(graph).toEqual(await world.ask("table"));
+      expect(
+        nodesIn(await world.ask("table", { collapse: 2 })).filter(
+          (name) => !name.includes("#group-"),
+        ),
+      ).toEqual(["table", "count", "cells", "segment", "tool"]);
+    },
+  );
 
-  it("collapsed in pages that together are the whole", async () => {
+  it("is collapsed in pages that together are complete", async () => {
     const whole = await world.ask("table", { collapse: 3 });
     const seen: string[] = [];
     let cursor: string | undefined;

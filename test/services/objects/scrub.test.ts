@@ -80,8 +80,8 @@ describe("the scrub", () => {
   const lease = "scrub";
 
   test(
-    "finds a flipped bit, logs it once with what to do, and remembers it over a restart until " +
-      "the bytes are written again",
+    "finds a flipped bit, logs it once with the fix, and remembers it over a restart " +
+      "until it is repaired",
     async () => {
       const repair = await flip(hashes[5]!);
       const damage = damageOf();
@@ -109,7 +109,7 @@ describe("the scrub", () => {
     },
   );
 
-  test("forgets an object that is missing once no record needs it, and no sooner", async () => {
+  test("forgets a missing object once no record needs it, and no sooner", async () => {
     const damage = damageOf();
     const other = "ab".repeat(32);
     await objects.remove(hashes[0]!);
@@ -123,7 +123,7 @@ describe("the scrub", () => {
     });
   });
 
-  test("goes on where it was stopped", async () => {
+  test("resumes where it was stopped", async () => {
     const damage = damageOf();
     const first = scrubber(damage);
     const opened = vi.spyOn(objects, "open");
@@ -149,7 +149,7 @@ describe("the scrub", () => {
   });
 
   test(
-    "begins no further round before SCRUB_INTERVAL, none when it is off, and none while " +
+    "starts no further round before SCRUB_INTERVAL, none when it is off, and none while " +
       "another node scrubs",
     async () => {
       const damage = damageOf();

@@ -32,7 +32,7 @@ function setUp(stored: string[], referenced: string[]) {
   };
 }
 
-it("removes what nothing refers to, and keeps the rest", async () => {
+it("removes unreferenced objects, and leaves the rest", async () => {
   const stored = Array.from({ length: 1201 }, (_, n) => `object${n}`);
   const sweep = setUp(stored, ["object3", "object1200"]);
   expect(await sweepObjects(sweep)).toEqual({ removed: 1199, stale: 2 });

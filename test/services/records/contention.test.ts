@@ -6,7 +6,7 @@ import { arkFrom } from "../../support/arks.js";
 const changed = () => new ServiceError("REVISION_MISMATCH", "changed");
 
 describe("writes to one record", () => {
-  it("come one after the other, however it is spelled, and those to another do not wait", async () => {
+  it("run one after the other, in any spelling, and writes to another record do not wait", async () => {
     const logged: string[] = [];
     const write = (id: string, name: string, ms: number) =>
       unlessChanged(arkFrom(id), undefined, async () => {
@@ -28,7 +28,7 @@ describe("writes to one record", () => {
       "second ends",
     ]);
   });
-  it("go on after one that failed, and are made again when another write came between", async () => {
+  it("go on after one that failed, and are retried when another write came between", async () => {
     let tries = 0;
     const results = await Promise.allSettled([
       unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(new Error("broken"))),
@@ -39,7 +39,7 @@ describe("writes to one record", () => {
     ]);
     expect(results).toMatchObject([{ status: "rejected" }, { status: "fulfilled", value: 4 }]);
   });
-  it("are made once for a client that names the revision it knows", async () => {
+  it("are tried once for a client that names the expected revision", async () => {
     let tries = 0;
     await expect(
       unlessChanged(arkFrom("ark:99999/x"), 3, () => {
@@ -49,7 +49,7 @@ describe("writes to one record", () => {
     ).rejects.toThrow("changed");
     expect(tries).toBe(1);
   });
-  it("end when they lose again and again", async () => {
+  it("fail when they lose repeatedly", async () => {
     await expect(
       unlessChanged(arkFrom("ark:99999/x"), undefined, () => Promise.reject(changed())),
     ).rejects.toMatchObject({ code: "REVISION_MISMATCH" });

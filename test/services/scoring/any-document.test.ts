@@ -105,8 +105,8 @@ const recordOf = (ark: string, kind: KindName, stated: JsonObject): StoredRecord
   document: Buffer.from(JSON.stringify(stated)),
 });
 
-describe("whatever the documents of a crate say", () => {
-  it("they are scored, and the answer is JSON of the same shape", async () => {
+describe("any documents of a crate", () => {
+  it("are scored, and the answer is JSON of the same shape", async () => {
     const tools = { formats: await Formats.load(), terms: new Terms() };
     const shapes = new Set<string>();
     await fc.assert(
@@ -177,7 +177,7 @@ describe("whatever the documents of a crate say", () => {
   });
 });
 
-describe("texts are taken for what they are", () => {
+describe("texts are classified", () => {
   it.each([
     "https://orcid.org/0000-0002-1825-0097",
     "0000-0002-1694-233X",
@@ -190,7 +190,7 @@ describe("texts are taken for what they are", () => {
     "https://ror.org/",
     "Ada",
     "https://orcid.org/0000-0002-1825-00971",
-  ])("%s does not", (text) => expect(isPersistentName(text)).toBe(false));
+  ])("%s names nobody", (text) => expect(isPersistentName(text)).toBe(false));
   it.each([
     "https://spdx.org/licenses/MIT",
     "http://creativecommons.org/publicdomain/zero/1.0/",
@@ -202,7 +202,7 @@ describe("texts are taken for what they are", () => {
     "GPL-2.0-only WITH Classpath-exception-2.0",
   ])("%s is a licence", (text) => expect(isLicence(text)).toBe(true));
   it.each(["proprietary", "CC-BY", "all rights reserved", "https://", "", "MIT OR mine"])(
-    "%s is words",
+    "%s is ordinary text",
     (text) => expect(isLicence(text)).toBe(false),
   );
 });

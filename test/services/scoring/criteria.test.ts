@@ -507,7 +507,7 @@ const of = (score: Awaited<ReturnType<ScoredCrates["score"]>>, name: string) => 
   return score[category][criterion]!;
 };
 
-it("there are 28 criteria in seven categories, and each has cases here", () => {
+it("the 28 criteria in seven categories all have cases here", () => {
   const names = CATEGORY_NAMES.flatMap((category) =>
     Object.keys(CATEGORIES[category]).map((name) => `${category}.${name}`),
   );
@@ -541,7 +541,7 @@ describe.each(Object.keys(CASES))("%s", (name) => {
   });
 });
 
-it("a crate of a name alone gets nothing for free", async () => {
+it("a crate with only a name scores nothing by default", async () => {
   const score = await crates.score({ root: { "@type": "Dataset", name: "Bare" }, parts: {} });
   const met = CATEGORY_NAMES.flatMap((category) =>
     Object.entries(score[category])
@@ -575,8 +575,7 @@ it("a crate of a name alone gets nothing for free", async () => {
 });
 
 it(
-  "a score that was overtaken by a change while it was made does not count for the crate " +
-    "after it",
+  "a score that a change overtook while it was computed does not count for the changed " + "crate",
   async () => {
     const stored = await crates.store(perfect());
     // The change comes when the crate's state was read, and before its records are.

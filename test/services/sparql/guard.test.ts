@@ -26,7 +26,7 @@ async function verdict(query: string): Promise<string> {
   );
 }
 
-describe("the guard lets pass", () => {
+describe("the guard accepts", () => {
   it.each([
     ["SELECT", "SELECT * { ?s ?p ?o }"],
     ["ASK", "ask {}"],
@@ -49,7 +49,7 @@ describe("the guard lets pass", () => {
   ])("%s: %s", async (form, query) => expect(await verdict(query)).toBe(form));
 });
 
-describe("the guard writes vocabularies with two spellings in the one of the graph", () => {
+describe("the guard writes vocabularies with two spellings in that of the graph", () => {
   it.each([
     [
       "PREFIX s: <http://schema.org/> SELECT * { ?x s:name ?n }",
@@ -75,7 +75,7 @@ describe("the guard writes vocabularies with two spellings in the one of the gra
     expect((await guard.check(query, BASE)).text).toBe(query),
   );
 
-  it("tells places of the query as it was written, and bounds its rows", async () => {
+  it("reports places in the query as written, and limits its rows", async () => {
     const refused = await guard.check("SELECT * { ?x <http://schema.org/name> ?y ?z }", BASE).then(
       () => undefined,
       (error: unknown) => error as ServiceError,
@@ -239,13 +239,11 @@ describe("the guard refuses", () => {
     'SELECT * { ?s ?p "\\uD800" }',
     "SELECT * { LATERAL { ?s ?p ?o } }",
     "SELECT * { <<( ?s ?p ?o )>> ?a ?b }",
-  ])("what is no SPARQL 1.1: %j", async (query) =>
-    expect(await verdict(query)).toBe("QUERY_SYNTAX"),
-  );
+  ])("invalid SPARQL 1.1: %j", async (query) => expect(await verdict(query)).toBe("QUERY_SYNTAX"));
 });
 
 describe("the guard", () => {
-  it("tells the graphs that FROM names, absolute", async () => {
+  it("returns the graphs that FROM names, absolute", async () => {
     const { from } = await guard.check(
       "BASE <https://x.example/y/> SELECT * FROM <z> FROM NAMED <ark:99999/a> FROM NAMED " +
         "<ark:99999/b> {}",
@@ -298,7 +296,7 @@ describe("the guard", () => {
     await expect(retrying.check("ASK {}", BASE)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
   });
 
-  it("reads the same query once, under the same base, and a refused one each time", async () => {
+  it("parses the same query once, under the same base, and a refused one each time", async () => {
     const posted = vi.spyOn(Worker.prototype, "postMessage");
     const fresh = new QueryGuard(LIMITS);
     const once = "SELECT * FROM <z> { ?once ?b ?c }";
@@ -322,7 +320,7 @@ describe("the guard", () => {
     await fresh.close();
   });
 
-  it("bears any text", () => {
+  it("accepts or refuses any text without a fault", () => {
     const text = fc.oneof(
       fc.string({ unit: "binary", maxLength: 200 }),
       fc
@@ -378,7 +376,7 @@ describe("the guard", () => {
     );
   });
 
-  it("reads what the grammar makes, and finds SERVICE wherever it is put", () => {
+  it("parses every query of the grammar, and finds SERVICE in any place", () => {
     fc.assert(
       fc.property(grammarQuery(), ({ text, service }) => {
         if (service)

@@ -26,7 +26,7 @@ function storeOf(text: string): Store {
   return store;
 }
 
-describe("What an endpoint keeps for itself", () => {
+describe("the bookkeeping of an endpoint", () => {
   const guard = new QueryGuard(readConfig({}), HIDDEN);
   afterAll(() => guard.close());
   const without = storeOf(DATA);
@@ -97,7 +97,7 @@ describe("What an endpoint keeps for itself", () => {
     await expect(guard.check(query, BASE)).rejects.toMatchObject({ code: "QUERY_REFUSED" });
   });
 
-  it("is not seen by whatever the grammar makes, and what is asked stays what it was", async () => {
+  it("is not visible to any query of the grammar, and the query is otherwise unchanged", async () => {
     let narrowed = 0;
     let intricate = 0;
     for (const { text, service } of fc.sample(grammarQuery(), { numRuns: 600, seed: 11 })) {

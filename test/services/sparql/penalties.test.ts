@@ -6,7 +6,7 @@ import { LocalMemory } from "../../../src/storage/shared/local.js";
 const MINUTE = 60_000;
 
 describe("penalties for queries that run into limits", () => {
-  it("let the first pass, and double with every further one", () => {
+  it("allow the first one, and double with every further one", () => {
     const penalties = new Penalties(MINUTE, new LocalMemory());
     const waits = (now: number) => {
       try {
@@ -27,7 +27,7 @@ describe("penalties for queries that run into limits", () => {
     expect(() => penalties.check("grace", 62_000)).not.toThrow();
   });
 
-  it("are for a caller whose queries made the engine fail only after five such queries", () => {
+  it("apply to a caller whose queries made the engine fail only after five such queries", () => {
     const penalties = new Penalties(MINUTE, new LocalMemory());
     for (let i = 0; i < 4; i++) penalties.strike("ada", 0.25, i);
     expect(() => penalties.check("ada", 10)).not.toThrow();
@@ -37,7 +37,7 @@ describe("penalties for queries that run into limits", () => {
     );
   });
 
-  it("are forgotten in time", () => {
+  it("are forgotten after some time", () => {
     const penalties = new Penalties(MINUTE, new LocalMemory());
     penalties.strike("ada", 1, 0);
     penalties.strike("ada", 1, 12 * MINUTE);

@@ -81,7 +81,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     return page.hits.map((hit) => hit.ark.slice(10));
   };
 
-  test("are those of what each says now, and a text that has one is not sent again", async () => {
+  test("are those of the current text, and a text with a vector is not sent again", async () => {
     await write(
       records,
       named("cats", "Photographs of cats"),
@@ -110,7 +110,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     expect(await nearest("Railway timetables")).toEqual(["cats"]);
   });
 
-  test("leave one out whose text the server refuses, and name it", async () => {
+  test("skip one whose text the server refuses, and name it", async () => {
     await write(records, named("a", "Apples"), named("poison", POISON), named("b", "Bridges"));
     const { embedded, refused } = await keep();
     expect(embedded).toBe(3);
@@ -123,7 +123,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     expect(await keep()).toMatchObject({ embedded: 1, refused: [] });
   });
 
-  test("are not made at all where the server refuses everything, and nothing counts as done", async () => {
+  test("are not computed where the server refuses everything, and no progress is recorded", async () => {
     await write(records, named("a", "Apples"));
     refusesAll = true;
     await expect(keep()).rejects.toBeInstanceOf(EmbeddingsRefused);
@@ -132,7 +132,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     expect(await keep()).toMatchObject({ embedded: 1 });
   });
 
-  test("go on where they were broken off: by a signal, and by a server that goes away", async () => {
+  test("resume after an interruption: by a signal, and by a server outage", async () => {
     await write(
       records,
       ...Array.from({ length: 300 }, (_, n) => named(`n${n}`, `Table number ${n}`)),
@@ -160,7 +160,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     ).toEqual([]);
   });
 
-  test("are made once by two at a time", async () => {
+  test("are computed once by two concurrent runs", async () => {
     await write(records, ...Array.from({ length: 200 }, (_, n) => named(`n${n}`, `Sample ${n}`)));
     await Promise.all([keep(), keep()]);
     expect(
@@ -171,7 +171,7 @@ describe.skipIf(embeddingsMissing())("vectors of records", { timeout: 60_000 }, 
     expect(await keep()).toMatchObject({ changes: 0 });
   });
 
-  test("of another model replace those before", async () => {
+  test("of another model replace earlier ones", async () => {
     await write(records, named("a", "Apples"), named("b", "Bridges"));
     await keep();
     const other = await embedderWith({

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { Announcements } from "../../../src/storage/graph/oxigraph/engine.js";
 
-describe("Announcements of commits", () => {
+describe("announcements of commits", () => {
   const logged: number[] = [];
   let announcements: Announcements;
   beforeEach(() => {
@@ -14,7 +14,7 @@ describe("Announcements of commits", () => {
     vi.useRealTimers();
   });
 
-  it("tell of the first at once, and of those that follow together", () => {
+  it("report the first at once, and the following ones together", () => {
     announcements.soon(1);
     expect(logged).toEqual([1]);
     for (const sequence of [2, 4, 3]) announcements.soon(sequence);
@@ -25,7 +25,7 @@ describe("Announcements of commits", () => {
     expect(logged).toEqual([1, 4, 5]);
   });
 
-  it("tell at once of one that is waited for, and only once", () => {
+  it("report a commit at once that a caller waits for, and only once", () => {
     announcements.soon(1);
     announcements.soon(2);
     announcements.now(3);

@@ -48,7 +48,7 @@ function answers(values: readonly string[], format: string, limit: number): stri
 
 describe("an answer with more rows than allowed", () => {
   it.each(["json", "xml", "csv", "tsv"])(
-    "is cut to what the engine itself would answer with that limit: %s",
+    "is cut to the engine's own answer with that limit: %s",
     (format) => {
       fc.assert(
         fc.property(fc.array(value, { maxLength: 12 }), fc.nat(12), (values, rows) => {
@@ -66,27 +66,30 @@ describe("an answer with more rows than allowed", () => {
     },
   );
 
-  it.each(["json", "xml", "csv", "tsv"])("is a whole document when bytes cut it: %s", (format) => {
-    fc.assert(
-      fc.property(
-        fc.array(value, { minLength: 1, maxLength: 12 }),
-        fc.integer({ min: 200, max: 1500 }),
-        (values, bytes) => {
-          const whole = answers(values, format, 100);
-          const { text, truncated } = cutRows(whole, format, 1_000_000, bytes);
-          expect(truncated).toBe(Buffer.byteLength(whole) > bytes ? "SPARQL_MAX_BYTES" : null);
-          expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes);
-          const kept = Array.from({ length: values.length + 1 }, (_, rows) =>
-            answers(values, format, rows),
-          );
-          expect(kept).toContain(text);
-        },
-      ),
-      { numRuns: 100 },
-    );
-  });
+  it.each(["json", "xml", "csv", "tsv"])(
+    "is a complete document when it is cut by bytes: %s",
+    (format) => {
+      fc.assert(
+        fc.property(
+          fc.array(value, { minLength: 1, maxLength: 12 }),
+          fc.integer({ min: 200, max: 1500 }),
+          (values, bytes) => {
+            const whole = answers(values, format, 100);
+            const { text, truncated } = cutRows(whole, format, 1_000_000, bytes);
+            expect(truncated).toBe(Buffer.byteLength(whole) > bytes ? "SPARQL_MAX_BYTES" : null);
+            expect(Buffer.byteLength(text)).toBeLessThanOrEqual(bytes);
+            const kept = Array.from({ length: values.length + 1 }, (_, rows) =>
+              answers(values, format, rows),
+            );
+            expect(kept).toContain(text);
+          },
+        ),
+        { numRuns: 100 },
+      );
+    },
+  );
 
-  it("keeps rows without values apart", () => {
+  it("distinguishes rows without values", () => {
     expect(
       cutRows('{"head":{"vars":[]},"results":{"bindings":[{},{},{}]}}', "json", 2, 1000).text,
     ).toBe('{"head":{"vars":[]},"results":{"bindings":[{},{}]}}');
@@ -95,7 +98,7 @@ describe("an answer with more rows than allowed", () => {
   it.each([
     ["json", '{"head":{},"boolean":true}'],
     ["xml", "<sparql><head></head><boolean>true</boolean></sparql>"],
-  ])("leaves ASK alone: %s", (format, text) => {
+  ])("leaves ASK unchanged: %s", (format, text) => {
     expect(cutRows(text, format, 0, 5)).toEqual({ text, truncated: null });
   });
 

@@ -47,13 +47,13 @@ const end = (round: Slot | undefined) => {
   round!.finish();
 };
 
-describe("the line of queries that wait", () => {
+describe("the fair queue of queries", () => {
   beforeEach(
     () => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "performance", "Date"] }),
   );
   afterEach(() => void vi.useRealTimers());
 
-  it("serves a first query of one caller before a second one of another", () => {
+  it("runs a first query of one caller before a second one of another", () => {
     const { ask, begin } = rig(1);
     for (const caller of ["mallory", "mallory", "mallory", "ada", "grace"]) void ask(caller);
     const order: (string | undefined)[] = [];
@@ -63,25 +63,29 @@ describe("the line of queries that wait", () => {
     }
     expect(order).toEqual(["mallory", "ada", "grace", "mallory", "mallory"]);
   });
-  it("leaves one place free of a caller who has all others, unless several share the name", () => {
-    const { ask, begin, line } = rig(3);
-    for (let i = 0; i < 3; i++) void ask("mallory");
-    expect([callerOf(begin()), callerOf(begin()), callerOf(begin())]).toEqual([
-      "mallory",
-      "mallory",
-      undefined,
-    ]);
-    expect([line.length, line.ready]).toEqual([1, 0]);
-    void ask("ada");
-    expect([line.ready, callerOf(begin())]).toEqual([1, "ada"]);
-    const all = rig(2);
-    for (let i = 0; i < 2; i++) void all.ask("address 10.0.0.1", { shared: true });
-    expect([callerOf(all.begin()), callerOf(all.begin())]).toEqual([
-      "address 10.0.0.1",
-      "address 10.0.0.1",
-    ]);
-  });
-  it("takes so many of one caller, and of many callers as many as it holds", async () => {
+  it(
+    "leaves one slot free for others when one caller has all other slots, unless several " +
+      "callers share the name",
+    () => {
+      const { ask, begin, line } = rig(3);
+      for (let i = 0; i < 3; i++) void ask("mallory");
+      expect([callerOf(begin()), callerOf(begin()), callerOf(begin())]).toEqual([
+        "mallory",
+        "mallory",
+        undefined,
+      ]);
+      expect([line.length, line.ready]).toEqual([1, 0]);
+      void ask("ada");
+      expect([line.ready, callerOf(begin())]).toEqual([1, "ada"]);
+      const all = rig(2);
+      for (let i = 0; i < 2; i++) void all.ask("address 10.0.0.1", { shared: true });
+      expect([callerOf(all.begin()), callerOf(all.begin())]).toEqual([
+        "address 10.0.0.1",
+        "address 10.0.0.1",
+      ]);
+    },
+  );
+  it("holds a limited number of queries for one caller and in all", async () => {
     const { ask, refused, line } = rig(1);
     for (let i = 0; i < 5; i++) void ask("mallory");
     await Promise.resolve();
@@ -90,7 +94,7 @@ describe("the line of queries that wait", () => {
     await Promise.resolve();
     expect([line.length, refused.at(-1)]).toEqual([8, "address 10.0.0.1 SPARQL_BUSY"]);
   });
-  it("makes room for a caller who waits for less, by the newest query of who waits for most", async () => {
+  it("drops the newest query of the caller with the most queued ones for a caller with fewer", async () => {
     const { ask, refused, line } = rig(1, { queue: 4, callerQueue: 4 });
     for (let i = 0; i < 4; i++) void ask("mallory");
     for (const caller of ["ada", "grace", "kay", "lin"]) void ask(caller);
@@ -100,7 +104,7 @@ describe("the line of queries that wait", () => {
       [...Array.from({ length: 3 }, () => "mallory SPARQL_BUSY"), "lin SPARQL_BUSY"],
     ]);
   });
-  it("ends a query that ran for a slice while another caller waits, and no other", () => {
+  it("ends a query that ran for a time slice while another caller waits, and no other", () => {
     const { ask, begin, ended } = rig(1);
     void ask("mallory");
     begin();
@@ -115,7 +119,7 @@ describe("the line of queries that wait", () => {
     vi.advanceTimersByTime(200);
     expect(ended).toHaveLength(2);
   });
-  it("ends one at a time: that which ran for longest", () => {
+  it("ends one query at a time: the one that ran longest", () => {
     const { ask, begin, ended } = rig(2);
     void ask("mallory");
     begin();
@@ -129,7 +133,7 @@ describe("the line of queries that wait", () => {
     void ask("grace");
     expect(ended).toHaveLength(2);
   });
-  it("ends no query while a place is free", () => {
+  it("ends no query while a slot is free", () => {
     const { ask, begin, ended } = rig(2);
     void ask("mallory");
     begin();
@@ -137,7 +141,7 @@ describe("the line of queries that wait", () => {
     void ask("ada");
     expect(ended).toEqual([]);
   });
-  it("counts who shares an address as others", () => {
+  it("counts callers who share an address separately", () => {
     const { ask, begin, ended } = rig(1);
     void ask("address 10.0.0.1", { shared: true });
     begin();
@@ -147,7 +151,7 @@ describe("the line of queries that wait", () => {
   });
 });
 
-it("the clock of the line holds no process", async () => {
+it("the timer of the queue does not keep the process alive", async () => {
   const { ask, begin } = rig(1, { slice: 10 });
   void ask("ada");
   end(begin());

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { iriTerm, isIri } from "../../../src/storage/graph/terms.js";
 
-describe("An identifier in a query", () => {
-  it("stands between angle brackets as it is", () => {
+describe("an identifier in a query", () => {
+  it("is written between angle brackets unchanged", () => {
     expect(iriTerm("ark:99999/é#genid-1")).toBe("<ark:99999/é#genid-1>");
     expect(iriTerm("http://[::1]/x?y=%20")).toBe("<http://[::1]/x?y=%20>");
   });
@@ -27,7 +27,7 @@ describe("An identifier in a query", () => {
     }
   });
 
-  it("never holds a character that means something to the parser", () => {
+  it("never contains a character with a meaning for the parser", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         fc.pre(isIri(`ark:99999/${text}`));

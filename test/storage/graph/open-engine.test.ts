@@ -23,7 +23,7 @@ const records = (count: number, from = 0): Record<string, string> =>
     Array.from({ length: count }, (_, i) => [`ark:99999/r${from + i}`, quadsOf(`r${from + i}`)]),
   );
 
-describe("The engine for strangers", () => {
+describe("the engine for anonymous callers", () => {
   let engine: OpenEngine | undefined;
   const open = (feed: MemoryFeed, options: Partial<OpenOptions> = {}): OpenEngine =>
     (engine = new OpenEngine({
@@ -59,7 +59,7 @@ describe("The engine for strangers", () => {
       ).results.bindings[0]!.n.value,
     );
 
-  it("starts no thread before the first question, and ends it when nobody asks", async () => {
+  it("starts no thread before the first query, and ends it when idle", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed, { idle: 50 });
@@ -71,7 +71,7 @@ describe("The engine for strangers", () => {
     expect(feed.opened).toBe(2);
   });
 
-  it("shows every commit that the question names, announced or not", async () => {
+  it("shows every commit that the request names, announced or not", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(1));
     open(feed);
@@ -86,7 +86,7 @@ describe("The engine for strangers", () => {
     });
   }, 20_000);
 
-  it("ends what runs too long, and those who wait only wait", async () => {
+  it("ends a query that runs too long, and delays others no further", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     open(feed, { timeout: 2_500 });
@@ -104,7 +104,7 @@ describe("The engine for strangers", () => {
     expect(engine!.state()).toEqual({ threads: 0, waiting: 0 });
   }, 20_000);
 
-  it("uses another thread for others, when it may", async () => {
+  it("uses another thread for other callers, within the limit", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     open(feed, { threads: 2 });
@@ -114,26 +114,31 @@ describe("The engine for strangers", () => {
     expect(engine!.state().threads).toBe(2);
   }, 20_000);
 
-  it("keeps a queue of a certain length, drops who has gone, and sends away who waited too long", async () => {
-    const feed = new MemoryFeed();
-    feed.commit(records(30));
-    open(feed, { queue: 2, queueWait: 5_000 });
-    expect(await count()).toBe(30);
-    void ask(ENDLESS).catch(() => {});
-    const leaving = new AbortController();
-    const left = ask(COUNT, { signal: leaving.signal }).catch((error: Error) => error.message);
-    const late = ask(COUNT).catch((error: { code: string }) => error.code);
-    await expect(ask(COUNT)).rejects.toMatchObject({
-      code: "SPARQL_BUSY",
-      message: expect.stringContaining("SPARQL_QUEUE") as string,
-    });
-    leaving.abort(new Error("gone"));
-    expect(await left).toBe("gone");
-    expect(engine!.state().waiting).toBe(1);
-    expect(await late).toBe("SPARQL_BUSY");
-  }, 20_000);
+  it(
+    "has a queue of bounded length, drops callers that disconnected, and refuses those " +
+      "that waited too long",
+    async () => {
+      const feed = new MemoryFeed();
+      feed.commit(records(30));
+      open(feed, { queue: 2, queueWait: 5_000 });
+      expect(await count()).toBe(30);
+      void ask(ENDLESS).catch(() => {});
+      const leaving = new AbortController();
+      const left = ask(COUNT, { signal: leaving.signal }).catch((error: Error) => error.message);
+      const late = ask(COUNT).catch((error: { code: string }) => error.code);
+      await expect(ask(COUNT)).rejects.toMatchObject({
+        code: "SPARQL_BUSY",
+        message: expect.stringContaining("SPARQL_QUEUE") as string,
+      });
+      leaving.abort(new Error("gone"));
+      expect(await left).toBe("gone");
+      expect(engine!.state().waiting).toBe(1);
+      expect(await late).toBe("SPARQL_BUSY");
+    },
+    20_000,
+  );
 
-  it("takes turns between callers, and asks again whether they may when it is their turn", async () => {
+  it("schedules callers fairly, and checks again before it runs their query", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     open(feed, { timeout: 2_500, queue: 10 });
@@ -167,7 +172,7 @@ describe("The engine for strangers", () => {
     expect(served).toContain("mallory barred");
   }, 20_000);
 
-  it("says so when the graph does not fit into its memory", async () => {
+  it("reports a graph that does not fit into its memory", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
     open(feed, { memory: 2 ** 26 });
@@ -181,7 +186,7 @@ describe("The engine for strangers", () => {
     expect(feed.opened).toBe(opened);
   }, 30_000);
 
-  it("says so at once when the graph is known not to fit, and starts no thread", async () => {
+  it("reports at once that the graph is known not to fit, and starts no thread", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     let needs = 2 ** 29 + 1;
@@ -198,7 +203,7 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(2);
   });
 
-  it("learns from the service's own engine how much the graph takes", async () => {
+  it("estimates the size of the graph from the service's own engine", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(20_000));
     const trusted = new OxigraphEngine({ openFeed: feed.open });
@@ -216,7 +221,7 @@ describe("The engine for strangers", () => {
     }
   }, 60_000);
 
-  it("ends a query that needs more memory than there is, and comes back", async () => {
+  it("ends a query that needs more memory than available, and recovers", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(300));
     open(feed, { memory: 220 * 2 ** 20 });
@@ -236,7 +241,7 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(300);
   }, 30_000);
 
-  it("names a failure of the engine as one, not as lack of memory, and comes back", async () => {
+  it("reports a failure of the engine as such, not as lack of memory, and recovers", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed);
@@ -253,7 +258,7 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(3);
   }, 30_000);
 
-  it("bears everything at the limits of the guard", async () => {
+  it("handles everything at the limits of the guard", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     open(feed, { timeout: 2_000 });
@@ -286,7 +291,7 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(2);
   }, 60_000);
 
-  it("reads what the guard lets pass", async () => {
+  it("parses what the guard accepts", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     open(feed, { timeout: 5_000 });
@@ -307,7 +312,7 @@ describe("The engine for strangers", () => {
     expect(await count()).toBe(2);
   }, 60_000);
 
-  it("answers graphs in four forms, cut where that can be said", async () => {
+  it("returns graphs in four forms, cut where a form can state that", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
     open(feed, { maxRows: 5 });
@@ -323,7 +328,7 @@ describe("The engine for strangers", () => {
     expect((await ask(query, { format: "rdfxml", graph: true })).text).toContain("<rdf:RDF");
   });
 
-  it("takes the dataset that is asked for, and fetches none", async () => {
+  it("uses the requested dataset, and fetches none", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed);
@@ -350,7 +355,7 @@ describe("The engine for strangers", () => {
     ).rejects.toMatchObject({ code: "QUERY_REFUSED", status: 400 });
   });
 
-  it("refuses what only the engine finds wrong", async () => {
+  it("refuses queries that only the engine finds invalid", async () => {
     open(new MemoryFeed());
     await expect(ask("SELECT ?x (COUNT(*) AS ?n) { ?x ?y ?z } GROUP BY ?y")).rejects.toMatchObject({
       status: 400,
@@ -361,7 +366,7 @@ describe("The engine for strangers", () => {
     });
   });
 
-  it("closes with questions under way", async () => {
+  it("closes with queries running", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     open(feed);
@@ -376,14 +381,14 @@ describe("The engine for strangers", () => {
   });
 });
 
-describe("the lid on the memory of a WASM module", () => {
+describe("the limit on the memory of a WASM module", () => {
   const bytes = readFileSync(
     createRequire(import.meta.url)
       .resolve("oxigraph")
       .replace(/node\.js$/, "node_bg.wasm"),
   );
 
-  it("fits Oxigraph's, which stays a module", () => {
+  it("applies to Oxigraph's, which stays a valid module", () => {
     const { WebAssembly: wasm } = globalThis as unknown as {
       WebAssembly: { validate(source: Uint8Array): boolean };
     };

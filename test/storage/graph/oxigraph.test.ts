@@ -22,7 +22,7 @@ function records(count: number): Record<string, string> {
   );
 }
 
-describe("The Oxigraph engine", () => {
+describe("the Oxigraph engine", () => {
   let engine: OxigraphEngine | undefined;
   const logged: string[] = [];
   const tell = (_fields: object, message: string): void => void logged.push(message);
@@ -40,7 +40,7 @@ describe("The Oxigraph engine", () => {
     logged.length = 0;
   });
 
-  it("lets those who wait for a commit wait for its first load", async () => {
+  it("lets callers that wait for a commit wait for its first load", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     feed.delay = 20;
@@ -49,7 +49,7 @@ describe("The Oxigraph engine", () => {
     expect(index.state()).toEqual({ state: "ready", sequence: 1 });
   });
 
-  it("says how far it is while it loads", async () => {
+  it("reports its progress while it loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
     feed.delay = 20;
@@ -67,7 +67,7 @@ describe("The Oxigraph engine", () => {
     expect(await names(index)).toHaveLength(40);
   });
 
-  it("takes in what is committed while it loads", async () => {
+  it("loads commits that are made while it loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     feed.delay = 10;
@@ -83,7 +83,7 @@ describe("The Oxigraph engine", () => {
     expect(found).not.toContain("r0");
   });
 
-  it("ends a query that runs into its time limit, and answers again by itself", async () => {
+  it("ends a query at its time limit, and recovers by itself", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(200));
     const index = (await ready(await open(feed))) as OxigraphEngine;
@@ -95,7 +95,7 @@ describe("The Oxigraph engine", () => {
     expect(feed.opened).toBe(2);
   });
 
-  it("does not count the time that others run against a query's own limit", async () => {
+  it("does not count the run time of other queries against a query's own limit", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(200));
     const index = (await ready(await open(feed))) as OxigraphEngine;
@@ -108,7 +108,7 @@ describe("The Oxigraph engine", () => {
     expect(feed.opened).toBe(1);
   });
 
-  it("comes back when a query breaks the instance, and gives that one up", async () => {
+  it("recovers when a query breaks the instance, and refuses that query", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     const index = (await ready(await open(feed))) as OxigraphEngine;
@@ -119,7 +119,7 @@ describe("The Oxigraph engine", () => {
     expect(logged.join()).toContain("ended unexpectedly");
   });
 
-  it("comes back when its thread is lost while it loads", async () => {
+  it("recovers when its thread is lost while it loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
     feed.delay = 15;
@@ -132,7 +132,7 @@ describe("The Oxigraph engine", () => {
     expect(feed.opened).toBe(2);
   });
 
-  it("asks the truth again when it answers with an error", async () => {
+  it("retries the record store when it answers with an error", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     feed.failures = 2;
@@ -142,7 +142,7 @@ describe("The Oxigraph engine", () => {
     expect(logged.join()).toContain("retrying");
   });
 
-  it("starts when the truth cannot be opened at first", async () => {
+  it("starts when the record store cannot be opened at first", async () => {
     const feed = new MemoryFeed();
     let refusals = 1;
     const index = await open(feed, {
@@ -154,7 +154,7 @@ describe("The Oxigraph engine", () => {
     expect(await names(await ready(index))).toEqual([]);
   });
 
-  it("keeps the rest of a record when one line cannot be held, and says so", async () => {
+  it("loads the rest of a record when one line cannot be stored, and reports it", async () => {
     const feed = new MemoryFeed();
     feed.commit({
       "ark:99999/a": `${quadsOf("a")}<ark:99999/a> <https://schema.org/url> <not an iri> <ark:99999/a> .\n`,
@@ -165,7 +165,7 @@ describe("The Oxigraph engine", () => {
     expect(logged.join()).toContain("left out");
   });
 
-  it("hands over to a fresh thread when rewrites pile up, with no failed query between", async () => {
+  it("hands over to a fresh thread after many rewrites, without a failed query", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(20));
     const index = (await ready(await open(feed, { rebuildAfter: 10 }))) as OxigraphEngine;
@@ -197,7 +197,7 @@ describe("The Oxigraph engine", () => {
     expect(await names(index)).toContain(`round ${round - 1}`);
   });
 
-  it("goes on with the successor when the worn thread is lost while that loads", async () => {
+  it("continues with the successor when the old thread is lost while that loads", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(40));
     const index = (await ready(
@@ -212,7 +212,7 @@ describe("The Oxigraph engine", () => {
     expect(feed.opened).toBe(2);
   });
 
-  it("ends an endless query also while a digest is taken", async () => {
+  it("ends an endless query also while a digest is computed", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3000));
     const index = (await ready(await open(feed))) as OxigraphEngine;
@@ -223,7 +223,7 @@ describe("The Oxigraph engine", () => {
     expect((await digest).quads).toBe(6000);
   });
 
-  it("takes in a large commit in one step", async () => {
+  it("applies a large commit in one step", async () => {
     const feed = new MemoryFeed();
     const index = (await ready(await open(feed))) as OxigraphEngine;
     const long = "word ".repeat(1000);

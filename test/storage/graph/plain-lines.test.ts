@@ -57,7 +57,7 @@ const LINE =
   '<ark:99999/a> <https://schema.org/name> "A table" <ark:99999/a> .\n<ark:99999/a> ' +
   "<https://schema.org/url> <https://example.org/x#y> <ark:99999/a#inferred> .\n";
 
-describe("lines that an engine need not look at closely", () => {
+describe("lines that an engine need not validate", () => {
   it("are those of nearly every record", () => {
     expect(arePlain((create("ark:99999/a-b.csv") as { quads: string }).quads)).toBe(true);
   });
@@ -103,14 +103,14 @@ describe("lines that an engine need not look at closely", () => {
     expect(loaded(line, true)).not.toBe("refused");
   });
 
-  it("are not those of a text so long that looking at it could fail", () => {
+  it("are not those of a text so long that validation could fail", () => {
     const line = (literal: string) =>
       `<ark:99999/a> <https://schema.org/text> "${literal}" <ark:99999/a> .\n`;
     expect(arePlain(line("\\n".repeat(40_000)))).toBe(true);
     expect(arePlain(line("\\n".repeat(10_000_000)))).toBe(false);
   });
 
-  it("are loaded alike whether their terms are checked or not", () => {
+  it("are loaded alike with and without validation of their terms", () => {
     const changed = fc
       .array(
         fc.record({

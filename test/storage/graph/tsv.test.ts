@@ -9,8 +9,8 @@ function answer(turtle: string, query: string): string {
   return store.query(query, { results_format: "tsv" }) as string;
 }
 
-describe("Results in TSV", () => {
-  it("give every text back as it was stored", () => {
+describe("results in TSV", () => {
+  it("return every text as it was stored", () => {
     const texts = [
       "plain",
       "",
@@ -28,7 +28,7 @@ describe("Results in TSV", () => {
     expect([...tsvRows(tsv)].map(([, cell]) => textIn(cell))).toEqual(texts);
   });
 
-  it("give what literals say without language or datatype, and tell IRIs from them", () => {
+  it("return literals without language or datatype, and distinguish IRIs from them", () => {
     const tsv = answer(
       '<a:0> <a:says> "lang"@en . <a:1> <a:says> "typed"^^<a:type> . <a:2> <a:says> 7 . ' +
         "<a:3> <a:says> true . <a:4> <a:says> <a:other> .",
@@ -46,7 +46,7 @@ describe("Results in TSV", () => {
     expect(textIn(rows[0]![2])).toBeUndefined();
   });
 
-  it("tell which arm of a UNION a row is of", () => {
+  it("show which arm of a UNION a row is from", () => {
     const tsv = answer(
       '<a:s> <a:first> "1" ; <a:second> <a:2> ; <a:third> "3" .',
       "SELECT ?s ?g ?a ?b ?c { VALUES (?s ?g) { (<a:s> <a:g>) } { ?s <a:first> ?a } UNION { " +
@@ -64,7 +64,7 @@ describe("Results in TSV", () => {
     );
   });
 
-  it("tell every cell of a row that is bound", () => {
+  it("show every bound cell of a row", () => {
     const tsv = answer(
       '<a:s> <a:first> "1" ; <a:third> "3\\t" .',
       "SELECT ?s ?a ?b ?c { ?s <a:first> ?a OPTIONAL { ?s <a:second> ?b } OPTIONAL { ?s " +

@@ -28,7 +28,7 @@ it("spreads objects over folders named by the first digits of the key", async ()
   await rm(folder, { recursive: true });
 });
 
-it("says so when the folder cannot be used", async () => {
+it("reports a folder that cannot be used", async () => {
   const folder = await mkdtemp(join(tmpdir(), "objects-"));
   await writeFile(join(folder, "file"), "");
   await expect(openFileObjects(join(folder, "file"))).rejects.toMatchObject({
@@ -62,7 +62,7 @@ describe("renaming a staged file into its place", () => {
     expect([await readdir(folder), await readFile(to, "utf8")]).toEqual([["to"], "new"]);
   });
 
-  it("leaves the equal object in its place when a reader holds it open on Windows", async () => {
+  it("preserves the equal object when a reader holds it open on Windows", async () => {
     const { folder, from, to } = await files("old");
     const move = vi.fn(rename).mockRejectedValue(held);
     await replaceFile(from, to, { platform: "win32", move, pause: 1 });

@@ -45,7 +45,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     return object.sha256;
   };
 
-  it("answers 500 for a while: every call is tried again", async () => {
+  it("answers 500 temporarily: every call is retried", async () => {
     const bytes = randomBytes(11 * MIB);
     const failed = new Map<string, number>();
     // The first try of whatever it is, and a further one of some.
@@ -66,31 +66,35 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await staged()).toEqual([]);
   });
 
-  it("answers 500 for good: so many tries, then unavailable, and what was begun is swept", async () => {
-    proxy.fault = ({ method, path }) =>
-      (method === "PUT" && path.includes("partNumber=2")) || method === "DELETE"
-        ? { status: 500 }
-        : undefined;
-    await expect(store.stage(Readable.from([randomBytes(11 * MIB)]))).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      status: 503,
-      message: expect.stringContaining("status 500"),
-    });
-    expect(proxy.seen.filter(({ path }) => path.includes("partNumber=2"))).toHaveLength(4);
-    // The upload could not be ended either; it is marked.
-    expect(await staged()).toHaveLength(1);
-    proxy.fault = () => undefined;
-    await new Promise((resolve) => setTimeout(resolve, 2100));
-    expect(await store.removeStale(1)).toBe(1);
-    expect(await staged()).toEqual([]);
-  });
+  it(
+    "answers 500 permanently: calls are retried a few times, then it is unavailable, and " +
+      "remains are swept",
+    async () => {
+      proxy.fault = ({ method, path }) =>
+        (method === "PUT" && path.includes("partNumber=2")) || method === "DELETE"
+          ? { status: 500 }
+          : undefined;
+      await expect(store.stage(Readable.from([randomBytes(11 * MIB)]))).rejects.toMatchObject({
+        code: "STORE_UNAVAILABLE",
+        status: 503,
+        message: expect.stringContaining("status 500"),
+      });
+      expect(proxy.seen.filter(({ path }) => path.includes("partNumber=2"))).toHaveLength(4);
+      // The upload could not be ended either; it is marked.
+      expect(await staged()).toHaveLength(1);
+      proxy.fault = () => undefined;
+      await new Promise((resolve) => setTimeout(resolve, 2100));
+      expect(await store.removeStale(1)).toBe(1);
+      expect(await staged()).toEqual([]);
+    },
+  );
 
   it.each([
     [507, "XMinioStorageFull"],
     [507, "InsufficientStorage"],
     [403, "QuotaExceeded"],
     [400, "XOneMakesOwnWord"],
-  ])("refuses for a reason of its make's own: status %s, %s", async (status, code) => {
+  ])("refuses for a vendor-specific reason: status %s, %s", async (status, code) => {
     proxy.failing(1, puts, { status, code });
     const message = expect.stringMatching(
       code.startsWith("XOne")
@@ -105,7 +109,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await staged()).toEqual([]);
   });
 
-  it("is silent: it is waited for once more, and the time-out is named", async () => {
+  it("is silent: the call is retried once, and the time-out is named", async () => {
     proxy.failing(1, any, { silent: true });
     await store.health().catch(() => {});
     expect(await store.size("0".repeat(64))).toBeUndefined();
@@ -119,7 +123,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     await expect(store.health()).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 
-  it("cuts objects short: the rest is asked for, and every byte comes once", async () => {
+  it("truncates objects: the rest is requested, and every byte is returned once", async () => {
     const bytes = randomBytes(3 * MIB);
     const key = await put(bytes);
     proxy.seen.length = 0;
@@ -142,7 +146,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     await reader.close();
   });
 
-  it("never gives a whole object: the download ends with an error, not early", async () => {
+  it("never returns a whole object: the download ends with an error, not early", async () => {
     const key = await put(randomBytes(MIB));
     let first = true;
     proxy.fault = (request) => {
@@ -161,7 +165,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(got).toBeLessThanOrEqual(1000);
   });
 
-  it("is read slowly: a reader that takes its time is no silent server", async () => {
+  it("is read slowly: a slow reader does not make the server count as silent", async () => {
     const key = await put(randomBytes(8 * MIB));
     proxy.seen.length = 0;
     const stream = await store.open(key);
@@ -174,7 +178,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(proxy.seen.filter(objects)).toHaveLength(1);
   });
 
-  it("loses connections while it is sent to, and its own answers", async () => {
+  it("loses connections during requests and during answers", async () => {
     const bytes = randomBytes(11 * MIB);
     proxy.failing(2, ({ path }) => path.includes("partNumber=1&"), { breakAfter: MIB });
     expect(await put(bytes)).toBe(sha256(bytes));
@@ -194,7 +198,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await staged()).toEqual([]);
   });
 
-  it("is away, and is used again when it comes back", async () => {
+  it("is unavailable, and is used again when it is back", async () => {
     const key = await put(randomBytes(100));
     await proxy.goAway();
     const attempts = [
@@ -218,7 +222,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(await bytesOf(await store.open(key))).toHaveLength(100);
   });
 
-  it("is asked little for an archive of many members", async () => {
+  it("gets few requests for an archive of many members", async () => {
     const packed = await zip(
       Object.fromEntries(
         Array.from({ length: 20_000 }, (_, n) => [`part/${n}.bin`, randomBytes(700)]),
@@ -247,7 +251,7 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
     expect(proxy.seen.length).toBeLessThan(30);
   });
 
-  it("ends with the one who waits for it", async () => {
+  it("is not called any more after the caller has left", async () => {
     proxy.fault = (request) => (puts(request) ? { silent: true } : undefined);
     const given = new AbortController();
     const waiting = store.stage(

@@ -59,43 +59,47 @@ for (const { make, missing, start } of S3_MAKES) {
       };
     });
 
-    it("is checked as a whole: what is damaged or missing is named with who needs it", async () => {
-      const own = await newBucket(server);
-      const checked = openS3Objects(own);
-      const items: { sha256: string; size: number }[] = [];
-      for (const size of [1, 300_000, 6 * MIB]) {
-        const staged = await checked.stage(Readable.from([randomBytes(size)]));
-        await staged.publish();
-        items.push({ sha256: staged.sha256, size });
-      }
-      const replace = async (key: string, bytes: Buffer) =>
-        void (await clientOf(server).putObject(
-          own.bucket,
-          new Keys(own.prefix).object(key)!,
-          bytes,
-        ));
-      const transfer = {
-        neededObjects: async () => ({ items }),
-        needing: async (key: string) => [`who needs ${key}`],
-      };
-      const wrong: { sha256: string; what: string; neededBy: string[] }[] = [];
-      const check = () =>
-        checkObjects({ transfer, objects: checked, wrong: (object) => wrong.push(object) });
-      expect(await check()).toEqual({ objects: 3, bytes: 1 + 300_000 + 6 * MIB, wrong: 0 });
-      await replace(items[1]!.sha256, randomBytes(300_000));
-      await replace(items[2]!.sha256, randomBytes(5000));
-      await checked.remove(items[0]!.sha256);
-      expect(await check()).toMatchObject({ objects: 3, wrong: 3 });
-      const by = new Map(wrong.map((object) => [object.sha256, object]));
-      expect(items.map(({ sha256: key }) => by.get(key)?.what)).toEqual([
-        expect.stringContaining("missing"),
-        expect.stringContaining("another hash"),
-        expect.stringMatching(/5000 bytes of it instead of 6291456/),
-      ]);
-      expect(by.get(items[0]!.sha256)?.neededBy).toEqual([`who needs ${items[0]!.sha256}`]);
-    });
+    it(
+      "is checked as a whole: damaged or missing objects are listed with the records that " +
+        "need them",
+      async () => {
+        const own = await newBucket(server);
+        const checked = openS3Objects(own);
+        const items: { sha256: string; size: number }[] = [];
+        for (const size of [1, 300_000, 6 * MIB]) {
+          const staged = await checked.stage(Readable.from([randomBytes(size)]));
+          await staged.publish();
+          items.push({ sha256: staged.sha256, size });
+        }
+        const replace = async (key: string, bytes: Buffer) =>
+          void (await clientOf(server).putObject(
+            own.bucket,
+            new Keys(own.prefix).object(key)!,
+            bytes,
+          ));
+        const transfer = {
+          neededObjects: async () => ({ items }),
+          needing: async (key: string) => [`who needs ${key}`],
+        };
+        const wrong: { sha256: string; what: string; neededBy: string[] }[] = [];
+        const check = () =>
+          checkObjects({ transfer, objects: checked, wrong: (object) => wrong.push(object) });
+        expect(await check()).toEqual({ objects: 3, bytes: 1 + 300_000 + 6 * MIB, wrong: 0 });
+        await replace(items[1]!.sha256, randomBytes(300_000));
+        await replace(items[2]!.sha256, randomBytes(5000));
+        await checked.remove(items[0]!.sha256);
+        expect(await check()).toMatchObject({ objects: 3, wrong: 3 });
+        const by = new Map(wrong.map((object) => [object.sha256, object]));
+        expect(items.map(({ sha256: key }) => by.get(key)?.what)).toEqual([
+          expect.stringContaining("missing"),
+          expect.stringContaining("another hash"),
+          expect.stringMatching(/5000 bytes of it instead of 6291456/),
+        ]);
+        expect(by.get(items[0]!.sha256)?.neededBy).toEqual([`who needs ${items[0]!.sha256}`]);
+      },
+    );
 
-    it("takes objects of any size around its parts", async () => {
+    it("stores objects of any size around its part size", async () => {
       for (const size of [5 * MIB, 5 * MIB + 1, 11 * MIB]) {
         const bytes = randomBytes(size);
         const object = await store.stage(chunks(bytes, 700_001), { digests: ["md5"] });
@@ -131,7 +135,7 @@ for (const { make, missing, start } of S3_MAKES) {
       expect(await staged()).toEqual([]);
     });
 
-    it("leaves neither an object nor parts of an upload that fails in its middle", async () => {
+    it("leaves neither an object nor parts of an upload that fails midway", async () => {
       const uploads = watchUploads();
       const failing = Readable.from(
         (function* () {
@@ -165,7 +169,7 @@ for (const { make, missing, start } of S3_MAKES) {
       uploads.stop();
     });
 
-    it("ends uploads that a process began and died over, not those that go on", async () => {
+    it("ends uploads of a process that died, not running ones", async () => {
       const calls = new S3Calls(location);
       const keys = new Keys(location.prefix);
       const place = "00000000-0000-4000-8000-000000000000";
@@ -192,7 +196,7 @@ for (const { make, missing, start } of S3_MAKES) {
       expect(await staged()).toEqual([]);
     });
 
-    it("keeps out of the way of others in its bucket", async () => {
+    it("does not touch other objects in its bucket", async () => {
       const other = openS3Objects({ ...location, prefix: "" });
       const object = await other.stage(Readable.from(["other's"]));
       await object.publish();
@@ -201,7 +205,7 @@ for (const { make, missing, start } of S3_MAKES) {
       expect(await other.size(object.sha256)).toBe(7);
     });
 
-    it("gives an address that is good for a while, with type and name, and ranges", async () => {
+    it("returns an address that expires, with type and name, and supports ranges", async () => {
       expect(
         await store.address!("0".repeat(64), { type: "text/plain", disposition: "inline" }),
       ).toBeUndefined();
@@ -227,7 +231,7 @@ for (const { make, missing, start } of S3_MAKES) {
       expect((await fetch(tampered)).status).toBe(403);
     });
 
-    it("makes its bucket only where it may, and says what is missing in one line", async () => {
+    it("creates its bucket only where it may, and reports what is missing in one line", async () => {
       const absent = locationOf(server, `absent-${Date.now()}`);
       await expect(prepareBucket(absent, false)).rejects.toMatchObject({
         code: "STORE_UNAVAILABLE",

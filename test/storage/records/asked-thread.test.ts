@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { AskedThread } from "../../../src/storage/records/threads.js";
 
-describe("a thread that is asked", () => {
+describe("a thread for requests", () => {
   let log: string[];
   let thread: AskedThread<string, string>;
   beforeEach(() => {
@@ -13,7 +13,7 @@ describe("a thread that is asked", () => {
   afterEach(() => thread.close());
   const AWAY = { code: "STORE_UNAVAILABLE" };
 
-  test("answers one after the other, and tells why it does not", async () => {
+  test("answers one after the other, and reports why it cannot", async () => {
     expect(await Promise.all([thread.ask("a"), thread.ask("b")])).toEqual(["a 1", "b 2"]);
     await expect(thread.ask("refuse")).rejects.toMatchObject({
       code: "QUERY_MEMORY",
@@ -23,7 +23,7 @@ describe("a thread that is asked", () => {
     expect(await thread.ask("c")).toBe("c 3");
   });
 
-  test("is another one after it failed: who asked is told, those that wait are answered", async () => {
+  test("is replaced after it failed: the running request fails, and queued ones are answered", async () => {
     const answers = await Promise.allSettled(
       ["a", "throw", "b", "exit", "c"].map((question) => thread.ask(question)),
     );
@@ -37,7 +37,7 @@ describe("a thread that is asked", () => {
     expect(log).toEqual(["The echo thread failed: as it was told to"]);
   });
 
-  test("is not asked what nobody waits for, nor once it is closed", async () => {
+  test("gets no request whose caller has left, and none once it is closed", async () => {
     const gone = new AbortController();
     const [first, second, third] = [thread.ask("a"), thread.ask("b", gone.signal), thread.ask("c")];
     gone.abort(new Error("gone"));

@@ -9,7 +9,7 @@ const links = (count: number) =>
   }));
 
 describe("links between threads", () => {
-  it("stay a list while they are few, and come back the same when they are many", () => {
+  it("are a list while they are few, and are returned unchanged when they are many", () => {
     expect(packLinks(links(50))).toEqual(links(50));
     const packed = packLinks(links(100_000));
     expect(packed).toBeInstanceOf(Uint8Array);

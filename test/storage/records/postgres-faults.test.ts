@@ -52,8 +52,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     expect(await store.count({})).toBe([...ended.values()].filter(Boolean).length * 3);
   }
   test(
-    "a server that is killed while it commits has all of a commit or nothing, and the store " +
-      "is back with it",
+    "a server that is killed during a commit has all of the commit or nothing, and the " +
+      "store recovers with it",
     async () => {
       const url = await server.schema();
       const store = await nodes.open(url);
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     },
   );
 
-  test("while the database is away everything says so, and goes on when it is back", async () => {
+  test("while the database is unavailable every call reports it, and the store recovers", async () => {
     const store = await nodes.open(await server.schema());
     await write(store, create(A));
     await server.kill();
@@ -123,8 +123,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
   });
 
   test(
-    "connections that the server ends, or that lie idle across its restart, are replaced " +
-      "without anybody noticing",
+    "connections that the server closes, or that are idle across its restart, are " +
+      "replaced without an error",
     async () => {
       const store = await nodes.open(await server.schema());
       await write(store, create(A));
@@ -142,7 +142,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     },
   );
 
-  test("a server that ends in the moment in which a connection is made ends nothing else", async () => {
+  test("a server that ends while a connection is being opened affects nothing else", async () => {
     const url = await server.schema();
     const proxy = await CuttingProxy.start(server.port);
     const died: unknown[] = [];
@@ -201,39 +201,35 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
       expect(found).toMatchObject([{ ark: A, revision: 1 }, { ark: "ark:99999/b" }]);
     });
 
-    test(
-      "whose outcome cannot be learnt for long is refused as unknown, and others are not kept " +
-        "waiting",
-      async () => {
-        const proxy = await CuttingProxy.start(server.port);
-        const behind = await nodes.open(
-          (await server.schema()).replace(`:${server.port}/`, `:${proxy.port}/`),
-          { timeout: 700 },
-        );
-        await write(behind, create("ark:99999/first"));
-        proxy.cut({ at: "COMMIT\0", when: "gone" });
-        const lost = write(behind, create(A));
-        await pause(100);
-        const later = write(behind, create("ark:99999/b"));
-        expect(await Promise.allSettled([lost, later])).toMatchObject([
-          {
-            status: "rejected",
-            reason: {
-              ...AWAY,
-              message: expect.stringContaining("could not be restored to find out"),
-            },
+    test("whose outcome stays unknown for long is refused as unknown, and others are not delayed", async () => {
+      const proxy = await CuttingProxy.start(server.port);
+      const behind = await nodes.open(
+        (await server.schema()).replace(`:${server.port}/`, `:${proxy.port}/`),
+        { timeout: 700 },
+      );
+      await write(behind, create("ark:99999/first"));
+      proxy.cut({ at: "COMMIT\0", when: "gone" });
+      const lost = write(behind, create(A));
+      await pause(100);
+      const later = write(behind, create("ark:99999/b"));
+      expect(await Promise.allSettled([lost, later])).toMatchObject([
+        {
+          status: "rejected",
+          reason: {
+            ...AWAY,
+            message: expect.stringContaining("could not be restored to find out"),
           },
-          { status: "rejected", reason: AWAY },
-        ]);
-        await nodes.close();
-        await proxy.stop();
-      },
-    );
+        },
+        { status: "rejected", reason: AWAY },
+      ]);
+      await nodes.close();
+      await proxy.stop();
+    });
   });
 
   test(
-    "a node that stands still in the middle of a commit keeps the others waiting for a moment " +
-      "only; its commit is done anew after theirs",
+    "a node suspended during a commit delays the others only briefly; its commit is " +
+      "repeated after theirs",
     async () => {
       const url = await server.schema();
       const proxy = await CuttingProxy.start(server.port);

@@ -30,7 +30,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
     results.filter(({ status }) => status === "fulfilled").length;
 
   describe("of two nodes", () => {
-    test("that update one record at one revision exactly one wins", async () => {
+    test("that update one record at one revision exactly one succeeds", async () => {
       const [one, two] = await twoNodes();
       await write(one, create(A));
       for (let revision = 1; revision <= 8; revision++) {
@@ -49,7 +49,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       }
     });
 
-    test("that mint one identifier, or two with one key, exactly one wins", async () => {
+    test("that mint one identifier, or two with one key, exactly one succeeds", async () => {
       const [one, two] = await twoNodes();
       for (let i = 0; i < 8; i++) {
         const results = await Promise.allSettled([
@@ -65,8 +65,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
     });
 
     test(
-      "that begin an installation together one announces the admin token, and the other when " +
-        "that one has died amid it",
+      "that begin an installation together one announces the admin token, or the other if " +
+        "the first dies",
       async () => {
         const [one, two] = await twoNodes();
         // As one that has announced and will never store.
@@ -82,52 +82,56 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       },
     );
 
-    test("that sign up one e-mail address, or spend one setting, exactly one wins", async () => {
-      const [one, two] = await twoNodes();
-      await one.setSetting("once", "v");
-      const account = (user: string, email: string, spends?: { name: string; value: string }) =>
-        ({
-          op: "create",
-          user,
-          email,
-          passwordHash: "h",
-          admin: false,
-          ...(spends ? { spends } : {}),
-        }) as const;
-      const sign = (
-        store: RecordStore,
-        user: string,
-        email: string,
-        spends?: { name: string; value: string },
-      ) =>
-        store.commit(
-          commitOf([create(user, { kind: "user", owner: null })], {
-            account: account(user, email, spends),
-          }),
-        );
-      const addresses = await Promise.allSettled([
-        sign(one, "ark:99999/u1", "ann@example.org"),
-        sign(two, "ark:99999/u2", "ann@example.org"),
-      ]);
-      expect(won(addresses)).toBe(1);
-      expect(addresses.find(({ status }) => status === "rejected")).toMatchObject({
-        reason: { code: "EMAIL_TAKEN" },
-      });
-      const spends = { name: "once", value: "v" };
-      expect(
-        won(
-          await Promise.allSettled([
-            sign(one, "ark:99999/u3", "c@x", spends),
-            sign(two, "ark:99999/u4", "d@x", spends),
-          ]),
-        ),
-      ).toBe(1);
-      expect(await two.countAccounts()).toBe(2);
-    });
+    test(
+      "that create an account for one e-mail address, or consume one setting, exactly one " +
+        "succeeds",
+      async () => {
+        const [one, two] = await twoNodes();
+        await one.setSetting("once", "v");
+        const account = (user: string, email: string, spends?: { name: string; value: string }) =>
+          ({
+            op: "create",
+            user,
+            email,
+            passwordHash: "h",
+            admin: false,
+            ...(spends ? { spends } : {}),
+          }) as const;
+        const sign = (
+          store: RecordStore,
+          user: string,
+          email: string,
+          spends?: { name: string; value: string },
+        ) =>
+          store.commit(
+            commitOf([create(user, { kind: "user", owner: null })], {
+              account: account(user, email, spends),
+            }),
+          );
+        const addresses = await Promise.allSettled([
+          sign(one, "ark:99999/u1", "ann@example.org"),
+          sign(two, "ark:99999/u2", "ann@example.org"),
+        ]);
+        expect(won(addresses)).toBe(1);
+        expect(addresses.find(({ status }) => status === "rejected")).toMatchObject({
+          reason: { code: "EMAIL_TAKEN" },
+        });
+        const spends = { name: "once", value: "v" };
+        expect(
+          won(
+            await Promise.allSettled([
+              sign(one, "ark:99999/u3", "c@x", spends),
+              sign(two, "ark:99999/u4", "d@x", spends),
+            ]),
+          ),
+        ).toBe(1);
+        expect(await two.countAccounts()).toBe(2);
+      },
+    );
 
     test(
-      "at one submission the later attempt commits, and the other is fenced; one archive is " +
-        "one submission",
+      "at one submission the later attempt commits, and the other is fenced; one archive " +
+        "is one submission",
       async () => {
         const [one, two] = await twoNodes();
         const asked = (id: string) =>
@@ -154,42 +158,46 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       },
     );
 
-    test("each hears of the other's commits, in order, and no reader of the log ever sees a gap", async () => {
-      const [one, two, url] = await twoNodes();
-      const received: number[] = [];
-      two.onCommit((sequence) => received.push(sequence));
-      let isDone = false;
-      const gaps: string[] = [];
-      const reader = (async () => {
-        while (!isDone) {
-          const [count, newest, counter] = (
-            await server.sql(
-              "SELECT count(DISTINCT sequence), coalesce(max(sequence), 0), (SELECT " +
-                "sequence FROM counter) FROM change_log",
-              url,
-            )
-          ).split("|");
-          if (count !== newest || newest !== counter)
-            gaps.push(`${count} of ${newest}, ${counter}`);
-        }
-      })();
-      await Promise.all(
-        [one, two].flatMap((store, node) =>
-          Array.from({ length: 30 }, (_, i) => write(store, ...three(`n${node}i${i}`))),
-        ),
-      );
-      isDone = true;
-      await reader;
-      expect(gaps).toEqual([]);
-      await expect.poll(() => received.at(-1)).toBe(60);
-      await write(one, create(A));
-      await expect.poll(() => received.at(-1)).toBe(61);
-      expect(received).toEqual(received.toSorted((a, b) => a - b));
-    });
+    test(
+      "each is notified of the other's commits, in order, and no reader of the log ever " +
+        "sees a gap",
+      async () => {
+        const [one, two, url] = await twoNodes();
+        const received: number[] = [];
+        two.onCommit((sequence) => received.push(sequence));
+        let isDone = false;
+        const gaps: string[] = [];
+        const reader = (async () => {
+          while (!isDone) {
+            const [count, newest, counter] = (
+              await server.sql(
+                "SELECT count(DISTINCT sequence), coalesce(max(sequence), 0), (SELECT " +
+                  "sequence FROM counter) FROM change_log",
+                url,
+              )
+            ).split("|");
+            if (count !== newest || newest !== counter)
+              gaps.push(`${count} of ${newest}, ${counter}`);
+          }
+        })();
+        await Promise.all(
+          [one, two].flatMap((store, node) =>
+            Array.from({ length: 30 }, (_, i) => write(store, ...three(`n${node}i${i}`))),
+          ),
+        );
+        isDone = true;
+        await reader;
+        expect(gaps).toEqual([]);
+        await expect.poll(() => received.at(-1)).toBe(60);
+        await write(one, create(A));
+        await expect.poll(() => received.at(-1)).toBe(61);
+        expect(received).toEqual(received.toSorted((a, b) => a - b));
+      },
+    );
 
     test(
-      "with clocks that differ by days neither sweeps what the other has just announced, and " +
-        "a lease ends by the database's clock",
+      "with clocks that differ by days neither sweeps new objects of the other; leases use " +
+        "the database's clock",
       async () => {
         const url = await server.schema();
         const DAY = 86_400_000;
@@ -211,7 +219,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
       },
     );
 
-    test("marks of a sweep by one that is gone do not hold up the other", async () => {
+    test("a lost node's marks of a sweep do not block the other", async () => {
       const [one, two, url] = await twoNodes();
       const sha256 = "d".repeat(64);
       expect(await one.claimUnreferenced([sha256], { now: Date.now(), intentLifetime: 1 })).toEqual(
@@ -231,7 +239,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
   });
 
   describe("opening", () => {
-    test("at once by many nodes makes the tables once", async () => {
+    test("at once by many nodes creates the tables once", async () => {
       const url = await server.database();
       const stores = await Promise.all(Array.from({ length: 5 }, () => nodes.open(url)));
       await Promise.all(stores.map((store, i) => write(store, create(`ark:99999/m${i}`))));
@@ -295,8 +303,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
   });
 
   test(
-    "a connection by TLS is made where the URL asks for it, and refused where the certificate " +
-      "is another's",
+    "a connection by TLS is opened where the URL requires it, and refused with another " +
+      "host's certificate",
     async () => {
       const folder = await mkdtemp(join(tmpdir(), "arkgraph-tls-"));
       const file = (name: string): string => join(folder, name);
@@ -348,8 +356,8 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
   );
 
   test(
-    "what an index cannot hold is refused where it is an identifier, and found by its " +
-      "beginning where it is not",
+    "a text too long for an index is refused as an identifier, and found by its " +
+      "beginning elsewhere",
     async () => {
       const store = await nodes.open(await server.schema());
       // Text that does not pack well.
@@ -370,7 +378,7 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL", () => {
     },
   );
 
-  test("a crate of 10,000 entities is one commit, beside which small ones go on", async () => {
+  test("a crate of 10,000 entities is one commit, and small ones go on beside it", async () => {
     const store = await nodes.open(await server.schema());
     const root = "ark:99999/crate";
     const entities = Array.from({ length: 10_000 }, (_, i) =>

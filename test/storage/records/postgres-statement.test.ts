@@ -58,7 +58,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
   );
   const NUMBERS = statement<[number]>("SELECT v FROM unnest($1::bigint[]) AS v");
 
-  test("give back what they were given, or refuse it", async () => {
+  test("return the values that they were given, or refuse them", async () => {
     await fc.assert(
       fc.asyncProperty(
         anyText,
@@ -79,7 +79,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     );
   });
 
-  test("go over connections that may be told something when they are given up already", async () => {
+  test("handle a connection that reports an error after it was discarded", async () => {
     const session = await database.session();
     const client = session.client;
     session.release(true);
@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     expect(() => client.emit("error", new Error("terminating connection"))).not.toThrow();
   });
 
-  test("name the pooler that loses prepared statements, or gives out those of others", async () => {
+  test("detect a pooler that loses prepared statements, or mixes up those of others", async () => {
     const stated =
       "the connection pooler of the database must support prepared statements for each session";
     const session = await database.session();
@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     session.release(true);
   });
 
-  test("take lists whatever stands in them", async () => {
+  test("accept lists with any values", async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.option(anyText.filter(isStorableText))), async (items) => {
         expect((await database.query(LIST, [items])).map(([, item]) => item)).toEqual(items);
@@ -125,7 +125,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     ]);
   });
 
-  test("refuse what cannot be kept exactly, and go on", async () => {
+  test("refuse values that cannot be stored exactly, and go on", async () => {
     for (const value of [
       Number.NaN,
       Infinity,
@@ -156,7 +156,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     expect(await database.query(statement<[number]>("SELECT 1"))).toEqual([[1]]);
   });
 
-  test("of a transaction that failed cannot be committed unnoticed", async () => {
+  test("of a failed transaction cannot be committed unnoticed", async () => {
     await expect(
       database.transaction("", async (session) => {
         await session.query(statement("SELECT 1 / 0")).catch(() => {});
@@ -169,7 +169,7 @@ describe.skipIf(!hasPostgres)("statements of PostgreSQL", () => {
     ).toEqual([[2]]);
   });
 
-  test("hold any text as a search vector", async () => {
+  test("accept any text as a search vector", async () => {
     const analyzer = new Analyzer();
     const field = fc.oneof(anyText.filter(isStorableText), fc.lorem({ maxCount: 60 }));
     await fc.assert(

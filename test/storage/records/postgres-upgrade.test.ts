@@ -61,8 +61,8 @@ describe.skipIf(!hasPostgres)(
     }
 
     test(
-      "is neither written nor read by them where the change breaks them, and they say which " +
-        "versions these are",
+      "is neither written nor read by them where the change is incompatible, and they " +
+        "report the versions",
       async () => {
         const [node, url] = await running(50);
         await server.sql(upgrade(BREAKING, OURS + 1), url);
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)(
       },
     );
 
-    test("takes no write of theirs that waits while it is upgraded, or comes before they look", async () => {
+    test("accepts no write of theirs that waits during the upgrade, or arrives before they check", async () => {
       // They do not look by themselves: only the transactions do.
       const [node, url] = await running(3_600_000);
       const upgraded = server.sql(
@@ -111,62 +111,54 @@ describe.skipIf(!hasPostgres)(
       expect(await server.sql("SELECT count(*) FROM record", url)).toBe("1");
     });
 
-    test(
-      "loses nothing of many writes that meet the upgrade: those answered are there, the " +
-        "others are not",
-      async () => {
-        const [node, url] = await running(50);
-        // Writes go on until one begins after the upgrade, however long that waits for the writes
-        // before it.
-        const writes: Promise<unknown>[] = [];
-        const answered: number[] = [];
-        const refused: unknown[] = [];
-        const begin = (): void => {
-          const number = writes.length;
-          writes.push(
-            write(node, create(`ark:99999/busy-${number}`)).then(
-              () => answered.push(number),
-              (error: unknown) => refused.push(error),
-            ),
-          );
-        };
-        const beginning = setInterval(begin, 10);
-        try {
-          await pause(250);
-          await untilDone(() => server.sql(upgrade(BREAKING, OURS + 1), url));
-          begin();
-        } finally {
-          clearInterval(beginning);
-          await Promise.all(writes);
-        }
-        for (const error of refused) expect(error).toMatchObject(TOO_NEW);
-        expect(answered.length).toBeGreaterThan(0);
-        expect(refused.length).toBeGreaterThan(0);
-        expect(
-          (await server.sql("SELECT ark FROM record WHERE ark LIKE '%busy%' ORDER BY id", url))
-            .split("\n")
-            .map((ark) => Number(ark.split("-")[1]))
-            .toSorted((a, b) => a - b),
-        ).toEqual(answered.toSorted((a, b) => a - b));
-      },
-    );
+    test("loses no answered write of many during the upgrade, and stores no other", async () => {
+      const [node, url] = await running(50);
+      // Writes go on until one begins after the upgrade, however long that waits for the writes
+      // before it.
+      const writes: Promise<unknown>[] = [];
+      const answered: number[] = [];
+      const refused: unknown[] = [];
+      const begin = (): void => {
+        const number = writes.length;
+        writes.push(
+          write(node, create(`ark:99999/busy-${number}`)).then(
+            () => answered.push(number),
+            (error: unknown) => refused.push(error),
+          ),
+        );
+      };
+      const beginning = setInterval(begin, 10);
+      try {
+        await pause(250);
+        await untilDone(() => server.sql(upgrade(BREAKING, OURS + 1), url));
+        begin();
+      } finally {
+        clearInterval(beginning);
+        await Promise.all(writes);
+      }
+      for (const error of refused) expect(error).toMatchObject(TOO_NEW);
+      expect(answered.length).toBeGreaterThan(0);
+      expect(refused.length).toBeGreaterThan(0);
+      expect(
+        (await server.sql("SELECT ark FROM record WHERE ark LIKE '%busy%' ORDER BY id", url))
+          .split("\n")
+          .map((ark) => Number(ark.split("-")[1]))
+          .toSorted((a, b) => a - b),
+      ).toEqual(answered.toSorted((a, b) => a - b));
+    });
 
-    test(
-      "goes on with them, and lets more of them start, where the newer version says that it " +
-        "may",
-      async () => {
-        const [node, url] = await running(50);
-        await server.sql(upgrade(HARMLESS, OURS), url);
-        await write(node, create("ark:99999/after"));
-        expect(await (await nodes.open(url)).find(arkFrom("ark:99999/after"))).toMatchObject({
-          record: { ark: "ark:99999/after" },
-        });
-        expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));
-        expect(log).toEqual([]);
-      },
-    );
+    test("is used by them, and by more of them, where the newer version allows it", async () => {
+      const [node, url] = await running(50);
+      await server.sql(upgrade(HARMLESS, OURS), url);
+      await write(node, create("ark:99999/after"));
+      expect(await (await nodes.open(url)).find(arkFrom("ark:99999/after"))).toMatchObject({
+        record: { ark: "ark:99999/after" },
+      });
+      expect(await server.sql("SELECT version FROM arkgraph_schema", url)).toBe(String(OURS + 1));
+      expect(log).toEqual([]);
+    });
 
-    test("of before version 6 loses the archives that hold what was deleted since, and no other", async () => {
+    test("of before version 6 loses the archives that contain deleted content, and no other", async () => {
       const [node, url] = await running(50);
       const archive = (letter: string) => ({
         objects: [
@@ -222,7 +214,7 @@ describe.skipIf(!hasPostgres)(
       ).toEqual([["a"], [], [], [], ["9"]]);
     });
 
-    test("of the version before is brought up while its nodes write", async () => {
+    test("of the previous version is upgraded while its nodes write", async () => {
       const [node, url] = await running(50);
       // As version 2 left it; its nodes know nothing of what older ones need.
       await server.sql(

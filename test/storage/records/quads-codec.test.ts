@@ -51,8 +51,8 @@ const line = fc
   )
   .map((terms) => `${terms.join(" ")} .\n`);
 
-describe("quads come back as they were packed", () => {
-  test("whatever text it is, and whatever its length", () => {
+describe("quads are unpacked as they were packed", () => {
+  test("for any text, of any length", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.nat(3000), (text, times) => {
         const quads = text.repeat(times);
@@ -62,7 +62,7 @@ describe("quads come back as they were packed", () => {
     );
   });
 
-  test("whatever their terms are", () => {
+  test("for any terms", () => {
     fc.assert(
       fc.property(fc.array(line, { minLength: 1, maxLength: 12 }), (lines) => {
         const quads = lines.join("");
@@ -72,7 +72,7 @@ describe("quads come back as they were packed", () => {
     );
   });
 
-  test("also where lines are broken, or hold what marks are made of", () => {
+  test("also for broken lines, or lines that contain the characters of marks", () => {
     const odd = fc.constantFrom(
       " .\n",
       "\n",
@@ -99,7 +99,7 @@ describe("quads come back as they were packed", () => {
   });
 });
 
-test("quads of an ordinary record take a quarter of their text, and of a long one less", () => {
+test("quads of an ordinary record take a quarter of their text, and those of a long one less", () => {
   expect(packQuads(ORDINARY)[0]).toBe(2);
   expect(packQuads(ORDINARY).length).toBeLessThan(ORDINARY.length / 4);
   const long = quadsOf(
@@ -124,7 +124,7 @@ test.each([
   );
 });
 
-test("a coding that is not known, and what is damaged, are named", () => {
+test("an unknown coding and damaged data are reported", () => {
   expect(() => unpackQuads(new Uint8Array([9, 1, 2]))).toThrow(/coding 9/);
   expect(() => unpackQuads(new Uint8Array())).toThrow(/coding undefined/);
   const packed = packQuads(ORDINARY);

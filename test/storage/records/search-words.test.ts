@@ -33,14 +33,14 @@ describe("the words one letter off", () => {
     for (const word of words) expect(distance("abca", word, 2), word).toBe(1);
     expect(new Set(words).size).toBe(words.length);
   });
-  it("are none of short words, and of none that is longer than words are", () => {
+  it("are none for short words, and for words beyond the length limit", () => {
     expect(oneLetterOff("abc")).toEqual([]);
     expect(oneLetterOff("a".repeat(65))).toEqual([]);
   });
 });
 
 describe("the distance of two spellings", () => {
-  it("is what the definition says, up to the bound", () => {
+  it("equals its definition, up to the bound", () => {
     fc.assert(
       fc.property(word, word, fc.nat(3), (a, b, most) => {
         expect(distance(a, b, most)).toBe(Math.min(plain(a, b), most + 1));
@@ -56,7 +56,7 @@ describe("the distance of two spellings", () => {
 });
 
 describe("the words of a query", () => {
-  it("are those between other characters, each once, and stand in quotes", () => {
+  it("are those between other characters, each once, and in quotes", () => {
     expect(wordsOf('Cell-counts OR "cell" ark:99999/x_y Größe')).toEqual([
       "cell",
       "counts",
@@ -71,7 +71,7 @@ describe("the words of a query", () => {
     expect(anyOf(['a"b'])).toBe('"a""b"');
   });
 
-  it("never hold a quote or an operator's sign, whatever is typed", () => {
+  it("never contain a quote or an operator, whatever is typed", () => {
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
         for (const found of wordsOf(text))
@@ -82,7 +82,7 @@ describe("the words of a query", () => {
 });
 
 describe("a marked text", () => {
-  it("is cut where the marks are, also when it brings marks of its own", () => {
+  it("is cut at the marks, also when it contains marks of its own", () => {
     expect(partsOf("a \uFDD0b\uFDD1 c")).toEqual([
       { text: "a ", found: false },
       { text: "b", found: true },

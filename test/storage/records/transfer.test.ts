@@ -11,8 +11,8 @@ import { databasePlace, filePlace } from "../../support/transfer-places.js";
 
 recordsTransferConformance("a file into a file", filePlace, filePlace);
 
-describe("a truth in a file", () => {
-  test("is not changed by being read, and is refused while somebody has it open", async () => {
+describe("a record store in a file", () => {
+  test("is not changed by being read, and is refused while another process has it open", async () => {
     const [from, to] = [await filePlace(), await filePlace()];
     await fill(from);
     const digest = async () =>
@@ -32,7 +32,7 @@ describe("a truth in a file", () => {
     await to.destroy();
   });
 
-  test("is looked at before it is read", async () => {
+  test("is validated before it is read", async () => {
     const place = await filePlace();
     await expect(place.transfer({ make: false })).rejects.toThrow(/is not there/);
     await writeFile(
@@ -55,7 +55,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
   recordsTransferConformance("a file into PostgreSQL", filePlace, database);
   recordsTransferConformance("PostgreSQL into a file", database, filePlace);
 
-  test("a database without a registry is told of, and not changed", async () => {
+  test("a database without a registry is reported, and not changed", async () => {
     const place = await database();
     await expect(place.transfer({ make: false })).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
@@ -70,7 +70,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
   });
 
   test(
-    "what is damaged in a database is named with its record, and a damaged page of it is " +
+    "damage in a database is reported with its record, and a damaged page of it is " +
       "STORE_DAMAGED",
     async () => {
       const place = await database();
@@ -110,7 +110,7 @@ describe.skipIf(!hasPostgres)("with a PostgreSQL server", () => {
     },
   );
 
-  test("states that a refused commit left behind stay behind", async () => {
+  test("remains of a refused commit are not moved", async () => {
     const [from, to] = [await database(), await filePlace()];
     await fill(from);
     await server.sql("INSERT INTO state (id, document, quads) VALUES (999999, 'x', 'y')", from.url);

@@ -7,7 +7,7 @@ import { redisInstalled, RedisServer } from "../../support/servers/redis.js";
 
 const MINUTE = 60_000;
 
-describe.skipIf(!redisInstalled)("what nodes know together through Redis", () => {
+describe.skipIf(!redisInstalled)("state that nodes share through Redis", () => {
   let redis: RedisServer;
   const warnings: object[] = [];
   const links: RedisLink[] = [];
@@ -32,7 +32,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   };
   const node = async () => new RedisMemory(await open());
 
-  it("a limit holds over all nodes, and tells when its window ends", async () => {
+  it("a limit applies to all nodes, and reports when its window ends", async () => {
     const [a, b] = [
       new RateLimit(3, "LOGIN_RATE", await node()),
       new RateLimit(3, "LOGIN_RATE", await node()),
@@ -47,7 +47,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
     await b.take("grace");
   });
 
-  it("neither addresses nor accounts lie in Redis as they are", async () => {
+  it("neither addresses nor accounts are stored in Redis in plain text", async () => {
     const link = await open();
     await new RedisMemory(link).count("LOGIN_RATE 192.0.2.7 ark:99999/user-ada", MINUTE);
     const keys = await link.commands.keys("*");
@@ -55,7 +55,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
     expect(keys.join()).not.toMatch(/192\.0\.2\.7|user-ada/);
   });
 
-  it("a caller who waits on one node waits on all", async () => {
+  it("a caller with a penalty on one node has it on all", async () => {
     const [a, b] = [new Penalties(MINUTE, await node()), new Penalties(MINUTE, await node())];
     a.strike("mallory");
     await expect
@@ -71,8 +71,8 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   });
 
   it(
-    "each node counts by itself while Redis is away, from where it was, and together again " +
-      "afterwards",
+    "each node counts by itself while Redis is unavailable, from its last state, and " +
+      "together again afterwards",
     async () => {
       const memory = await node();
       for (let n = 1; n <= 3; n++) expect((await memory.count("k", MINUTE)).count).toBe(n);
@@ -98,7 +98,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
   );
 
   it(
-    "each outage is told of once, also that of a Redis that keeps its connections and does " +
+    "each outage is logged once, also that of a Redis that accepts connections and does " +
       "not answer",
     async () => {
       const link = await open();
@@ -124,7 +124,7 @@ describe.skipIf(!redisInstalled)("what nodes know together through Redis", () =>
     },
   );
 
-  it("a wrong password is told of without the password, and not without end", async () => {
+  it("a wrong password is logged without the password, and not repeatedly without end", async () => {
     const link = await open();
     await link.commands.config("SET", "requirepass", "the right one");
     warnings.length = 0;

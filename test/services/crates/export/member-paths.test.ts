@@ -6,7 +6,7 @@ import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import { crate, LIMITS, readerOf, zip } from "../../../support/crates.js";
 import { openIntakeRig, UPLOADER } from "../../../support/registry.js";
 
-describe("names of an archive that is written", () => {
+describe("names in a generated archive", () => {
   it.each([
     "../evil",
     "a/../b",
@@ -28,7 +28,7 @@ describe("names of an archive that is written", () => {
     expect(new MemberPaths().take(name)).toBeUndefined();
   });
 
-  it("do not meet on any file system", () => {
+  it("are unique on any file system", () => {
     const paths = new MemberPaths();
     expect(paths.take("data/Größe.csv")).toBe("data/Größe.csv");
     for (const same of [
@@ -45,7 +45,7 @@ describe("names of an archive that is written", () => {
     expect(paths.takeMetadata("../up")).toMatch(/^crates\/[^/]+\/ro-crate-metadata\.json$/);
   });
 
-  it("are accepted by intake, whatever they were made from", async () => {
+  it("are accepted by intake, whatever they were derived from", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(
@@ -77,7 +77,7 @@ describe("names of an archive that is written", () => {
 });
 
 describe("a crate with hostile identifiers", () => {
-  it("is given back with every file inside the archive, under a name of its own", async () => {
+  it("is exported with every file inside the archive, under a unique name", async () => {
     const rig = await openIntakeRig();
     try {
       const root = "ark:99999/hostile";

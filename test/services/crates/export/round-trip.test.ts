@@ -163,7 +163,7 @@ const moved: Record<string, () => Promise<Buffer>> = {
     ),
 };
 
-describe("a crate that is given back and uploaded elsewhere", () => {
+describe("a crate that is exported and uploaded elsewhere", () => {
   let here: IntakeRig;
   let there: IntakeRig;
   beforeEach(async () => {
@@ -294,7 +294,7 @@ describe("a crate that is given back and uploaded elsewhere", () => {
     return revised;
   };
   it.each(Object.entries({ ...own, ...moved }))(
-    "changes no record when it comes again as an update: %s",
+    "changes no record when it is uploaded again as an update: %s",
     async (_name, make) => {
       expect(await revisedBy(await make())).toEqual({});
     },
@@ -305,7 +305,7 @@ describe("a crate that is given back and uploaded elsewhere", () => {
       expect(await revisedBy((await realCrate(name))!)).toEqual({});
     },
   );
-  it("changes no record where an entity stands inside another one", async () => {
+  it("changes no record where an entity is inside another one", async () => {
     const archive = await crate(
       [
         {

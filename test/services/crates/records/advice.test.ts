@@ -9,13 +9,13 @@ const advised = (kind: "computation" | "dataset", document: Record<string, strin
 };
 
 describe("advice on an entity of a crate", () => {
-  it("does not ask for what only records written over the API must have", () => {
+  it("does not report fields that only records written over the API must have", () => {
     expect(advised("computation", { name: "Run", description: "A run of the pipeline" })).toEqual(
       [],
     );
     expect(advised("dataset", {})).toEqual([]);
   });
-  it("points at texts whose length a record written over the API could not have", () => {
+  it("reports texts whose length a record written over the API could not have", () => {
     expect(advised("dataset", { name: "n".repeat(201), description: "abc" })).toEqual([
       "FIELD_LENGTH /@graph/2/name",
       "FIELD_LENGTH /@graph/2/description",

@@ -34,8 +34,8 @@ const graph = (root: Entity, descriptor: Entity = {}, context: Json = RO_CRATE):
   ],
 });
 
-describe("what RO-Crate asks for", () => {
-  it("is no advice when it is there, in every version and spelling", () => {
+describe("advice on RO-Crate", () => {
+  it("is not given for a conforming crate, in every version and spelling", () => {
     expect(advice(metadata())).toEqual([]);
     for (const version of ["1.0", "1.1", "1.2", "1.3"])
       expect(
@@ -51,14 +51,14 @@ describe("what RO-Crate asks for", () => {
     expect(advice(graph({ hasPart: [{ "@id": "./a b" }] }))).toEqual([]);
   });
 
-  it("is a descriptor that says what it is and conforms to", () => {
+  it("is given for a descriptor without its type or version", () => {
     expect(advice(graph({}, { "@type": "Thing" }))).toEqual(["DESCRIPTOR_INCOMPLETE /@graph/0"]);
     expect(advice(graph({}, { conformsTo: { "@id": "https://example.org/mine" } }))).toEqual([
       "DESCRIPTOR_INCOMPLETE /@graph/0",
     ]);
   });
 
-  it("is the context of the version", () => {
+  it("is given for a context of another version", () => {
     expect(advice(graph({}, {}, "https://w3id.org/ro/crate/1.2/context"))).toEqual([
       "CONTEXT_VERSION /@context",
     ]);
@@ -75,7 +75,7 @@ describe("what RO-Crate asks for", () => {
     expect(advice({ "@graph": [DESCRIPTOR, ROOT] })).toEqual(["CONTEXT_MISSING "]);
   });
 
-  it("is a root with its properties and a date", () => {
+  it("is given for a root without its properties or with an invalid date", () => {
     expect(advice(graph({ license: null, name: "", description: [] }))).toEqual([
       "ROOT_INCOMPLETE /@graph/1",
     ]);
@@ -98,7 +98,7 @@ describe("what RO-Crate asks for", () => {
       ]);
   });
 
-  it("is one flat graph of typed entities with URIs", () => {
+  it("is given for nested or untyped entities, and for ids that are no URIs", () => {
     expect(advice(metadata([{ "@id": "#a b", name: "x" }]))).toEqual([
       "ID_NOT_URI /@graph/2",
       "TYPE_MISSING /@graph/2",
@@ -116,19 +116,23 @@ describe("what RO-Crate asks for", () => {
     ).toEqual(["ID_NOT_URI /@graph/2"]);
   });
 
-  it("is files and folders that are parts, directly or not, stated from either side", () => {
-    const data: Entity[] = [
-      { "@id": "d/", "@type": "Dataset", hasPart: { "@id": "./d/b" } },
-      { "@id": "d/b", "@type": "File" },
-      { "@id": "c", "@type": "File", isPartOf: { "@id": "./" } },
-      { "@id": "e", "@type": "File" },
-    ];
-    expect(
-      advice(metadata(data, { hasPart: [{ "@id": "./d" }] }), ["d/", "d/b", "c", "e"]),
-    ).toEqual(["NOT_PART /@graph/5"]);
-  });
+  it(
+    "is given for files and folders that are not parts, directly or not, stated from " +
+      "either side",
+    () => {
+      const data: Entity[] = [
+        { "@id": "d/", "@type": "Dataset", hasPart: { "@id": "./d/b" } },
+        { "@id": "d/b", "@type": "File" },
+        { "@id": "c", "@type": "File", isPartOf: { "@id": "./" } },
+        { "@id": "e", "@type": "File" },
+      ];
+      expect(
+        advice(metadata(data, { hasPart: [{ "@id": "./d" }] }), ["d/", "d/b", "c", "e"]),
+      ).toEqual(["NOT_PART /@graph/5"]);
+    },
+  );
 
-  it("is a folder that is called a Dataset", () => {
+  it("is given for a folder that has the type File", () => {
     expect(
       advice(metadata([{ "@id": "d/", "@type": "File" }], { hasPart: [{ "@id": "d/" }] }), [
         "d/",
@@ -137,7 +141,7 @@ describe("what RO-Crate asks for", () => {
     ).toEqual(["FOLDER_AS_FILE /@graph/2"]);
   });
 
-  it("is no object without an @id inside an entity, told once for all of a file", () => {
+  it("is given for objects without an @id inside entities, once for a whole file", () => {
     const nested: Entity[] = [
       {
         "@id": "#a",
@@ -153,7 +157,7 @@ describe("what RO-Crate asks for", () => {
     expect(advice(metadata(nested))).toEqual(["NESTED_WITHOUT_ID /@graph/2/address"]);
   });
 
-  it("is no text where a reference belongs, told once for each property", () => {
+  it("is given for a text where a reference belongs, once for each property", () => {
     const texts: Entity[] = [
       { "@id": "#a", "@type": "Person", name: "#b", memberOf: "#lab" },
       { "@id": "#lab", "@type": "Organization", member: ["#a", "Somebody"], funder: "" },
@@ -167,7 +171,7 @@ describe("what RO-Crate asks for", () => {
     ]);
   });
 
-  it("is a conformsTo that names a profile, or a version of RO-Crate", () => {
+  it("is given for a conformsTo that names neither a profile nor a version of RO-Crate", () => {
     const profile = { "@id": "https://w3id.org/workflowhub/workflow-ro-crate/1.0" };
     expect(
       advice(
@@ -213,7 +217,7 @@ describe("what RO-Crate asks for", () => {
     ).toEqual([]);
   });
 
-  it("is an about that leads to something", () => {
+  it("is given for an about that leads to nothing", () => {
     expect(advice(graph({}, { about: [{ "@id": "./" }, { "@id": "gone/" }] }))).toEqual([
       "ABOUT_NOWHERE /@graph/0/about",
     ]);
@@ -235,7 +239,7 @@ describe("what RO-Crate asks for", () => {
     ).toEqual(["ABOUT_NOWHERE /@graph/2/about"]);
   });
 
-  it("calls a missing @graph that", () => {
+  it("names a missing @graph", () => {
     const { findings } = prepareCrate(
       [
         {
@@ -265,7 +269,7 @@ describe("what RO-Crate asks for", () => {
     ).toThrow("The crate has no `@graph`");
   });
 
-  it("is a descriptor, which the older layout has not", () => {
+  it("is not given for the missing descriptor of the older layout", () => {
     expect(advice({ ...ROOT, "@context": RO_CRATE, "@graph": [] })).toEqual(["OLDER_LAYOUT "]);
   });
 });

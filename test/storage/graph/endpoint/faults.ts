@@ -29,7 +29,7 @@ const records = (count: number, name = (i: number) => `r${i}`): Record<string, s
  */
 export function endpointFaults(make: Make, { all }: { all: boolean }): void {
   const server = sparqlServer(make);
-  describe.skipIf(!server.installed)(`A SPARQL endpoint (${make.name}) and its projection`, () => {
+  describe.skipIf(!server.installed)(`a SPARQL endpoint (${make.name}) and its projection`, () => {
     let proxy: Proxy;
     let feed: MemoryFeed;
     let logged: string[];
@@ -84,7 +84,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     };
 
     it.each(["its data", "none of its data"])(
-      "that is killed while it is filled, and comes back with %s, ends as the truth",
+      "that is killed while it is filled, and restarts with %s, ends equal to the record store",
       async (what) => {
         feed.commit(records(400));
         countUpdates();
@@ -103,8 +103,8 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     );
 
     it(
-      "that is killed in the middle of a large commit shows the old commit or the new one, " +
-        "and ends as the truth",
+      "that is killed during a large commit shows the old or the new state, and ends equal " +
+        "to the record store",
       async () => {
         feed.commit(records(150));
         const engine = (await ready(await open())) as EndpointEngine;
@@ -132,7 +132,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       },
     );
 
-    it("bears it that answers are lost after the work was done", async () => {
+    it("recovers when answers are lost after updates", async () => {
       feed.commit(records(60));
       let dropped = 0;
       proxy.dropsAnswer = (url) => url.startsWith(make.update) && dropped++ % 2 === 0;
@@ -149,7 +149,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
       await agrees(engine as EndpointEngine);
     });
 
-    it("is not moved by a projector that was paused past its lease, with an update on its way", async () => {
+    it("is not changed by a projector that was paused beyond its lease, with a pending update", async () => {
       feed.commit(records(20));
       const leases = new MemoryLeases();
       let paused = false;
@@ -279,7 +279,7 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
     });
 
     it(
-      "keeps what it can of a record that it cannot hold, and of a commit larger than an " +
+      "stores the valid part of a record that it cannot hold, and a commit larger than an " +
         "update",
       async () => {
         const long = "w\u00f6rd ".repeat(20_000);

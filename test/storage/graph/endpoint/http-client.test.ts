@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.js";
 
-describe("Requests to a SPARQL endpoint", () => {
+describe("requests to a SPARQL endpoint", () => {
   const received: string[] = [];
   /**
    * Reads what it is sent as the headers say, and as Latin-1 where they say nothing: so do servers
@@ -30,7 +30,7 @@ describe("Requests to a SPARQL endpoint", () => {
     await new Promise((resolve) => server.close(resolve));
   });
 
-  it("say in which encoding their text is", async () => {
+  it("declare the encoding of their text", async () => {
     await client.text('ASK { ?s ?p "é\u{1f9ec}" }', { accept: "*/*", timeout: 5_000 });
     await client.update('INSERT DATA { <a:é> <a:b> "ß" }', { timeout: 5_000 });
     expect(received).toEqual([

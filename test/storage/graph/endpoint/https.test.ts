@@ -65,8 +65,8 @@ describe.skipIf(!endpoint.installed || !nginxInstalled || !opensslInstalled)(
     const trusted = (): Record<string, string> => ({ NODE_EXTRA_CA_CERTS: certificate.file });
 
     it(
-      "is filled and asked with the password, whose certificate NODE_EXTRA_CA_CERTS vouches " +
-        "for",
+      "is filled and queried with the password, with a certificate that " +
+        "NODE_EXTRA_CA_CERTS trusts",
       async () => {
         const registry = await registryWith(trusted());
         const ark = await created(registry);
@@ -107,7 +107,7 @@ describe.skipIf(!endpoint.installed || !nginxInstalled || !opensslInstalled)(
         /cannot be reached \(DEPTH_ZERO_SELF_SIGNED_CERT\)/,
       ],
     ] as const)(
-      "is not used %s: records go on, the log says why, and no secret is told",
+      "is not used %s: records go on, the log says why, and no secret is logged",
       async (_, settings, trusting, reason) => {
         const registry = await registryWith({ ...(trusting ? trusted() : {}), ...settings });
         const ark = await created(registry);

@@ -23,7 +23,7 @@ const quads = (name: string, literals: string[]): string =>
 
 for (const make of [OXIGRAPH, FUSEKI]) {
   const server = sparqlServer(make);
-  describe.skipIf(!server.installed)(`Literals on a SPARQL endpoint (${make.name})`, () => {
+  describe.skipIf(!server.installed)(`literals on a SPARQL endpoint (${make.name})`, () => {
     const feed = new MemoryFeed();
     let engine: EndpointEngine;
     beforeAll(async () => {
@@ -40,7 +40,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
     });
     afterAll(() => engine?.close());
 
-    it("agree with those of the truth, whatever the server makes of them", async () => {
+    it("agree with those of the record store, however the server stores them", async () => {
       await fc.assert(
         fc.asyncProperty(
           fc.array(fc.array(anyLiteral, { minLength: 1, maxLength: 25 }), {
@@ -70,7 +70,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       );
     });
 
-    it("cannot end where they do not", async () => {
+    it("cannot end early", async () => {
       const nasty = [
         "\\u0022 . } } ; DROP ALL #",
         "\\\\u0022 } ; CLEAR ALL #",
@@ -104,7 +104,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
   });
 }
 
-describe("A line of N-Quads", () => {
+describe("a line of N-Quads", () => {
   it.each([
     ["1.50", "1.5"],
     ["1", "1.0"],

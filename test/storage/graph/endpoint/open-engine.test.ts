@@ -22,7 +22,7 @@ const NAMES = "SELECT ?n { ?r <https://schema.org/name> ?n } ORDER BY ?n";
 for (const make of [OXIGRAPH, FUSEKI]) {
   const server = sparqlServer(make);
   describe.skipIf(!server.installed)(
-    `Strangers' queries on a SPARQL endpoint (${make.name})`,
+    `queries of anonymous callers on a SPARQL endpoint (${make.name})`,
     () => {
       const feed = new MemoryFeed();
       let proxy: Proxy;
@@ -137,7 +137,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         ).toEqual([]);
       });
 
-      it("for graphs too, in the four forms that there are, from a server that may know fewer", async () => {
+      it("for graphs as well, in four forms, from a server that may support fewer", async () => {
         open({ maxRows: 5 });
         const query =
           "CONSTRUCT { ?r <https://schema.org/name> ?n } { ?r <https://schema.org/name> ?n }";
@@ -156,7 +156,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         ).toBe("");
       });
 
-      it("of the dataset that is asked for, and fetches none", async () => {
+      it("of the requested dataset, and fetch none", async () => {
         open();
         const names = async (query: string, dataset?: OpenQuestion["dataset"]) =>
           (await ask(query, { format: "tsv", ...(dataset && { dataset }) })).text
@@ -182,7 +182,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
           ).rejects.toMatchObject({ code: "QUERY_REFUSED", status: 400 });
       });
 
-      it("wait in a line of a certain length, take turns, and leave it with their asker", async () => {
+      it("wait in a queue of bounded length, are scheduled fairly, and leave it with their caller", async () => {
         open({ queue: 4, queueWait: 5_000 });
         let release = (): void => {};
         const held = new Promise<void>((resolve) => (release = resolve));
@@ -224,8 +224,8 @@ for (const make of [OXIGRAPH, FUSEKI]) {
       });
 
       it(
-        "end with their connection when they take too long, when their asker leaves, and when " +
-          "the service stops",
+        "are cancelled when they take too long, when their caller disconnects, and when the " +
+          "service stops",
         async () => {
           open({ timeout: 200, atOnce: 4 });
           proxy.before = () => pause(2_000);
@@ -252,7 +252,7 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         },
       );
 
-      it("see every commit that the question names, and say what the server refuses", async () => {
+      it("see every commit that the request names, and report the server's refusals", async () => {
         open();
         const count = async (sequence: number) =>
           Number(

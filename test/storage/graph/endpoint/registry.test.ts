@@ -20,7 +20,7 @@ const PLAIN: Make = {
 const endpoint = sparqlServer(OXIGRAPH);
 const plain = sparqlServer(PLAIN);
 
-describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoint", () => {
+describe.skipIf(!endpoint.installed)("a registry whose index is a SPARQL endpoint", () => {
   let server: TestServer;
   let ada: Person;
   const dataset = (name: string) =>
@@ -52,7 +52,7 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
   }, 60_000);
   afterAll(() => server?.stop());
 
-  it("answers everything as one with its own, and hides its bookkeeping", async () => {
+  it("answers everything as one with an embedded index, and hides its bookkeeping", async () => {
     for (const name of ["a", "b"]) expect(await dataset(name)).toMatchObject({ status: 200 });
     expect(await count()).toBe("2");
     expect((await sparql("SELECT DISTINCT ?g { GRAPH ?g { ?s ?p ?o } }")).text).not.toContain(
@@ -72,8 +72,8 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
   });
 
   it(
-    "takes records and answers lists while the endpoint is away, says 503 for the graph, and " +
-      "comes back by itself",
+    "accepts records and returns lists while the endpoint is unavailable, answers 503 " +
+      "for the graph, and recovers",
     async () => {
       await endpoint.kill();
       expect(await dataset("c")).toMatchObject({ status: 200 });
@@ -101,7 +101,7 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
     },
   );
 
-  it("gives an endpoint up that takes connections and says nothing", async () => {
+  it("stops waiting for an endpoint that accepts connections and does not answer", async () => {
     endpoint.pause();
     try {
       expect(await dataset("d")).toMatchObject({ status: 200 });
@@ -114,7 +114,7 @@ describe.skipIf(!endpoint.installed)("A registry whose index is a SPARQL endpoin
   });
 });
 
-describe.skipIf(!plain.installed)("An endpoint whose default graph is no union", () => {
+describe.skipIf(!plain.installed)("an endpoint whose default graph is no union", () => {
   const open: TestServer[] = [];
   afterEach(() => Promise.all(open.splice(0).map((server) => server.stop())));
   const start = async (settings: Record<string, string>): Promise<TestServer> => {
@@ -126,7 +126,7 @@ describe.skipIf(!plain.installed)("An endpoint whose default graph is no union",
     await plain.start();
   });
 
-  it("is told apart in one line that names the remedy, which helps", async () => {
+  it("is reported in one line that names the fix, which works", async () => {
     const server = await start({ SPARQL_QUERY_URL: plain.queryUrl });
     for (let tries = 0; server.faults.length === 0 && tries < 100; tries++) await pause(50);
     await pause(300);
@@ -145,17 +145,17 @@ describe.skipIf(!plain.installed)("An endpoint whose default graph is no union",
   });
 });
 
-describe("Settings of an endpoint", () => {
+describe("settings of an endpoint", () => {
   it.each<Record<string, string>>([
     { SPARQL_QUERY_URL: "http://x/query" },
     { SPARQL_UPDATE_URL: "http://x/update" },
-  ])("by half are refused before anything is opened: %j", async (settings) => {
+  ])("are refused before anything is opened when they are incomplete: %j", async (settings) => {
     expect(() => endpointAddress(readConfig(settings))).toThrow(
       /SPARQL_\w+_URL is missing: .*both/,
     );
     await expect(startServer(settings)).rejects.toThrow(/is missing/);
   });
-  it("keep the parameters of the URLs", () => {
+  it("preserve the parameters of the URLs", () => {
     expect(
       endpointAddress(
         readConfig({

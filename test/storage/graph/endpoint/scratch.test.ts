@@ -11,7 +11,7 @@ afterEach(() => scratch?.close());
 
 const LINE = '<ark:99999/a> <https://schema.org/name> "A" <ark:99999/a> .\n';
 
-it("answers what is asked while its thread is being ended, by another thread", async () => {
+it("answers a query while its thread is being ended, by another thread", async () => {
   scratch = new Scratch(60_000);
   await scratch.ask({ op: "add", nquads: LINE });
   const ending = scratch.close();
@@ -20,7 +20,7 @@ it("answers what is asked while its thread is being ended, by another thread", a
   expect(await scratch.ask({ op: "digest" })).toMatchObject({ quads: 1 });
 });
 
-it("refuses what waits when it is closed", async () => {
+it("refuses queued queries when it is closed", async () => {
   scratch = new Scratch(60_000);
   const asked = expect(scratch.ask({ op: "digest" })).rejects.toMatchObject({
     code: "QUERY_MEMORY",
@@ -37,7 +37,7 @@ it("goes on after its thread was idle and ended", async () => {
   }
 });
 
-it("has all of a graph that an endpoint takes its time to tell", async () => {
+it("reads the whole graph from a slow endpoint", async () => {
   const rows = (graph: string, count: number) =>
     Array.from({ length: count }, (_, index) =>
       JSON.stringify({

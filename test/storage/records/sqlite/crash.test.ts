@@ -59,7 +59,7 @@ const NEVER = {
 };
 
 test(
-  "after a kill at any moment every answered write is there and nothing is half written",
+  "after a kill at any time every answered write is present and no commit is partial",
   { timeout: 60_000 },
   async () => {
     const folder = mkdtempSync(join(tmpdir(), "arkgraph-crash-"));

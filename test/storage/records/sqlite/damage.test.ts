@@ -66,7 +66,8 @@ describe("a damaged file of records", () => {
   }
 
   test(
-    "never ends the process, whatever its damage, refuses with one code, and is named by the check",
+    "never ends the process, whatever its damage, is refused with one code, and is " +
+      "reported by the check",
     { timeout: 120_000 },
     async () => {
       const records = Array.from({ length: RECORDS }, (_, index) => arkOf(index));
@@ -119,7 +120,7 @@ describe("a damaged file of records", () => {
     },
   );
 
-  test("refuses the record whose text is no UTF-8 any more, and serves the others", async () => {
+  test("refuses the record whose text is not UTF-8 any more, and serves the others", async () => {
     expect(overwrite("Table 7 of the record", Buffer.from([0xff, 0xfe]))).toBeGreaterThan(0);
     const store = await openSqliteRecordStore({ file });
     try {
@@ -138,7 +139,7 @@ describe("a damaged file of records", () => {
     );
   });
 
-  test("fails the write that meets damage alone, and writes others before and after it", async () => {
+  test("fails only the write that meets damage, and writes others before and after it", async () => {
     // The search index holds the old text of a record that is changed: to take it out, its row of
     // `text` is read.
     overwrite("Table 7 of the record", Buffer.from([0xff, 0xfe]));
@@ -172,11 +173,11 @@ describe("a damaged file of records", () => {
     ]);
   });
 
-  test("finds nothing wrong with a file that is whole", async () => {
+  test("reports no damage in an intact file", async () => {
     expect(await found()).toEqual([]);
   });
 
-  test("fails reads while it is open and cut short, instead of ending the process", async () => {
+  test("fails reads when it is truncated while open, instead of ending the process", async () => {
     const store = await openSqliteRecordStore({ file });
     try {
       truncateSync(file, 3 * 4096);

@@ -31,44 +31,40 @@ describe("a group of requests in one transaction", () => {
   const checkIndex = () =>
     connection.exec("INSERT INTO search (search, rank) VALUES ('integrity-check', 1)");
 
-  test(
-    "is refused whole when SQLite ended the transaction, and the next one goes on without a " +
-      "gap",
-    () => {
-      expect(group.run([task(1, "ark:99999/a")])).toMatchObject({
-        sequence: 1,
-        answers: [{ id: 1, result: { sequence: 1 } }],
-      });
-      // As a full disk does: the transaction is gone while a request is being done.
-      connection.exec(
-        "CREATE TEMP TRIGGER full BEFORE INSERT ON main.record WHEN new.ark = " +
-          "'ark:99999/full' BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END",
-      );
-      const { answers, sequence } = group.run([
-        task(2, "ark:99999/b"),
-        task(3, "ark:99999/full"),
-        task(4, "ark:99999/c"),
-      ]);
-      expect(
-        answers.map((answer) => [
-          answer.id,
-          "error" in answer && answer.error.type === "service" && answer.error.code,
-        ]),
-      ).toEqual([
-        [2, "STORE_UNAVAILABLE"],
-        [3, "STORE_UNAVAILABLE"],
-        [4, "STORE_UNAVAILABLE"],
-      ]);
-      expect(sequence).toBe(1);
-      expect(stored()).toEqual(["ark:99999/a"]);
-      expect(group.run([task(5, "ark:99999/b")])).toMatchObject({
-        sequence: 2,
-        answers: [{ id: 5, result: { sequence: 2 } }],
-      });
-    },
-  );
+  test("is refused whole when SQLite ended the transaction, and the next one succeeds", () => {
+    expect(group.run([task(1, "ark:99999/a")])).toMatchObject({
+      sequence: 1,
+      answers: [{ id: 1, result: { sequence: 1 } }],
+    });
+    // As a full disk does: the transaction is gone while a request is being done.
+    connection.exec(
+      "CREATE TEMP TRIGGER full BEFORE INSERT ON main.record WHEN new.ark = " +
+        "'ark:99999/full' BEGIN SELECT RAISE(ROLLBACK, 'disk is full'); END",
+    );
+    const { answers, sequence } = group.run([
+      task(2, "ark:99999/b"),
+      task(3, "ark:99999/full"),
+      task(4, "ark:99999/c"),
+    ]);
+    expect(
+      answers.map((answer) => [
+        answer.id,
+        "error" in answer && answer.error.type === "service" && answer.error.code,
+      ]),
+    ).toEqual([
+      [2, "STORE_UNAVAILABLE"],
+      [3, "STORE_UNAVAILABLE"],
+      [4, "STORE_UNAVAILABLE"],
+    ]);
+    expect(sequence).toBe(1);
+    expect(stored()).toEqual(["ark:99999/a"]);
+    expect(group.run([task(5, "ark:99999/b")])).toMatchObject({
+      sequence: 2,
+      answers: [{ id: 5, result: { sequence: 2 } }],
+    });
+  });
 
-  test("keeps those that succeed when one among them is refused", () => {
+  test("commits the successful ones when one among them is refused", () => {
     const message = group.run([
       task(1, "ark:99999/a"),
       task(2, "ark:99999/a"),
@@ -91,7 +87,7 @@ describe("a group of requests in one transaction", () => {
   });
 
   test(
-    "answers and stores the same whether it is done at once or, after a refusal, each by " +
+    "answers and stores the same whether it is run at once or, after a refusal, each by " +
       "itself",
     () => {
       const statements: string[] = [];
@@ -136,8 +132,8 @@ describe("a group of requests in one transaction", () => {
   );
 
   test(
-    "leaves nothing of a refused request in tallies, back-links and search, and the newest of " +
-      "those that succeed",
+    "leaves nothing of a refused request in tallies, back-links and search, and the " +
+      "newest of the others",
     () => {
       const linking = (ark: string) =>
         create(ark, { name: `says ${ark.slice(-1)}`, links: [linkTo("ark:99999/hub")] });
@@ -170,7 +166,7 @@ describe("a group of requests in one transaction", () => {
     },
   );
 
-  test("finds in the search index what live records say, by stem", () => {
+  test("finds the text of live records in the search index, by stem", () => {
     group.run([
       {
         id: 1,
@@ -205,8 +201,8 @@ describe("a group of requests in one transaction", () => {
   });
 
   test(
-    "brings records of before, of the same group and of a large commit to one index, each in " +
-      "its last state",
+    "adds earlier records, those of the same group and of a large commit to one index, " +
+      "each in its last state",
     () => {
       const name = (index: number) => `ark:99999/m${String(index).padStart(2, "0")}`;
       // Not in the order of their identifiers; every other one is linked to, and one links to an
@@ -286,7 +282,7 @@ describe("a group of requests in one transaction", () => {
     },
   );
 
-  test("counts the time that the search index takes of a commit with a limit", () => {
+  test("counts the time of the search index against the limit of a commit", () => {
     const tail = new GroupTail(connection);
     connection.exec(
       "INSERT INTO text VALUES (1, 'One', '', '', '', ''), (2, 'Two', '', '', '', '')",

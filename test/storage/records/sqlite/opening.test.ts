@@ -62,7 +62,7 @@ describe("opening the file of records", () => {
       message: expect.stringMatching(text),
     });
 
-  test("refuses one that a newer version wrote, and leaves it as it is", async () => {
+  test("refuses one that a newer version wrote, and leaves it unchanged", async () => {
     await (await openSqliteRecordStore({ file })).close();
     const connection = new Connection(file);
     connection.pragma("user_version = 999");
@@ -71,7 +71,7 @@ describe("opening the file of records", () => {
     await refused(/newer version/);
   });
 
-  test("brings one that an older version wrote up to date, with all that is in it", async () => {
+  test("upgrades one that an older version wrote, with all its data", async () => {
     const before = await openSqliteRecordStore({ file });
     await write(before, create("ark:99999/before"));
     await before.close();
@@ -114,7 +114,7 @@ describe("opening the file of records", () => {
     await after.close();
   });
 
-  test("brings every row of schema 5 into the table of records that schema 6 makes anew", async () => {
+  test("copies every row of schema 5 into the new table of records of schema 6", async () => {
     const before = await openSqliteRecordStore({ file });
     await write(
       before,
@@ -171,7 +171,7 @@ describe("opening the file of records", () => {
     connection.close();
   });
 
-  test("drops archives of before schema 7 that hold what was deleted since, and no other", async () => {
+  test("drops archives of before schema 7 that contain deleted content, and no other", async () => {
     const archive = (letter: string) => ({
       objects: [
         {
@@ -275,19 +275,19 @@ describe("opening the file of records", () => {
     await refused(/another program/);
   });
 
-  test("refuses a folder that is not there, in one sentence", async () => {
+  test("refuses a missing folder, in one sentence", async () => {
     file = join(folder, "nowhere", "records.db");
     await refused(/check the folder/);
   });
 
-  test("refuses a second time in this process, and again after closing succeeds", async () => {
+  test("refuses a second opening in this process, and succeeds after closing", async () => {
     const store = await openSqliteRecordStore({ file });
     await refused(/in use by this process/);
     await store.close();
     await (await openSqliteRecordStore({ file })).close();
   });
 
-  test("refuses while another process has it, naming that one, and takes over when it was killed", async () => {
+  test("refuses while another process has it, naming that one, and succeeds when that was killed", async () => {
     const child = spawn(
       process.execPath,
       [fileURLToPath(new URL("writing-process.mjs", import.meta.url)), file],
@@ -304,7 +304,7 @@ describe("opening the file of records", () => {
     await store.close();
   });
 
-  test("answers what was asked before closing, and refuses what comes after", async () => {
+  test("answers requests from before closing, and refuses later ones", async () => {
     const store = await openSqliteRecordStore({ file });
     const pending = write(store, create("ark:99999/a"));
     const closing = store.close();

@@ -20,7 +20,7 @@ describe("a statement", () => {
   afterAll(() => connection.close());
   connection.exec("CREATE TABLE t (a, b)");
 
-  test("survives every JavaScript value and every number of them, in a process of its own", () => {
+  test("survives every JavaScript value and every number of them, in a separate process", () => {
     const folder = mkdtempSync(join(tmpdir(), "arkgraph-statement-"));
     try {
       const child = spawnSync(
@@ -45,7 +45,7 @@ describe("a statement", () => {
     }
   });
 
-  test("keeps what it accepts", () => {
+  test("returns the values that it accepts", () => {
     const statement = connection.prepare("SELECT ?");
     for (const value of [null, 0, -1, 1.5, 2 ** 53 - 1, "", "ü\u{1F600}\uFFFF"])
       expect(statement.get([value])).toEqual([value]);
@@ -80,7 +80,7 @@ describe("a statement", () => {
       expect(() => countPlaceholders(sql), sql).toThrow(/./);
   });
 
-  test("gives SQLite's own failures a name", () => {
+  test("names SQLite's own failures", () => {
     expect(() => connection.prepare("SELEC 1")).toThrowError(
       expect.objectContaining({ name: "StatementError", code: "SQLITE_ERROR" }),
     );
@@ -119,7 +119,7 @@ describe("a statement", () => {
     );
   });
 
-  test("answers for its own parameters, whatever was asked before", () => {
+  test("uses its own parameters, whatever was run before", () => {
     connection.exec("CREATE TABLE w (a); INSERT INTO w VALUES (1), (2), (3), (4)");
     const statement = connection.prepare<[number]>("SELECT a FROM w WHERE a > ? ORDER BY a");
     fc.assert(
@@ -173,7 +173,7 @@ describe("a statement", () => {
     expect(connection.inTransaction).toBe(false);
   });
 
-  test("takes a list as one parameter, if all of it can be stored", () => {
+  test("accepts a list as one parameter, if all of it can be stored", () => {
     expect(
       connection.prepare("SELECT value FROM json_each(?)").all([textArray(['a"b', "ü"])]),
     ).toEqual([['a"b'], ["ü"]]);

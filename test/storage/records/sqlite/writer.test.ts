@@ -20,8 +20,8 @@ const threadThat = (onMessage: string): URL => {
 };
 
 test(
-  "a writer that is asked for much at once has its thread begin before it was asked for the " +
-    "last, and in that order",
+  "a writer with many requests starts its thread's work before the last one, and in " +
+    "their order",
   async () => {
     const writer = await Writer.open(
       join(folder, "records.db"),
@@ -48,8 +48,8 @@ test(
 );
 
 test.each([1, 20, 600])(
-  "a commit of %i records, one of which is none that can be stored, is refused whole, and " +
-    "the writer goes on",
+  "a commit of %i records, one of which cannot be stored, is refused whole, and the " +
+    "writer goes on",
   async (size) => {
     const writer = await Writer.open(join(folder, "records.db"));
     try {
@@ -80,7 +80,7 @@ describe("a writer whose thread dies", () => {
     ["by an exception", "throw new Error('lost');"],
     ["by itself", "process.exit(3);"],
   ] as const) {
-    test(`${how} rejects what waits and what comes, and says that it is not healthy`, async () => {
+    test(`${how} rejects queued and new requests, and reports that it is not healthy`, async () => {
       const writer = await Writer.open(join(folder, "records.db"), threadThat(code));
       expect(writer.sequence).toBe(7);
       writer.health();
@@ -100,7 +100,7 @@ describe("a writer whose thread dies", () => {
     });
   }
 
-  test("before it is ready does not open", async () => {
+  test("before it is ready fails to open", async () => {
     const file = join(folder, "thread.mjs");
     writeFileSync(file, "throw new Error('broken');");
     await expect(

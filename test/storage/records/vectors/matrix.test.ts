@@ -85,7 +85,7 @@ const scene = fc.integer({ min: 1, max: 9 }).chain((dimension) =>
 );
 
 describe("the matrix of vectors", () => {
-  test("answers as one that is sorted through plainly, whatever was put, replaced and removed", () => {
+  test("answers as a plain scan does, whatever was put, replaced and removed", () => {
     fc.assert(
       fc.property(scene, ({ first, changes, query, kind, most }) => {
         const matrix = new Matrix(PLENTY);
@@ -111,7 +111,7 @@ describe("the matrix of vectors", () => {
     );
   });
 
-  test("is the same over several blocks, of which emptied ones are dropped", () => {
+  test("is the same over several blocks, of which empty ones are dropped", () => {
     const matrix = new Matrix(PLENTY);
     const rows = new Map<number, Row>();
     // Whole numbers that look like none in particular.
@@ -150,8 +150,8 @@ describe("the matrix of vectors", () => {
   });
 
   test(
-    "answers a hundred at most, also where all are alike, and nothing to what is no vector of " +
-      "its dimension",
+    "returns a hundred rows at most, also where all are equal, and none for a vector of " +
+      "another dimension",
     () => {
       const matrix = new Matrix(PLENTY);
       for (let id = 250; id > 0; id--) matrix.put(id, "dataset", Float32Array.of(0.6, 0.8));
@@ -164,7 +164,7 @@ describe("the matrix of vectors", () => {
     },
   );
 
-  test("takes the memory it may have and no more, and what is dropped may be taken again", () => {
+  test("takes at most its memory, and reuses the memory of dropped vectors", () => {
     // Two blocks of one number.
     const matrix = new Matrix(2 * BLOCK_ROWS * (4 + 64));
     for (let id = 1; id <= 2 * BLOCK_ROWS; id++) matrix.put(id, "dataset", Float32Array.of(1));

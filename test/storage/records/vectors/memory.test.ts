@@ -53,29 +53,23 @@ describe("the memory of vectors", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
   afterEach(() => void vi.useRealTimers());
 
-  test(
-    "is not filled again and again in vain, but is once some time has passed, or for another " +
-      "model",
-    () => {
-      const held = new VectorsInMemory(MEMORY);
-      const run = { era: "e", step: 1 };
-      expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
-      expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
-      expect(() => held.begin("m", run)).toThrow(expect.objectContaining(REFUSED));
-      vi.advanceTimersByTime(599_000);
-      expect(() => held.begin("m", { era: "e", step: 9 })).toThrow(
-        expect.objectContaining(REFUSED),
-      );
-      vi.advanceTimersByTime(2_000);
-      expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
-      expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
-      expect(held.begin("n", run)).toEqual({ step: 0, record: 0 });
-      held.take(tooMany.slice(1));
-      expect(held.nearest(EAST, "dataset")).toHaveLength(100);
-    },
-  );
+  test("is not filled again at once after a failure, but after some time, or for another model", () => {
+    const held = new VectorsInMemory(MEMORY);
+    const run = { era: "e", step: 1 };
+    expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
+    expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
+    expect(() => held.begin("m", run)).toThrow(expect.objectContaining(REFUSED));
+    vi.advanceTimersByTime(599_000);
+    expect(() => held.begin("m", { era: "e", step: 9 })).toThrow(expect.objectContaining(REFUSED));
+    vi.advanceTimersByTime(2_000);
+    expect(held.begin("m", run)).toEqual({ step: 0, record: 0 });
+    expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
+    expect(held.begin("n", run)).toEqual({ step: 0, record: 0 });
+    held.take(tooMany.slice(1));
+    expect(held.nearest(EAST, "dataset")).toHaveLength(100);
+  });
 
-  test("holds a model's vectors up to where all of a step was read, and those of one run alone", () => {
+  test("contains a model's vectors up to the last complete step, and those of one run alone", () => {
     const held = new VectorsInMemory(MEMORY);
     const run = { era: "e", step: 2 };
     held.begin("m", run);
@@ -97,7 +91,7 @@ describe("the memory of vectors", () => {
 });
 
 test(
-  "vectors that need more memory than they may have are refused by libSQL, and searches by " +
+  "vectors that need more memory than allowed are refused by libSQL, and searches by " +
     "words are not",
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-vectors-"));
@@ -122,26 +116,22 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
   });
   afterAll(() => server?.stop());
 
-  test(
-    "vectors that need more memory than they may have are refused, and searches by words are " +
-      "not",
-    async () => {
-      const store = await openPostgresRecordStore({
-        ...options,
-        url: await server.schema(),
-        vectorsMemory: MEMORY,
-      });
-      try {
-        await isBounded(store);
-      } finally {
-        await store.close();
-      }
-    },
-  );
+  test("vectors that need more memory than allowed are refused, and searches by words are not", async () => {
+    const store = await openPostgresRecordStore({
+      ...options,
+      url: await server.schema(),
+      vectorsMemory: MEMORY,
+    });
+    try {
+      await isBounded(store);
+    } finally {
+      await store.close();
+    }
+  });
 
   test(
-    "of nodes that keep vectors at one place exactly one does, and each finds what another " +
-      "kept",
+    "of two nodes that store vectors at one position exactly one does, and each finds " +
+      "those of the other",
     async () => {
       const url = await server.schema();
       const stores = await Promise.all(
@@ -191,7 +181,7 @@ describe.skipIf(!hasPostgres)("with PostgreSQL", () => {
     },
   );
 
-  test("a search by vectors says that the database is away, and is answered when it is back", async () => {
+  test("a search by vectors reports an unavailable database, and is answered when it is back", async () => {
     const store = await openPostgresRecordStore({ ...options, url: await server.schema() });
     const ask = () =>
       store.search({
