@@ -117,6 +117,28 @@ describe("a crate's metadata descriptor", () => {
     ]);
   });
 
+  it("preserves a context that is one object as one object", async () => {
+    // Without `@vocab` and without a version of RO-Crate: only the descriptor's record has it.
+    const given = {
+      name: "https://schema.org/name",
+      about: { "@id": "https://schema.org/about", "@type": "@id" },
+      Dataset: "https://schema.org/Dataset",
+    };
+    await upload(
+      await zip({
+        "ro-crate-metadata.json": metadata(
+          [{ "@id": "a.csv", "@type": "File", name: "A" }],
+          { "@id": ROOT },
+          given,
+        ),
+        "a.csv": "a",
+      }),
+    );
+    const { "@context": context } = await metadataOf();
+    expect(context).toMatchObject({ ...given, sha256: "https://schema.org/sha256" });
+    expect(Object.keys(context as object).slice(0, 3)).toEqual(Object.keys(given));
+  });
+
   it("gets a revision when an update changes it, and none when it does not", async () => {
     await upload(await whole([descriptor(), root]));
     await upload(
@@ -244,7 +266,8 @@ describe("identifiers of a crate", () => {
   it.each<[string, Json]>([
     ["a reference", { "@id": "https://orcid.org/1" }],
     ["a text", "https://orcid.org/1"],
-    ["one of several", ["https://example.org/ada", { "@id": "https://orcid.org/1" }]],
+    ["the first of several", [{ "@id": "https://orcid.org/1" }, "https://example.org/ada"]],
+    ["the last of several", ["https://example.org/ada", { "@id": "https://orcid.org/1" }]],
   ])("preserve the URL of an entity that states it as sameAs: %s", async (_form, sameAs) => {
     const person = { "@id": "https://orcid.org/1", "@type": "Person", name: "Ada", sameAs };
     await upload(await crate([person], {}, { "@id": ROOT }));

@@ -294,6 +294,18 @@ describe("intake of a crate", () => {
     });
   });
 
+  it("reads a text as a reference in reference fields only", async () => {
+    const person = { "@id": "#ada", "@type": "Person", name: "#lab", memberOf: "#lab" };
+    await rig.upload(
+      await crate([person, { "@id": "#lab", "@type": "Organization", name: "Lab" }]),
+    );
+    const records = await rig.all();
+    const [ada, lab] = ["/ada-", "/lab-"].map((part) =>
+      records.find(({ ark }) => ark.includes(part)),
+    );
+    expect(await rig.document(ada!.ark)).toMatchObject({ name: "#lab", memberOf: lab!.ark });
+  });
+
   it("reads ro-crate-metadata.json where the legacy .jsonld is beside it, with a warning", async () => {
     const submission = await rig.upload(
       await zip({

@@ -197,6 +197,33 @@ describe("a release after its sub-crates", () => {
     expect(await rig.document(SUB)).toMatchObject({ name: "Sub" });
   });
 
+  it("updates its own nested crate without treating it as a registered one", async () => {
+    await rig.upload(await release());
+    const update = await rig.upload(await release(sub({ description: "More" })), {
+      input: { update: true },
+    });
+    expect(update).toMatchObject({ status: "finished", error: null });
+    expect(update.warnings.map(({ code }) => code)).not.toContain("CRATE_LINKED");
+    expect((await rig.records.findMany([SUB]))[0]).toMatchObject({ revision: 2, crate: RELEASE });
+  });
+
+  it("resolves references to the descriptor of a registered crate", async () => {
+    await rig.upload(await alone());
+    await rig.upload(
+      await zip({
+        "ro-crate-metadata.json": metadata([], {
+          "@id": RELEASE,
+          name: "Release",
+          hasPart: [{ "@id": SUB }],
+          subjectOf: { "@id": "sub/ro-crate-metadata.json" },
+        }),
+        "sub/ro-crate-metadata.json": sub(),
+        "sub/a.csv": "1,2\n",
+      }),
+    );
+    expect(await rig.document(RELEASE)).toMatchObject({ subjectOf: { "@id": descriptorArk(SUB) } });
+  });
+
   it.skipIf(!existsSync(REAL_CRATES))(
     "is ingested after the real ones, and again as an update, without a revision",
     async () => {

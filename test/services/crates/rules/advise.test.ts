@@ -3,15 +3,15 @@ import { prepareCrate } from "../../../../src/services/crates/prepare.js";
 import { LIMITS, RO_CRATE, metadata, type Entity, type Json } from "../../../support/crates.js";
 
 const SETTINGS = { limits: LIMITS, naan: "99999", acceptedNaans: "*" };
-/** Advice on a metadata document, as code and pointer; the members are files of the archive. */
-const advice = (document: Json, members: string[] = []) =>
+const warningsOf = (document: Json, members: string[] = []) =>
   prepareCrate(
     [{ file: "ro-crate-metadata.json", folder: "", bytes: Buffer.from(JSON.stringify(document)) }],
     members.map((name) => ({ name, folder: name.endsWith("/"), size: 1 })),
     SETTINGS,
-  )
-    .findings.allWarnings()
-    .map(({ code, pointer }) => `${code} ${pointer}`);
+  ).findings.allWarnings();
+/** Advice on a metadata document, as code and pointer; the members are files of the archive. */
+const advice = (document: Json, members: string[] = []) =>
+  warningsOf(document, members).map(({ code, pointer }) => `${code} ${pointer}`);
 const DESCRIPTOR: Entity = {
   "@id": "ro-crate-metadata.json",
   "@type": "CreativeWork",
@@ -169,6 +169,9 @@ describe("advice on RO-Crate", () => {
       "TEXT_AS_REFERENCE /@graph/2/memberOf",
       "TEXT_AS_REFERENCE /@graph/3/member",
     ]);
+    expect(
+      warningsOf(metadata(texts, { hasPart: ["a.csv"] }), ["a.csv"]).map(({ message }) => message),
+    ).toContain('The memberOf is the text "#lab" (and 1 more); write a reference, {"@id": …}.');
   });
 
   it("is given for a conformsTo that names neither a profile nor a version of RO-Crate", () => {
