@@ -61,7 +61,8 @@ export class DockerClient {
       return JSON.parse(text) as T;
     } catch {
       throw new EngineAway(
-        `the container engine answered ${method} ${path} with something else than JSON`,
+        `the response of the container engine to ${method} ${path} is not JSON: check that ` +
+          "CONTAINER_HOST names a Docker-compatible engine",
       );
     }
   }
@@ -142,8 +143,8 @@ export class DockerClient {
     if (!PROXIED.has(answer.statusCode!)) return answer;
     answer.destroy();
     throw new EngineAway(
-      `the container engine cannot be reached: ${method} ${path} was answered ` +
-        `${answer.statusCode} by what is in front of it`,
+      `the container engine cannot be reached: a proxy in front of it answered ${method} ` +
+        `${path} with status ${answer.statusCode}`,
     );
   }
 }
@@ -176,7 +177,9 @@ async function gather(answer: IncomingMessage): Promise<Buffer> {
   let size = 0;
   for await (const chunk of piecesOf(answer)) {
     if ((size += chunk.byteLength) > LONGEST_ANSWER)
-      throw new EngineAway("the container engine's answer has no end");
+      throw new EngineAway(
+        `a response of the container engine has more than ${LONGEST_ANSWER} bytes`,
+      );
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);

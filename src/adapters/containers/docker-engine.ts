@@ -249,7 +249,10 @@ class DockerRun implements ContainerRun {
       ) || "{}",
     ) as { mode?: number };
     if (((mode ?? 0) & 0o007) !== 0o007)
-      throw new EngineRefusal(500, "the container engine did not open /outputs to the run's user");
+      throw new EngineRefusal(
+        500,
+        "the container engine did not make /outputs writable for the run's user",
+      );
   }
 
   async start(): Promise<void> {

@@ -105,7 +105,7 @@ export async function* writeTar(files: AsyncIterable<TarFile>): AsyncGenerator<U
       yield chunk;
     }
     if (written !== size)
-      throw new Error(`${path} has not the ${size} bytes that it is said to have`);
+      throw new Error(`${path} has another size than the ${size} bytes stated for it`);
     yield new Uint8Array(padding(size));
   }
   yield new Uint8Array(2 * BLOCK);
@@ -196,7 +196,7 @@ interface Extended {
  * @throws TarError
  */
 export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<TarEntry> {
-  const source = new ByteSource(bytes, () => new TarError("the archive ends in the middle"));
+  const source = new ByteSource(bytes, () => new TarError("the archive is truncated"));
   let extended: Extended = {};
   try {
     for (;;) {
@@ -204,7 +204,8 @@ export async function* readTar(bytes: AsyncIterable<Uint8Array>): AsyncGenerator
       if (block.every((byte) => byte === 0)) return;
       const { name, size, type } = readHeader(block);
       if (type === "x" || type === "L" || type === "K" || type === "g") {
-        if (size > LONGEST_HEADER) throw new TarError(`an extended header has ${size} bytes`);
+        if (size > LONGEST_HEADER)
+          throw new TarError(`an extended header has ${size} bytes, more than ${LONGEST_HEADER}`);
         const body = await source.take(size);
         await source.skip(padding(size));
         if (type === "x") extended = { ...extended, ...readPax(body) };
@@ -231,7 +232,7 @@ function readHeader(block: Uint8Array): { name: string | null; size: number; typ
   let sum = 8 * 0x20;
   for (let index = 0; index < READ_BLOCK; index++)
     if (index < 148 || index >= 156) sum += block[index]!;
-  if (numberAt(block, 148, 8) !== sum) throw new TarError("a header's checksum is wrong");
+  if (numberAt(block, 148, 8) !== sum) throw new TarError("the checksum of a header is wrong");
   const short = textOf(untilNul(block.subarray(0, 100)));
   const isPosix = Buffer.from(block.subarray(257, 263)).toString("latin1") === "ustar\0";
   const prefix = isPosix ? textOf(untilNul(block.subarray(345, 500))) : "";
@@ -248,10 +249,11 @@ function numberAt(block: Uint8Array, at: number, length: number): number {
     value = field.reduce((sum, byte, index) => sum * 256 + (index === 0 ? byte & 0x7f : byte), 0);
   else {
     const digits = Buffer.from(untilNul(field)).toString("latin1").trim();
-    if (!/^[0-7]*$/.test(digits)) throw new TarError("a number of a header is none");
+    if (!/^[0-7]*$/.test(digits)) throw new TarError("a header contains an invalid number");
     value = digits === "" ? 0 : Number.parseInt(digits, 8);
   }
-  if (!Number.isSafeInteger(value)) throw new TarError("a number of a header is too large");
+  if (!Number.isSafeInteger(value))
+    throw new TarError("a header contains a number that is too large");
   return value;
 }
 
@@ -271,7 +273,7 @@ function readPax(body: Uint8Array): Extended {
     if (key === "size") {
       found.size = Number(Buffer.from(value).toString("latin1"));
       if (!Number.isSafeInteger(found.size) || found.size < 0)
-        throw new TarError("a size of an extended header is none");
+        throw new TarError("an extended header contains an invalid size");
     }
     at += length;
   }
