@@ -74,7 +74,9 @@ describe("GraphQL", () => {
     );
     expect(status).toBe(400);
     expect(body.errors).toHaveLength(1);
-    expect(body.errors![0]!.message).toMatch(/graphql-transport-ws.*\/graphql\/stream/);
+    expect(body.errors![0]!.message).toMatch(
+      /WebSocket at \/graphql .*graphql-transport-ws.*server-sent events from \/graphql\/stream/,
+    );
     expect(body.errors![0]!.extensions.code).toBe("BAD_REQUEST");
     expect(server.faults).toEqual([]);
   });

@@ -86,7 +86,9 @@ describe("archives", () => {
     await expect(written(file("a", "abc", 2))).rejects.toThrow(
       /a has another size than the 2 bytes/,
     );
-    await expect(written(file("a", "abc", 4))).rejects.toThrow(/a has another size than the 4 bytes/);
+    await expect(written(file("a", "abc", 4))).rejects.toThrow(
+      /a has another size than the 4 bytes/,
+    );
   });
 
   it("that are inconsistent, truncated or too large are refused", async () => {
