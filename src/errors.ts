@@ -70,6 +70,12 @@ export const ERRORS = {
       "The owner of a group is always a member and cannot be removed; transfer the group " +
       "to another owner first.",
   },
+  PATCH_CONFLICT: {
+    status: 409,
+    meaning:
+      "A JSON Patch does not fit the record's current document: a test fails, or a pointer " +
+      "leads nowhere; nothing was changed.",
+  },
   NOT_CANCELLABLE: { status: 409, meaning: "The submission has already ended." },
   GONE: { status: 410, meaning: "The record was deleted; a tombstone says by whom and when." },
   CONTENT_DELETED: {

@@ -63,8 +63,11 @@ export const twice = (field: string): ValidationError =>
 /** Dependencies of reading a body: its limits, and the thread for large bodies. */
 type BodyReader = Pick<Deps, "config" | "documents">;
 
-/** The form of an operation's body; `either` is a file in a multipart form, or JSON. */
-type BodyForm = "json" | "form" | "multipart" | "either" | "sparql";
+/**
+ * The form of an operation's body; `either` is a file in a multipart form, or JSON. The media type
+ * of a `patch` says what its JSON means, so plain JSON is none.
+ */
+type BodyForm = "json" | "form" | "multipart" | "either" | "sparql" | "patch";
 /** Settings that bound a JSON body. */
 export type BodyLimit = Extract<
   SettingName,
@@ -90,6 +93,7 @@ export function expectedBody(
 function formOf(types: readonly string[]): BodyForm {
   if (types.includes(FORM_DATA)) return types.some(isJson) ? "either" : "multipart";
   if (types.includes(SPARQL_QUERY)) return "sparql";
+  if (types.includes(MERGE_PATCH)) return "patch";
   return types.includes(URL_ENCODED) ? "form" : "json";
 }
 
@@ -124,6 +128,8 @@ export function checkBodyType(req: IncomingMessage, form: BodyForm): void {
       "UNSUPPORTED_MEDIA_TYPE",
       `This operation reads ${FORMS[form]}, not ` +
         `${type === "" ? "a body without Content-Type" : type.slice(0, 100)}.`,
+      {},
+      form === "patch" ? { "Accept-Patch": ACCEPT_PATCH } : {},
     );
 }
 
@@ -206,12 +212,18 @@ export const mediaType = (req: IncomingMessage): string =>
 const URL_ENCODED = "application/x-www-form-urlencoded";
 const FORM_DATA = "multipart/form-data";
 const SPARQL_QUERY = "application/sparql-query";
+/** RFC 7396 and RFC 6902. */
+export const MERGE_PATCH = "application/merge-patch+json";
+export const JSON_PATCH = "application/json-patch+json";
+/** The media types of patches, as the header of that name lists them (RFC 5789, section 3.1). */
+export const ACCEPT_PATCH = `${MERGE_PATCH}, ${JSON_PATCH}`;
 const FORMS: Readonly<Record<BodyForm, string>> = {
   json: "application/json",
   form: `${URL_ENCODED} or application/json`,
   multipart: FORM_DATA,
   either: `${FORM_DATA}, application/json or application/ld+json`,
   sparql: `queries only, as ${URL_ENCODED} or ${SPARQL_QUERY}`,
+  patch: `${MERGE_PATCH} (RFC 7396) or ${JSON_PATCH} (RFC 6902)`,
 };
 const isJson = (type: string): boolean =>
   type === "application/json" || /^application\/[\w.-]+\+json$/.test(type);
@@ -219,6 +231,7 @@ const isJson = (type: string): boolean =>
 /** Whether a body of this media type is one of the form. */
 function reads(form: BodyForm, type: string): boolean {
   if (type === FORM_DATA) return form === "multipart" || form === "either";
+  if (form === "patch") return type === MERGE_PATCH || type === JSON_PATCH;
   if (form === "sparql") return type === SPARQL_QUERY || type === URL_ENCODED;
   return form !== "multipart" && (isJson(type) || (form === "form" && type === URL_ENCODED));
 }

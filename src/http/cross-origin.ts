@@ -13,6 +13,7 @@ const ALLOWED = [
   "apollo-require-preflight",
 ];
 const EXPOSED = [
+  "Accept-Patch",
   "ETag",
   "Link",
   "Content-Location",

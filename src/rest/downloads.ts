@@ -24,7 +24,9 @@ import {
   WRITE_REFUSALS,
 } from "./contract/rows.js";
 import { answerOf, bodyOf, recordExample } from "./contract/schemas.js";
+import { PATCH_BODIES, PATCH_DESCRIPTION, PATCH_REFUSALS } from "./contract/record-rows.js";
 import { sendWritten } from "./record-forms.js";
+import { patchRecord } from "./records.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";
 
 const KIND = KINDS.datadownload;
@@ -143,6 +145,23 @@ export const DOWNLOADS: readonly ContractRow[] = [
     refusals: [...UPLOADS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
   },
   {
+    method: "patch",
+    path: "/datadownload/ark:{NAAN}/{download_id}",
+    operationId: "patch_datadownload",
+    tag: "files",
+    summary: "Change parts of the metadata of a file",
+    description: `${PATCH_DESCRIPTION} While content is stored, its measured values stay too.`,
+    parameters: [...arkPath(ARK, "download_id"), IF_MATCH],
+    body: PATCH_BODIES,
+    answer: {
+      description: "The changed record.",
+      content: json(answerOf(KIND), RECORD, "DataDownloadRecord"),
+      headers: HEADERS,
+    },
+    token: "required",
+    refusals: PATCH_REFUSALS,
+  },
+  {
     method: "delete",
     path: "/datadownload/ark:{NAAN}/{download_id}",
     operationId: "delete_datadownload",
@@ -253,6 +272,7 @@ export const downloadOperations: Handlers = {
   register_download: register,
   upload_datadownload: upload,
   update_datadownload: update,
+  patch_datadownload: (request) => patchRecord(request, "datadownload"),
   delete_datadownload: async (request) => {
     const context = signedIn(request.context);
     sendWritten(

@@ -8,7 +8,12 @@ import { sendBytes } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import { KINDS } from "../model/kinds.js";
 import { packageRoot } from "../package-root.js";
-import { representationsOf } from "./contract/record-rows.js";
+import {
+  PATCH_BODIES,
+  PATCH_DESCRIPTION,
+  PATCH_REFUSALS,
+  representationsOf,
+} from "./contract/record-rows.js";
 import {
   arkPath,
   BACKLINKS,
@@ -129,6 +134,23 @@ export const IDENTIFIERS: readonly ContractRow[] = [
       "EMAIL_TAKEN",
       "REVISION_MISMATCH",
     ],
+  },
+  {
+    method: "patch",
+    path: "/ark:{NAAN}/{postfix}",
+    operationId: "patch_ark",
+    tag: "identifiers",
+    summary: "Change parts of a record of any kind",
+    description: PATCH_DESCRIPTION,
+    parameters: [...arkPath(ARK), IF_MATCH],
+    body: PATCH_BODIES,
+    answer: {
+      description: "The changed record.",
+      content: json(ANY, EXAMPLE, "DatasetRecord"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
+    token: "required",
+    refusals: PATCH_REFUSALS,
   },
   {
     method: "delete",

@@ -3,7 +3,7 @@ import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
-import { readJson } from "../http/body.js";
+import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, streamJsonArray } from "../http/reply.js";
 import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark.js";
@@ -27,7 +27,7 @@ import { arkOf, type Handler, type Handlers, type RestRequest, splitTarget } fro
 const records = new RecordResolver();
 const crates = new CrateResolver();
 
-/** List, create, update, fetch and delete of one kind; the same five for every kind with a path. */
+/** List, create, replace, patch, fetch and delete of one kind; the same six for every kind with a path. */
 export function recordHandlers(kind: KindName): Handlers {
   const resolver = KIND_RESOLVERS[kind];
   const open = kind === "user";
@@ -92,6 +92,7 @@ export function recordHandlers(kind: KindName): Handlers {
         ),
       );
     },
+    [`patch_${kind}`]: (request) => patchRecord(request, kind),
     [`get_${kind}`]: (request) => getRecord(request, kind),
     [`delete_${kind}`]: (request) => remove(request, kind),
   };
@@ -122,6 +123,16 @@ async function viewAsked(
   const after = backlinks === undefined ? undefined : readBacklinkCursor(backlinks);
   const record = await (kind === undefined ? records : KIND_RESOLVERS[kind]).read(ark, context);
   return viewOf(context.deps, record, context.caller, after);
+}
+
+/** The record that the path names, changed by a patch whose media type says what it means. */
+export async function patchRecord(request: RestRequest, kind?: KindName): Promise<void> {
+  const { req } = request;
+  const context = signedIn(request.context);
+  const body = await readJson(req, context.deps);
+  const patch = mediaType(req) === JSON_PATCH ? { operations: body } : { merge: body };
+  const options = { kind, expectedRevision: expectedRevision(req) };
+  sendWritten(request, await records.update(arkOf(request), patch, options, context));
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {
@@ -233,10 +244,11 @@ export const resolverOperations: Handlers = {
       ),
     );
   },
+  patch_ark: (request) => patchRecord(request),
   delete_ark: (request) => remove(request),
 };
 
-/** Kinds that come from archives and files have fewer of the five. */
+/** Kinds that come from archives and files have fewer of the six. */
 const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   rocrate: ["list", "delete"],
   datadownload: ["list", "get"],

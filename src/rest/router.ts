@@ -9,7 +9,13 @@ import {
 } from "openapi-backend";
 import { ServiceError, ValidationError } from "../errors.js";
 import { contextOf } from "../graphql/resolvers/context.js";
-import { type BodyLimit, checkBodyHeaders, expectedBody, type ExpectedBody } from "../http/body.js";
+import {
+  ACCEPT_PATCH,
+  type BodyLimit,
+  checkBodyHeaders,
+  expectedBody,
+  type ExpectedBody,
+} from "../http/body.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../http/client.js";
 import type { EventStreams } from "../http/event-streams.js";
 import { lookupArk } from "../identifiers/ark.js";
@@ -342,7 +348,16 @@ export function restHandler(
         const sentence =
           `${target.path.slice(0, 200)} does not support the method ${req.method}; use ` +
           `${allow}.`;
-        throw new ServiceError("METHOD_NOT_ALLOWED", sentence, {}, { Allow: allow });
+        const patched = meanings.some(({ methods }) => methods.includes("PATCH"));
+        throw new ServiceError(
+          "METHOD_NOT_ALLOWED",
+          sentence,
+          {},
+          {
+            Allow: allow,
+            ...(patched ? { "Accept-Patch": ACCEPT_PATCH } : {}),
+          },
+        );
       }
       const operationId = match.operationId!;
       onMatch?.(req, operationId);

@@ -169,6 +169,7 @@ const KIND_ROWS = Object.fromEntries(
     [`history_${kind}`, READ],
     [`create_${kind}`, { write: "claim" }],
     [`update_${kind}`, { write: "replace" }],
+    [`patch_${kind}`, { write: "replace" }],
     [`delete_${kind}`, { write: "delete" }],
   ]),
 );
@@ -215,6 +216,7 @@ const REST: Record<string, Row> = {
   get_datadownload: { read: true, queries: FORMS, twin: "dataDownload" },
   history_datadownload: READ,
   update_datadownload: { write: "replace" },
+  patch_datadownload: { write: "replace" },
   delete_datadownload: { write: "delete" },
   download_datadownload: READ,
   download_dataset: READ,
@@ -251,6 +253,7 @@ const REST: Record<string, Row> = {
     twin: "record",
   },
   update_ark: { write: "replace" },
+  patch_ark: { write: "replace" },
   delete_ark: { write: "delete" },
   resolve_history: READ,
   search_basic: {
@@ -516,6 +519,8 @@ const GRAPHQL_TYPE: Partial<Record<KindName, string>> = {
   software: "Software",
 };
 
+const JSON_PATCH = { "Content-Type": "application/json-patch+json" };
+
 const WRITES: Record<string, Write> = {
   delete: (target, actor, state) => ({
     rest: [
@@ -550,6 +555,8 @@ const WRITES: Record<string, Write> = {
         ? { owner: world.people.owner.id, members: [world.people.member.id] }
         : {}),
     });
+    // As a patch, so that it meets the rules that the replacement meets.
+    const whole = [{ op: "replace", path: "", value: document }];
     return {
       rest: [
         ["update_ark", { json: document }],
@@ -557,6 +564,8 @@ const WRITES: Record<string, Write> = {
           `update_${kind}`,
           kind === "datadownload" ? { json: document } : { path: `/${kind}`, json: document },
         ],
+        ["patch_ark", { json: whole, headers: JSON_PATCH }],
+        [`patch_${kind}`, { json: whole, headers: JSON_PATCH }],
       ],
       graphql: () =>
         graphql(

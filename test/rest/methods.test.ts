@@ -19,8 +19,8 @@ describe("Allow names the methods of the operation that the path ends in, and no
     ["PUT", "/datadownload/ark:99999/x/download", "GET, HEAD"],
     ["POST", "/group/ark:99999/x/addUser", "PUT"],
     ["GET", "/rocrate/ai-ready-score/ark:99999/x/rescore", "POST"],
-    ["POST", "/dataset/ark:99999/x", "DELETE, GET, HEAD"],
-    ["POST", "/project/ark:99999/a/b", "DELETE, GET, HEAD"],
+    ["POST", "/dataset/ark:99999/x", "DELETE, GET, HEAD, PATCH"],
+    ["POST", "/project/ark:99999/a/b", "DELETE, GET, HEAD, PATCH"],
     ["DELETE", "/project/ark:99999/a/b/history", "GET, HEAD"],
   ])("%s %s: %s", async (method, path, allow) => {
     const answer = await server.request(method, path, { token: ada.token });
@@ -59,7 +59,10 @@ describe("Allow names the methods of the operation that the path ends in, and no
     const refused = await server.request("POST", "/dataset/ark:99999/study/history", {
       token: ada.token,
     });
-    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "DELETE, GET, HEAD"]);
+    expect([refused.status, refused.headers.get("allow")]).toEqual([
+      405,
+      "DELETE, GET, HEAD, PATCH",
+    ]);
     expect((await server.request("GET", "/dataset/ark:99999/study/history")).body).toEqual({
       "@id": "ark:99999/study/history",
     });

@@ -33,6 +33,7 @@ import {
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/replace.js";
+import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
@@ -279,6 +280,19 @@ export class RecordResolver {
   ): Promise<RecordView> {
     await countWrite(context);
     return replaceRecordAt(context.deps, ark, document, context.caller, options);
+  }
+  /**
+   * Changes parts of a record, of any kind or of the kind that the caller names.
+   * @throws as {@link updateRecord}
+   */
+  async update(
+    ark: Ark,
+    patch: RecordPatch,
+    options: { kind?: KindName | undefined; expectedRevision?: number | undefined },
+    context: SignedIn,
+  ): Promise<RecordView> {
+    await countWrite(context);
+    return updateRecord(context.deps, ark, patch, context.caller, options);
   }
   /** @throws ServiceError as {@link removeRecord} */
   async remove(ark: Ark, options: RemoveOptions, context: SignedIn): Promise<RecordView> {

@@ -110,6 +110,16 @@ function responseOf(status: number): JsonObject {
     ...(status === 405
       ? { headers: { Allow: { description: "Methods of the path.", schema: { type: "string" } } } }
       : {}),
+    ...(status === 415
+      ? {
+          headers: {
+            "Accept-Patch": {
+              description: "Media types of patches, where the operation is PATCH.",
+              schema: { type: "string" },
+            },
+          },
+        }
+      : {}),
     ...(status === 429 || status === 503
       ? {
           headers: {

@@ -19,6 +19,7 @@ import {
   NOT_MODIFIED,
   path,
   REVISION,
+  schemaRef,
   TOMBSTONE,
   WRITE_REFUSALS,
 } from "./rows.js";
@@ -27,12 +28,13 @@ import { answerOf, bodyOf, recordExample } from "./schemas.js";
 const HEADERS = ["ETag", "X-Publication-Status"] as const;
 const READ_REFUSALS = [...FIND_REFUSALS, "NOT_ACCEPTABLE"] as const;
 
-/** The five operations of a kind. Differences of a kind are stated where they apply. */
+/** The six operations of a kind. Differences of a kind are stated where they apply. */
 function recordRows(kind: Kind): ContractRow[] {
   return [
     listOperation(kind),
     createOperation(kind),
     updateOperation(kind),
+    patchOperation(kind),
     getOperation(kind),
     deleteOperation(kind),
   ];
@@ -120,6 +122,56 @@ function updateOperation(kind: Kind): ContractRow {
       "WRONG_KIND",
       "REVISION_MISMATCH",
     ],
+  };
+}
+
+/** The bodies of a patch, and what they may be refused with. */
+export const PATCH_BODIES: Readonly<Record<string, MediaTypeObject>> = {
+  "application/merge-patch+json": {
+    schema: schemaRef("MergePatch"),
+    example: { description: "Described anew, by a patch.", url: null },
+    exampleName: "MergePatch",
+  },
+  "application/json-patch+json": {
+    schema: schemaRef("JsonPatch"),
+    example: [
+      { op: "test", path: "/description", value: "Described anew, by a patch." },
+      { op: "replace", path: "/description", value: "Described once more, by a patch." },
+      { op: "add", path: "/alternateName", value: "Patched" },
+    ],
+    exampleName: "JsonPatch",
+  },
+};
+export const PATCH_DESCRIPTION =
+  "Changes what the patch names and leaves the rest. The patch applies to the record as `GET` " +
+  "answers it; the result is stored as `PUT` would store it. `@id` and `@type` stay. A patch " +
+  "that changes nothing creates no revision.";
+export const PATCH_REFUSALS = [
+  ...WRITE_REFUSALS,
+  ...BODY_REFUSALS,
+  ...FIND_REFUSALS,
+  "PATCH_CONFLICT",
+  "REVISION_MISMATCH",
+] as const;
+
+function patchOperation(kind: Kind): ContractRow {
+  const example = recordExample(kind);
+  return {
+    method: "patch",
+    path: `/${kind.path}/ark:{NAAN}/{postfix}`,
+    operationId: `patch_${kind.name}`,
+    tag: "records",
+    summary: `Change parts of ${article(kind)}`,
+    description: PATCH_DESCRIPTION,
+    parameters: [...arkPath(example["@id"] as string), IF_MATCH],
+    body: PATCH_BODIES,
+    answer: {
+      description: "The changed record.",
+      content: json(answerOf(kind), example, `${kind.typeName}Record`),
+      headers: HEADERS,
+    },
+    token: "required",
+    refusals: PATCH_REFUSALS,
   };
 }
 

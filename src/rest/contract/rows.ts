@@ -6,7 +6,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
  * {@link import("./document.js").openApiDocument} prints it.
  */
 export interface ContractRow {
-  readonly method: "get" | "post" | "put" | "delete";
+  readonly method: "get" | "post" | "put" | "patch" | "delete";
   /** Template below the base URL. `{postfix}` may hold slashes. */
   readonly path: string;
   /** Stable: the router and generated clients use it as the name of the operation. */

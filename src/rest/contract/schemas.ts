@@ -3,6 +3,7 @@ import { withDefaults, withoutSecrets } from "../../model/defaults.js";
 import { EXAMPLES } from "../../model/examples.js";
 import type { JsonObject } from "../../model/field.js";
 import { inputSchema, recordSchema } from "../../model/json-schema.js";
+import { MAX_PATCH_OPERATIONS } from "../../model/json/patch.js";
 import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { schemaRef } from "./rows.js";
@@ -168,6 +169,32 @@ export function answerOf(kind: Kind): JsonObject {
 export const recordExample = (kind: Kind): JsonObject =>
   withDefaults(kind, withoutSecrets(kind, EXAMPLES[kind.name]));
 
+/** Bodies of `PATCH`. */
+const PATCH_SCHEMAS: JsonObject = {
+  MergePatch: {
+    type: "object",
+    description:
+      "JSON Merge Patch (RFC 7396): members of the record with their new values. `null` removes " +
+      "a member; lists are replaced whole.",
+    additionalProperties: true,
+  },
+  JsonPatch: {
+    type: "array",
+    description: "JSON Patch (RFC 6902). All operations apply, or none.",
+    maxItems: MAX_PATCH_OPERATIONS,
+    items: {
+      type: "object",
+      required: ["op", "path"],
+      properties: {
+        op: { type: "string", enum: ["add", "remove", "replace", "move", "copy", "test"] },
+        path: { type: "string", description: "JSON pointer (RFC 6901)." },
+        from: { type: "string", description: "JSON pointer: of `move` and `copy`." },
+        value: { description: "Any JSON: of `add`, `replace` and `test`." },
+      },
+    },
+  },
+};
+
 /** `components.schemas`. */
 export function componentSchemas(): JsonObject {
   const schemas: JsonObject = {};
@@ -175,7 +202,13 @@ export function componentSchemas(): JsonObject {
     if (!kind.loose) schemas[kind.typeName] = inputSchema(kind);
     schemas[`${kind.typeName}Record`] = { ...recordSchema(kind), title: `${kind.typeName}Record` };
   }
-  return { ...schemas, ...SERVICE_SCHEMAS, ...CRATE_PLAN_SCHEMAS, ...ERROR_SCHEMAS };
+  return {
+    ...schemas,
+    ...PATCH_SCHEMAS,
+    ...SERVICE_SCHEMAS,
+    ...CRATE_PLAN_SCHEMAS,
+    ...ERROR_SCHEMAS,
+  };
 }
 
 /** Names of the validation schemas: clients of such services were generated from these names. */

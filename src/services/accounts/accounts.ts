@@ -185,17 +185,21 @@ export async function accountToUpdate(
   document: JsonObject,
 ): Promise<AccountChange> {
   const account = await deps.records.accountOf(user);
-  const password = document["password"] as string;
-  const same = await verifyPassword(account?.passwordHash, password);
+  // A patch leaves the password out.
+  const sent = document["password"] as string | undefined;
+  const same = sent === undefined || (await verifyPassword(account?.passwordHash, sent));
+  const password = same ? undefined : sent;
   const email = emailOf(document, account?.email);
-  if (!same) checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
+  if (password !== undefined) checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
   const right = await adminRight(deps, document["adminToken"]);
   return {
     op: "update",
     user,
     email,
     ...right,
-    ...(same ? {} : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
+    ...(password === undefined
+      ? {}
+      : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { ServiceError, ValidationError } from "../../errors.js";
+import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, mintArk, parseArk } from "../../identifiers/ark.js";
 import { claimableArk } from "../../identifiers/claimable.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/defaults.js";
@@ -177,16 +177,33 @@ interface Checked {
  * @param at where the document is in the client's request
  * @param options.path the identifier elsewhere in the request; the document's own must be the same
  * @param options.isNew the document's identifier is to be registered
+ * @param options.secretsStay secrets that the document leaves out stay as they are
+ * @param options.broken rules that were found broken before
  * @throws ValidationError
  */
 export function checked(
   kind: KindName,
   input: JsonValue | undefined,
   at: readonly (string | number)[] = ["body"],
-  { path, isNew = false }: { path?: Ark | undefined; isNew?: boolean } = {},
+  {
+    path,
+    isNew = false,
+    secretsStay = false,
+    broken = [],
+  }: {
+    path?: Ark | undefined;
+    isNew?: boolean;
+    secretsStay?: boolean;
+    broken?: readonly ValidationItem[];
+  } = {},
 ): Checked {
   const value = normalizeInput(KINDS[kind], input);
-  const problems = validateRecord(KINDS[kind], value, at);
+  const mayLack = ({ loc, type }: ValidationItem): boolean =>
+    secretsStay && type === "missing" && KINDS[kind].fields[loc.at(-1)!]?.secret === true;
+  const problems = [
+    ...broken,
+    ...validateRecord(KINDS[kind], value, at).filter((item) => !mayLack(item)),
+  ];
   if (kind === "schema" && isObject(value) && isObject(value["properties"]))
     problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
   const id = isObject(value) ? value["@id"] : undefined;

@@ -168,7 +168,6 @@ export async function replaceRecord(
   expectedRevision?: number,
   path?: Ark,
 ): Promise<RecordView> {
-  const kind = KINDS[kindName];
   const { document, ark: named } = checked(kindName, input, ["body"], { path });
   const ark = path ?? named;
   if (!ark)
@@ -186,35 +185,52 @@ export async function replaceRecord(
       );
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);
-    refuseUnknownContexts(kind, document, () => parseDocument(record.document));
-    const own = await withoutDerived(deps, record, withoutSecrets(kind, document));
-    const stored = withDefaults(kind, own, record.ark);
-    const owner = kindName === "user" ? null : ownerOf(stored);
-    if (kindName !== "user") await assertOwnerAndMembers(deps, who, record, stored, owner);
-    const account =
-      kindName === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
-    const content =
-      kindName === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
-    const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, owner);
-    await deps.records.commit({
-      by: who.user,
-      at: Date.now(),
-      records: [
-        {
-          op: "replace",
-          ark: record.ark,
-          ifRevision: record.revision,
-          changed: await changedBetween(deps, record.document, state.document),
-          ...state,
-          ...ownerOfLoose(kind, record, state),
-          ...(content ? { objects: content.objects } : {}),
-        },
-      ],
-      ...(account ? { account } : {}),
-    });
-    const [after] = await deps.records.findMany([record.ark]);
-    return viewOf(deps, after!, who);
+    return replaceFound(deps, record, document, who);
   });
+}
+
+/**
+ * Stores a document as the next state of a record. {@link checked} has accepted the document, and
+ * the caller may change the record.
+ * @param seen the document that the caller began with, where it was read for this write
+ * @throws ValidationError; ServiceError `FORBIDDEN`, `REVISION_MISMATCH`
+ */
+export async function replaceFound(
+  deps: Deps,
+  record: StoredRecord,
+  document: JsonObject,
+  who: Caller,
+  seen?: JsonObject,
+): Promise<RecordView> {
+  const kind = KINDS[record.kind];
+  refuseUnknownContexts(kind, document, () => parseDocument(record.document));
+  const own = await withoutDerived(deps, record, withoutSecrets(kind, document), seen);
+  const stored = withDefaults(kind, own, record.ark);
+  const owner = kind.name === "user" ? null : ownerOf(stored);
+  if (kind.name !== "user") await assertOwnerAndMembers(deps, who, record, stored, owner);
+  const account =
+    kind.name === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
+  const content =
+    kind.name === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
+  const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, owner);
+  await deps.records.commit({
+    by: who.user,
+    at: Date.now(),
+    records: [
+      {
+        op: "replace",
+        ark: record.ark,
+        ifRevision: record.revision,
+        changed: await changedBetween(deps, record.document, state.document),
+        ...state,
+        ...ownerOfLoose(kind, record, state),
+        ...(content ? { objects: content.objects } : {}),
+      },
+    ],
+    ...(account ? { account } : {}),
+  });
+  const [after] = await deps.records.findMany([record.ark]);
+  return viewOf(deps, after!, who);
 }
 
 /** The next state. Fields that only the registry sets keep their current values, or stay absent. */
@@ -280,19 +296,22 @@ const ownerOfLoose = (
   owner: kind.loose ? (state.owner ?? record.owner) : state.owner,
 });
 
-/** Derived entries that a client sends back as it read them are not its own statements. */
+/**
+ * Derived entries that a client sends back as it read them are not its own statements.
+ * @param seen the record as it was read for this write; absent: it is read here
+ */
 async function withoutDerived(
   deps: Deps,
   record: StoredRecord,
   document: JsonObject,
+  seen?: JsonObject,
 ): Promise<JsonObject> {
   const fields = Object.entries(KINDS[record.kind].fields).filter(
     ([name, field]) => field.backlink && Array.isArray(document[name]),
   );
   if (fields.length === 0 || record.newestBacklink === 0) return document;
   const stated = parseDocument(record.document);
-  const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
-  const shown = parseDocument(view!.bytes);
+  const shown = seen ?? (await everythingOf(deps, record));
   const own = { ...document };
   for (const [name] of fields) {
     const before = new Set(keys(stated[name]));
@@ -306,6 +325,12 @@ async function withoutDerived(
     own[name] = untouched && Object.hasOwn(stated, name) ? stated[name]! : left;
   }
   return own;
+}
+
+/** The record with derived entries and what only its account sees. */
+async function everythingOf(deps: Deps, record: StoredRecord): Promise<JsonObject> {
+  const [view] = await viewsOf(deps, [record], { user: record.ark, admin: true });
+  return parseDocument(view!.bytes);
 }
 
 const keyOf = (entry: JsonValue): string => {

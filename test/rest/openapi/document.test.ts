@@ -7,7 +7,7 @@ interface Node {
   readonly [key: string]: Node;
 }
 const document = openApiDocument() as unknown as Node;
-const METHODS = ["get", "post", "put", "delete"];
+const METHODS = ["get", "post", "put", "patch", "delete"];
 const operations = Object.entries(document["paths"]!).flatMap(([path, item]) =>
   Object.entries(item)
     .filter(([method]) => METHODS.includes(method))
@@ -82,7 +82,7 @@ const EXPECTED = [
   "token",
   "login",
   ...KIND.flatMap((kind) =>
-    ["list", "create", "update", "get", "delete"].map((verb) => `${verb}_${kind}`),
+    ["list", "create", "update", "patch", "get", "delete"].map((verb) => `${verb}_${kind}`),
   ),
   "get_project_of_organization",
   "me",
@@ -111,6 +111,7 @@ const EXPECTED = [
   "view_content",
   "resolve_ark",
   "update_ark",
+  "patch_ark",
   "delete_ark",
   "query_evidence",
   "sparql_get",
@@ -131,6 +132,7 @@ const EXPECTED = [
   "register_download",
   "upload_datadownload",
   "update_datadownload",
+  "patch_datadownload",
   "delete_datadownload",
   "add_group_user",
   "remove_group_user",
@@ -273,7 +275,7 @@ describe("operations that need a token", () => {
         (parameter) => (followed(parameter)["name"] as unknown) === "Authorization",
       ),
     );
-    const verbs = ["list", "create", "update", "get", "delete"];
+    const verbs = ["list", "create", "update", "patch", "get", "delete"];
     expect(declaring.map(({ operation }) => operation["operationId"]).toSorted()).toEqual(
       [
         ...verbs.map((verb) => `${verb}_project`),
