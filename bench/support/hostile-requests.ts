@@ -159,8 +159,8 @@ const DOCUMENTS: Readonly<Record<string, (roll: Roll) => string>> = {
   comments: (roll) => `${"#\n".repeat(pick(roll, [30_000, 500_000]))}{ me { id } }`,
   brackets: () => `{ record(id: ${"[".repeat(1_900)}`,
   "a list": () =>
-    `mutation { createDataset(input: { additionalProperties: { x: [${"1,".repeat(1_900)}] } ` +
-    "}) { id } }",
+    'mutation { createDataset(input: { name: "x", description: "x", owner: "x", ' +
+    `additionalProperties: { x: [${"1,".repeat(1_900)}] } }) { id } }`,
   depth: () => `{ record(id: "ark:99999/x") ${"{ owner ".repeat(200)}{ id }${" }".repeat(200)} }`,
   failures: () =>
     "{ datasets(first: 1000) { nodes { " +
@@ -236,8 +236,9 @@ const ENTRIES: readonly (readonly [weight: number, entry: Entry])[] = [
       const { name, body } = documentOf(roll, target);
       const query = pick(roll, [
         "mutation ($d: DatasetInput!) { createDataset(input: $d) { id } }",
-        'mutation ($d: JSON!) { createDataset(input: { name: "x", additionalProperties: $d ' +
-          "}) { id document } }",
+        'mutation ($d: JSON!) { createDataset(input: { name: "x", description: "A hostile one", ' +
+          'owner: "ark:99999/x", additionalProperties: $d }) { id document } }',
+        'mutation ($d: JSON!) { updateRecord(input: { id: "ark:99999/x", patch: $d }) { id } }',
         'query ($d: JSON!) { validate(document: $d, kind: "dataset") { conforms } }',
         "query ($d: String!) { me { id } }",
       ]);

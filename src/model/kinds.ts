@@ -376,11 +376,18 @@ const computation: Kind = {
       "Command line, as one string or as a list of arguments.",
       { required: true, nullable: true },
     ),
-    usedSoftware: text("evi:usedSoftware", "Software that was run.", {
-      required: true,
-      link: true,
-    }),
-    usedDataset: text("evi:usedDataset", "Dataset that was read.", { required: true, link: true }),
+    usedSoftware: custom(
+      "stringOrList",
+      "evi:usedSoftware",
+      "Software that was run: one identifier, or a list of several.",
+      { required: true, link: true },
+    ),
+    usedDataset: custom(
+      "stringOrList",
+      "evi:usedDataset",
+      "Dataset that was read: one identifier, or a list of several.",
+      { required: true, link: true },
+    ),
     containerId: text("schema:containerId", "Identifier of the container of the run.", {
       required: true,
       nullable: true,

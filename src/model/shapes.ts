@@ -166,7 +166,8 @@ function propertyShape(
 }
 
 /** An empty list states nothing, so the graph cannot be required to hold a list. */
-const isList = (field: Field): boolean => field.json === "stringList" || field.json === "list";
+const isList = (field: Field): boolean =>
+  field.json === "stringList" || field.json === "stringOrList" || field.json === "list";
 
 /** The form of a value in any record: a reference where one belongs, a valid date. */
 function storedType(field: Field): Statements {

@@ -310,6 +310,7 @@ const MUTATIONS: Record<string, string> = {
     ].flatMap((type) => [
       [`create${type}`, "claim"],
       [`update${type}`, "replace"],
+      [`replace${type}`, "replace"],
     ]),
   ),
   addGroupMember: "addMember",
@@ -323,6 +324,7 @@ const MUTATIONS: Record<string, string> = {
   publish: "publish",
   registerDownload: "register",
   rescoreCrate: "rescore",
+  updateRecord: "replace",
   uploadCrate: "claimByCrate",
   uploadCrateMetadata: "claimByMetadata",
   validateTable: "table",
@@ -481,6 +483,8 @@ type Write = (
 ) => {
   rest: [operationId: string, Call][];
   graphql: () => Promise<Received>;
+  /** Other mutations of the same rights. */
+  more?: [mutation: string, () => Promise<Received>][];
   states?: readonly State[];
 };
 const ownerOf = (actor: Actor) =>
@@ -569,11 +573,21 @@ const WRITES: Record<string, Write> = {
       ],
       graphql: () =>
         graphql(
-          `mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { update${GRAPHQL_TYPE[kind]}(input: ` +
+          `mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { replace${GRAPHQL_TYPE[kind]}(input: ` +
             "$i) { id document } }",
           { i: input(document) },
           actor,
         ),
+      // A patch leaves what a crate stated otherwise than clients may, so it is refused there.
+      more: (state === "crateMember" ? [] : [GRAPHQL_TYPE[kind]!, "Record"]).map((type) => [
+        `update${type}`,
+        () =>
+          graphql(
+            `mutation ($i: Update${type}Input!) { update${type}(input: $i) { id document } }`,
+            { i: { id: target, patch: { name: document["name"] } } },
+            actor,
+          ),
+      ]),
       states: STATES.filter((each) => each !== "crate"),
     };
   },
@@ -715,6 +729,8 @@ describe("writing", () => {
             });
           }
           await run("GraphQL", () => WRITES[name]!(target, actor, state).graphql());
+          for (const [index, [what]] of (WRITES[name]!(target, actor, state).more ?? []).entries())
+            await run(what, () => WRITES[name]!(target, actor, state).more![index]![1]());
           if (new Set(seen.map(([, verdict]) => verdict)).size > 1)
             differences.push(
               `${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`,

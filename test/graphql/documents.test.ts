@@ -295,7 +295,7 @@ describe("an error", () => {
     });
     const [number] = await errorsOf(
       "mutation ($input: UserInput!) { createUser(input: $input) { id } }",
-      { input: { password: 31337 } },
+      { input: { email: "a@b.example", password: 31337 } },
     );
     expect(number).toMatchObject({
       extensions: { detail: [{ loc: ["body", "variables", "input", "password"] }] },

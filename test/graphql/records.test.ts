@@ -123,13 +123,13 @@ describe.each(WRITABLE)("a %s", (kind) => {
       ).body,
     ).toEqual({ ...rest.body, "@id": `${String(body["@id"])}x` });
     const changed = await mutate(
-      "update",
+      "replace",
       kind,
       { ...body, name: "Changed" },
       ada.token,
       ", expectedRevision: 1",
     );
-    expect(changed.body.data[`update${KINDS[kind].typeName}`]).toMatchObject({
+    expect(changed.body.data[`replace${KINDS[kind].typeName}`]).toMatchObject({
       revision: 2,
       document: { name: "Changed" },
     });
@@ -145,7 +145,12 @@ describe.each(WRITABLE)("a %s", (kind) => {
         id: body["@id"],
         name: "Changed",
         owner: { id: ada.id },
-        additionalProperties: { extra: { deep: [1, null] } },
+        additionalProperties: {
+          extra: { deep: [1, null] },
+          ...(kind === "schema"
+            ? { additionalProperties: rest.body["additionalProperties"]! }
+            : {}),
+        },
         history: {
           nodes: [
             { revision: 2, action: "update", by: ada.id, changed: ["/name"] },
@@ -172,10 +177,10 @@ describe.each(WRITABLE)("a %s", (kind) => {
       ["create", "POST", body, ada.token, "", {}],
       ["create", "POST", bodyOf(kind, ada.id), undefined, "", {}],
       ["create", "POST", bodyOf(kind, ada.id), bob.token, "", {}],
-      ["update", "PUT", bodyOf(kind, ada.id), ada.token, "", {}],
-      ["update", "PUT", { ...body, name: "n" }, bob.token, "", {}],
+      ["replace", "PUT", bodyOf(kind, ada.id), ada.token, "", {}],
+      ["replace", "PUT", { ...body, name: "n" }, bob.token, "", {}],
       [
-        "update",
+        "replace",
         "PUT",
         { ...body, name: "n" },
         ada.token,
@@ -234,13 +239,13 @@ describe("the type of a kind that has one only", () => {
       const { data } = (await mutate("create", kind, body, ada.token)).body;
       expect(data[`create${KINDS[kind].typeName}`]).toMatchObject({ document: { "@type": type } });
       expect(
-        (await mutate("update", kind, { ...body, name: "Without a type" }, ada.token)).body.data[
-          `update${KINDS[kind].typeName}`
+        (await mutate("replace", kind, { ...body, name: "Without a type" }, ada.token)).body.data[
+          `replace${KINDS[kind].typeName}`
         ],
       ).toMatchObject({ document: { "@type": type, name: "Without a type" } });
       for (const other of ["evi:Software", null])
         expect(
-          (await mutate("update", kind, { ...body, "@type": other }, ada.token)).body.errors![0]!
+          (await mutate("replace", kind, { ...body, "@type": other }, ada.token)).body.errors![0]!
             .extensions,
         ).toMatchObject({
           code: "VALIDATION",
@@ -267,8 +272,8 @@ describe("values", () => {
     expect(
       await code(
         server.graphql(
-          "mutation ($n: JSON) { createDataset(input: {additionalProperties: {n: " +
-            "12345678901234567890, m: $n}}) { id } }",
+          'mutation ($n: JSON) { createDataset(input: {name: "n", description: "enough", ' +
+            `owner: "${ada.id}", additionalProperties: {n: 12345678901234567890, m: $n}}) { id } }`,
           {},
           ada.token,
         ),
@@ -307,7 +312,8 @@ describe("values", () => {
   });
   it("in additionalProperties must be an object", async () => {
     const { body } = await server.graphql(
-      "mutation { createDataset(input: {additionalProperties: [1]}) { id } }",
+      'mutation { createDataset(input: {name: "n", description: "enough", owner: ' +
+        `"${ada.id}", additionalProperties: [1]}) { id } }`,
       {},
       ada.token,
     );

@@ -29,7 +29,15 @@ import { replaceRecord } from "../../services/records/replace.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import { documentOf, INPUT_TYPES, type RecordInput } from "./types/input-types.js";
+import { RecordResolver } from "./record-resolver.js";
+import {
+  documentOf,
+  INPUT_TYPES,
+  patchOf,
+  type RecordInput,
+  UPDATE_TYPES,
+  type UpdateInput,
+} from "./types/input-types.js";
 import {
   checkedPage,
   CONNECTION_TYPES,
@@ -160,7 +168,12 @@ const fieldName = (kind: KindName): string =>
 const lowerFirst = (name: string): string =>
   name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1);
 
-/** GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`. */
+const records = new RecordResolver();
+
+/**
+ * GraphQL fields of one kind: `dataset(id)`, `datasets(…)`, `createDataset`, `updateDataset`,
+ * `replaceDataset`.
+ */
 function graphqlFields(resolver: KindResolver): new () => object {
   const { typeName, plural, name: kind } = KINDS[resolver.kind];
   const type = NODE_TYPES[kind];
@@ -216,7 +229,10 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
   @Resolver()
   class WritableFields extends Fields {
-    @Mutation(() => type, { name: `create${typeName}` })
+    @Mutation(() => type, {
+      name: `create${typeName}`,
+      description: `Creates a record of kind ${typeName}.`,
+    })
     async create(
       @Arg("input", () => input as new () => RecordInput) values: RecordInput,
       @Ctx() context: Context,
@@ -232,9 +248,30 @@ function graphqlFields(resolver: KindResolver): new () => object {
 
     @Mutation(() => type, {
       name: `update${typeName}`,
-      description: "Replaces the whole record that input.id names.",
+      description: "Changes what the patch names, and leaves the rest of the record.",
     })
     async update(
+      @Arg("input", () => UPDATE_TYPES[kind] as new () => UpdateInput) values: UpdateInput,
+      @Ctx() context: Context,
+    ): Promise<RecordNode> {
+      const signed = signedIn(context);
+      const { record } = await records.update(
+        askedArk(values.id),
+        patchOf(kind, values.patch, context.deps.config.MAX_JSON_DEPTH),
+        { kind, expectedRevision: values.expectedRevision ?? undefined },
+        signed,
+      );
+      context.loaders.forget();
+      return nodeOf(record);
+    }
+
+    @Mutation(() => type, {
+      name: `replace${typeName}`,
+      description:
+        "Replaces the whole record that input.id names: absent fields get their default or are " +
+        "removed.",
+    })
+    async replace(
       @Arg("input", () => input as new () => RecordInput) values: RecordInput,
       @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, {

@@ -37,6 +37,7 @@ import { type RecordPatch, updateRecord } from "../../services/records/update.js
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
   type CheckedPage,
   checkedPage,
@@ -354,6 +355,28 @@ export class RecordResolver {
   ): Promise<RevisionConnection> {
     const { record } = await this.readHistory(askedArk(id), { limit: 1 }, context);
     return revisionsOf(record, checkedPage(page), context);
+  }
+
+  @Mutation(() => RecordNode, {
+    name: "updateRecord",
+    description:
+      "Changes what the patch names, and leaves the rest. For kinds that crates bring; the " +
+      "others have an update of their own, with typed fields.",
+  })
+  async updateAny(
+    @Arg("input", () => UpdateRecordInput) { id, patch, expectedRevision }: UpdateRecordInput,
+    @Ctx() context: Context,
+  ): Promise<RecordNode> {
+    const signed = signedIn(context);
+    assertStorable(patch, context.deps.config.MAX_JSON_DEPTH);
+    const { record } = await this.update(
+      askedArk(id),
+      { merge: patch },
+      { expectedRevision: expectedRevision ?? undefined },
+      signed,
+    );
+    context.loaders.forget();
+    return nodeOf(record);
   }
 
   @Mutation(() => RecordNode, {

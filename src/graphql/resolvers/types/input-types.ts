@@ -1,70 +1,153 @@
 import { finished } from "node:stream/promises";
 import { GraphQLJSON } from "graphql-scalars";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import { Field, ID, InputType } from "type-graphql";
+import { Field, ID, InputType, Int } from "type-graphql";
 import { invalid, ServiceError, ValidationError } from "../../../errors.js";
-import type { JsonObject, JsonValue } from "../../../model/field.js";
-import type { KindName } from "../../../model/kind.js";
+import type { JsonObject, JsonValue, Field as ModelField } from "../../../model/field.js";
+import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { badStringItem, findBadString } from "../../../model/strings.js";
 import type { IncomingFile } from "../../../services/files/stored-content.js";
+import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
 import type { Context } from "../context.js";
 import { scalarOf } from "./records.js";
 
 export type RecordInput = Record<string, unknown>;
 
-/** Members of a document that the input type of a kind has a field for. */
+/** Members of a document that the input types of a kind have a field for. */
 const FIELDS = new Map<KindName, Set<string>>();
 
 /** GraphQL names of the JSON-LD keywords. */
 const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
-
-/**
- * Input type of each kind that clients can write over the API. The type requires nothing: the rules
- * of REST decide, with the same codes.
- */
-export const INPUT_TYPES = Object.fromEntries(
-  Object.values(KINDS)
-    .filter((kind) => kind.path !== null && kind.name !== "rocrate")
-    .map((kind) => {
-      const type = class {} as unknown as new () => RecordInput;
-      const name = `${kind.typeName}Input`;
-      Object.defineProperty(type, "name", { value: name });
-      InputType(name)(type);
-      const add = (field: string, of: unknown, description: string) =>
-        Field((() => of) as never, { nullable: true, description })(
-          type.prototype as object,
-          field,
-        );
-      const fields = new Set(["@id"]);
-      FIELDS.set(kind.name, fields);
-      add("id", ID, "Identifier; minted when absent.");
-      for (const [field, spec] of Object.entries(kind.fields)) {
-        if (spec.computed) continue;
-        const graphqlName = INPUT_NAMES[field] ?? field;
-        if (graphqlName === "additionalProperties" || (kind.name === "schema" && field === "type"))
-          continue;
-        add(
-          graphqlName,
-          field === "@type" || spec.json === "stringOrList" ? GraphQLJSON : scalarOf(spec)(),
-          spec.description,
-        );
-        fields.add(field);
-      }
-      add(
-        "additionalProperties",
-        GraphQLJSON,
-        "Further members of the document, as a JSON object.",
-      );
-      return [kind.name, type];
-    }),
-) as Partial<Record<KindName, new () => RecordInput>>;
-
 const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
   id: "@id",
   type: "@type",
   context: "@context",
 };
+
+@InputType({ description: "Changes a list: `set` replaces it; `remove` and `add` change entries." })
+class ListPatch {
+  @Field(() => [String], { nullable: true, description: "The whole list from now on." })
+  set?: string[] | null;
+  @Field(() => [String], { nullable: true, description: "Entries to append, unless present." })
+  add?: string[] | null;
+  @Field(() => [String], { nullable: true, description: "Entries to take out." })
+  remove?: string[] | null;
+}
+
+@InputType({ description: "As ListPatch, of identifiers; every spelling of an ARK counts." })
+class IdListPatch {
+  @Field(() => [ID], { nullable: true, description: "The whole list from now on." })
+  set?: string[] | null;
+  @Field(() => [ID], { nullable: true, description: "Identifiers to append, unless present." })
+  add?: string[] | null;
+  @Field(() => [ID], { nullable: true, description: "Identifiers to take out." })
+  remove?: string[] | null;
+}
+
+/** Kinds that clients write over the API; the others come with crates. */
+const WRITABLE = Object.values(KINDS).filter(
+  (kind) => kind.path !== null && kind.name !== "rocrate",
+);
+
+/** The fields of a kind that its input types have, with their GraphQL names. */
+function inputFields(kind: Kind): [graphqlName: string, name: string, field: ModelField][] {
+  return Object.entries(kind.fields).flatMap(([name, field]): [string, string, ModelField][] => {
+    const graphqlName = INPUT_NAMES[name] ?? name;
+    const taken =
+      graphqlName === "additionalProperties" || (kind.name === "schema" && name === "type");
+    return field.computed || taken ? [] : [[graphqlName, name, field]];
+  });
+}
+
+/** Links to one or several records: a list in GraphQL, which takes one value for a list of one. */
+const isIdList = ({ json, link }: ModelField): boolean => json === "stringOrList" && link === true;
+const isList = (field: ModelField): boolean => field.json === "stringList" || isIdList(field);
+
+/** A required field that may be null says nothing when it is null: clients may leave it out. */
+const mustBeGiven = (field: ModelField): boolean =>
+  field.required && !field.nullable && field.const === undefined;
+
+function inputTypeOf(name: string, field: ModelField): unknown {
+  if (isIdList(field)) return [ID];
+  return name === "@type" || field.json === "stringOrList" ? GraphQLJSON : scalarOf(field)();
+}
+
+function inputClass<T>(
+  name: string,
+  description: string,
+): {
+  type: new () => T;
+  add: (field: string, of: unknown, about: string, nullable?: boolean) => void;
+} {
+  const type = class {} as unknown as new () => T;
+  Object.defineProperty(type, "name", { value: name });
+  InputType(name, { description })(type);
+  return {
+    type,
+    add: (field, of, about, nullable = true) =>
+      Field((() => of) as never, { nullable, description: about })(type.prototype as object, field),
+  };
+}
+
+/** Input type of each kind that clients can write: of a new record, and of a whole replacement. */
+export const INPUT_TYPES = Object.fromEntries(
+  WRITABLE.map((kind) => {
+    const { type, add } = inputClass<RecordInput>(`${kind.typeName}Input`, kind.description);
+    add("id", ID, "Identifier; minted when absent. A replacement must name it.");
+    for (const [graphqlName, name, field] of inputFields(kind))
+      add(graphqlName, inputTypeOf(name, field), field.description, !mustBeGiven(field));
+    add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
+    FIELDS.set(kind.name, new Set(["@id", ...inputFields(kind).map(([, name]) => name)]));
+    return [kind.name, type];
+  }),
+) as Partial<Record<KindName, new () => RecordInput>>;
+
+/** Input of an update: which record, what changes, and which state the client knows. */
+export interface UpdateInput {
+  id: string;
+  patch: RecordInput;
+  expectedRevision?: number | null;
+}
+const EXPECTED = "Refused when the record has changed since.";
+
+/** Input type of the update of each kind: fields that the patch leaves out stay. */
+export const UPDATE_TYPES = Object.fromEntries(
+  WRITABLE.map((kind) => {
+    const patch = inputClass<RecordInput>(
+      `${kind.typeName}Patch`,
+      "What changes: an absent field stays, null clears it.",
+    );
+    for (const [graphqlName, name, field] of inputFields(kind)) {
+      const list = isIdList(field) ? IdListPatch : ListPatch;
+      const of = isList(field) ? list : inputTypeOf(name, field);
+      if (name !== "@type") patch.add(graphqlName, of, field.description);
+    }
+    patch.add(
+      "additionalProperties",
+      GraphQLJSON,
+      "Further members that change, as a JSON Merge Patch: null removes a member.",
+    );
+    const update = inputClass<UpdateInput>(
+      `Update${kind.typeName}Input`,
+      `Changes parts of a record of kind ${kind.typeName}.`,
+    );
+    update.add("id", ID, "Record to change.", false);
+    update.add("patch", patch.type, "What changes.", false);
+    update.add("expectedRevision", Int, EXPECTED);
+    return [kind.name, update.type];
+  }),
+) as Partial<Record<KindName, new () => UpdateInput>>;
+
+@InputType({ description: "Changes parts of a record of any kind." })
+export class UpdateRecordInput {
+  @Field(() => ID, { description: "Record to change." }) id!: string;
+  @Field(() => GraphQLJSON, {
+    description: "JSON Merge Patch (RFC 7396) of the document: null removes a member.",
+  })
+  patch!: JsonValue;
+  @Field(() => Int, { nullable: true, description: EXPECTED }) expectedRevision?: number | null;
+}
 
 /**
  * A GraphQL input as the equivalent REST document. Where a kind has one type only, the name of the
@@ -74,17 +157,58 @@ const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
  */
 export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
   const { additionalProperties, ...declared } = input;
+  const { fields } = KINDS[kind];
   const stated = Object.entries(declared)
     .filter(([, value]) => value !== undefined)
-    .map(([name, value]): [string, JsonValue] => [
-      INPUT_KEYWORDS[name] ?? name,
-      value as JsonValue,
-    ]);
-  const fields = FIELDS.get(kind);
+    .map(([name, value]): [string, JsonValue] => {
+      const member = INPUT_KEYWORDS[name] ?? name;
+      return [member, oneOrMany(fields[member], value as JsonValue)];
+    });
+  const more = membersOf(kind, additionalProperties ?? {});
+  // fromEntries: `__proto__` is a key like any other.
+  const document = Object.fromEntries([...stated, ...Object.entries(more)]);
+  const only = fields["@type"]?.const;
+  if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
+  for (const [name, field] of Object.entries(fields))
+    if (field.required && field.nullable && !Object.hasOwn(document, name)) document[name] = null;
+  assertStorable(document, maxDepth);
+  return document;
+}
+
+/**
+ * A GraphQL patch as the use case takes it.
+ * @throws ValidationError as {@link documentOf}; for a list with `set` beside `add` or `remove`
+ */
+export function patchOf(kind: KindName, input: RecordInput, maxDepth: number): RecordPatch {
+  const { additionalProperties = {}, ...declared } = input;
+  const fields: JsonObject = {};
+  const lists: Record<string, ListChange> = {};
+  for (const [graphqlName, value] of Object.entries(declared)) {
+    if (value === undefined) continue;
+    const name = INPUT_KEYWORDS[graphqlName] ?? graphqlName;
+    if (value === null || !isList(KINDS[kind].fields[name]!)) fields[name] = value as JsonValue;
+    else {
+      const { set, add, remove } = value as ListPatch;
+      if (set !== undefined && (add ?? remove) != null)
+        throw invalid(
+          ["body", graphqlName],
+          "Value error, set replaces the whole list: send it alone, or send add and remove",
+        );
+      if (set !== undefined) fields[name] = set;
+      else lists[name] = { add: add ?? [], remove: remove ?? [] };
+    }
+  }
+  const more = membersOf(kind, additionalProperties);
+  for (const part of [fields, lists as JsonObject, more]) assertStorable(part, maxDepth);
+  return { fields, lists, more };
+}
+
+/** @throws ValidationError for no object, and for members that have an input field */
+function membersOf(kind: KindName, additionalProperties: unknown): JsonObject {
   if (
-    additionalProperties !== undefined &&
-    additionalProperties !== null &&
-    (typeof additionalProperties !== "object" || Array.isArray(additionalProperties))
+    additionalProperties === null ||
+    typeof additionalProperties !== "object" ||
+    Array.isArray(additionalProperties)
   ) {
     throw invalid(
       ["body", "additionalProperties"],
@@ -92,11 +216,10 @@ export function documentOf(kind: KindName, input: RecordInput, maxDepth: number)
       "dict_type",
     );
   }
-  const more = Object.entries((additionalProperties ?? {}) as JsonObject);
-  const repeated = more.filter(([name]) => fields?.has(name));
+  const repeated = Object.keys(additionalProperties).filter((name) => FIELDS.get(kind)?.has(name));
   if (repeated.length > 0) {
     throw new ValidationError(
-      repeated.map(([name]) => ({
+      repeated.map((name) => ({
         loc: ["body", "additionalProperties", name],
         type: "value_error",
         msg:
@@ -105,19 +228,19 @@ export function documentOf(kind: KindName, input: RecordInput, maxDepth: number)
       })),
     );
   }
-  // fromEntries: `__proto__` is a key like any other.
-  const document = Object.fromEntries([...stated, ...more]);
-  const only = KINDS[kind].fields["@type"]?.const;
-  if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
-  if (isDeeperThan(document, maxDepth))
+  return additionalProperties as JsonObject;
+}
+
+/** @throws ValidationError for what no store holds: too deep, or with text that is no Unicode */
+export function assertStorable(value: JsonValue, maxDepth: number): void {
+  if (isDeeperThan(value, maxDepth))
     throw invalid(
       ["body"],
       `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`,
       "too_deep",
     );
-  const bad = findBadString(document);
+  const bad = findBadString(value);
   if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
-  return document;
 }
 
 function isDeeperThan(value: JsonValue, most: number): boolean {

@@ -146,9 +146,10 @@ export abstract class RecordNode extends Node {
   get additionalProperties(): JsonObject | null {
     if (!this.stored) return null;
     const { fields } = KINDS[this.stored.kind];
-    return Object.fromEntries(
-      Object.entries(this.shown).filter(([name]) => name !== "@id" && !Object.hasOwn(fields, name)),
-    );
+    // The field of that name of a schema has no GraphQL field, so it comes and goes here.
+    const shownElsewhere = (name: string): boolean =>
+      name === "@id" || (Object.hasOwn(fields, name) && name !== "additionalProperties");
+    return Object.fromEntries(Object.entries(this.shown).filter(([name]) => !shownElsewhere(name)));
   }
 }
 
