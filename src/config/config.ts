@@ -654,6 +654,17 @@ export const SETTINGS = {
     20,
     "Most operations open at a time on one WebSocket.",
   ),
+  GRAPHQL_SEND_TIMEOUT: setting(
+    duration,
+    30_000,
+    "A client of a subscription that accepts nothing for this time is disconnected.",
+  ),
+  MAX_CHANGE_FEEDS: setting(
+    whole(4, 100_000),
+    200,
+    "Most subscriptions to recordChanges that are open at a time on one node; one client, an " +
+      "account or an address, may hold a quarter of them.",
+  ),
   MAX_EVENT_STREAMS: setting(
     whole(1, 100_000),
     1000,

@@ -40,6 +40,8 @@ export interface Streaming {
     signal?: AbortSignal,
   ): Promise<Context>;
   addressOf: ClientAddress;
+  /** ms that a client may take to accept an event; setting GRAPHQL_SEND_TIMEOUT. */
+  sendTimeout: number;
 }
 
 interface StreamedOperation {
@@ -119,6 +121,7 @@ interface EventStreamTransport {
  */
 export function eventStreamTransport(streaming: Streaming): EventStreamTransport {
   const open = new Set<ServerResponse>();
+  const gates = new WeakMap<IncomingMessage, Gate>();
   const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>(
     {
       // Without a stream token the stream is the answer to this request, and the server stores
@@ -138,9 +141,12 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
       },
       // The document was checked against schema and limits before.
       validate: () => [],
-      // Errors have the same form as in JSON.
-      onNext: (_context, { raw }, result) =>
-        formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as object,
+      // Errors have the same form as in JSON. The library queues results without limit: the next
+      // one is not asked for before the client has accepted the one before.
+      async onNext(_context, { raw }, result) {
+        await gates.get(raw)?.enter();
+        return formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as object;
+      },
     },
   );
 
@@ -157,6 +163,8 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
           "TOO_MANY_REQUESTS",
           `Too many streams are open (${MOST_STREAMS}). Retry later.`,
         );
+      const gate = new Gate();
+      gates.set(req, gate);
       const [answer, { status, headers }] = await handler({
         method: req.method ?? "GET",
         url: req.url ?? "/",
@@ -174,9 +182,14 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
       open.add(res);
       res.once("close", () => {
         open.delete(res);
+        gate.open();
         void answer.return(undefined);
       });
-      for await (const event of answer) if (res.destroyed || !(await written(res, event))) break;
+      for await (const event of answer) {
+        if (res.destroyed || !(await written(res, event, streaming.sendTimeout))) break;
+        if (event.startsWith(RESULT)) gate.leave();
+      }
+      gate.open();
       res.end();
     },
     close() {
@@ -185,9 +198,54 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
   };
 }
 
-function written(res: ServerResponse, text: string): Promise<boolean> {
-  return new Promise((resolve) => res.write(text, (error) => resolve(!error)));
+/** How an event with a result begins; others are heartbeats, and the end. */
+const RESULT = "event: next";
+
+/** Lets one result in at a time, until it is opened for good. */
+class Gate {
+  #free: Promise<void> = Promise.resolve();
+  #leave: () => void = () => undefined;
+  #isOpen = false;
+
+  async enter(): Promise<void> {
+    await this.#free;
+    if (!this.#isOpen) this.#free = new Promise((resolve) => (this.#leave = resolve));
+  }
+  leave(): void {
+    this.#leave();
+  }
+  open(): void {
+    this.#isOpen = true;
+    this.#leave();
+  }
 }
+
+/** Time (ms) in which a client that was too slow may still read why its stream ends. */
+export const SLOW_FAREWELL = 5_000;
+
+/**
+ * Sends an event, and waits until the connection has accepted it, so that no more than one event
+ * waits in memory. Ends the stream of a client that does not accept it in time.
+ * @returns false when the stream has ended
+ */
+function written(res: ServerResponse, text: string, timeout: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const clock = setTimeout(() => {
+      const errors = [{ message: tooSlow(timeout), extensions: { code: "CLIENT_TOO_SLOW" } }];
+      res.end(`event: next\ndata: ${JSON.stringify({ errors })}\n\nevent: complete\ndata:\n\n`);
+      setTimeout(() => res.destroy(), SLOW_FAREWELL).unref();
+      resolve(false);
+    }, timeout);
+    res.write(text, (error) => {
+      clearTimeout(clock);
+      resolve(!error);
+    });
+  });
+}
+
+/** Why a slow client is disconnected; short enough for the reason of a WebSocket's close frame. */
+export const tooSlow = (timeout: number): string =>
+  `The client accepted nothing for ${timeout / 1000} s (GRAPHQL_SEND_TIMEOUT). Subscribe again.`;
 
 async function* once(result: ExecutionResult): AsyncGenerator<StreamedResult> {
   yield result;

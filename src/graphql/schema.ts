@@ -1,6 +1,7 @@
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
+import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
 import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
@@ -46,6 +47,7 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
     ScoreResolver,
     SearchResolver,
     SchemaResolver,
+    ChangeResolver,
     ...KIND_FIELDS,
   ];
   return buildSchema({
@@ -53,7 +55,7 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
     orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType],
     validate: false,
     skipCheck: true,
-    // The library requires one; every subscription here reads from the job queue itself.
+    // The library requires one; every subscription here brings its own source.
     pubSub: {
       publish() {},
       subscribe: () => {

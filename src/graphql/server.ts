@@ -54,8 +54,10 @@ export async function openGraphql(
     address: string,
     request?: string,
     signal?: AbortSignal,
-  ): Promise<Context> =>
-    contextOf(deps, await authenticator.caller(authorization), address, request, false, signal);
+  ): Promise<Context> => {
+    const callerNow = () => authenticator.caller(authorization);
+    return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
+  };
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
@@ -84,7 +86,14 @@ export async function openGraphql(
     },
   });
   await apollo.start();
-  const streaming: Streaming = { schema, documents, log, contextFor, addressOf };
+  const streaming: Streaming = {
+    schema,
+    documents,
+    log,
+    contextFor,
+    addressOf,
+    sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
+  };
   const http = new HttpTransport(apollo, documents, log);
   const events = eventStreamTransport(streaming);
   const sockets = webSocketTransport(streaming, {

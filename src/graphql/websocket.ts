@@ -7,7 +7,7 @@ import { ServiceError } from "../errors.js";
 import { countValues } from "../model/json/bounded-json.js";
 import { requestIdOf } from "../http/client.js";
 import { asGraphQLError, formatError } from "./http.js";
-import { formatted, prepared, type Streaming } from "./event-stream.js";
+import { formatted, prepared, SLOW_FAREWELL, type Streaming, tooSlow } from "./event-stream.js";
 
 /** A client that answers no ping for this time (ms) is disconnected. */
 const KEEP_ALIVE = 12_000;
@@ -105,7 +105,16 @@ export function webSocketTransport(
         send: (text) =>
           new Promise((resolve, reject) => {
             if (socket.readyState !== socket.OPEN) return resolve();
-            socket.send(text, (error) => (error ? reject(error) : resolve()));
+            const clock = setTimeout(() => {
+              // 1013 is "try again later": clients of the protocol connect again.
+              socket.close(1013, tooSlow(streaming.sendTimeout));
+              setTimeout(() => socket.terminate(), SLOW_FAREWELL).unref();
+            }, streaming.sendTimeout);
+            socket.send(text, (error) => {
+              clearTimeout(clock);
+              if (error) reject(error);
+              else resolve();
+            });
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) =>

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe } from "vitest";
 import type { RecordStore } from "../../src/storage/records/port.js";
 import { accountsConform } from "./records/accounts.js";
+import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
 import { feedConforms } from "./records/feed.js";
@@ -42,6 +43,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       linksConform,
       spellingConforms,
       feedConforms,
+      changesConform,
       accountsConform,
       submissionsConform,
       objectsConform,

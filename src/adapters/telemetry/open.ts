@@ -50,6 +50,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "linksFrom",
   "linksTo",
   "quads",
+  "changes",
   "search",
   "commit",
   "submit",

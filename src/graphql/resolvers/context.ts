@@ -147,6 +147,16 @@ class Loaders {
     this.#nodes = undefined;
   }
 
+  /** The next event of a subscription is an answer of its own: nothing is cached or counted yet. */
+  begin(): void {
+    this.forget();
+    this.#views = undefined;
+    this.#links.clear();
+    this.#spent = 0;
+    this.#held = 0;
+    this.#begun = 0;
+  }
+
   /**
    * Counts records that links led to: their number is not known in advance.
    * @throws ServiceError `QUERY_TOO_COSTLY`
@@ -222,6 +232,11 @@ export interface Context {
   /** The request's span, for the spans of jobs that it queues; absent without tracing. */
   readonly trace?: string;
   readonly loaders: Loaders;
+  /**
+   * The caller by the same token as it is now, for operations that outlive a request.
+   * @throws ServiceError `INVALID_TOKEN`
+   */
+  callerNow(): Promise<Caller | null>;
 }
 
 /** The same of a caller with a token. Operations that need one take it, and do not ask again. */
@@ -240,7 +255,11 @@ export function signedIn(context: Context): SignedIn {
 /** Names a request in the logs and traces of jobs that it queues. */
 type RequestNames = Pick<Context, "request" | "trace">;
 
-/** A context for one request. @param signal aborted when nobody waits for the answer any more */
+/**
+ * A context for one request.
+ * @param signal aborted when nobody waits for the answer any more
+ * @param callerNow {@link Context.callerNow}; absent for requests with one answer
+ */
 export function contextOf(
   deps: Deps,
   caller: Caller | null,
@@ -248,6 +267,7 @@ export function contextOf(
   request?: string,
   ownAddress = false,
   signal?: AbortSignal,
+  callerNow = async (): Promise<Caller | null> => caller,
 ): Context {
   const trace = deps.tracing?.traceparent();
   return {
@@ -258,6 +278,7 @@ export function contextOf(
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),
     loaders: new Loaders(deps, caller, signal),
+    callerNow,
   };
 }
 

@@ -59,7 +59,7 @@ registerEnumType(AssertedByEnum, {
 });
 
 /** `DATASET`, `DATADOWNLOAD` …: the kinds by their names in the model. */
-const KindEnum = Object.fromEntries(
+export const KindEnum = Object.fromEntries(
   (Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name]),
 ) as Record<string, KindName>;
 registerEnumType(KindEnum, {

@@ -77,6 +77,42 @@ export interface ListQuery {
   /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
   bytes?: number;
 }
+/** A position in the change log: entries are ordered by sequence, then by number of the record. */
+export interface LogPosition {
+  sequence: number;
+  record: number;
+}
+
+/** One entry of the change log, with its record as it is now, without document. */
+export interface ChangedRecord extends Pick<
+  StoredRecord,
+  | "ark"
+  | "key"
+  | "kind"
+  | "owner"
+  | "revision"
+  | "modifiedAt"
+  | "publicationStatus"
+  | "crate"
+  | "tombstone"
+> {
+  /** Of the commit that changed it. */
+  sequence: number;
+  /** True for a DRAFT with another status before. */
+  withdrawn: boolean;
+}
+
+/** A part of the change log. */
+export interface ChangeLogPage {
+  changes: ChangedRecord[];
+  /** Position of the last one, or the one that the page began behind. */
+  position: LogPosition;
+  /** The last commit of which this page, or an earlier one, has every entry. */
+  complete: number;
+  /** More is waiting. */
+  more: boolean;
+}
+
 /** A page by key; `next` is absent on the last one. */
 export interface Page<T> {
   items: T[];
@@ -281,6 +317,11 @@ export interface RecordStore
   commit(commit: Commit): Promise<Committed>;
   /** Number of the last commit that changed records. */
   sequence(): Promise<number>;
+  /**
+   * Entries of the change log behind a position, oldest first. A commit may be cut: it goes on
+   * behind {@link ChangeLogPage.position}. A record comes again for each commit that changed it.
+   */
+  changes(after: LogPosition, limit: number): Promise<ChangeLogPage>;
   /**
    * Opens a {@link GraphFeed} that a query engine in another thread reads from without touching
    * this one.

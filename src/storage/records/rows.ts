@@ -1,7 +1,15 @@
 import { ServiceError } from "../../errors.js";
 import type { Finding } from "../../model/findings.js";
 import type { KindName } from "../../model/kind.js";
-import type { FileReference, Page, PublicationStatus, StoredRecord } from "./port.js";
+import type {
+  ChangedRecord,
+  ChangeLogPage,
+  FileReference,
+  LogPosition,
+  Page,
+  PublicationStatus,
+  StoredRecord,
+} from "./port.js";
 import { storedJson } from "./refusals.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
 
@@ -51,6 +59,68 @@ export function recordOf(row: RecordRow): StoredRecord {
     tombstone: at === null ? null : { at, by: row[14], reason: row[15], successor: row[16] },
   };
 }
+
+/**
+ * Columns of an entry of the change log, for `change_log AS c JOIN record AS r`. Only a DRAFT is
+ * asked for its past: only an act of publication sets a status.
+ */
+export const CHANGE_COLUMNS =
+  "c.sequence, c.record, r.ark, r.key, r.kind, r.owner, r.revision, r.modified_at, r.status, " +
+  "r.crate, r.deleted_at, r.deleted_by, r.delete_reason, r.successor, CASE WHEN r.status = 'DRAFT' " +
+  "AND EXISTS (SELECT 1 FROM revision AS v WHERE v.record = r.id AND v.action = 'publish') " +
+  "THEN 1 ELSE 0 END";
+export type ChangeRow = [
+  sequence: number,
+  record: number,
+  ark: string,
+  key: string,
+  kind: string,
+  owner: string | null,
+  revision: number,
+  modifiedAt: number,
+  status: string,
+  crate: string | null,
+  deletedAt: number | null,
+  deletedBy: string | null,
+  reason: string | null,
+  successor: string | null,
+  withdrawn: number,
+];
+
+/** A page of {@link CHANGE_COLUMNS} as the port returns it. @param rows one more than `limit` */
+export function changeLogPage(
+  rows: readonly ChangeRow[],
+  after: LogPosition,
+  limit: number,
+): ChangeLogPage {
+  const page = rows.slice(0, limit);
+  const following = rows[limit];
+  const last = page.at(-1);
+  const position = last ? { sequence: last[0], record: last[1] } : after;
+  // Commits enter the log whole: the last commit of the page goes on only in the following entry.
+  const isCut = following !== undefined && following[0] === position.sequence;
+  return {
+    changes: page.map(changeOf),
+    position,
+    complete: isCut ? position.sequence - 1 : position.sequence,
+    more: following !== undefined,
+  };
+}
+
+const changeOf = (row: ChangeRow): ChangedRecord => ({
+  sequence: row[0],
+  ark: row[2],
+  key: row[3],
+  kind: row[4] as KindName,
+  owner: row[5],
+  revision: row[6],
+  modifiedAt: row[7],
+  publicationStatus: row[8] as PublicationStatus,
+  crate: row[9],
+  tombstone:
+    row[10] === null ? null : { at: row[10], by: row[11], reason: row[12], successor: row[13] },
+  withdrawn: row[14] === 1,
+});
 
 export const SUBMISSION_COLUMNS =
   "number, id, type, user, status, stage, attempt, interrupted, time_created, time_started, " +

@@ -4,6 +4,7 @@ import type { Ark } from "../../../identifiers/ark.js";
 import type { PoolLoads } from "../../connections.js";
 import type {
   Account,
+  ChangeLogPage,
   ClosedMember,
   Commit,
   Committed,
@@ -16,6 +17,7 @@ import type {
   LeaseStore,
   ListedPage,
   ListQuery,
+  LogPosition,
   ObjectBookkeeping,
   ObjectReference,
   Page,
@@ -150,6 +152,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
   commit = (commit: Commit): Promise<Committed> => this.#writer.commit(commit);
   sequence = (): Promise<number> => this.#ask(() => this.#watch.sequence());
+  changes = (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
+    this.#ask(() => this.#records.changes(after, limit));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.#watch.onCommit(listener);
 

@@ -3,6 +3,7 @@ import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type {
   Account,
+  ChangeLogPage,
   ClosedMember,
   Commit,
   Committed,
@@ -14,6 +15,7 @@ import type {
   StoredScore,
   ListedPage,
   ListQuery,
+  LogPosition,
   ObjectBookkeeping,
   ObjectReference,
   Page,
@@ -141,6 +143,8 @@ class SqliteRecordStore implements RecordStore {
     }
   };
   sequence = async (): Promise<number> => this.#writer.sequence;
+  changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
+    read(() => this.#records.changes(after, limit));
   openFeed = (): MessagePort => this.#feed.open();
   onCommit = (listener: (sequence: number) => void): void => this.#writer.onCommit(listener);
 

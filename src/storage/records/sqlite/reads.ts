@@ -1,9 +1,21 @@
 import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { unpackQuads } from "../codecs.js";
-import type { Found, Holder, ListedPage, ListQuery, Revision, StoredRecord } from "../port.js";
+import type {
+  ChangeLogPage,
+  Found,
+  Holder,
+  ListedPage,
+  ListQuery,
+  LogPosition,
+  Revision,
+  StoredRecord,
+} from "../port.js";
 import { storedJson } from "../refusals.js";
 import {
+  CHANGE_COLUMNS,
+  changeLogPage,
+  type ChangeRow,
   readNamePosition,
   readNumbers,
   RECORD_COLUMNS,
@@ -26,6 +38,7 @@ export class RecordReads {
   readonly #atRevision;
   readonly #history;
   readonly #quads;
+  readonly #changes;
 
   constructor(connection: Connection) {
     this.#byArk = connection.prepare<RecordRow>(
@@ -53,6 +66,11 @@ export class RecordReads {
         ON v.record = r.id WHERE ${IS} AND v.revision < ?3 ORDER BY v.revision DESC LIMIT ?4`);
     this.#quads = connection.prepare<[Uint8Array]>(
       `SELECT coalesce(s.projected, s.quads) FROM ${FROM} WHERE ${IS} AND r.deleted_at IS NULL`,
+    );
+    this.#changes = connection.prepare<ChangeRow>(
+      `SELECT ${CHANGE_COLUMNS} FROM (SELECT sequence, record FROM change_log
+        WHERE (sequence, record) > (?1, ?2) ORDER BY sequence, record LIMIT ?3) AS c CROSS
+        JOIN record AS r ON r.id = c.record ORDER BY c.sequence, c.record`,
     );
   }
 
@@ -128,6 +146,11 @@ export class RecordReads {
   quads(ark: string): string | undefined {
     const row = isStorableText(ark) ? this.#quads.get([arkKey(ark), ark]) : undefined;
     return row && unpackQuads(row[0]);
+  }
+
+  changes(after: LogPosition, limit: number): ChangeLogPage {
+    const rows = this.#changes.all([after.sequence, after.record, limit + 1]);
+    return changeLogPage(rows, after, limit);
   }
 }
 

@@ -3,10 +3,12 @@ import { type Ark, arkKey } from "../../../../identifiers/ark.js";
 import type { KindName } from "../../../../model/kind.js";
 import { unpackQuads } from "../../codecs.js";
 import type {
+  ChangeLogPage,
   ClosedMember,
   FileReference,
   Found,
   Holder,
+  LogPosition,
   ObjectBookkeeping,
   ObjectReference,
   Page,
@@ -19,6 +21,9 @@ import {
   filePage,
   type FileRow,
   readNumbers,
+  CHANGE_COLUMNS,
+  changeLogPage,
+  type ChangeRow,
   RECORD_COLUMNS,
   recordOf,
   type RecordRow,
@@ -85,6 +90,12 @@ const HISTORY = statement<
 const QUADS = statement<[Uint8Array]>(
   `SELECT coalesce(s.projected, s.quads) FROM record AS r JOIN state AS s ON s.id = r.state
     WHERE r.ark = $1 AND r.deleted_at IS NULL`,
+);
+/** One snapshot, in which no commit is visible before an earlier one: see `counter`. */
+const CHANGES = statement<ChangeRow>(
+  `SELECT ${CHANGE_COLUMNS} FROM (SELECT sequence, record FROM change_log
+    WHERE (sequence, record) > ($1::bigint, $2::bigint) ORDER BY sequence, record
+    LIMIT $3) AS c JOIN record AS r ON r.id = c.record ORDER BY c.sequence, c.record`,
 );
 
 /** Single records, their revisions and their graphs. */
@@ -161,6 +172,11 @@ export class RecordReads {
   async quads(ark: string): Promise<string | undefined> {
     const [row] = isStorableText(ark) ? await this.#database.query(QUADS, [ark]) : [];
     return row && unpackQuads(row[0]);
+  }
+
+  async changes(after: LogPosition, limit: number): Promise<ChangeLogPage> {
+    const rows = await this.#database.query(CHANGES, [after.sequence, after.record, limit + 1]);
+    return changeLogPage(rows, after, limit);
   }
   async #findAll(arks: readonly Ark[]): Promise<(Found | undefined)[]> {
     const asked = [...new Set(arks.map(({ stored }) => stored))];

@@ -1,0 +1,382 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Client } from "graphql-ws";
+import { WebSocket } from "ws";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import type { JsonObject } from "../../src/model/field.js";
+import { openFeeds } from "../../src/services/records/changes.js";
+import { bodyOf, unnamed } from "../support/bodies.js";
+import { webSocketClient } from "../support/graphql-streams.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import type { Json, User } from "../support/registry-client.js";
+
+interface Change {
+  id: string;
+  kind: string;
+  change: "CREATED" | "UPDATED" | "DELETED";
+  revision: number;
+  deletedBy: string | null;
+  deleteReason: string | null;
+  successor: string | null;
+  record: { __typename: string; name: string; publicationStatus: string } | null;
+}
+interface Event {
+  sequence: number;
+  changes: Change[];
+}
+
+const FEED = `subscription ($filter: RecordChangeFilter, $after: Float, $first: Int) {
+  recordChanges(filter: $filter, afterSequence: $after, first: $first) {
+    sequence
+    changes {
+      id kind change revision deletedBy deleteReason successor
+      record { __typename name publicationStatus }
+    }
+  }
+}`;
+
+let folder: string;
+let registry: LiveRegistry;
+let ada: User;
+let bob: User;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arkgraph-changes-"));
+  registry = await LiveRegistry.start({ DATA_DIR: folder, MAX_CHANGE_FEEDS: "12" });
+  [ada, bob] = await Promise.all([registry.user("Ada"), registry.user("Bob")]);
+});
+afterAll(async () => {
+  await registry?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function write(method: string, path: string, body?: object, user = ada, at = registry) {
+  const answer = await at.ask(path, { method, body, token: user.token });
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body;
+}
+async function createDataset(
+  name: string,
+  more: JsonObject = {},
+  user = ada,
+  at = registry,
+): Promise<string> {
+  const { "@id": _id, ...example } = bodyOf("dataset", user.ark);
+  const body = await write("POST", "/dataset", { ...example, name, ...more }, user, at);
+  return body["@id"] as string;
+}
+const publish = (id: string, publicationStatus: string) =>
+  write("PUT", "/publish", { "@id": id, publicationStatus });
+
+const open: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of open.splice(0)) await close();
+  for (let tries = 0; openFeeds(registry.deps) > 0; tries++) {
+    if (tries > 200) throw new Error("a feed stayed open");
+    await sleep(10);
+  }
+});
+
+/** Events of a subscription, one after the other. */
+interface Feed {
+  next(): Promise<Event>;
+  errors(): Promise<{ message: string; extensions: Json }[]>;
+  /** Events until so many changes have come. */
+  changes(count: number): Promise<Change[]>;
+}
+
+interface Answer {
+  data?: { recordChanges: Event } | null;
+  errors?: { message: string; extensions: Json }[];
+}
+function feedOf(answers: AsyncIterator<unknown>): Feed {
+  const answer = async (): Promise<Answer> => {
+    const { value, done } = await answers.next();
+    if (done) throw new Error("the feed has ended");
+    return value as Answer;
+  };
+  const next = async (): Promise<Event> => {
+    const { data, errors } = await answer();
+    expect(errors).toBeUndefined();
+    return data!.recordChanges;
+  };
+  return {
+    next,
+    errors: async () => (await answer()).errors!,
+    async changes(count) {
+      const changes: Change[] = [];
+      while (changes.length < count) changes.push(...(await next()).changes);
+      return changes;
+    },
+  };
+}
+
+function overWebSocket(variables: object, user?: User, at = registry): Feed {
+  const client: Client = webSocketClient(at.url, user?.token);
+  open.push(() => client.dispose());
+  return feedOf(client.iterate({ query: FEED, variables: variables as Json }));
+}
+
+function overEvents(variables: object, user?: User, at = registry): Feed {
+  const leave = new AbortController();
+  open.push(() => leave.abort());
+  async function* answers(): AsyncGenerator {
+    const response = await fetch(`${at.url}/graphql/stream`, {
+      method: "POST",
+      signal: leave.signal,
+      body: JSON.stringify({ query: FEED, variables }),
+      headers: {
+        "Content-Type": "application/json",
+        Accept: "text/event-stream",
+        ...(user ? { Authorization: `Bearer ${user.token}` } : {}),
+      },
+    });
+    let text = "";
+    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const blocks = text.split("\n\n");
+      text = blocks.pop()!;
+      for (const block of blocks) {
+        const data = /^data: (.+)$/m.exec(block)?.[1];
+        if (data !== undefined) yield JSON.parse(data) as unknown;
+      }
+    }
+  }
+  return feedOf(answers());
+}
+
+describe.each([
+  ["a WebSocket", overWebSocket],
+  ["server-sent events", overEvents],
+] as const)("changes of records over %s", (_name, subscribe) => {
+  test("begin with their sequence, then come with the record as it is", async () => {
+    const feed = subscribe({}, ada);
+    const begin = await feed.next();
+    expect(begin).toEqual({ sequence: await registry.deps.records.sequence(), changes: [] });
+    const id = await createDataset("A table");
+    const created = await feed.next();
+    expect(created.sequence).toBe(begin.sequence + 1);
+    expect(created.changes).toEqual([
+      {
+        id,
+        kind: "DATASET",
+        change: "CREATED",
+        revision: 1,
+        deletedBy: null,
+        deleteReason: null,
+        successor: null,
+        record: { __typename: "Dataset", name: "A table", publicationStatus: "DRAFT" },
+      },
+    ]);
+    await write("PUT", "/dataset", bodyOf("dataset", ada.ark, { "@id": id, name: "Another" }));
+    expect((await feed.next()).changes).toMatchObject([
+      { id, change: "UPDATED", revision: 2, record: { name: "Another" } },
+    ]);
+    const removed = await registry.graphql(
+      `mutation ($id: ID!) { deleteRecord(id: $id, reason: "wrong") { id } }`,
+      { id },
+      ada.token,
+    );
+    expect(removed.body["errors"]).toBeUndefined();
+    expect((await feed.next()).changes).toMatchObject([
+      { id, change: "DELETED", record: null, deletedBy: ada.ark, deleteReason: "wrong" },
+    ]);
+  });
+
+  test("go on behind a sequence, also in parts of a commit, and lose nothing", async () => {
+    const begin = await registry.deps.records.sequence();
+    const ids = [await createDataset("one"), await createDataset("two")];
+    const all = await subscribe({ after: begin }, ada).changes(2);
+    expect(all.map(({ id }) => id)).toEqual(ids);
+    const rest = await subscribe({ after: begin + 1 }, ada).changes(1);
+    expect(rest.map(({ id }) => id)).toEqual([ids[1]]);
+    // A crate is one commit of several records.
+    const eve = await registry.user("Eve");
+    const before = await registry.deps.records.sequence();
+    const { rocrateIdentifier: crate } = await registry.take(await buildDemoCrate(), eve.token);
+    const feed = subscribe({ after: before, first: 2, filter: { crate } }, eve);
+    const seen = new Set<string>();
+    for (let complete = before; complete === before;) {
+      const event = await feed.next();
+      expect(event.changes.length).toBeLessThanOrEqual(2);
+      for (const { id } of event.changes) seen.add(id);
+      complete = event.sequence;
+    }
+    expect(seen.size).toBe(
+      (await registry.deps.records.list({ crate: crate as string, limit: 1000 })).items.length,
+    );
+  });
+
+  test("of drafts are for those who may change them, and leave when one is withdrawn", async () => {
+    const mine = subscribe({}, ada);
+    const bobs = subscribe({}, bob);
+    const open = subscribe({});
+    for (const feed of [mine, bobs, open]) await feed.next();
+    const id = await createDataset("A draft");
+    expect(await mine.changes(1)).toMatchObject([{ id, change: "CREATED" }]);
+    await publish(id, "PUBLISHED");
+    for (const feed of [mine, bobs, open])
+      expect(await feed.changes(1)).toMatchObject([
+        { id, change: "UPDATED", record: { name: "A draft" } },
+      ]);
+    await publish(id, "DRAFT");
+    expect(await mine.changes(1)).toMatchObject([{ id, change: "UPDATED", record: {} }]);
+    for (const feed of [bobs, open])
+      expect(await feed.changes(1)).toMatchObject([
+        { id, change: "DELETED", record: null, deletedBy: null },
+      ]);
+    await write("DELETE", `/dataset/${await createDataset("Never seen")}`);
+    const last = await createDataset("Seen");
+    await publish(last, "PUBLISHED");
+    expect(await bobs.changes(1)).toMatchObject([{ id: last }]);
+  });
+
+  test("are filtered by kind, owner and identifier", async () => {
+    const wanted = `ark:99999/wanted-${crypto.randomUUID()}`;
+    const feeds = [
+      subscribe({ filter: { kinds: ["SOFTWARE"] } }, ada),
+      subscribe({ filter: { owner: ada.ark, kinds: ["DATASET"] } }, ada),
+      subscribe({ filter: { ids: [wanted] } }, ada),
+    ];
+    for (const feed of feeds) await feed.next();
+    const first = await createDataset("first");
+    await createDataset("wanted", { "@id": wanted });
+    await write("POST", "/software", unnamed("software", ada.ark));
+    expect(await feeds[0]!.changes(1)).toMatchObject([{ kind: "SOFTWARE", change: "CREATED" }]);
+    expect((await feeds[1]!.changes(2)).map(({ id }) => id)).toEqual([first, wanted]);
+    expect(await feeds[2]!.changes(1)).toMatchObject([{ id: wanted, record: { name: "wanted" } }]);
+  });
+
+  test.each([
+    [{ after: -1 }, "afterSequence"],
+    [{ after: 1.5 }, "afterSequence"],
+    [{ after: 1e300 }, "afterSequence"],
+    [{ after: 4_000_000_000 }, "newest change"],
+    [{ first: 0 }, "first"],
+    [{ first: 1001 }, "first"],
+    [{ filter: { owner: "nobody" } }, "owner"],
+    [{ filter: { ids: ["ark:99999/x", "nothing"] } }, "ids"],
+    [{ filter: { ids: Array<string>(1001).fill("ark:99999/x") } }, "1000"],
+  ])("are refused where an argument is impossible (%#)", async (variables, named) => {
+    const [error] = await subscribe(variables, ada)
+      .errors()
+      .catch((thrown: unknown) => thrown as { message: string; extensions: Json }[]);
+    expect(error!.extensions["code"]).toBe("VALIDATION");
+    expect(JSON.stringify(error)).toContain(named);
+  });
+
+  test("end with an error when the token is revoked", async () => {
+    const eve = await registry.user("Eve");
+    const feed = subscribe({}, eve);
+    await feed.next();
+    await write("DELETE", `/user/${eve.ark}`, undefined, eve);
+    const id = await createDataset("after her");
+    await publish(id, "PUBLISHED");
+    expect(await feed.errors()).toMatchObject([{ extensions: { code: "INVALID_TOKEN" } }]);
+  });
+});
+
+test("a registry goes on with the sequence after a restart", async () => {
+  const before = await registry.deps.records.sequence();
+  const id = await createDataset("before the restart");
+  await registry.stop();
+  registry = await LiveRegistry.start({ DATA_DIR: folder, MAX_CHANGE_FEEDS: "12" });
+  expect(await overWebSocket({ after: before }, ada).changes(1)).toMatchObject([{ id }]);
+  expect(await overEvents({ after: before }, ada).changes(1)).toMatchObject([{ id }]);
+});
+
+test("are open for a quarter of MAX_CHANGE_FEEDS to one client", async () => {
+  const feeds = [1, 2, 3].map(() => overEvents({}, ada));
+  for (const feed of feeds) await feed.next();
+  expect(await overEvents({}, ada).errors()).toMatchObject([
+    {
+      message: expect.stringContaining("MAX_CHANGE_FEEDS"),
+      extensions: { code: "TOO_MANY_REQUESTS" },
+    },
+  ]);
+  await overEvents({}, bob).next();
+});
+
+test("counts the limits of an answer for each event anew", async () => {
+  const strict = await LiveRegistry.start({ GRAPHQL_MAX_BYTES: "64K", GRAPHQL_MAX_COST: "300" });
+  open.push(() => strict.stop());
+  const user = await strict.user();
+  const feed = overWebSocket({ filter: { kinds: ["DATASET"] } }, user, strict);
+  await feed.next();
+  for (let round = 0; round < 5; round++) {
+    await createDataset("Long", { description: "x".repeat(30_000) }, user, strict);
+    expect(await feed.changes(1)).toMatchObject([{ record: { __typename: "Dataset" } }]);
+  }
+});
+
+describe("a client that reads nothing", () => {
+  let slow: LiveRegistry;
+  let user: User;
+  const variables = { after: 0 };
+  /** One event of 24 MB: more than the buffers of a connection hold. */
+  const query = FEED.replace("name", ["a", "b", "c", "d"].map((as) => `${as}: document`).join(" "));
+  beforeAll(async () => {
+    slow = await LiveRegistry.start({
+      GRAPHQL_SEND_TIMEOUT: "300ms",
+      GRAPHQL_MAX_BYTES: "64M",
+      MAX_BODY_BYTES: "8M",
+    });
+    user = await slow.user();
+    for (let round = 0; round < 4; round++)
+      await createDataset("Long", { description: "x".repeat(1_500_000) }, user, slow);
+  });
+  afterAll(() => slow?.stop());
+  const feedsOpen = async (count: number): Promise<void> => {
+    for (let tries = 0; openFeeds(slow.deps) !== count; tries++) {
+      if (tries > 1000) throw new Error(`${openFeeds(slow.deps)} feeds are open`);
+      await sleep(10);
+    }
+  };
+
+  test("over server-sent events is told why, disconnected, and holds no feed any more", async () => {
+    const { hostname, port } = new URL(slow.url);
+    const body = JSON.stringify({ query, variables });
+    const socket = connect({ host: hostname, port: Number(port) });
+    let end = "";
+    socket.on("error", () => undefined);
+    socket.on("data", (data) => (end = (end + String(data)).slice(-1000)));
+    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+    socket.pause();
+    socket.write(
+      `POST /graphql/stream HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nAccept: text/event-stream\r\n` +
+        `Authorization: Bearer ${user.token}\r\nContent-Type: application/json\r\n` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
+    );
+    await feedsOpen(1);
+    await feedsOpen(0);
+    socket.resume();
+    await closed;
+    expect(end).toContain("CLIENT_TOO_SLOW");
+  });
+
+  test("over a WebSocket is told why, disconnected, and holds no feed any more", async () => {
+    const socket = new WebSocket(
+      `${slow.url.replace("http", "ws")}/graphql`,
+      "graphql-transport-ws",
+    );
+    const closed = new Promise((resolve) =>
+      socket.once("close", (code, reason) => resolve([code, String(reason)])),
+    );
+    const payload = { query, variables };
+    socket.once("message", () => {
+      socket.send(JSON.stringify({ id: "1", type: "subscribe", payload }));
+      socket.pause();
+    });
+    await new Promise((resolve) => socket.once("open", resolve));
+    const token = `Bearer ${user.token}`;
+    socket.send(JSON.stringify({ type: "connection_init", payload: { Authorization: token } }));
+    await feedsOpen(1);
+    await sleep(700);
+    socket.resume();
+    expect(await closed).toEqual([1013, expect.stringContaining("GRAPHQL_SEND_TIMEOUT")]);
+    await feedsOpen(0);
+  });
+});
