@@ -86,7 +86,7 @@ export async function openHttpInterface(
       res.setHeader("X-Request-Id", requestIdOf(req));
       if (hasBody(req)) clock.watch(req, res);
       const graph = graphqlAddress(req.url ?? "/");
-      if (noted && graph) asked.set(req, graph.address === "answer" ? "graphql" : "graphql_stream");
+      if (noted && graph) asked.set(req, OPERATION_OF[graph.address]);
       if (observer) observe(res, observer, () => asked.get(req) ?? "other");
       if (tracing)
         tracing.request(
@@ -166,7 +166,12 @@ function routes({ paths }: JsonObject): ReadonlyMap<string, string> {
       operationId === undefined ? [] : [[operationId, path] as const],
     ),
   );
-  return new Map([...named, ["graphql", "/graphql"], ["graphql_stream", "/graphql/stream"]]);
+  return new Map([
+    ...named,
+    ...Object.entries(ADDRESSES).map(
+      ([path, address]) => [OPERATION_OF[address], `/graphql${path}`] as const,
+    ),
+  ]);
 }
 
 /** Reports a response when it has been sent, or when its client has disconnected. */
@@ -182,12 +187,23 @@ function observe(res: ServerResponse, observer: RequestObserver, operation: () =
   });
 }
 
+const ADDRESSES: Readonly<Record<string, GraphqlAddress>> = {
+  "": "answer",
+  "/stream": "stream",
+  "/schema.graphql": "schema",
+};
+const OPERATION_OF: Readonly<Record<GraphqlAddress, string>> = {
+  answer: "graphql",
+  stream: "graphql_stream",
+  schema: "graphql_schema",
+};
+
 /**
  * The GraphQL path of a request target, with its query string; like all paths, also under `/api`.
  */
 function graphqlAddress(target: string): { address: GraphqlAddress; search: string } | undefined {
-  const match = /^(?:\/api)?\/graphql(\/stream)?\/?(?:\?(.*))?$/s.exec(target);
-  return match ? { address: match[1] ? "stream" : "answer", search: match[2] ?? "" } : undefined;
+  const match = /^(?:\/api)?\/graphql(\/stream|\/schema\.graphql)?\/?(?:\?(.*))?$/s.exec(target);
+  return match ? { address: ADDRESSES[match[1] ?? ""]!, search: match[2] ?? "" } : undefined;
 }
 
 /** A browser that opens the page, not a query. */

@@ -1,5 +1,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { codegen } from "@graphql-codegen/core";
+import * as documents from "@graphql-codegen/typed-document-node";
+import * as operations from "@graphql-codegen/typescript-operations";
+import { buildSchema, parse } from "graphql";
 import { stringify } from "yaml";
 import { schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
@@ -33,6 +37,29 @@ ${operationNames()
   .join("")}];
 `;
 
+/**
+ * The example client's operations as typed documents. graphql-codegen's command line makes the same
+ * of these two plugins and this configuration.
+ */
+async function typedDocuments(): Promise<string> {
+  const schema = await schemaText();
+  const text = await readFile(join(packageRoot, "docs/clients/operations.graphql"), "utf8");
+  const made = await codegen({
+    filename: "documents.ts",
+    schema: parse(schema),
+    schemaAst: buildSchema(schema),
+    documents: [{ location: "operations.graphql", document: parse(text) }],
+    config: {
+      useTypeImports: true,
+      enumsAsTypes: true,
+      scalars: { DateTimeISO: "string", JSON: "unknown", Upload: "never" },
+    },
+    plugins: [{ operations: {} }, { documents: {} }],
+    pluginMap: { operations, documents },
+  });
+  return `// Printed by \`npm run generate\` from operations.graphql.\n${made}\n`;
+}
+
 /** A file of the repository that is generated from the code. */
 interface Output {
   /** Path below the package root. */
@@ -55,6 +82,7 @@ export const OUTPUTS: readonly Output[] = [
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   },
   { file: "graphql/schema.graphql", render: schemaText },
+  { file: "docs/clients/typescript/documents.ts", render: typedDocuments },
   { file: "src/identifiers/operation-names.ts", render: operationNamesModule },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },

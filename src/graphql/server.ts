@@ -18,13 +18,14 @@ import { eventStreamTransport, type Streaming } from "./event-stream.js";
 import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
 import { type Context, contextOf } from "./resolvers/context.js";
 import { graphqlSchema } from "./schema.js";
+import { SchemaFile } from "./schema-file.js";
 import { readUpload } from "./upload.js";
 import { webSocketTransport } from "./websocket.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
 
-/** Endpoint of a GraphQL request: for one answer, or for a stream. */
-export type GraphqlAddress = "answer" | "stream";
+/** What a GraphQL request asks for: one answer, a stream of answers, or the schema as text. */
+export type GraphqlAddress = "answer" | "stream" | "schema";
 
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
 export interface GraphqlInterface {
@@ -48,6 +49,7 @@ export async function openGraphql(
   const { config, log } = deps;
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config);
+  const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
     authorization: string | undefined,
@@ -114,6 +116,7 @@ export async function openGraphql(
   return {
     async handle(req, res, address, search) {
       try {
+        if (address === "schema") return schemaFile.send(req, res);
         if (!METHODS.includes(req.method ?? ""))
           throw new ServiceError(
             "METHOD_NOT_ALLOWED",

@@ -7,6 +7,7 @@ import { packageRoot } from "../../src/package-root.js";
 
 /** Packages that no file imports, each with the reason why it is installed. */
 const NOT_IMPORTED: Readonly<Record<string, string>> = {
+  "@graphql-typed-document-node/core": "a type in docs/clients/typescript",
   "@redocly/cli": "`redocly lint`, in .ci/run",
   "@swc/core": "the parser of dependency-cruiser, see .dependency-cruiser.cjs",
   "@types/node": "the types of Node itself",

@@ -1,0 +1,103 @@
+// Printed by `npm run generate` from operations.graphql.
+/** Internal type. DO NOT USE DIRECTLY. */
+type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
+/** Internal type. DO NOT USE DIRECTLY. */
+export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
+import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
+/** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
+export type PublicationStatus =
+  | 'ARCHIVED'
+  | 'DRAFT'
+  | 'EMBARGOED'
+  | 'PUBLISHED';
+
+/** Changes that a subscription asks for; all conditions must hold. */
+export type RecordChangeFilter = {
+  /** Crate that the records came with. */
+  crate?: string | number | null | undefined;
+  /** These records; at most 1000. */
+  ids?: Array<string | number> | null | undefined;
+  /** Records of one of these kinds. */
+  kinds?: Array<RecordKind> | null | undefined;
+  /** User, group, organization or project that owns the records. */
+  owner?: string | number | null | undefined;
+};
+
+/** What happened to a record. */
+export type RecordChangeType =
+  /** The record is at its first revision. */
+  | 'CREATED'
+  /** The record was deleted, or became a draft of others. */
+  | 'DELETED'
+  /** The record has a new revision, or is linked under another spelling. */
+  | 'UPDATED';
+
+/** Kinds of records, by the name of their path. */
+export type RecordKind =
+  | 'COMPUTATION'
+  | 'DATADOWNLOAD'
+  | 'DATASET'
+  | 'ENTITY'
+  | 'EVIDENCEGRAPH'
+  | 'GROUP'
+  | 'ORGANIZATION'
+  | 'PROJECT'
+  | 'ROCRATE'
+  | 'SCHEMA'
+  | 'SOFTWARE'
+  | 'USER';
+
+export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;
+
+
+export type WhoAmIQuery = { me: { id: string, name: string | null } | null };
+
+export type MyDatasetsQueryVariables = Exact<{
+  owner: string | number;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+}>;
+
+
+export type MyDatasetsQuery = { datasets: { nodes: Array<{ id: string, name: string | null, publicationStatus: PublicationStatus | null, generatedBy: { nodes: Array<
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+        > } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
+
+export type ChangesSubscriptionVariables = Exact<{
+  filter?: RecordChangeFilter | null | undefined;
+  afterSequence?: number | null | undefined;
+}>;
+
+
+export type ChangesSubscription = { recordChanges: { sequence: number, changes: Array<{ id: string, kind: RecordKind, change: RecordChangeType, record:
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+       | null }> } };
+
+
+export const WhoAmIDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"WhoAmI"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"me"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]} as unknown as DocumentNode<WhoAmIQuery, WhoAmIQueryVariables>;
+export const MyDatasetsDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"query","name":{"kind":"Name","value":"MyDatasets"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"owner"}},"type":{"kind":"NonNullType","type":{"kind":"NamedType","name":{"kind":"Name","value":"ID"}}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"first"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Int"}},"defaultValue":{"kind":"IntValue","value":"50"}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"after"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"String"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"datasets"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"ObjectValue","fields":[{"kind":"ObjectField","name":{"kind":"Name","value":"owner"},"value":{"kind":"Variable","name":{"kind":"Name","value":"owner"}}},{"kind":"ObjectField","name":{"kind":"Name","value":"order"},"value":{"kind":"StringValue","value":"-created","block":false}}]}},{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"Variable","name":{"kind":"Name","value":"first"}}},{"kind":"Argument","name":{"kind":"Name","value":"after"},"value":{"kind":"Variable","name":{"kind":"Name","value":"after"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}},{"kind":"Field","name":{"kind":"Name","value":"publicationStatus"}},{"kind":"Field","name":{"kind":"Name","value":"generatedBy"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"first"},"value":{"kind":"IntValue","value":"5"}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"nodes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]}},{"kind":"Field","name":{"kind":"Name","value":"pageInfo"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"hasNextPage"}},{"kind":"Field","name":{"kind":"Name","value":"endCursor"}}]}}]}}]}}]} as unknown as DocumentNode<MyDatasetsQuery, MyDatasetsQueryVariables>;
+export const ChangesDocument = {"kind":"Document","definitions":[{"kind":"OperationDefinition","operation":"subscription","name":{"kind":"Name","value":"Changes"},"variableDefinitions":[{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"filter"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"RecordChangeFilter"}}},{"kind":"VariableDefinition","variable":{"kind":"Variable","name":{"kind":"Name","value":"afterSequence"}},"type":{"kind":"NamedType","name":{"kind":"Name","value":"Float"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"recordChanges"},"arguments":[{"kind":"Argument","name":{"kind":"Name","value":"filter"},"value":{"kind":"Variable","name":{"kind":"Name","value":"filter"}}},{"kind":"Argument","name":{"kind":"Name","value":"afterSequence"},"value":{"kind":"Variable","name":{"kind":"Name","value":"afterSequence"}}}],"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"sequence"}},{"kind":"Field","name":{"kind":"Name","value":"changes"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"id"}},{"kind":"Field","name":{"kind":"Name","value":"kind"}},{"kind":"Field","name":{"kind":"Name","value":"change"}},{"kind":"Field","name":{"kind":"Name","value":"record"},"selectionSet":{"kind":"SelectionSet","selections":[{"kind":"Field","name":{"kind":"Name","value":"name"}}]}}]}}]}}]}}]} as unknown as DocumentNode<ChangesSubscription, ChangesSubscriptionVariables>;
