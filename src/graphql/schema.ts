@@ -28,7 +28,7 @@ import {
  * Apollo checks the schema it gets: type-graphql's own check, an introspection, would delay the
  * start by 40 ms.
  */
-export function graphqlSchema(): Promise<GraphQLSchema> {
+export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
     RevisionResolver,
@@ -50,7 +50,7 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
     ChangeResolver,
     ...KIND_FIELDS,
   ];
-  return buildSchema({
+  const schema = await buildSchema({
     resolvers: resolvers as unknown as NonEmptyArray<new () => object>,
     orphanedTypes: [...Object.values(NODE_TYPES), UnresolvedType],
     validate: false,
@@ -63,7 +63,25 @@ export function graphqlSchema(): Promise<GraphQLSchema> {
       },
     },
   });
+  for (const type of Object.values(schema.getTypeMap()))
+    type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
+  return schema;
 }
+
+/** What the library cannot describe: the types of the operations. */
+const ROOTS: Readonly<Record<string, string>> = {
+  Query: "Operations that read.",
+  Mutation: "Operations that write; most need a token.",
+  Subscription: "Operations with many answers, over a WebSocket or server-sent events.",
+};
+
+/** Types that every kind or list has describe themselves by their name. */
+const kindOfType = (name: string): string | undefined =>
+  name.endsWith("Edge")
+    ? "An entry of a page, with the cursor behind which the next page begins."
+    : name.endsWith("Input")
+      ? `What a client states about a ${name.slice(0, -"Input".length)}.`
+      : undefined;
 
 /** The schema in GraphQL's own language, in a stable order: `graphql/schema.graphql`. */
 export async function schemaText(): Promise<string> {

@@ -18,6 +18,9 @@ function namedInChangelog(): RegExp[] {
   );
 }
 
+/** Names that clients of an earlier release use already. */
+const KEPT = new Set(["Token.tokenType", "Submission.submissionUUID", "Revision.revision"]);
+
 describe("the GraphQL schema", () => {
   test("breaks nothing of the last release that the changelog does not name", async () => {
     const released = buildSchema(read("test/graphql/released.graphql"));
@@ -34,7 +37,12 @@ describe("the GraphQL schema", () => {
   });
 
   test("passes the recommended rules of graphql-eslint", () => {
-    const recommended = graphqlEslint.configs["flat/schema-recommended"].rules;
+    const rules = {
+      ...graphqlEslint.configs["flat/schema-recommended"].rules,
+      // Pages, findings and scores are values, not objects with an identity. What has an identifier
+      // implements Node, whose `id: ID!` the schema demands of it.
+      "@graphql-eslint/strict-id-in-types": "off",
+    };
     const findings = new Linter().verify(
       schema,
       {
@@ -44,12 +52,18 @@ describe("the GraphQL schema", () => {
           parser: graphqlEslint.parser as never,
           parserOptions: { graphQLConfig: { schema } },
         },
-        rules: recommended as never,
+        rules: rules as never,
       },
       { filename: "schema.graphql" },
     );
-    expect(findings.map(({ ruleId, line, message }) => `${line}: ${ruleId}: ${message}`)).toEqual(
-      [],
-    );
+    const isKept = ({ ruleId, message }: Linter.LintMessage): boolean => {
+      const [field, type] = [...message.matchAll(/"(\w+)"/g)].map(([, name]) => name);
+      return ruleId === "@graphql-eslint/no-typename-prefix" && KEPT.has(`${type}.${field}`);
+    };
+    expect(
+      findings
+        .filter((finding) => !isKept(finding))
+        .map(({ ruleId, line, message }) => `${line}: ${ruleId}: ${message}`),
+    ).toEqual([]);
   });
 });

@@ -219,7 +219,10 @@ class IdentifierConflictType extends PlanFindingType {
   @Field(() => ID) identifier!: string;
   @Field() kind!: string;
 }
-@ObjectType("PlannedRecords", { simpleResolvers: true })
+@ObjectType("PlannedRecords", {
+  description: "How many records of a kind an upload would create.",
+  simpleResolvers: true,
+})
 class PlannedRecordsType {
   @Field() kind!: string;
   @Field(() => Int) count!: number;

@@ -147,12 +147,12 @@ class EvidenceAnswerType {
   document!: EvidenceGraph;
 }
 
-@ObjectType("KindCount", { simpleResolvers: true })
+@ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
 export class KindCountType {
   @Field(() => KindEnum) kind!: KindName;
   @Field(() => Int) count!: number;
 }
-@ObjectType("OwnerCount", { simpleResolvers: true })
+@ObjectType("OwnerCount", { description: "How many records have an owner.", simpleResolvers: true })
 class OwnerCountType {
   @Field(() => ID, { nullable: true }) owner!: string | null;
   @Field(() => String, { nullable: true }) name!: string | null;

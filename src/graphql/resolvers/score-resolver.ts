@@ -29,7 +29,10 @@ const StatusEnum = {
 } as const satisfies Record<string, Status>;
 registerEnumType(StatusEnum, { name: "CriterionStatus", description: "Verdict on one criterion." });
 
-@ObjectType("AiReadyCriterion", { simpleResolvers: true })
+@ObjectType("AiReadyCriterion", {
+  description: "One criterion of the score, its result and the places that decided it.",
+  simpleResolvers: true,
+})
 class CriterionType {
   @Field({ description: "E.g. findable." }) name!: string;
   @Field({ description: "True when the status is MET or PARTLY." }) hasContent!: boolean;
@@ -46,7 +49,10 @@ class CriterionType {
   fix!: string | null;
   @Field({ description: "The result by the rule of older registries." }) legacy!: boolean;
 }
-@ObjectType("AiReadyCategory", { simpleResolvers: true })
+@ObjectType("AiReadyCategory", {
+  description: "Criteria that are counted together.",
+  simpleResolvers: true,
+})
 class CategoryType {
   @Field(() => String, { description: "E.g. fairness." }) name!: CategoryName;
   @Field(() => [CriterionType]) criteria!: CriterionType[];

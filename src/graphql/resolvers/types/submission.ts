@@ -17,7 +17,10 @@ export class FindingType {
   @Field() message!: string;
   @Field() code!: string;
 }
-@ObjectType("Progress", { simpleResolvers: true })
+@ObjectType("Progress", {
+  description: "How far the current stage of a submission is.",
+  simpleResolvers: true,
+})
 export class ProgressType {
   @Field() done!: number;
   @Field(() => Number, { nullable: true }) total!: number | null;
