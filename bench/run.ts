@@ -25,6 +25,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   objects: async () => (await import("./objects.js")).objects,
   evidence: async () => (await import("./evidence.js")).evidence,
   resolve: async () => (await import("./resolve.js")).resolve,
+  lists: async () => (await import("./lists.js")).lists,
   graphql: async () => (await import("./graphql.js")).graphql,
   sparql: async () => (await import("./sparql.js")).sparql,
 };

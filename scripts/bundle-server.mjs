@@ -15,6 +15,7 @@ const THREADS = [
   "src/storage/records/sqlite/writer-thread",
   "src/storage/records/sqlite/feed-thread",
   "src/storage/records/sqlite/search/search-thread",
+  "src/storage/records/sqlite/selection-thread",
   "src/storage/records/postgres/feed-thread",
   "src/storage/records/postgres/search/near-thread",
   "src/storage/graph/oxigraph/thread",

@@ -332,7 +332,8 @@ function byVariable(set: SelectionSetNode): boolean {
     (selection) =>
       (selection.kind === Kind.FIELD &&
         selection.arguments?.some(
-          ({ name, value }) => name.value === "first" && value.kind === Kind.VARIABLE,
+          ({ name, value }) =>
+            (name.value === "first" || name.value === "last") && value.kind === Kind.VARIABLE,
         )) ||
       ("selectionSet" in selection &&
         selection.selectionSet !== undefined &&
@@ -351,11 +352,13 @@ function pageOf(
   if (!argument) return undefined;
   const usual =
     isRoot && typeof argument.defaultValue === "number" ? argument.defaultValue : USUAL_PAGE;
-  const given = node.arguments?.find(({ name }) => name.value === "first")?.value;
-  if (given?.kind === Kind.INT) return Math.max(1, Number(given.value));
-  if (given?.kind !== Kind.VARIABLE) return usual;
-  const value = variables[given.name.value];
-  return typeof value === "number" && value >= 1 ? value : usual;
+  const given = ["first", "last"].flatMap((asked) => {
+    const value = node.arguments?.find(({ name }) => name.value === asked)?.value;
+    if (value?.kind === Kind.INT) return Math.max(1, Number(value.value));
+    const sent = value?.kind === Kind.VARIABLE ? variables[value.name.value] : undefined;
+    return typeof sent === "number" && sent >= 1 ? sent : [];
+  });
+  return given.length === 0 ? usual : Math.max(...given);
 }
 
 function defaultsOf({ variableDefinitions = [] }: OperationDefinitionNode): Variables {

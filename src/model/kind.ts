@@ -44,6 +44,9 @@ export const KIND_NAMES = [
 ] as const;
 export type KindName = (typeof KIND_NAMES)[number];
 
+/** Who may read the content of a record: everyone once it is PUBLISHED. */
+export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
+
 /** A kind's name in a sentence: "an Entity", but "a User". */
 export const withArticle = (name: string): string =>
   `${/^[aeio]/i.test(name) ? "an" : "a"} ${name}`;

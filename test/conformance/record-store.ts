@@ -14,6 +14,7 @@ import { objectsConform } from "./records/objects.js";
 import { recordsConform } from "./records/records.js";
 import { scoresConform } from "./records/scores.js";
 import { searchConforms } from "./records/search.js";
+import { selectionsConform } from "./records/selections.js";
 import { spellingConforms } from "./records/spelling.js";
 import { submissionsConform } from "./records/submissions.js";
 import { vectorsConform } from "./records/vectors.js";
@@ -40,6 +41,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       recordsConform,
       commitsConform,
       listsConform,
+      selectionsConform,
       linksConform,
       spellingConforms,
       feedConforms,

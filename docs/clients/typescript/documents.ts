@@ -34,17 +34,29 @@ export type RecordChangeType =
 
 /** Kinds of records, by the name of their path. */
 export type RecordKind =
+  /** One run of software: what it used and what it generated. */
   | 'COMPUTATION'
+  /** A file: its metadata, and its content when it is stored here. */
   | 'DATADOWNLOAD'
+  /** A set of data; its files are data downloads. */
   | 'DATASET'
+  /** Anything else that a crate describes: a person, an instrument, a place. */
   | 'ENTITY'
+  /** A stored answer to: what supports this record? */
   | 'EVIDENCEGRAPH'
+  /** A set of users that may own records together. */
   | 'GROUP'
+  /** An organization with members and projects. */
   | 'ORGANIZATION'
+  /** A project of an organization, with its members and records. */
   | 'PROJECT'
+  /** A research-object crate: the root of an uploaded archive. */
   | 'ROCRATE'
+  /** Describes the columns of a table. */
   | 'SCHEMA'
+  /** A program, script or workflow. */
   | 'SOFTWARE'
+  /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
   | 'USER';
 
 export type WhoAmIQueryVariables = Exact<{ [key: string]: never; }>;

@@ -22,7 +22,7 @@ import {
   type RecordChanges,
 } from "../../services/records/changes.js";
 import type { Context } from "./context.js";
-import { KindEnum } from "./evidence-resolver.js";
+import { RecordKindEnum } from "./types/filters.js";
 import { checkedPage, RecordNode } from "./types/records.js";
 
 enum ChangeEnum {
@@ -42,7 +42,7 @@ registerEnumType(ChangeEnum, {
 
 @InputType({ description: "Changes that a subscription asks for; all conditions must hold." })
 class RecordChangeFilter implements ChangeFilter {
-  @Field(() => [KindEnum], { nullable: true, description: "Records of one of these kinds." })
+  @Field(() => [RecordKindEnum], { nullable: true, description: "Records of one of these kinds." })
   kinds?: KindName[];
   @Field(() => ID, {
     nullable: true,
@@ -58,7 +58,7 @@ class RecordChangeFilter implements ChangeFilter {
 @ObjectType("RecordChange", { description: "A change of one record.", simpleResolvers: true })
 class RecordChangeType {
   @Field(() => ID, { description: "ARK of the record, as stored." }) id!: string;
-  @Field(() => KindEnum, { description: "Kind of the record." }) kind!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
   @Field(() => ChangeEnum, { description: "What happened." }) change!: RecordChange["change"];
   @Field(() => Int, { description: "Revision of the record after the change." }) revision!: number;
   @Field(() => GraphQLISODateTime, { description: "When the record was last changed." })

@@ -17,7 +17,6 @@ import {
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { evidenceGraph, openEvidence } from "../../services/evidence/evidence-graph.js";
 import { edgesOf, type ShownEdge } from "../../services/evidence/formats/edges.js";
@@ -35,6 +34,7 @@ import type {
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { RecordKindEnum } from "./types/filters.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -56,15 +56,6 @@ registerEnumType(AssertedByEnum, {
   name: "AssertedBy",
   description:
     "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at.",
-});
-
-/** `DATASET`, `DATADOWNLOAD` …: the kinds by their names in the model. */
-export const KindEnum = Object.fromEntries(
-  (Object.keys(KINDS) as KindName[]).map((name) => [name.toUpperCase(), name]),
-) as Record<string, KindName>;
-registerEnumType(KindEnum, {
-  name: "RecordKind",
-  description: "Kinds of records, by the name of their path.",
 });
 
 const FormatEnum = {
@@ -149,7 +140,7 @@ class EvidenceAnswerType {
 
 @ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
 export class KindCountType {
-  @Field(() => KindEnum) kind!: KindName;
+  @Field(() => RecordKindEnum) kind!: KindName;
   @Field(() => Int) count!: number;
 }
 @ObjectType("OwnerCount", { description: "How many records have an owner.", simpleResolvers: true })
@@ -210,7 +201,7 @@ class EvidenceArguments {
   @Field(() => Int, { nullable: true, description: "Nodes in one answer, at most 100000." })
   first?: number | null;
   @Field(() => String, { nullable: true }) after?: string | null;
-  @Field(() => [KindEnum], {
+  @Field(() => [RecordKindEnum], {
     nullable: true,
     description: "Only nodes of these kinds, and what is not stored here.",
   })

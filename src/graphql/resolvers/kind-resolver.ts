@@ -1,18 +1,6 @@
-import {
-  Arg,
-  Args,
-  ArgsType,
-  Ctx,
-  Field,
-  ID,
-  InputType,
-  Int,
-  Mutation,
-  Query,
-  Resolver,
-} from "type-graphql";
-import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import { type Ark, lookupArk } from "../../identifiers/ark.js";
+import { Arg, Args, Ctx, ID, Int, Mutation, Query, Resolver } from "type-graphql";
+import { ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -30,6 +18,8 @@ import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { RecordResolver } from "./record-resolver.js";
+import { selectedPage } from "./selected-page.js";
+import { RecordsArguments } from "./types/filters.js";
 import {
   documentOf,
   INPUT_TYPES,
@@ -38,84 +28,7 @@ import {
   UPDATE_TYPES,
   type UpdateInput,
 } from "./types/input-types.js";
-import {
-  checkedPage,
-  CONNECTION_TYPES,
-  NODE_TYPES,
-  nodeOf,
-  PageArguments,
-  pageOf,
-  type RecordNode,
-} from "./types/records.js";
-
-@InputType({ description: "Filters and orders a list." })
-class RecordFilter {
-  @Field(() => String, { nullable: true, description: "Part of the name." }) name?: string | null;
-  @Field(() => ID, {
-    nullable: true,
-    description: "User, group, organization or project that owns the records.",
-  })
-  owner?: string | null;
-  @Field(() => String, {
-    nullable: true,
-    description: "One of the keywords, upper and lower case alike.",
-  })
-  keyword?: string | null;
-  @Field(() => String, {
-    nullable: true,
-    description: "created (the default), -created or name.",
-  })
-  order?: string | null;
-}
-
-@InputType({ description: "Filters and orders a list of what crates contain." })
-class CrateRecordFilter extends RecordFilter {
-  @Field(() => ID, {
-    nullable: true,
-    description: "Crate that the records came with; the crate itself is among them.",
-  })
-  crate?: string | null;
-}
-
-@ArgsType()
-class ListArguments extends PageArguments {
-  @Field(() => RecordFilter, { nullable: true }) filter?: RecordFilter | null;
-}
-
-@ArgsType()
-class CrateListArguments extends PageArguments {
-  @Field(() => CrateRecordFilter, { nullable: true }) filter?: CrateRecordFilter | null;
-}
-
-const ORDERS = ["created", "-created", "name"];
-
-/**
- * The filter in the form that lists accept; a null is ignored.
- * @throws ValidationError with all that is wrong
- */
-function filterOf(filter: CrateRecordFilter | null | undefined): ListFilter {
-  const { crate, ...rest } = Object.fromEntries(
-    Object.entries(filter ?? {}).filter(([, value]) => value !== null && value !== undefined),
-  ) as Record<string, string>;
-  const problems: ValidationItem[] = [];
-  const expected = "'created', '-created' or 'name'";
-  if (rest["order"] !== undefined && !ORDERS.includes(rest["order"]))
-    problems.push({
-      loc: ["query", "order"],
-      msg: `Input should be ${expected}`,
-      type: "literal_error",
-      ctx: { expected },
-    });
-  const ark = crate === undefined ? undefined : lookupArk(crate);
-  if (crate !== undefined && ark === undefined)
-    problems.push({
-      loc: ["query", "crate"],
-      msg: "Value error, not an ARK; for example ark:99999/rocrate-example",
-      type: "value_error",
-    });
-  if (problems.length > 0) throw new ValidationError(problems);
-  return { ...rest, ...(ark === undefined ? {} : { crate: ark.stored }) };
-}
+import { CONNECTION_TYPES, NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
 /**
  * The operations every kind has, reads and writes. REST handlers and the GraphQL fields below call
@@ -178,7 +91,6 @@ function graphqlFields(resolver: KindResolver): new () => object {
   const { typeName, plural, name: kind } = KINDS[resolver.kind];
   const type = NODE_TYPES[kind];
   const input = INPUT_TYPES[kind];
-  const listArguments = KINDS[kind].fromCrates ? CrateListArguments : ListArguments;
 
   @Resolver()
   class Fields {
@@ -204,25 +116,10 @@ function graphqlFields(resolver: KindResolver): new () => object {
       description: `All of kind ${typeName}, oldest first unless ordered otherwise.`,
     })
     async many(
-      @Args(() => listArguments) { filter, ...page }: ListArguments,
+      @Args(() => RecordsArguments) page: RecordsArguments,
       @Ctx() context: Context,
     ): Promise<object> {
-      const checked = checkedPage(page);
-      // A part of what an answer may hold: a page that ends early still fits.
-      const { MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES } = context.deps.config;
-      const found = await context.loaders.queued(() =>
-        resolver.page(
-          filterOf(filter),
-          { ...checked, bytes: Math.min(MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES / 4) },
-          context,
-        ),
-      );
-      const nodes = found.items.map(nodeOf);
-      await context.loaders.hold(nodes);
-      return {
-        ...pageOf(nodes, found.positions, found.next !== undefined, checked.after),
-        totalCount: found.count,
-      };
+      return selectedPage(page, kind, context);
     }
   }
   if (!input) return Fields;

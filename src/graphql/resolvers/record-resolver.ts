@@ -37,10 +37,13 @@ import { type RecordPatch, updateRecord } from "../../services/records/update.js
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { selectedPage } from "./selected-page.js";
+import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
   type CheckedPage,
   checkedPage,
+  MOST_PER_PAGE,
   Node,
   NODE_TYPES,
   nodeOf,
@@ -49,6 +52,7 @@ import {
   pageOf,
   PublicationStatusEnum,
   RecordConnection,
+  RecordListConnection,
   RecordNode,
 } from "./types/records.js";
 
@@ -73,7 +77,7 @@ async function revisionsOf(
     { limit, ...(after === undefined ? {} : { before: Number(after) }) },
     caller,
   );
-  const last = found.at(-1)?.revision ?? 1;
+  const last = found.at(-1)?.revision ?? (limit === 0 ? Number(after ?? Infinity) : 1);
   return {
     ...pageOf(
       found.map((revision) => revisionOf(record.ark, revision)),
@@ -108,7 +112,8 @@ async function followLinks(
 ): Promise<RecordConnection> {
   const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
   if (!node.stored) return pageOf<RecordNode>([], [], false, page.after);
-  const { limit } = page;
+  // A page of none says whether there are any.
+  const limit = Math.max(1, page.limit);
   const targets: string[] = [];
   const cursors: string[] = [];
   let more = false;
@@ -139,6 +144,7 @@ async function followLinks(
     }
     more = back.items.length > space || back.next !== undefined;
   }
+  if (page.limit === 0) return pageOf<RecordNode>([], [], more || targets.length > 0, page.after);
   context.loaders.spend(targets.length);
   return pageOf(
     await Promise.all(targets.map((target) => context.loaders.node(target))),
@@ -377,6 +383,43 @@ export class RecordResolver {
     );
     context.loaders.forget();
     return nodeOf(record);
+  }
+
+  /** One error does not take the other records with it: it stands in the place of its record. */
+  @Query(() => [Node], {
+    nullable: "items",
+    description:
+      "Records by their identifiers, in the requested order; null where nothing is stored. " +
+      `At most ${MOST_PER_PAGE}.`,
+  })
+  async nodes(
+    @Arg("ids", () => [ID]) ids: string[],
+    @Ctx() context: Context,
+  ): Promise<(RecordNode | Error | null)[]> {
+    if (ids.length > MOST_PER_PAGE)
+      throw invalid(
+        ["query", "ids"],
+        `List should have at most ${MOST_PER_PAGE} items, not ${ids.length}`,
+        "too_long",
+        { max_length: MOST_PER_PAGE },
+      );
+    context.loaders.spend(ids.length);
+    const found = await context.loaders.queued(() =>
+      Promise.all(ids.map((id) => this.record(id, context).catch((error: Error) => error))),
+    );
+    await context.loaders.hold(found.filter((node) => node instanceof RecordNode));
+    return found;
+  }
+
+  @Query(() => RecordListConnection, {
+    description:
+      "Records of all kinds by filter. Users are among them only for callers with a token.",
+  })
+  async records(
+    @Args(() => RecordsArguments) page: RecordsArguments,
+    @Ctx() context: Context,
+  ): Promise<object> {
+    return selectedPage(page, undefined, context);
   }
 
   @Mutation(() => RecordNode, {

@@ -1,10 +1,11 @@
 import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../identifiers/ark.js";
-import type { KindName, Link } from "../../model/kind.js";
+import type { KindName, Link, PublicationStatus } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
+import type { Selection, SelectionQuery } from "./selection-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
-export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
+export type { PublicationStatus };
 
 /** A record in the record store. Times are milliseconds since 1970, UTC. */
 export interface StoredRecord {
@@ -125,6 +126,25 @@ export interface ListedPage extends Page<StoredRecord> {
 }
 
 export type Found = { record: StoredRecord } | { ambiguous: string[] };
+
+/** Records in the requested order, in both directions; `positions[i]` is that of `items[i]`. */
+export interface SelectionPage {
+  items: StoredRecord[];
+  positions: string[];
+  /** There are more in the direction of reading. */
+  more: boolean;
+}
+
+/** Records by filter. */
+interface SelectionStore {
+  /**
+   * @param signal an abort before the read has begun prevents it; its reason is thrown
+   * @throws {import("../../errors.js").ServiceError} `BAD_REQUEST` for a position of another filter
+   * or order, or that no selection returned
+   */
+  select(query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage>;
+  countSelected(selection: Selection, signal?: AbortSignal): Promise<number>;
+}
 
 /** The content of one state of a record. */
 export interface RecordState {
@@ -267,6 +287,7 @@ export interface RecordStore
     SubmissionStore,
     ObjectBookkeeping,
     CrateBookkeeping,
+    SelectionStore,
     SearchStore,
     LeaseStore,
     ScoreStore,

@@ -180,12 +180,30 @@ export class RecordConnection {
   totalCount?: null;
 }
 
+@ObjectType({
+  description: "A page of records by filter; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
+export class RecordListConnection {
+  @Field(() => [RecordEdge]) edges!: RecordEdge[];
+  @Field(() => [RecordNode]) nodes!: RecordNode[];
+  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => Int, { description: "Records in all, by the filter; counted only when asked for." })
+  totalCount!: number;
+}
+
 /** Most items of one connection page. */
-const MOST_PER_PAGE = 1000;
+export const MOST_PER_PAGE = 1000;
+/** Items of one where the caller names no number. */
+export const USUAL_PAGE = 100;
 
 @ArgsType()
 export class PageArguments {
-  @Field(() => Int, { nullable: true, defaultValue: 100, description: `At most ${MOST_PER_PAGE}.` })
+  @Field(() => Int, {
+    nullable: true,
+    defaultValue: USUAL_PAGE,
+    description: `At most ${MOST_PER_PAGE}.`,
+  })
   first!: number;
   @Field(() => String, { nullable: true, description: "endCursor of the page before." }) after?:
     string | null;
@@ -196,19 +214,22 @@ export interface CheckedPage {
   after?: string;
 }
 
-/** @throws ValidationError when `first` is out of range */
-export function checkedPage({ first, after }: PageArguments): CheckedPage {
-  const limit = first ?? 100;
-  if (limit < 1)
+/** @throws ValidationError when `first`, or the argument of that name, is out of range */
+export function checkedPage(
+  { first, after }: Partial<PageArguments>,
+  name: "first" | "last" = "first",
+): CheckedPage {
+  const limit = first ?? USUAL_PAGE;
+  if (limit < 0)
     throw invalid(
-      ["query", "first"],
-      "Input should be greater than or equal to 1",
+      ["query", name],
+      "Input should be greater than or equal to 0",
       "greater_than_equal",
-      { ge: 1 },
+      { ge: 0 },
     );
   if (limit > MOST_PER_PAGE)
     throw invalid(
-      ["query", "first"],
+      ["query", name],
       `Input should be less than or equal to ${MOST_PER_PAGE}`,
       "less_than_equal",
       { le: MOST_PER_PAGE },
@@ -222,6 +243,7 @@ export function pageOf<T>(
   cursors: readonly string[],
   next: boolean,
   after: string | undefined,
+  previous = after !== undefined,
 ): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
   const edges = nodes.map((node, index) => ({ node, cursor: cursors[index]! }));
   return {
@@ -229,7 +251,7 @@ export function pageOf<T>(
     nodes,
     pageInfo: {
       hasNextPage: next,
-      hasPreviousPage: after !== undefined,
+      hasPreviousPage: previous,
       startCursor: cursors[0] ?? null,
       endCursor: cursors.at(-1) ?? null,
     },

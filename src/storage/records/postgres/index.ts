@@ -25,6 +25,7 @@ import type {
   Revision,
   SearchPage,
   SearchQuery,
+  SelectionPage,
   StoredRecord,
   VectorStep,
   VectorStore,
@@ -35,6 +36,7 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
+import type { Selection, SelectionQuery } from "../selection-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
@@ -43,6 +45,7 @@ import { Leases, Registration, Watch } from "./nodes.js";
 import { AccountReads } from "./reads/accounts.js";
 import { LinkReads, ListReads } from "./reads/lists.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
+import { SelectionReads } from "./reads/selection.js";
 import { SubmissionReads } from "./reads/submissions.js";
 import { migrate } from "./schema.js";
 import { Analyzer } from "./search/analyzer.js";
@@ -76,6 +79,7 @@ const FOR_WRITES = 4;
 class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #records;
   readonly #lists;
+  readonly #selection;
   readonly #links;
   readonly #accounts;
   readonly #submissions;
@@ -116,6 +120,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
+    this.#selection = new SelectionReads(database);
     this.#links = new LinkReads(database);
     this.#accounts = new AccountReads(database);
     this.#submissions = new SubmissionReads(database);
@@ -135,6 +140,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   list = (query: ListQuery): Promise<ListedPage> => this.#ask(() => this.#lists.list(query));
   count = (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
     this.#ask(() => this.#lists.count(query));
+  select = (query: SelectionQuery): Promise<SelectionPage> =>
+    this.#ask(() => this.#selection.select(query));
+  countSelected = (selection: Selection): Promise<number> =>
+    this.#ask(() => this.#selection.count(selection));
   atRevision = (
     ark: string,
     revision: number,

@@ -284,6 +284,13 @@ async function version7(session: Session): Promise<void> {
   }
 }
 
+/** Selections by time and by status. */
+const VERSION_8 = `
+CREATE INDEX live_created ON record (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_modified ON record (modified_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX live_status ON record (status, id) WHERE deleted_at IS NULL;
+`;
+
 /**
  * One version of the schema: what brings the one before to it, and the least version that a program
  * must know to use it.
@@ -305,6 +312,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_5, needs: 4 },
   { up: VERSION_6, needs: 6 },
   { up: version7, needs: 6 },
+  { up: VERSION_8, needs: 6 },
 ];
 
 /**

@@ -74,12 +74,16 @@ export type Row = readonly (null | number | string | boolean | Uint8Array)[];
  */
 export interface Statement<R extends Row = Row> {
   readonly text: string;
+  /** Empty: the server does not keep it, as one of many that are seldom asked again. */
   readonly name: string;
   readonly parameters: number;
   readonly row?: R;
 }
 
-export function statement<R extends Row = Row>(text: string): Statement<R> {
+export function statement<R extends Row = Row>(
+  text: string,
+  { kept = true }: { kept?: boolean } = {},
+): Statement<R> {
   if (!isStorableText(text)) throw new StatementError("SQL", "SQL is well-formed text without NUL");
   const parameters = Math.max(
     0,
@@ -87,7 +91,7 @@ export function statement<R extends Row = Row>(text: string): Statement<R> {
   );
   return {
     text,
-    name: `arkgraph_${createHash("sha256").update(text).digest("hex").slice(0, 24)}`,
+    name: kept ? `arkgraph_${createHash("sha256").update(text).digest("hex").slice(0, 24)}` : "",
     parameters,
   };
 }

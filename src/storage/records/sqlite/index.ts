@@ -23,6 +23,7 @@ import type {
   Revision,
   SearchPage,
   SearchQuery,
+  SelectionPage,
   StoredRecord,
   VectorStep,
   VectorStore,
@@ -33,6 +34,7 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
+import type { Selection, SelectionQuery } from "../selection-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import { exactVector, packVectors } from "../vectors/matrix.js";
@@ -43,6 +45,8 @@ import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
 import { ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
+import { isQuick, SelectionReads } from "./selection-reads.js";
+import type { SelectionAnswer, SelectionQuestion } from "./selection-thread.js";
 import { asStoreError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 import { SubmissionReads } from "./submissions.js";
@@ -55,6 +59,7 @@ const MOST_KNOWN = 10_000;
 class SqliteRecordStore implements RecordStore {
   readonly #records;
   readonly #lists;
+  readonly #selection;
   readonly #links;
   readonly #accounts;
   readonly #submissions;
@@ -72,6 +77,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #writer: Writer;
   readonly #feed: Feed;
   readonly #searches: AskedThread<SearchQuery, SearchPage>;
+  readonly #selections: AskedThread<SelectionQuestion, SelectionAnswer>;
   readonly #unlock: () => void;
 
   constructor(
@@ -79,16 +85,19 @@ class SqliteRecordStore implements RecordStore {
     writer: Writer,
     feed: Feed,
     searches: AskedThread<SearchQuery, SearchPage>,
+    selections: AskedThread<SelectionQuestion, SelectionAnswer>,
     unlock: () => void,
   ) {
     this.#connection = connection;
     this.#writer = writer;
     this.#feed = feed;
     this.#searches = searches;
+    this.#selections = selections;
     this.#unlock = unlock;
 
     this.#records = new RecordReads(connection);
     this.#lists = new ListReads(connection);
+    this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
     this.#accounts = new AccountReads(connection);
     this.#submissions = new SubmissionReads(connection);
@@ -106,6 +115,12 @@ class SqliteRecordStore implements RecordStore {
   list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
     read(() => this.#lists.count(query));
+  select = async (query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage> =>
+    isQuick(query)
+      ? read(() => this.#selection.select(query))
+      : ((await this.#selections.ask({ select: query }, signal)) as SelectionPage);
+  countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> =>
+    (await this.#selections.ask({ count: selection }, signal)) as number;
   atRevision = async (
     ark: string,
     revision: number,
@@ -249,7 +264,7 @@ class SqliteRecordStore implements RecordStore {
   };
 
   close = async (): Promise<void> => {
-    await Promise.all([this.#feed.close(), this.#searches.close()]);
+    await Promise.all([this.#feed.close(), this.#searches.close(), this.#selections.close()]);
     // Readers first: their open snapshots would prevent the copy of the log into the file.
     this.#connection.close();
     await this.#writer.close();
@@ -295,7 +310,13 @@ export async function openSqliteRecordStore({
       { file, vectorsMemory },
       log,
     );
-    return new SqliteRecordStore(openForReading(file), writer, feed, searches, unlock);
+    const selections = new AskedThread<SelectionQuestion, SelectionAnswer>(
+      "selection",
+      "src/storage/records/sqlite/selection-thread",
+      { file },
+      log,
+    );
+    return new SqliteRecordStore(openForReading(file), writer, feed, searches, selections, unlock);
   } catch (error) {
     await writer?.close();
     unlock();

@@ -237,6 +237,16 @@ const VERSION_7 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM reco
     ON v.record = c.id AND v.revision = a.since WHERE a.role = 'archive' AND a.dropped = 0 AND v.at
     < latest.at);`;
 
+/**
+ * Selections by time and by status. New records and changed ones come last in each, so that a write
+ * changes pages that the one before it changed too.
+ */
+const VERSION_9 = `
+CREATE INDEX live_created ON record (created_at, id, kind) WHERE deleted_at IS NULL;
+CREATE INDEX live_modified ON record (modified_at, id, kind, status) WHERE deleted_at IS NULL;
+CREATE INDEX live_status ON record (status, id, kind) WHERE deleted_at IS NULL;
+`;
+
 /** Texts that are read together. */
 const TEXTS = 1000;
 
@@ -278,6 +288,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   VERSION_6,
   VERSION_7,
   version8,
+  VERSION_9,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

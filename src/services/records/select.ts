@@ -1,0 +1,258 @@
+import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { lookupArk, referencedArk } from "../../identifiers/ark.js";
+import type { KindName } from "../../model/kind.js";
+import type { PublicationStatus, SelectionPage } from "../../storage/records/port.js";
+import type {
+  RecordFilter,
+  RecordOrder,
+  Selection,
+  TimeRange,
+} from "../../storage/records/selection-port.js";
+import { authenticated, type Caller } from "../access/rules.js";
+import type { Deps } from "../deps.js";
+import { withoutForgotten } from "./forgotten.js";
+
+/** Levels of `and`, `or` and `not` in one filter. */
+const MAX_FILTER_DEPTH = 10;
+/** Conditions and values of one filter, those in lists and at all levels together. */
+const MAX_FILTER_VALUES = 1000;
+/** ms that one page or one count may take, the wait for those of others included. */
+const LIST_TIMEOUT = 10_000;
+
+/** A range of time as callers send it. */
+export interface TimeRangeInput {
+  since?: Date | null;
+  before?: Date | null;
+}
+
+/**
+ * A filter as callers send it: identifiers as text, single values beside lists of them. A null is
+ * ignored.
+ */
+export interface RecordFilterInput {
+  and?: readonly RecordFilterInput[] | null;
+  or?: readonly RecordFilterInput[] | null;
+  not?: RecordFilterInput | null;
+  kind?: readonly KindName[] | null;
+  name?: string | null;
+  nameIs?: string | null;
+  nameStartsWith?: string | null;
+  keyword?: string | null;
+  keywords?: readonly string[] | null;
+  owner?: string | null;
+  owners?: readonly string[] | null;
+  crate?: string | null;
+  status?: readonly PublicationStatus[] | null;
+  created?: TimeRangeInput | null;
+  modified?: TimeRangeInput | null;
+}
+
+/** A page of a selection: `backward` reads the last records before `before`. */
+export interface SelectionRange {
+  limit: number;
+  after?: string;
+  before?: string;
+  backward?: boolean;
+  bytes?: number;
+}
+
+/** A page of records, and how many there are in all. */
+export type SelectedRecords = SelectionPage & { count(): Promise<number> };
+
+/**
+ * Records by filter, as the caller may list them: those of users need a token.
+ * @param kind only records of this kind
+ * @throws ValidationError for a filter that is too large or names something that is no ARK;
+ * ServiceError `BAD_REQUEST` for a cursor of another list, `QUERY_TIMEOUT`
+ */
+export async function selectRecords(
+  deps: Deps,
+  request: {
+    kind?: KindName;
+    filter?: RecordFilterInput | null;
+    order?: RecordOrder;
+    range: SelectionRange;
+  },
+  caller: Caller | null,
+): Promise<SelectedRecords> {
+  if (request.kind === "user") authenticated(caller);
+  const { order = { by: "created", descending: false } as const, range } = request;
+  const selection = selectionOf(request, caller);
+  const page = await within((signal) =>
+    deps.records.select(
+      {
+        ...selection,
+        order,
+        ...range,
+        bytes: range.bytes ?? deps.config.MAX_PAGE_BYTES,
+      },
+      signal,
+    ),
+  );
+  return {
+    ...page,
+    items: await withoutForgotten(deps, page.items),
+    count: () => within((signal) => deps.records.countSelected(selection, signal)),
+  };
+}
+
+/** What a filter selects for the caller. @throws ValidationError */
+function selectionOf(
+  { kind, filter }: { kind?: KindName; filter?: RecordFilterInput | null },
+  caller: Caller | null,
+): Selection {
+  const read = new FilterReader().read(filter ?? {});
+  return {
+    filter:
+      kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) },
+    ...(caller ? {} : { without: ["user"] as const }),
+  };
+}
+
+const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
+
+/** Reads a filter, and notes all that is wrong with it. */
+class FilterReader {
+  readonly #problems: ValidationItem[] = [];
+  #values = 0;
+
+  /** @throws ValidationError */
+  read(input: RecordFilterInput): RecordFilter {
+    const filter = this.#filter(input, ["query", "filter"], 1);
+    if (this.#values > MAX_FILTER_VALUES)
+      this.#problems.push({
+        loc: ["query", "filter"],
+        msg:
+          `Value error, ${this.#values} conditions and values; the limit is ` +
+          `${MAX_FILTER_VALUES}: ask in several queries`,
+        type: "value_error",
+      });
+    if (this.#problems.length > 0) throw new ValidationError(this.#problems);
+    return filter;
+  }
+
+  #filter(input: RecordFilterInput, loc: ValidationItem["loc"], depth: number): RecordFilter {
+    if (depth > MAX_FILTER_DEPTH) {
+      this.#problems.push({
+        loc,
+        msg: `Value error, a filter has at most ${MAX_FILTER_DEPTH} levels of and, or and not`,
+        type: "value_error",
+      });
+      return {};
+    }
+    const parts = this.#conditions(input, loc);
+    this.#values += parts.length;
+    const inner = (name: "and" | "or"): RecordFilter[] =>
+      (input[name] ?? []).map((each, index) =>
+        this.#filter(each, [...loc, name, index], depth + 1),
+      );
+    const first: RecordFilter = {};
+    const others: RecordFilter[] = [];
+    // A condition that is given twice, once as a value and once as a list, must hold twice.
+    for (const part of parts)
+      if (Object.keys(part).some((name) => Object.hasOwn(first, name))) others.push(part);
+      else Object.assign(first, part);
+    others.push(...inner("and"));
+    return {
+      ...first,
+      ...(others.length === 0 ? {} : { and: others }),
+      ...(input.or ? { or: inner("or") } : {}),
+      ...(input.not ? { not: this.#filter(input.not, [...loc, "not"], depth + 1) } : {}),
+    };
+  }
+
+  #conditions(input: RecordFilterInput, loc: ValidationItem["loc"]): RecordFilter[] {
+    const { kind, name, nameIs, nameStartsWith, keyword, keywords, owner, owners, crate, status } =
+      input;
+    const parts: RecordFilter[] = [];
+    if (kind) parts.push({ kinds: this.#counted(kind) });
+    if (name != null) parts.push({ nameContains: name });
+    if (nameIs != null) parts.push({ nameIs });
+    if (nameStartsWith != null) parts.push({ nameStartsWith });
+    if (keyword != null) parts.push({ keywords: [keyword] });
+    if (keywords) parts.push({ keywords: this.#counted(keywords) });
+    if (owner != null) parts.push({ owners: this.#keys([owner], () => [...loc, "owner"]) });
+    if (owners)
+      parts.push({
+        owners: this.#keys(this.#counted(owners), (index) => [...loc, "owners", index]),
+      });
+    if (crate != null) parts.push({ crates: this.#arks([crate], () => [...loc, "crate"]) });
+    if (status) parts.push({ statuses: this.#counted(status) });
+    for (const field of ["created", "modified"] as const) {
+      const range = input[field];
+      if (range) parts.push({ [field]: this.#range(range, [...loc, field]) });
+    }
+    return parts;
+  }
+
+  #counted<T>(values: readonly T[]): readonly T[] {
+    this.#values += values.length;
+    return values;
+  }
+
+  #keys(texts: readonly string[], loc: (index: number) => ValidationItem["loc"]): string[] {
+    return texts.flatMap((text, index) => {
+      const ark = referencedArk(text);
+      if (!ark) this.#noArk(loc(index), "ark:99999/user-ada");
+      return ark ? [ark.key] : [];
+    });
+  }
+
+  #arks(texts: readonly string[], loc: (index: number) => ValidationItem["loc"]): string[] {
+    return texts.flatMap((text, index) => {
+      const ark = lookupArk(text);
+      if (!ark) this.#noArk(loc(index), "ark:99999/rocrate-example");
+      return ark ? [ark.stored] : [];
+    });
+  }
+
+  #noArk(loc: ValidationItem["loc"], example: string): void {
+    this.#problems.push({
+      loc,
+      msg: `Value error, not an ARK; for example ${example}`,
+      type: "value_error",
+    });
+  }
+
+  #range(range: TimeRangeInput, loc: ValidationItem["loc"]): TimeRange {
+    const times: TimeRange = {};
+    for (const end of ["since", "before"] as const) {
+      const time = range[end]?.getTime();
+      if (time === undefined) continue;
+      if (Number.isSafeInteger(time)) times[end] = time;
+      else
+        this.#problems.push({
+          loc: [...loc, end],
+          msg: "Value error, not a time; for example 2026-01-31T12:00:00Z",
+          type: "value_error",
+        });
+    }
+    return times;
+  }
+}
+
+/**
+ * A read that has begun is not stopped, but one that waits for others is not begun when nobody
+ * waits for it any more.
+ */
+async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  try {
+    return await Promise.race([
+      read(ended.signal),
+      new Promise<never>((_, reject) => {
+        timer = setTimeout(() => {
+          const refused = new ServiceError(
+            "QUERY_TIMEOUT",
+            `The list took longer than ${LIST_TIMEOUT} ms: filter by kind, owner, keyword or time.`,
+          );
+          ended.abort(refused);
+          reject(refused);
+        }, LIST_TIMEOUT);
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,91 @@
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
+import type { SelectionPage } from "../../port.js";
+import type { Selection, SelectionQuery } from "../../selection-port.js";
+import { beyond, conditionsOf, type Dialect, joined, Positions, Sql } from "../../selection.js";
+import { shortWord, sortedName, wordOf } from "../../text.js";
+import { type Database, statement } from "../statement.js";
+
+/** The last character of all: no name has it, so it ends the range of names with a beginning. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/** The index holds the beginning of a name only: `sorted`. */
+const DIALECT: Dialect = {
+  placeholder: (number) => `$${number}`,
+  anyOf: (column, values, sql) =>
+    values.length === 1
+      ? `${column} = ${sql.add(values[0]!)}`
+      : `${column} = ANY(${sql.add(values)}::text[])`,
+  nameIs: (folded, sql) =>
+    `(r.sorted = ${sql.add(sortedName(folded))} AND r.folded = ${sql.add(folded)})`,
+  nameContains: (folded, sql) => `strpos(r.folded, ${sql.add(folded)}) > 0`,
+  nameStartsWith: (folded, sql) =>
+    `(r.sorted >= ${sql.add(sortedName(folded))}
+      AND r.sorted < ${sql.add(sortedName(folded) + LAST_CHARACTER)}
+      AND starts_with(r.folded, ${sql.add(folded)}))`,
+  word: (keyword) => shortWord(wordOf(keyword)),
+};
+
+const LIVE = "r.deleted_at IS NULL";
+
+type Selected = [...RecordRow, rows: number, id: number, modified: number, sorted: string];
+
+/** Records by filter. The planner chooses the index, by the statistics of the database. */
+export class SelectionReads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
+  async select(query: SelectionQuery): Promise<SelectionPage> {
+    const { order, limit, bytes, backward = false, after, before } = query;
+    const positions = new Positions(query.filter, order);
+    const sql = new Sql(DIALECT);
+    const where = [LIVE, ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql))];
+    const key = { created: null, modified: "modified_at", name: "sorted" }[order.by];
+    const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
+    const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
+    if (after !== undefined) where.push(beyond(positions.read(after), columns, behind, sql));
+    if (before !== undefined) where.push(beyond(positions.read(before), columns, ahead, sql));
+    const direction = order.descending !== backward ? " DESC" : "";
+    const by = (table: string): string =>
+      [key, "id"]
+        .flatMap((column) => (column === null ? [] : `${table}.${column}${direction}`))
+        .join();
+    const found = `SELECT r.* FROM record AS r WHERE ${joined(where, "AND")}
+        ORDER BY ${by("r")} LIMIT ${sql.add(limit + 1)}`;
+    // Lengths are read without the documents, so that those beyond the page are not sent.
+    const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.modified_at, r.sorted FROM (
+        SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
+          (ORDER BY ${by("f")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS so_far
+        FROM (${found}) AS f JOIN state AS t ON t.id = f.state) AS r JOIN state AS s
+        ON s.id = r.state WHERE r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
+        ORDER BY ${by("r")}`;
+    const rows = await this.#database.query(statement<Selected>(text, { kept: false }), sql.values);
+    const page = rows.slice(0, limit);
+    if (backward) page.reverse();
+    return {
+      items: page.map((row) => recordOf(row as unknown as RecordRow)),
+      positions: page.map((row) => {
+        const [id, modified, sorted] = row.slice(-3) as [number, number, string];
+        return positions.write({
+          id,
+          key: { created: null, modified, name: sorted }[order.by],
+        });
+      }),
+      more: ((rows[0]?.at(-4) as number | undefined) ?? 0) > page.length,
+    };
+  }
+
+  async count(selection: Selection): Promise<number> {
+    const sql = new Sql(DIALECT);
+    const where = [LIVE, ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql))];
+    const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
+    const [row] = await this.#database.query(
+      statement<[number]>(text, { kept: false }),
+      sql.values,
+    );
+    return row![0];
+  }
+}

@@ -1,0 +1,56 @@
+import type { KindName, PublicationStatus } from "../../model/kind.js";
+
+/** Times in ms since 1970, UTC: from `since` on, up to but without `before`. */
+export interface TimeRange {
+  since?: number;
+  before?: number;
+}
+
+/**
+ * Conditions on live records. All that are given must hold; of a list of values any one. A record
+ * without the value does not meet the condition, and meets its `not`. An empty `and` or `not: {}`
+ * is about every record, an empty `or` and an empty list of values about none.
+ */
+export interface RecordFilter {
+  and?: readonly RecordFilter[];
+  or?: readonly RecordFilter[];
+  not?: RecordFilter;
+  kinds?: readonly KindName[];
+  /** The whole name; this and the next two without case. A record without a name has "". */
+  nameIs?: string;
+  nameContains?: string;
+  nameStartsWith?: string;
+  /** Compared without case. */
+  keywords?: readonly string[];
+  /** Keys of ARKs ({@link import("../../identifiers/ark.js").arkKey}). */
+  owners?: readonly string[];
+  /** Stored forms of crates that the records were minted for. */
+  crates?: readonly string[];
+  statuses?: readonly PublicationStatus[];
+  created?: TimeRange;
+  modified?: TimeRange;
+}
+
+/** Order of a selection. `created` is the order in which the registry stored the records. */
+export interface RecordOrder {
+  by: "created" | "modified" | "name";
+  descending: boolean;
+}
+
+export interface Selection {
+  filter: RecordFilter;
+  /** Kinds that are left out, whatever the filter says. Positions do not depend on them. */
+  without?: readonly KindName[];
+}
+
+export interface SelectionQuery extends Selection {
+  order: RecordOrder;
+  /** Positions of the same filter and order: only records between them are selected. */
+  after?: string;
+  before?: string;
+  /** Reads the page from its end: the last records before `before`. */
+  backward?: boolean;
+  limit: number;
+  /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
+  bytes?: number;
+}

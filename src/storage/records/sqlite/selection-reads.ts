@@ -1,0 +1,249 @@
+import { KIND_NAMES, type KindName } from "../../../model/kind.js";
+import { RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
+import type { SelectionPage } from "../port.js";
+import type { Selection, SelectionQuery } from "../selection-port.js";
+import {
+  beyond,
+  type Condition,
+  type ConditionField,
+  conditionsOf,
+  type Dialect,
+  joined,
+  type Place,
+  Positions,
+  Sql,
+} from "../selection.js";
+import { wordOf } from "../text.js";
+import { type Connection, type Statement, textArray, type Value } from "./statement.js";
+
+/** The last character of all: no name has it, so it ends the range of names with a beginning. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+const DIALECT: Dialect = {
+  placeholder: (number) => `?${number}`,
+  anyOf: (column, values, sql) =>
+    values.length === 1
+      ? `${column} = ${sql.add(values[0]!)}`
+      : `${column} IN (SELECT value FROM json_each(${sql.add(textArray(values))}))`,
+  nameIs: (folded, sql) => `r.folded = ${sql.add(folded)}`,
+  nameContains: (folded, sql) => `instr(r.folded, ${sql.add(folded)}) > 0`,
+  nameStartsWith: (folded, sql) =>
+    `(r.folded >= ${sql.add(folded)} AND r.folded < ${sql.add(folded + LAST_CHARACTER)})`,
+  word: wordOf,
+};
+
+const LIVE = "r.deleted_at IS NULL";
+/** Where the records that meet a condition are found; together with {@link LIVE}. */
+const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword">, string>> = {
+  kind: "record AS r INDEXED BY live_kind",
+  name: "record AS r INDEXED BY live_kind_name",
+  owner: "record AS r INDEXED BY live_owner",
+  crate: "record AS r INDEXED BY live_crate",
+  status: "record AS r INDEXED BY live_status",
+  created: "record AS r INDEXED BY live_created",
+  modified: "record AS r INDEXED BY live_modified",
+};
+
+/**
+ * Up to so many records that meet one condition are all read and then sorted; more are dense enough
+ * to be met on a walk in the requested order.
+ */
+const SPARSE = 5000;
+/** Conditions whose records are counted, to find the one that the fewest meet. */
+const MOST_COUNTED = 10;
+/** Statements that stay prepared; what callers combine is without end. */
+const MOST_PREPARED = 200;
+
+type Numbered = [id: number, key: number | string | null];
+
+/** A way to read: where from, and what that needs in the conditions. */
+interface Plan {
+  from(sql: Sql): string;
+  extra(sql: Sql): string[];
+  /** The column with the record's number. */
+  id: string;
+  /** Records come by their number: no need to read all of them for the first ones. */
+  natural: boolean;
+}
+
+/** Reads an index, or the table in the order of creation. */
+const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []): Plan => ({
+  from: () => from,
+  extra,
+  id: "r.id",
+  natural,
+});
+const ALL_RECORDS = reading("record AS r", true);
+/** Records by kind and name; each kind is read by itself, and the first of all kinds are sorted. */
+const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
+
+/**
+ * Records by filter. The SQL names the index, as in the other lists, by counts: the planner has no
+ * statistics of an empty file, and must not change its choice when the file grows.
+ */
+export class SelectionReads {
+  readonly #prepared = new Map<string, Statement>();
+  readonly #byNumber;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+    this.#byNumber = connection.prepare<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
+        WHERE r.id = ? AND ${LIVE}`,
+    );
+  }
+
+  /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
+  select(query: SelectionQuery): SelectionPage {
+    const { limit, bytes = Infinity, backward = false } = query;
+    const positions = new Positions(query.filter, query.order);
+    const bounds = {
+      after: query.after === undefined ? undefined : positions.read(query.after),
+      before: query.before === undefined ? undefined : positions.read(query.before),
+    };
+    // One snapshot: what is found is there when it is read.
+    return this.#connection.transaction(() => {
+      const numbered = this.#numbered(query, bounds);
+      const page: SelectionPage = { items: [], positions: [], more: numbered.length > limit };
+      let size = 0;
+      for (const [id, key] of numbered.slice(0, limit)) {
+        if (size > bytes) {
+          page.more = true;
+          break;
+        }
+        const record = recordOf(this.#byNumber.get([id])!);
+        size += record.document.length;
+        page.items.push(record);
+        page.positions.push(positions.write({ id, key }));
+      }
+      return backward
+        ? { ...page, items: page.items.reverse(), positions: page.positions.reverse() }
+        : page;
+    }, "DEFERRED");
+  }
+
+  count(selection: Selection): number {
+    const conditions = conditionsOf(selection, DIALECT);
+    return this.#connection.transaction(() => {
+      const plan = this.#sparsest(conditions)?.plan ?? ALL_RECORDS;
+      const sql = new Sql(DIALECT);
+      const where = [LIVE, ...plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
+      return this.#prepare<[number]>(
+        `SELECT count(*) FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}`,
+      ).get(sql.values as Value[])![0];
+    }, "DEFERRED");
+  }
+
+  #numbered(
+    query: SelectionQuery,
+    { after, before }: { after: Place | undefined; before: Place | undefined },
+  ): Numbered[] {
+    const { order, backward = false, limit } = query;
+    const conditions = conditionsOf(query, DIALECT);
+    const plan = this.#plan(query, conditions);
+    const column = { created: null, modified: "r.modified_at", name: "r.folded" }[order.by];
+    const downwards = order.descending !== backward;
+    const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
+    const sql = new Sql(DIALECT);
+    const by = (key: string | null, id: string): string =>
+      [key, id]
+        .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
+        .join();
+    const shared = [
+      LIVE,
+      ...conditions.map((condition) => condition.sql(sql)),
+      ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
+      ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
+    ];
+    const most = sql.add(limit + 1);
+    const read = (from: string, extra: readonly string[]): string =>
+      `SELECT r.id AS id, ${column ?? "NULL"} AS key FROM ${from}
+        WHERE ${joined([...shared, ...extra], "AND")} ORDER BY ${by(column, plan.id)} LIMIT ${most}`;
+    const text =
+      plan === BY_NAME
+        ? `SELECT id, key FROM (${kindsOf(conditions)
+            .map((kind) => `SELECT * FROM (${read(plan.from(sql), [`r.kind = ${sql.add(kind)}`])})`)
+            .join(" UNION ALL ")}) ORDER BY ${by("key", "id")} LIMIT ${most}`
+        : read(plan.from(sql), plan.extra(sql));
+    return this.#prepare<Numbered>(text).all(sql.values as Value[]);
+  }
+
+  #plan({ order }: SelectionQuery, conditions: readonly Condition[]): Plan {
+    const plans = conditions.flatMap((condition) => planFor(condition) ?? []);
+    if (order.by === "created" && conditions.length === 1 && plans[0]) return plans[0];
+    const best = this.#sparsest(conditions);
+    if (best && best.count < SPARSE) return best.plan;
+    if (order.by === "name") return BY_NAME;
+    if (order.by === "modified") return reading(INDEXES.modified, false);
+    return plans.find(({ natural }) => natural) ?? ALL_RECORDS;
+  }
+
+  /** The condition that the fewest records meet, of those that an index answers. */
+  #sparsest(conditions: readonly Condition[]): { plan: Plan; count: number } | undefined {
+    let best: { plan: Plan; count: number } | undefined;
+    for (const condition of conditions.filter(({ field }) => field).slice(0, MOST_COUNTED)) {
+      const plan = planFor(condition);
+      if (!plan || best?.count === 0) continue;
+      const sql = new Sql(DIALECT);
+      const where = [LIVE, ...plan.extra(sql), condition.sql(sql)];
+      const [count] = this.#prepare<[number]>(
+        `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
+          LIMIT ${SPARSE})`,
+      ).get(sql.values as Value[])!;
+      if (best === undefined || count < best.count) best = { plan, count };
+    }
+    return best;
+  }
+
+  #prepare<R extends Numbered | [number]>(text: string): Statement<R> {
+    let statement = this.#prepared.get(text);
+    if (!statement) {
+      const [oldest] = this.#prepared.keys();
+      if (oldest !== undefined && this.#prepared.size >= MOST_PREPARED)
+        this.#prepared.delete(oldest);
+      this.#prepared.set(text, (statement = this.#connection.prepare(text)));
+    }
+    return statement as unknown as Statement<R>;
+  }
+}
+
+function planFor({ field, values = [] }: Condition): Plan | undefined {
+  const single = values.length === 1;
+  switch (field) {
+    case undefined:
+      return undefined;
+    case "keyword":
+      return {
+        from: (sql) =>
+          `(SELECT ${single ? "" : "DISTINCT "}record FROM keyword
+            WHERE ${DIALECT.anyOf("word", values, sql)}) AS k CROSS JOIN record AS r
+            ON r.id = k.record`,
+        extra: () => [],
+        id: "k.record",
+        natural: single,
+      };
+    case "name":
+      return reading(INDEXES.name, false, (sql) => [DIALECT.anyOf("r.kind", KIND_NAMES, sql)]);
+    case "owner":
+      return reading(INDEXES.owner, single, () => ["r.owner_key IS NOT NULL"]);
+    case "crate":
+      return reading(INDEXES.crate, single, () => ["r.crate IS NOT NULL"]);
+    default:
+      return reading(INDEXES[field], single);
+  }
+}
+
+/** The kinds that the conditions allow. */
+function kindsOf(conditions: readonly Condition[]): readonly KindName[] {
+  const stated = conditions.find(({ field }) => field === "kind")?.values;
+  return KIND_NAMES.filter((kind) => stated?.includes(kind) ?? true);
+}
+
+/** Whether a page takes about as many steps as it has records, so that no thread is needed. */
+export function isQuick({ filter, order }: SelectionQuery): boolean {
+  const [condition, ...more] = conditionsOf({ filter }, DIALECT);
+  if (condition === undefined) return true;
+  if (more.length > 0 || condition.values?.length !== 1) return false;
+  return order.by === "created" || (order.by === "name" && condition.field === "kind");
+}

@@ -1,0 +1,344 @@
+import { expect, describe, test } from "vitest";
+import { arkKey } from "../../../src/identifiers/ark.js";
+import type { KindName } from "../../../src/model/kind.js";
+import type { RecordStore, StoredRecord } from "../../../src/storage/records/port.js";
+import type {
+  RecordFilter,
+  RecordOrder,
+  SelectionQuery,
+} from "../../../src/storage/records/selection-port.js";
+import { commitOf, create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
+
+const T0 = Date.UTC(2026, 2, 1);
+const HOUR = 3_600_000;
+const OWNERS = [OWNER, "ark:99999/user-bob", null];
+const KINDS: readonly KindName[] = ["dataset", "software", "user"];
+const STATUSES = ["DRAFT", "PUBLISHED"] as const;
+const NAMES = ["Alpha one", "alpha TWO", "beta", "Ärger", "ÄRGER", "", "100% sure", "a_b", "aXb"];
+const WORDS = ["red", "Green", "deep  blue"];
+
+interface Row {
+  ark: string;
+  kind: KindName;
+  name: string;
+  owner: string | null;
+  status: (typeof STATUSES)[number];
+  keywords: string[];
+  created: number;
+  modified: number;
+}
+
+/** Records of which every combination of values occurs, some changed later, one deleted. */
+async function fill(store: RecordStore): Promise<Row[]> {
+  const rows = Array.from({ length: 60 }, (_, i): Row => {
+    const created = T0 + Math.floor(i / 4) * HOUR;
+    return {
+      ark: `ark:99999/r${String(i).padStart(2, "0")}`,
+      kind: KINDS[i % 3]!,
+      name: NAMES[i % 9]!,
+      owner: OWNERS[Math.floor(i / 3) % 3]!,
+      status: STATUSES[Math.floor(i / 5) % 2]!,
+      keywords: WORDS.filter((_word, bit) => (i >> bit) & 1),
+      created,
+      modified: created,
+    };
+  });
+  for (let start = 0; start < rows.length; start += 4)
+    await store.commit(
+      commitOf(
+        rows
+          .slice(start, start + 4)
+          .map((row) => create(row.ark, row, { publicationStatus: row.status })),
+        { at: rows[start]!.created },
+      ),
+    );
+  for (const [index, row] of rows.entries()) {
+    if (index % 7 !== 3) continue;
+    row.modified = T0 + (100 - index) * HOUR;
+    await store.commit(
+      commitOf([replace(row.ark, 1, { ...row, extra: { changed: true } })], { at: row.modified }),
+    );
+  }
+  await write(store, create("ark:99999/gone", { name: "alpha gone", keywords: ["red"] }));
+  await write(store, remove("ark:99999/gone", 1));
+  return rows;
+}
+
+const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
+const within = (
+  time: number,
+  range: { since?: number; before?: number } | undefined,
+): boolean | undefined =>
+  range && time >= (range.since ?? -Infinity) && time < (range.before ?? Infinity);
+
+/** What the filter means, in plain words. */
+function meets(row: Row, filter: RecordFilter): boolean {
+  const words = row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
+  const found = [
+    filter.kinds?.includes(row.kind),
+    filter.nameIs === undefined ? undefined : fold(row.name) === fold(filter.nameIs),
+    filter.nameContains === undefined
+      ? undefined
+      : fold(row.name).includes(fold(filter.nameContains)),
+    filter.nameStartsWith === undefined
+      ? undefined
+      : fold(row.name).startsWith(fold(filter.nameStartsWith)),
+    filter.keywords?.some((word) => words.includes(fold(word).replace(/\s+/g, " "))),
+    filter.owners?.some((owner) => row.owner !== null && arkKey(row.owner) === owner),
+    filter.statuses?.includes(row.status),
+    within(row.created, filter.created),
+    within(row.modified, filter.modified),
+    filter.and?.every((inner) => meets(row, inner)),
+    filter.or?.some((inner) => meets(row, inner)),
+    filter.not === undefined ? undefined : !meets(row, filter.not),
+  ];
+  return found.every((one) => one !== false);
+}
+
+function inOrder(rows: readonly Row[], { by, descending }: RecordOrder): Row[] {
+  const compare = (a: Row, b: Row): number =>
+    by === "modified"
+      ? a.modified - b.modified
+      : by === "name"
+        ? Buffer.compare(Buffer.from(fold(a.name)), Buffer.from(fold(b.name)))
+        : 0;
+  // Rows are in the order of creation, and sorting keeps that of equals.
+  const sorted = rows.toSorted(compare);
+  return descending ? sorted.toReversed() : sorted;
+}
+
+const ORDERS: readonly RecordOrder[] = (["created", "modified", "name"] as const).flatMap((by) =>
+  [false, true].map((descending) => ({ by, descending })),
+);
+
+const FILTERS: readonly RecordFilter[] = [
+  {},
+  { kinds: ["dataset"] },
+  { kinds: ["dataset", "software"] },
+  { kinds: [] },
+  { nameIs: "ALPHA one" },
+  { nameIs: "ärger" },
+  { nameIs: "" },
+  { nameContains: "A" },
+  { nameContains: "%" },
+  { nameContains: "_" },
+  { nameStartsWith: "alpha" },
+  { nameStartsWith: "Ä" },
+  { nameStartsWith: "" },
+  { nameStartsWith: "zzz" },
+  { keywords: ["RED"] },
+  { keywords: ["deep blue", "green"] },
+  { keywords: ["none such"] },
+  { owners: [arkKey(OWNER)] },
+  { owners: [arkKey(OWNER), arkKey("ark:99999/user-bob")] },
+  { statuses: ["DRAFT"] },
+  { statuses: ["DRAFT", "ARCHIVED"] },
+  { created: { since: T0 + 3 * HOUR, before: T0 + 9 * HOUR } },
+  { modified: { since: T0 + 9 * HOUR } },
+  { modified: { before: T0 } },
+  { created: {} },
+  { kinds: ["dataset"], statuses: ["PUBLISHED"], keywords: ["red"] },
+  { not: { owners: [arkKey(OWNER)] } },
+  { not: { keywords: ["red"] } },
+  { not: {} },
+  { or: [] },
+  { and: [] },
+  { or: [{ kinds: ["user"] }, { nameContains: "b", statuses: ["DRAFT"] }] },
+  { and: [{ keywords: ["red"] }, { keywords: ["green"] }] },
+  { not: { or: [{ kinds: ["user"] }, { not: { keywords: ["red"] } }] } },
+  { nameIs: "a\0b" },
+  { not: { nameContains: "\ud800" } },
+  { owners: ["'; DROP TABLE record; --"] },
+];
+
+/** All of a selection by pages, from either end; whole pages but the last. */
+async function paged(
+  store: RecordStore,
+  query: Omit<SelectionQuery, "limit">,
+  limit: number,
+): Promise<StoredRecord[]> {
+  const all: StoredRecord[] = [];
+  for (let at: string | undefined; ;) {
+    const page = await store.select({
+      ...query,
+      limit,
+      ...(at === undefined ? {} : query.backward ? { before: at } : { after: at }),
+    });
+    expect(page.positions).toHaveLength(page.items.length);
+    all.splice(query.backward ? 0 : all.length, 0, ...page.items);
+    if (!page.more) return all;
+    expect(page.items).toHaveLength(limit);
+    at = query.backward ? page.positions[0]! : page.positions.at(-1)!;
+  }
+}
+
+export function selectionsConform({ store }: Setting): void {
+  describe("a selection", () => {
+    test("holds the records that meet the filter, in each order, from both ends", async () => {
+      const rows = await fill(store());
+      for (const filter of FILTERS) {
+        const expected = rows.filter((row) => meets(row, filter));
+        expect(await store().countSelected({ filter }), JSON.stringify(filter)).toBe(
+          expected.length,
+        );
+        for (const order of ORDERS) {
+          const arks = inOrder(expected, order).map(({ ark }) => ark);
+          for (const backward of [false, true]) {
+            const whole = await store().select({ filter, order, backward, limit: 100 });
+            expect(
+              whole.items.map(({ ark }) => ark),
+              JSON.stringify([filter, order]),
+            ).toEqual(arks);
+            expect(whole.more).toBe(false);
+          }
+        }
+      }
+    });
+
+    test("comes page by page, each record once, forward and backward", async () => {
+      const rows = await fill(store());
+      for (const filter of [{}, { kinds: KINDS.slice(0, 2) }, { keywords: ["red"] }])
+        for (const order of ORDERS)
+          for (const [backward, limit] of [
+            [false, 7],
+            [true, 10],
+          ] as const) {
+            const found = await paged(store(), { filter, order, backward }, limit);
+            expect(
+              found.map(({ ark }) => ark),
+              JSON.stringify([filter, order, backward]),
+            ).toEqual(
+              inOrder(
+                rows.filter((row) => meets(row, filter)),
+                order,
+              ).map(({ ark }) => ark),
+            );
+          }
+    });
+
+    test("is cut at both positions, and leaves out the kinds that the caller may not list", async () => {
+      await fill(store());
+      for (const order of ORDERS) {
+        const filter = { statuses: ["DRAFT"] as const };
+        const whole = await store().select({ filter, order, limit: 100 });
+        const [after, before] = [whole.positions[2]!, whole.positions[9]!];
+        const arks = whole.items.slice(3, 9).map(({ ark }) => ark);
+        for (const backward of [false, true]) {
+          const part = await store().select({ filter, order, after, before, backward, limit: 100 });
+          expect(part.items.map(({ ark }) => ark)).toEqual(arks);
+        }
+        const shown = await store().select({ filter, order, without: ["user"], limit: 100, after });
+        expect(shown.items.map(({ ark }) => ark)).toEqual(
+          whole.items.slice(3).flatMap(({ ark, kind }) => (kind === "user" ? [] : [ark])),
+        );
+        expect(await store().countSelected({ filter, without: ["user"] })).toBe(
+          whole.items.filter(({ kind }) => kind !== "user").length,
+        );
+      }
+    });
+
+    test("of no records says whether there are any", async () => {
+      await fill(store());
+      const order = { by: "created", descending: false } as const;
+      expect(await store().select({ filter: {}, order, limit: 0 })).toEqual({
+        items: [],
+        positions: [],
+        more: true,
+      });
+      expect(await store().select({ filter: { kinds: [] }, order, limit: 0 })).toMatchObject({
+        more: false,
+      });
+    });
+
+    test("ends a page early that holds more bytes than asked for, from both ends", async () => {
+      const sizes = [10, 3_000, 10, 10, 3_000, 3_000, 10];
+      await write(
+        store(),
+        ...sizes.map((size, index) =>
+          create(`ark:99999/d${index}`, { name: `n${index}`, extra: { pad: "x".repeat(size) } }),
+        ),
+      );
+      for (const { by, lengths, backward } of [
+        { by: "name", backward: false, lengths: [2, 3, 1, 1] },
+        { by: "created", backward: true, lengths: [2, 1, 3, 1] },
+      ] as const) {
+        const found: number[] = [];
+        const query = { filter: {}, order: { by, descending: false }, bytes: 2_000, backward };
+        for (let at: string | undefined; ;) {
+          const page = await store().select({
+            ...query,
+            limit: 5,
+            ...(at === undefined ? {} : backward ? { before: at } : { after: at }),
+          });
+          found.push(page.items.length);
+          if (!page.more) break;
+          at = backward ? page.positions[0]! : page.positions.at(-1)!;
+        }
+        expect(found).toEqual(lengths);
+      }
+    });
+
+    test("refuses the position of another filter or order, and what is none", async () => {
+      await fill(store());
+      const order = { by: "name", descending: false } as const;
+      const asked = { filter: { kinds: ["dataset"] as const }, order, limit: 2 };
+      const { positions } = await store().select(asked);
+      const after = positions[1]!;
+      // The same filter, written in another order, has the same positions.
+      const filter = { nameContains: "a", kinds: ["dataset"] as const };
+      const same = await store().select({ ...asked, filter });
+      await expect(
+        store().select({
+          ...asked,
+          filter: { kinds: ["dataset"], nameContains: "a" },
+          after: same.positions[0]!,
+        }),
+      ).resolves.toBeDefined();
+      for (const other of [
+        { ...asked, filter: { kinds: ["software"] as const } },
+        { ...asked, filter: {} },
+        { ...asked, order: { by: "name", descending: true } as const },
+        { ...asked, order: { by: "modified", descending: false } as const },
+      ])
+        for (const end of [{ after }, { before: after }])
+          await expect(store().select({ ...other, ...end })).rejects.toMatchObject({
+            code: "BAD_REQUEST",
+            message: expect.stringContaining("another filter or order") as string,
+          });
+      const digest = after.slice(0, 8);
+      for (const bad of [
+        "",
+        "x",
+        "17",
+        digest,
+        `${digest}.`,
+        `${digest}.1`,
+        `${digest}.-1.YQ`,
+        `${digest}.1.YQ.YQ`,
+        `${digest}.1.%%`,
+        `${digest}.${"9".repeat(30)}.YQ`,
+        `${after}\0`,
+        "a".repeat(10_000),
+      ])
+        await expect(store().select({ ...asked, after: bad })).rejects.toMatchObject({
+          code: "BAD_REQUEST",
+        });
+    });
+
+    test("takes many values, deep filters and times far away", async () => {
+      const rows = await fill(store());
+      const order = { by: "created", descending: false } as const;
+      const many = Array.from({ length: 1000 }, (_, i) => arkKey(`ark:99999/nobody-${i}`));
+      const found = async (filter: RecordFilter) =>
+        (await store().select({ filter, order, limit: 100 })).items.length;
+      const deep = (levels: number): RecordFilter =>
+        levels === 0 ? { kinds: ["dataset"] } : { not: deep(levels - 1) };
+      expect(await found({ owners: many })).toBe(0);
+      expect(await found({ not: { owners: many } })).toBe(rows.length);
+      expect(await found({ or: many.map((owner) => ({ owners: [owner] })) })).toBe(0);
+      expect(await found(deep(10))).toBe(20);
+      expect(await found({ created: { since: -62_167_219_200_000 } })).toBe(rows.length);
+      expect(await found({ modified: { since: 8.64e15 } })).toBe(0);
+    });
+  });
+}

@@ -1,0 +1,253 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { startServer, type Person, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+let bob: Person;
+beforeAll(async () => {
+  server = await startServer();
+  ada = await server.person("ada");
+  bob = await server.person("bob");
+});
+afterAll(() => server.stop());
+
+const make = async (
+  kind: Parameters<typeof bodyOf>[0],
+  more: Parameters<typeof bodyOf>[2] = {},
+  who = ada,
+): Promise<string> => {
+  const answer = await server.request("POST", `/${kind}`, {
+    token: who.token,
+    json: bodyOf(kind, who.id, more),
+  });
+  return String(answer.body["@id"]);
+};
+
+interface Page {
+  nodes: { id: string }[];
+  edges: { cursor: string }[];
+  pageInfo: {
+    hasNextPage: boolean;
+    hasPreviousPage: boolean;
+    startCursor: string | null;
+    endCursor: string | null;
+  };
+  totalCount: number;
+}
+const DOCUMENT = (field: string) =>
+  `query ($filter: RecordFilter, $orderBy: RecordOrder, $first: Int, $after: String, $last: Int,
+    $before: String) { page: ${field}(filter: $filter, orderBy: $orderBy, first: $first,
+    after: $after, last: $last, before: $before) { nodes { id } edges { cursor } pageInfo {
+    hasNextPage hasPreviousPage startCursor endCursor } totalCount } }`;
+
+const ask = async (variables: object, token: string | null = ada.token, field = "records") =>
+  (await server.graphql<{ page: Page }>(DOCUMENT(field), variables, token ?? undefined)).body;
+const page = async (variables: object, token?: string | null, field?: string): Promise<Page> => {
+  const { data, errors } = await ask(variables, token, field);
+  expect(errors).toBeUndefined();
+  return data.page;
+};
+const ids = async (filter: object, more: object = {}): Promise<string[]> =>
+  (await page({ filter, ...more })).nodes.map(({ id }) => id);
+/** The first error's code, and where it is. */
+const refusal = async (variables: object, token?: string | null) => {
+  const [error] = (await ask(variables, token)).errors ?? [];
+  const { code, detail } = error!.extensions as {
+    code: string;
+    detail?: { loc: unknown[] }[];
+  };
+  return { code, loc: detail?.[0]?.loc, message: error!.message };
+};
+
+describe("records by filter", () => {
+  it("finds by kind, name, keyword, owner, status and time, combined", async () => {
+    const keyword = "mixed";
+    const table = await make("dataset", { name: "Mixed table", keywords: [keyword] });
+    const tool = await make("software", { name: "Mixed tool", keywords: [keyword] });
+    const other = await make("dataset", { name: "Another", keywords: [keyword, "rare"] }, bob);
+    const answer = await server.graphql(
+      `mutation { publish(id: "${table}", publicationStatus: PUBLISHED) { id } }`,
+      {},
+      ada.token,
+    );
+    expect(answer.body.errors).toBeUndefined();
+    expect(await ids({ keyword })).toEqual([table, tool, other]);
+    expect(await ids({ keyword, kind: ["DATASET"] })).toEqual([table, other]);
+    expect(await ids({ keyword, kind: "SOFTWARE" })).toEqual([tool]);
+    expect(await ids({ keyword, name: "IXED T" })).toEqual([table, tool]);
+    expect(await ids({ keyword, nameIs: "mixed TOOL" })).toEqual([tool]);
+    expect(await ids({ keyword, nameStartsWith: "mixed" })).toEqual([table, tool]);
+    expect(await ids({ keyword, owner: bob.id })).toEqual([other]);
+    expect(await ids({ keyword, owners: [bob.id, ada.id] })).toEqual([table, tool, other]);
+    expect(await ids({ keyword, status: ["PUBLISHED"] })).toEqual([table]);
+    expect(await ids({ keyword, keywords: ["rare", "none"] })).toEqual([other]);
+    expect(await ids({ keyword, not: { owner: ada.id } })).toEqual([other]);
+    expect(
+      await ids({ keyword, or: [{ kind: "SOFTWARE" }, { and: [{ owner: bob.id }] }] }),
+    ).toEqual([tool, other]);
+    expect(await ids({ keyword, created: { before: "2020-01-01T00:00:00Z" } })).toEqual([]);
+    expect(await ids({ keyword, modified: { since: "2020-01-01T00:00:00Z" } })).toHaveLength(3);
+    expect(await ids({ keyword }, { orderBy: { field: "MODIFIED", direction: "DESC" } })).toEqual([
+      table,
+      other,
+      tool,
+    ]);
+    expect(await ids({ keyword }, { orderBy: { field: "NAME" } })).toEqual([other, table, tool]);
+  });
+
+  it("pages both ways with a count, and a page of none counts", async () => {
+    const made: string[] = [];
+    for (let index = 0; index < 7; index++)
+      made.push(await make("dataset", { name: `paged ${index}`, keywords: ["paged"] }));
+    const filter = { keyword: "paged" };
+    const first = await page({ filter, first: 3 });
+    expect(first).toMatchObject({ totalCount: 7 });
+    expect(first.pageInfo).toEqual({
+      hasNextPage: true,
+      hasPreviousPage: false,
+      startCursor: first.edges[0]!.cursor,
+      endCursor: first.edges[2]!.cursor,
+    });
+    const second = await page({ filter, first: 3, after: first.pageInfo.endCursor });
+    expect(second.nodes.map(({ id }) => id)).toEqual(made.slice(3, 6));
+    expect(second.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
+    const back = await page({ filter, last: 2, before: second.pageInfo.startCursor });
+    expect(back.nodes.map(({ id }) => id)).toEqual(made.slice(1, 3));
+    expect(back.pageInfo).toMatchObject({ hasNextPage: true, hasPreviousPage: true });
+    const end = await page({ filter, last: 2 });
+    expect(end.nodes.map(({ id }) => id)).toEqual(made.slice(5));
+    expect(end.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
+    expect(await page({ filter, first: 0 })).toEqual({
+      nodes: [],
+      edges: [],
+      pageInfo: { hasNextPage: true, hasPreviousPage: false, startCursor: null, endCursor: null },
+      totalCount: 7,
+    });
+    // A list of one kind takes the same.
+    const list = await page(
+      { filter: {}, last: 1, orderBy: { field: "CREATED", direction: "DESC" } },
+      ada.token,
+      "softwareList",
+    );
+    expect(list.nodes).toHaveLength(1);
+  });
+
+  it("gives nodes in the order of their identifiers, with gaps and errors in their places", async () => {
+    const [one, two] = [await make("dataset"), await make("software")];
+    await server.request("DELETE", `/software/${two}`, { token: ada.token });
+    const { data, errors } = (
+      await server.graphql<{ nodes: ({ id: string } | null)[] }>(
+        "query ($ids: [ID!]!) { nodes(ids: $ids) { id } }",
+        { ids: [one, "ark:99999/nothing", two, one, ada.id] },
+      )
+    ).body;
+    expect(data.nodes.map((node) => node?.id ?? null)).toEqual([one, null, null, one, ada.id]);
+    expect(errors!.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [["nodes", 2], "GONE"],
+    ]);
+    const many = await server.graphql("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {
+      ids: Array.from({ length: 1001 }, () => one),
+    });
+    expect(many.body.errors![0]!.extensions.code).toBe("VALIDATION");
+  });
+
+  it("shows users to callers with a token only, as the list of users does", async () => {
+    const kinds = { kind: ["USER", "GROUP"] };
+    expect(await ids(kinds)).toContain(ada.id);
+    const anonymous = await page({ filter: kinds }, null);
+    expect(anonymous.nodes).toEqual([]);
+    expect(anonymous.totalCount).toBe(0);
+    expect((await page({ filter: {} }, null)).nodes.map(({ id }) => id)).not.toContain(ada.id);
+  });
+});
+
+describe("a list refuses", () => {
+  const nested = (depth: number): object =>
+    depth === 1 ? { keyword: "x" } : { not: nested(depth - 1) };
+
+  it("filters 20 deep, and takes 10", async () => {
+    expect(await refusal({ filter: nested(20) })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", ...Array.from({ length: 10 }, () => "not")],
+    });
+    await page({ filter: nested(10) });
+  });
+
+  it("10,000 values, in one list or in many, and takes 1,000", async () => {
+    const values = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`);
+    for (const filter of [
+      { keywords: values(10_000) },
+      { or: values(2_000).map((keyword) => ({ keyword })) },
+      { and: [{ keywords: values(600) }, { not: { keywords: values(600) } }] },
+    ])
+      expect(await refusal({ filter })).toMatchObject({
+        code: "VALIDATION",
+        loc: ["query", "filter"],
+      });
+    expect(await ids({ keywords: values(999) })).toEqual([]);
+    expect(await ids({ or: values(500).map((keyword) => ({ keyword })) })).toEqual([]);
+  });
+
+  it("values that no enum has, and names the place", async () => {
+    for (const [filter, place] of [
+      [{ kind: ["NOVEL"] }, "kind"],
+      [{ kind: ["dataset"] }, "kind"],
+      [{ not: { status: ["HIDDEN"] } }, "status"],
+      [{ size: 3 }, "size"],
+    ] as const)
+      expect((await refusal({ filter })).message).toContain(place);
+    const { errors } = await ask({ orderBy: { field: "SIZE" } });
+    expect(errors![0]!.message).toContain("orderBy.field");
+  });
+
+  it("what is no ARK, naming its place", async () => {
+    expect(await refusal({ filter: { and: [{}, { owners: [ada.id, "ada"] }] } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", "and", 1, "owners", 1],
+    });
+  });
+
+  it("cursors of another query, and what is no cursor", async () => {
+    const { pageInfo } = await page({ first: 1 });
+    const after = pageInfo.endCursor;
+    for (const variables of [
+      { filter: { kind: "DATASET" }, after },
+      { orderBy: { field: "NAME" }, after },
+      { orderBy: { field: "CREATED", direction: "DESC" }, before: after, last: 1 },
+    ]) {
+      const { code, message } = await refusal(variables);
+      expect(code).toBe("BAD_REQUEST");
+      expect(message).toContain("another filter or order");
+    }
+    for (const cursor of ["", "x", "17", "🦆", "A".repeat(10_000)])
+      expect(await refusal({ after: cursor })).toMatchObject({ code: "BAD_REQUEST" });
+  });
+
+  it("pages out of range, and both ends at once", async () => {
+    for (const variables of [
+      { first: -1 },
+      { first: 1001 },
+      { last: -1 },
+      { last: 1001 },
+      { first: 1, last: 1 },
+    ])
+      expect(await refusal(variables)).toMatchObject({ code: "VALIDATION" });
+  });
+
+  it("dates that are none, and takes the years 0 and 9999", async () => {
+    for (const since of ["99999-01-01T00:00:00Z", "yesterday", "2026-02-30T00:00:00Z", ""])
+      expect((await refusal({ filter: { created: { since } } })).message).toContain(
+        "filter.created.since",
+      );
+    const [all, none] = [
+      { created: { since: "0000-01-01T00:00:00Z" } },
+      { created: { since: "9999-12-31T23:59:59Z" } },
+    ];
+    expect((await page({ filter: all })).totalCount).toBeGreaterThan(0);
+    expect(await ids(none)).toEqual([]);
+    expect(
+      await ids({ created: { since: "2030-01-01T00:00:00Z", before: "2020-01-01T00:00:00Z" } }),
+    ).toEqual([]);
+  });
+});
