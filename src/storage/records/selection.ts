@@ -37,7 +37,15 @@ export class Sql {
 
 /** What a condition is about, for the choice of an index; several values may be in any order. */
 export type ConditionField =
-  "kind" | "name" | "keyword" | "owner" | "crate" | "status" | "created" | "modified";
+  | "kind"
+  | "name"
+  | "part of the name"
+  | "keyword"
+  | "owner"
+  | "crate"
+  | "status"
+  | "created"
+  | "modified";
 
 /** One of the conditions that must all hold. */
 export interface Condition {
@@ -46,6 +54,8 @@ export interface Condition {
   field?: ConditionField;
   /** The values that the field may have. */
   values?: readonly string[];
+  /** The times, for a field that is one. */
+  range?: TimeRange;
 }
 
 const NONE = "(1 = 0)";
@@ -96,10 +106,9 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   const conditions: Condition[] = [];
   const text = (name: string | undefined, condition: (folded: string, sql: Sql) => string) => {
     if (name === undefined) return;
-    const isIndexed = condition !== dialect.nameContains;
     conditions.push({
       sql: (sql) => (isStorableText(name) ? condition(fold(name), sql) : NONE),
-      ...(isIndexed ? { field: "name" } : {}),
+      field: condition === dialect.nameContains ? "part of the name" : "name",
     });
   };
   const listed = (
@@ -133,7 +142,8 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   listed("status", filter.statuses, column("r.status"));
   for (const field of ["created", "modified"] as const) {
     const range = filter[field];
-    if (range) conditions.push({ field, sql: (sql) => inRange(`r.${field}_at`, range, sql) });
+    if (range)
+      conditions.push({ field, range, sql: (sql) => inRange(`r.${field}_at`, range, sql) });
   }
   return conditions;
 }

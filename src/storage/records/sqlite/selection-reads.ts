@@ -34,7 +34,7 @@ const DIALECT: Dialect = {
 
 const LIVE = "r.deleted_at IS NULL";
 /** Where the records that meet a condition are found; together with {@link LIVE}. */
-const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword">, string>> = {
+const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the name">, string>> = {
   kind: "record AS r INDEXED BY live_kind",
   name: "record AS r INDEXED BY live_kind_name",
   owner: "record AS r INDEXED BY live_owner",
@@ -49,6 +49,8 @@ const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword">, string>> = {
  * to be met on a walk in the requested order.
  */
 const SPARSE = 5000;
+/** The same for a part of the name: all names are read until so many have it. */
+const FEW_NAMES = 1000;
 /** Conditions whose records are counted, to find the one that the fewest meet. */
 const MOST_COUNTED = 10;
 /** Statements that stay prepared; what callers combine is without end. */
@@ -126,7 +128,10 @@ export class SelectionReads {
   count(selection: Selection): number {
     const conditions = conditionsOf(selection, DIALECT);
     return this.#connection.transaction(() => {
-      const plan = this.#sparsest(conditions)?.plan ?? ALL_RECORDS;
+      const isNamed = conditions.some(({ field }) => field === "part of the name");
+      const plan =
+        this.#sparsest(conditions)?.plan ??
+        (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS);
       const sql = new Sql(DIALECT);
       const where = [LIVE, ...plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
       return this.#prepare<[number]>(
@@ -141,7 +146,9 @@ export class SelectionReads {
   ): Numbered[] {
     const { order, backward = false, limit } = query;
     const conditions = conditionsOf(query, DIALECT);
-    const plan = this.#plan(query, conditions);
+    // Kinds that are left out do not count: they are few.
+    const [sole, ...others] = conditionsOf({ filter: query.filter }, DIALECT);
+    const plan = this.#plan(query, conditions, others.length === 0 ? sole : undefined);
     const column = { created: null, modified: "r.modified_at", name: "r.folded" }[order.by];
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
@@ -169,14 +176,26 @@ export class SelectionReads {
     return this.#prepare<Numbered>(text).all(sql.values as Value[]);
   }
 
-  #plan({ order }: SelectionQuery, conditions: readonly Condition[]): Plan {
-    const plans = conditions.flatMap((condition) => planFor(condition) ?? []);
-    if (order.by === "created" && conditions.length === 1 && plans[0]) return plans[0];
+  /** @param sole the condition of the filter, where that has only one */
+  #plan(
+    { order, backward = false }: SelectionQuery,
+    conditions: readonly Condition[],
+    sole: Condition | undefined,
+  ): Plan {
+    if (order.by === "created" && sole) {
+      const plan = planFor(sole);
+      // Such records are met at once, from the end of the range that is open.
+      const open = order.descending !== backward ? "before" : "since";
+      if (sole.range && sole.range[open] === undefined) return ALL_RECORDS;
+      if (plan) return plan;
+    }
     const best = this.#sparsest(conditions);
     if (best && best.count < SPARSE) return best.plan;
     if (order.by === "name") return BY_NAME;
+    const named = this.#named(conditions);
+    if (named) return named;
     if (order.by === "modified") return reading(INDEXES.modified, false);
-    return plans.find(({ natural }) => natural) ?? ALL_RECORDS;
+    return conditions.map(planFor).find((plan) => plan?.natural === true) ?? ALL_RECORDS;
   }
 
   /** The condition that the fewest records meet, of those that an index answers. */
@@ -196,6 +215,29 @@ export class SelectionReads {
     return best;
   }
 
+  /**
+   * The few records with a part of the name, or `undefined` when they are many. No index answers
+   * that, but one holds all names, and is read once.
+   */
+  #named(conditions: readonly Condition[]): Plan | undefined {
+    const named = conditions.find(({ field }) => field === "part of the name");
+    if (!named) return undefined;
+    const sql = new Sql(DIALECT);
+    const where = [LIVE, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), named.sql(sql)];
+    const ids = this.#prepare<[number]>(
+      `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${FEW_NAMES}`,
+    )
+      .all(sql.values as Value[])
+      .map(([id]) => id);
+    if (ids.length === FEW_NAMES) return undefined;
+    return {
+      ...ALL_RECORDS,
+      from: (main) =>
+        `json_each(${main.add(JSON.stringify(ids))}) AS d CROSS JOIN record AS r ON r.id = d.value`,
+      natural: false,
+    };
+  }
+
   #prepare<R extends Numbered | [number]>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
     if (!statement) {
@@ -212,6 +254,7 @@ function planFor({ field, values = [] }: Condition): Plan | undefined {
   const single = values.length === 1;
   switch (field) {
     case undefined:
+    case "part of the name":
       return undefined;
     case "keyword":
       return {
