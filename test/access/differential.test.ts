@@ -560,7 +560,8 @@ const WRITES: Record<string, Write> = {
         : {}),
     });
     // As a patch, so that it meets the rules that the replacement meets.
-    const whole = [{ op: "replace", path: "", value: document }];
+    const value = kind === "group" ? { "@type": "Organization", ...document } : document;
+    const whole = [{ op: "replace", path: "", value }];
     return {
       rest: [
         ["update_ark", { json: document }],

@@ -175,6 +175,32 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     expect(await world.run(next)).toMatchObject({ status: "finished", warnings: [] });
   });
 
+  it("gives a run every dataset and all software that it names, as evidence too", async () => {
+    const [one, other] = [
+      await world.data({ "one.csv": "a\n" }),
+      await world.data({ "other.csv": "b\n" }),
+    ];
+    const [tool, part] = [
+      await world.data({ "tool.sh": ". /software/part.sh" }, { kind: "software" }),
+      await world.data({ "part.sh": "cat /inputs/*.csv > all.txt" }, { kind: "software" }),
+    ];
+    const ark = await world.computation("sh /software/tool.sh", {
+      usedDataset: [one, other],
+      usedSoftware: [tool, part],
+    });
+    expect(await world.run(ark)).toMatchObject({ status: "finished", warnings: [] });
+    const computation = await get(`/computation/${ark}`);
+    expect(computation).toMatchObject({ usedDataset: [one, other], usedSoftware: [tool, part] });
+    const result = computation["generated"][1] as string;
+    expect(
+      (await registry.ask(`/datadownload/${result}/download`, { token: ada.token })).text,
+    ).toBe("a\nb\n");
+    const graph = await get(`/evidencegraph/query/${result}`);
+    expect((graph["@graph"] as Json[]).map((node) => node["@id"])).toEqual(
+      expect.arrayContaining([ark, one, other, tool, part]),
+    );
+  });
+
   it("runs a computation of a crate on the crate's files, by their paths there", async () => {
     const archive = await crate(
       [

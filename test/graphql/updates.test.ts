@@ -172,7 +172,7 @@ describe.each(WRITABLE)("the update of a %s", (kind) => {
 });
 
 describe("a property that the model does not know", () => {
-  const STRANGE: JsonValue = {
+  const STRANGE: JsonObject = {
     "schema:funder": [{ "@id": "https://x.example/", name: "Ünïcode \u2028 \ud83d\ude00" }, null],
     number: 1.5e-7,
     big: 9007199254740991,
@@ -181,7 +181,7 @@ describe("a property that the model does not know", () => {
     nested: { a: [[], [{}]], z: false, 1: "first" },
   };
   it("survives byte for byte from GraphQL over REST to GraphQL", async () => {
-    const text = JSON.stringify({ ...(STRANGE as JsonObject), x: 1 }).replace('"x"', '"__proto__"');
+    const text = JSON.stringify({ ...STRANGE, x: 1 }).replace('"x"', '"__proto__"');
     const make = (verb: string, more: string) =>
       server.request<{ data: Record<string, Shown>; errors?: unknown }>("POST", "/graphql", {
         token: ada.token,

@@ -23,7 +23,11 @@ afterAll(async () => {
 const send = (
   path: string,
   body: JsonValue | string,
-  { type = MERGE, token = ada.token, headers = {} as Record<string, string> } = {},
+  {
+    type = MERGE,
+    token = ada.token,
+    headers = {},
+  }: { type?: string; token?: string; headers?: Record<string, string> } = {},
 ) =>
   server.request("PATCH", path, {
     token,

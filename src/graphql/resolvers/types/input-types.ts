@@ -73,14 +73,15 @@ function inputTypeOf(name: string, field: ModelField): unknown {
   return name === "@type" || field.json === "stringOrList" ? GraphQLJSON : scalarOf(field)();
 }
 
-function inputClass<T>(
+/** An input type without fields, and what adds them. */
+function inputClass(
   name: string,
   description: string,
 ): {
-  type: new () => T;
+  type: new () => object;
   add: (field: string, of: unknown, about: string, nullable?: boolean) => void;
 } {
-  const type = class {} as unknown as new () => T;
+  const type = class {};
   Object.defineProperty(type, "name", { value: name });
   InputType(name, { description })(type);
   return {
@@ -93,7 +94,7 @@ function inputClass<T>(
 /** Input type of each kind that clients can write: of a new record, and of a whole replacement. */
 export const INPUT_TYPES = Object.fromEntries(
   WRITABLE.map((kind) => {
-    const { type, add } = inputClass<RecordInput>(`${kind.typeName}Input`, kind.description);
+    const { type, add } = inputClass(`${kind.typeName}Input`, kind.description);
     add("id", ID, "Identifier; minted when absent. A replacement must name it.");
     for (const [graphqlName, name, field] of inputFields(kind))
       add(graphqlName, inputTypeOf(name, field), field.description, !mustBeGiven(field));
@@ -101,7 +102,7 @@ export const INPUT_TYPES = Object.fromEntries(
     FIELDS.set(kind.name, new Set(["@id", ...inputFields(kind).map(([, name]) => name)]));
     return [kind.name, type];
   }),
-) as Partial<Record<KindName, new () => RecordInput>>;
+) as unknown as Partial<Record<KindName, new () => RecordInput>>;
 
 /** Input of an update: which record, what changes, and which state the client knows. */
 export interface UpdateInput {
@@ -114,7 +115,7 @@ const EXPECTED = "Refused when the record has changed since.";
 /** Input type of the update of each kind: fields that the patch leaves out stay. */
 export const UPDATE_TYPES = Object.fromEntries(
   WRITABLE.map((kind) => {
-    const patch = inputClass<RecordInput>(
+    const patch = inputClass(
       `${kind.typeName}Patch`,
       "What changes: an absent field stays, null clears it.",
     );
@@ -128,7 +129,7 @@ export const UPDATE_TYPES = Object.fromEntries(
       GraphQLJSON,
       "Further members that change, as a JSON Merge Patch: null removes a member.",
     );
-    const update = inputClass<UpdateInput>(
+    const update = inputClass(
       `Update${kind.typeName}Input`,
       `Changes parts of a record of kind ${kind.typeName}.`,
     );
@@ -137,7 +138,7 @@ export const UPDATE_TYPES = Object.fromEntries(
     update.add("expectedRevision", Int, EXPECTED);
     return [kind.name, update.type];
   }),
-) as Partial<Record<KindName, new () => UpdateInput>>;
+) as unknown as Partial<Record<KindName, new () => UpdateInput>>;
 
 @InputType({ description: "Changes parts of a record of any kind." })
 export class UpdateRecordInput {
