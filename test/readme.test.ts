@@ -94,7 +94,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
       `["finished","${variables["CRATE"]}"]\n["finished","${variables["CRATE"]}"]`,
     );
     expect(printed).toMatch(/^source\r\nark:99999\//m);
-    expect(printed).toContain('"name":"Plate 7"');
+    expect(printed).toContain('"name":"Plate 7, repeated"');
     expect(printed).toContain("@prefix schema: <https://schema.org/>");
   });
 

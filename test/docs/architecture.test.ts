@@ -104,7 +104,7 @@ describe("docs/architecture.md", () => {
 
   it.each([
     ["Who may change or delete", "export async function assertMayChange"],
-    ["The RDF term for `usedDataset`", 'usedDataset: text("evi:usedDataset"'],
+    ["The RDF term for `usedDataset`", "usedDataset: custom("],
     ["The zip limits", "limits.MAX_CRATE_INFLATED_BYTES"],
     ["The SPARQL guard", "export class QueryGuard"],
     ["The text of a 422", "String should have at most"],

@@ -122,7 +122,7 @@ export function applyJsonPatch(
   limits: PatchLimits,
 ): JsonValue {
   const patched = new Patched(document, limits);
-  for (const [index, operation] of operations.entries()) patched.apply(operation, index);
+  for (const [index, operation] of operations.entries()) patched.perform(operation, index);
   return patched.document;
 }
 
@@ -146,7 +146,7 @@ class Patched {
     return this.#top["document"]!;
   }
 
-  apply({ op, path, from, value }: Operation, index: number): void {
+  perform({ op, path, from, value }: Operation, index: number): void {
     this.#index = index;
     this.#place = `Operation ${index} (${op})`;
     switch (op) {
