@@ -40,10 +40,6 @@ export const ERRORS = {
     meaning: "The path exists, the method does not; see the Allow header.",
   },
   NOT_ACCEPTABLE: { status: 406, meaning: "None of the media types in Accept can be produced." },
-  CLIENT_TOO_SLOW: {
-    status: 408,
-    meaning: "The client of a subscription accepted nothing for GRAPHQL_SEND_TIMEOUT.",
-  },
   BODY_TIMEOUT: {
     status: 408,
     meaning: "The body arrived more slowly than BODY_MIN_RATE; the connection is closed.",

@@ -654,6 +654,12 @@ export const SETTINGS = {
     20,
     "Most operations open at a time on one WebSocket.",
   ),
+  GRAPHQL_TRUSTED_DOCUMENTS: setting<string | null>(
+    matching(/^\P{Cc}+$/u, "a file"),
+    null,
+    "JSON file with the only GraphQL documents that are answered: an object of documents by their " +
+      "SHA-256, or Apollo's manifest of persisted queries. Default: every document is answered.",
+  ),
   GRAPHQL_SEND_TIMEOUT: setting(
     duration,
     30_000,

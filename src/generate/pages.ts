@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { buildProgram } from "../../cli/program.js";
 import type { ToolCommand } from "../../cli/tool-command.js";
 import { SETTINGS } from "../config/config.js";
+import { GRAPHQL_CODES } from "../graphql/codes.js";
 import { ERRORS } from "../errors.js";
 import { FINDING_CODES } from "../services/crates/findings.js";
 import { CATEGORIES, CATEGORY_NAMES } from "../services/scoring/criteria.js";
@@ -294,6 +295,10 @@ A crate that is refused with 409 or 413 has the code of what is wrong with it, s
     `[crates](crates.md).
 A 500 shows an id, and the log has the cause under that id.
 
+A GraphQL error also has \`extensions.apolloCode\`, the name that Apollo's clients know: \`UNAUTHENTICATED\` for ` +
+    `401, \`FORBIDDEN\` for 403, \`INTERNAL_SERVER_ERROR\` from 500 on, \`BAD_USER_INPUT\` for the others. ` +
+    `Errors of GraphQL itself have Apollo's names in \`code\` too, see [below](#only-over-graphql).
+
 This page is generated from the code by \`npm run generate\`.
 
 | Code | Status | Meaning |
@@ -303,6 +308,14 @@ ${Object.entries(ERRORS)
     ([code, { status, meaning }]) =>
       `| \`${code}\` | ${status} | ${meaning.replaceAll("|", "\\|")} |`,
   )
+  .join("\n")}
+
+## Only over GraphQL
+
+| Code | Meaning |
+|---|---|
+${Object.entries(GRAPHQL_CODES)
+  .map(([code, meaning]) => `| \`${code}\` | ${meaning} |`)
   .join("\n")}
 `
   );

@@ -14,7 +14,9 @@ import {
 } from "graphql";
 import type { Config } from "../config/config.js";
 import { isExactNumber } from "../model/json/inspect-json.js";
+import type { GraphqlCode } from "./codes.js";
 import { costOf, overLimit, pagesByVariable } from "./limits.js";
+import { PersistedDocuments } from "./persisted.js";
 
 /**
  * Why a literal of the document may not be stored; a JSON body with it would be refused too: NUL or
@@ -81,6 +83,11 @@ interface Known {
 /** A document that may be executed, or why not. */
 type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
 
+function withCode(error: GraphQLError, code: GraphqlCode): GraphQLError {
+  error.extensions["code"] = code;
+  return error;
+}
+
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 
 /**
@@ -90,6 +97,7 @@ const hashOf = (query: string): string => createHash("sha256").update(query).dig
 export class Documents {
   readonly #known = new Map<string, Known>();
   readonly #byHash = new Map<string, DocumentNode>();
+  readonly #persisted: PersistedDocuments;
   readonly #schema: GraphQLSchema;
   readonly #config: Pick<
     Config,
@@ -97,6 +105,7 @@ export class Documents {
     | "GRAPHQL_MAX_COST"
     | "GRAPHQL_MAX_TOKENS"
     | "GRAPHQL_MAX_DOCUMENT_BYTES"
+    | "GRAPHQL_TRUSTED_DOCUMENTS"
     | "MAX_JSON_DEPTH"
   >;
 
@@ -108,11 +117,23 @@ export class Documents {
       | "GRAPHQL_MAX_COST"
       | "GRAPHQL_MAX_TOKENS"
       | "GRAPHQL_MAX_DOCUMENT_BYTES"
+      | "GRAPHQL_TRUSTED_DOCUMENTS"
       | "MAX_JSON_DEPTH"
     >,
   ) {
     this.#schema = schema;
     this.#config = config;
+    this.#persisted = new PersistedDocuments(config.GRAPHQL_TRUSTED_DOCUMENTS);
+  }
+
+  /** The document that a request means, which may name it by its hash. */
+  find(query: string | undefined, extensions: unknown): ReturnType<PersistedDocuments["find"]> {
+    return this.#persisted.find(query, extensions);
+  }
+
+  /** Stores a checked document for requests that name it, if this request asks for that. */
+  persist(query: string, extensions: unknown): void {
+    this.#persisted.store(query, extensions);
   }
 
   /** Never throws; the execution reports an operation that does not exist. */
@@ -195,9 +216,12 @@ export class Documents {
         };
       return {
         errors: [
-          error instanceof GraphQLError
-            ? error
-            : new GraphQLError("Syntax Error: the document nests too deep to be read."),
+          withCode(
+            error instanceof GraphQLError
+              ? error
+              : new GraphQLError("Syntax Error: the document nests too deep to be read."),
+            "GRAPHQL_PARSE_FAILED",
+          ),
         ],
       };
     }
@@ -206,6 +230,7 @@ export class Documents {
     const bad = badLiteral(document, this.#config.MAX_JSON_DEPTH);
     if (bad) return { errors: [bad] };
     const errors = validate(this.#schema, document, specifiedRules, { maxErrors: MOST_ERRORS });
+    for (const error of errors) withCode(error, "GRAPHQL_VALIDATION_FAILED");
     return errors.length > 0 ? { errors } : { document };
   }
 

@@ -48,6 +48,7 @@ interface StreamedOperation {
   query: unknown;
   operationName?: unknown;
   variables?: unknown;
+  extensions?: unknown;
 }
 
 /**
@@ -56,19 +57,28 @@ interface StreamedOperation {
  */
 export function prepared(
   { schema, documents }: Streaming,
-  { query, operationName, variables }: StreamedOperation,
+  { query: sent, operationName, variables, extensions }: StreamedOperation,
 ): Omit<ExecutionArgs, "contextValue"> | readonly GraphQLError[] {
   const refused = (message: string) => [new GraphQLError(message)];
-  if (typeof query !== "string") return refused("The operation has no query.");
+  if (sent != null && typeof sent !== "string") return refused("query must be a string.");
+  const found = documents.find(sent ?? undefined, extensions);
+  if ("error" in found) return [found.error];
+  const { query } = found;
+  if (query === undefined) return refused("The operation has no query.");
   if (operationName != null && typeof operationName !== "string")
     return refused("operationName must be a string.");
   if (variables != null && (typeof variables !== "object" || Array.isArray(variables)))
     return refused("variables must be an object.");
   const checked = documents.check(query, operationName, variables as Record<string, unknown>);
   if ("errors" in checked) return checked.errors;
+  documents.persist(query, extensions);
   const operation = getOperationAST(checked.document, operationName);
   if (!operation)
-    return refused("The document has several operations: name one with operationName.");
+    return [
+      new GraphQLError("The document has no such operation, or several: set operationName.", {
+        extensions: { code: "OPERATION_RESOLUTION_FAILURE" },
+      }),
+    ];
   if (operation.operation === OperationTypeNode.MUTATION)
     return refused(
       "Send mutations to /graphql over HTTP POST; this transport answers subscriptions and " +

@@ -8,11 +8,12 @@ import {
   type GraphQLFormattedError,
   OperationTypeNode,
 } from "graphql";
-import { cutMessage, type ErrorCode, ERRORS, ServiceError, ValidationError } from "../errors.js";
+import { cutMessage, ServiceError, ValidationError } from "../errors.js";
 import { sendEarly } from "../http/errors.js";
 import { LEAST_BYTES, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
+import { apolloCode, forGraphql, isGraphqlCode, isOurs } from "./codes.js";
 import type { Documents } from "./documents.js";
 import type { Context } from "./resolvers/context.js";
 
@@ -20,13 +21,32 @@ import type { Context } from "./resolvers/context.js";
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 
 /**
- * The error a client sees, over every transport: codes of the shared table in `extensions.code`,
- * the items of a validation failure in `extensions.detail`. An internal fault is masked: the client
- * gets an id that is also in the log.
+ * The error a client sees, over every transport: codes of the shared table, or those of GraphQL, in
+ * `extensions.code`, the name of Apollo's for either in `extensions.apolloCode`, and the items of a
+ * validation failure in `extensions.detail`. An internal fault is masked: the client gets an id that
+ * is also in the log.
  *
  * @param request its name in the log
  */
 export function formatError(
+  formatted: GraphQLFormattedError,
+  error: unknown,
+  log: Log,
+  request?: string,
+): GraphQLFormattedError {
+  const { message, extensions, ...place } = coded(formatted, error, log, request);
+  const code = extensions!["code"];
+  return {
+    message: forGraphql(message),
+    ...place,
+    extensions: {
+      ...extensions,
+      ...(isOurs(code) || isGraphqlCode(code) ? { apolloCode: apolloCode(code) } : {}),
+    },
+  };
+}
+
+function coded(
   formatted: GraphQLFormattedError,
   error: unknown,
   log: Log,
@@ -43,13 +63,14 @@ export function formatError(
   if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
     const variable = COERCION.exec(formatted.message);
     if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
-    const { code, detail } = cause.extensions;
+    const { code = formatted.extensions?.["code"], detail } = cause.extensions;
     return {
       message: cutMessage(formatted.message),
       ...place,
-      extensions: isOurs(code)
-        ? { code, ...(detail === undefined ? {} : { detail }) }
-        : { code: "BAD_REQUEST" },
+      extensions:
+        isOurs(code) || isGraphqlCode(code)
+          ? { code, ...(detail === undefined ? {} : { detail }) }
+          : { code: "BAD_REQUEST" },
     };
   }
   const fault = randomUUID();
@@ -88,9 +109,6 @@ export function cutErrors(errors: GraphQLError[]): void {
     }),
   );
 }
-
-const isOurs = (code: unknown): code is ErrorCode =>
-  typeof code === "string" && Object.hasOwn(ERRORS, code);
 
 function extensionsOf(cause: ServiceError): Record<string, unknown> {
   return cause instanceof ValidationError
@@ -169,9 +187,11 @@ interface HttpOperation {
 }
 
 interface Parameters {
-  query: string;
+  /** Absent where the request names a document by its hash. */
+  query: string | undefined;
   operationName: string | undefined;
   variables: JsonObject | undefined;
+  extensions: JsonValue | undefined;
 }
 
 /**
@@ -197,32 +217,34 @@ export class HttpTransport {
   ): Promise<void> {
     const method = req.method === "POST" ? "POST" : "GET";
     const parameters = method === "GET" ? inSearch(search) : inBody(body);
+    let sent: { search: string; body: NonNullable<JsonValue> } = { search, body: body ?? {} };
     if (parameters) {
-      const checked = this.#documents.check(
-        parameters.query,
-        parameters.operationName,
-        parameters.variables,
-      );
-      if ("errors" in checked) return this.refuse(req, res, checked.errors);
-      if (
-        getOperationAST(checked.document, parameters.operationName)?.operation ===
-        OperationTypeNode.SUBSCRIPTION
-      )
-        return this.refuse(req, res, [subscriptionOverHttp()], 400);
-      const misfit = isLarge(req)
-        ? this.#documents.misfit(
-            checked.document,
-            parameters.operationName,
-            parameters.variables ?? {},
-          )
-        : undefined;
-      if (misfit) return this.refuse(req, res, [misfit]);
+      const { operationName, variables, extensions } = parameters;
+      const found = this.#documents.find(parameters.query, extensions);
+      if ("error" in found) return this.refuse(req, res, [found.error]);
+      const { query } = found;
+      if (query !== undefined) {
+        const checked = this.#documents.check(query, operationName, variables);
+        if ("errors" in checked) return this.refuse(req, res, checked.errors);
+        this.#documents.persist(query, extensions);
+        if (
+          getOperationAST(checked.document, operationName)?.operation ===
+          OperationTypeNode.SUBSCRIPTION
+        )
+          return this.refuse(req, res, [subscriptionOverHttp()], 400);
+        const misfit = isLarge(req)
+          ? this.#documents.misfit(checked.document, operationName, variables ?? {})
+          : undefined;
+        if (misfit) return this.refuse(req, res, [misfit]);
+        // Apollo does not get to know how the document was named.
+        if (extensions !== undefined) sent = withDocument(sent, query);
+      }
     }
     const headers = new HeaderMap();
     for (const name of ["accept", "content-type"])
       if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
     const answer = await this.#server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers, search, body: body ?? {} },
+      httpGraphQLRequest: { method, headers, ...sent },
       context: async () => context,
     });
     if (answer.body.kind !== "complete")
@@ -300,26 +322,51 @@ const isLarge = ({ method, headers }: IncomingMessage): boolean =>
  * reports the error.
  */
 function inBody(body: JsonValue | undefined): Parameters | undefined {
-  if (!isObject(body) || typeof body["query"] !== "string") return undefined;
-  const { query, operationName, variables } = body;
+  if (!isObject(body)) return undefined;
+  const { query, operationName, variables, extensions } = body;
+  if (typeof query !== "string" && (query != null || !isObject(extensions))) return undefined;
   if (operationName != null && typeof operationName !== "string") return undefined;
   if (variables != null && !isObject(variables)) return undefined;
-  return { query, operationName: operationName ?? undefined, variables: variables ?? undefined };
+  return {
+    query: query ?? undefined,
+    operationName: operationName ?? undefined,
+    variables: variables ?? undefined,
+    extensions: isObject(extensions) ? extensions : undefined,
+  };
 }
 
 function inSearch(search: string): Parameters | undefined {
   const parameters = new URLSearchParams(search);
-  const query = parameters.get("query");
-  if (query === null) return undefined;
+  const query = parameters.get("query") ?? undefined;
+  if (query === undefined && !parameters.has("extensions")) return undefined;
   let variables: JsonValue = {};
+  let extensions: JsonValue | undefined;
   try {
     variables = JSON.parse(parameters.get("variables") ?? "{}") as JsonValue;
+    extensions = JSON.parse(parameters.get("extensions") ?? "null") as JsonValue;
   } catch {
     return undefined;
   }
   return isObject(variables)
-    ? { query, operationName: parameters.get("operationName") ?? undefined, variables }
+    ? {
+        query,
+        operationName: parameters.get("operationName") ?? undefined,
+        variables,
+        extensions: extensions ?? undefined,
+      }
     : undefined;
+}
+
+/** The request with its document in place of the document's hash. */
+function withDocument(
+  { search, body }: { search: string; body: NonNullable<JsonValue> },
+  query: string,
+): { search: string; body: NonNullable<JsonValue> } {
+  const parameters = new URLSearchParams(search);
+  parameters.set("query", query);
+  parameters.delete("extensions");
+  const { extensions: _extensions, ...rest } = isObject(body) ? body : {};
+  return { search: parameters.toString(), body: { ...rest, query } };
 }
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>

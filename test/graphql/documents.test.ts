@@ -169,7 +169,12 @@ describe("a document is refused, with the limit's name,", () => {
   ])("with an answer and no fault: %s", async (_what, query) => {
     const errors = await errorsOf(query);
     for (const { extensions } of errors)
-      expect(["BAD_REQUEST", "QUERY_TOO_COSTLY"]).toContain(extensions.code);
+      expect([
+        "GRAPHQL_PARSE_FAILED",
+        "GRAPHQL_VALIDATION_FAILED",
+        "BAD_REQUEST",
+        "QUERY_TOO_COSTLY",
+      ]).toContain(extensions.code);
   });
 });
 

@@ -1,3 +1,4 @@
+import { forGraphql } from "../../src/graphql/codes.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getIntrospectionQuery, type IntrospectionQuery } from "graphql";
 import type { JsonObject } from "../../src/model/field.js";
@@ -202,7 +203,7 @@ describe.each(WRITABLE)("a %s", (kind) => {
       else
         expect([code, errors![0]!.message]).toEqual([
           overRest.body["code"],
-          overRest.body["detail"],
+          forGraphql(overRest.body["detail"] as string),
         ]);
     }
   });
@@ -268,7 +269,7 @@ describe("values", () => {
     const code = async (answer: ReturnType<typeof withName>) =>
       (await answer).body.errors![0]!.extensions.code;
     expect(await code(withName(`"a\\u0000"`))).toBe("VALIDATION");
-    expect(await code(withName(`"a\\uD800"`))).toBe("BAD_REQUEST");
+    expect(await code(withName(`"a\\uD800"`))).toBe("GRAPHQL_PARSE_FAILED");
     expect(
       await code(
         server.graphql(

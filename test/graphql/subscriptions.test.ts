@@ -156,7 +156,7 @@ describe("operations over a WebSocket", () => {
       ask("{ datasets(first: 1000) { nodes { generatedBy(first: 1000) { nodes { id } } } } }"),
     ).rejects.toMatchObject([{ message: expect.stringContaining("GRAPHQL_MAX_COST") }]);
     await expect(ask("{ nothingOfTheKind }")).rejects.toMatchObject([
-      { extensions: { code: "BAD_REQUEST" } },
+      { extensions: { code: "GRAPHQL_VALIDATION_FAILED" } },
     ]);
   });
 

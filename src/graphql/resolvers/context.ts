@@ -132,8 +132,7 @@ class Loaders {
     return new ServiceError(
       "QUERY_TOO_COSTLY",
       `The answer would be made of more than ${this.#deps.config.GRAPHQL_MAX_BYTES} bytes of ` +
-        "documents (GRAPHQL_MAX_BYTES). Ask for smaller pages with first, or for single " +
-        "records over REST.",
+        "documents (GRAPHQL_MAX_BYTES). Ask for smaller pages with first.",
     );
   }
 
