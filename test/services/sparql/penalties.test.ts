@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { type ErrorCode, ServiceError } from "../../../src/errors.js";
 import { networkOf } from "../../../src/http/client.js";
-import { Penalties } from "../../../src/services/sparql/answer.js";
+import { answerQuery, Penalties } from "../../../src/services/sparql/answer.js";
 import { LocalMemory } from "../../../src/storage/shared/local.js";
 
 const MINUTE = 60_000;
@@ -35,6 +36,37 @@ describe("penalties for queries that run into limits", () => {
     expect(() => penalties.check("ada", 12)).toThrow(
       expect.objectContaining({ code: "TOO_MANY_REQUESTS", headers: { "Retry-After": "60" } }),
     );
+  });
+
+  // No query is known that makes the engine fail: an engine that always fails stands in for it.
+  it.each<[ErrorCode, number]>([
+    ["QUERY_FAILED", 5],
+    ["QUERY_TIMEOUT", 2],
+    ["QUERY_MEMORY", 2],
+  ])("count an answer %s so that the caller waits after %i of them", async (code, most) => {
+    const penalties = new Penalties(MINUTE, new LocalMemory());
+    const deps = {
+      penalties,
+      guard: { check: async (text: string) => ({ form: "ASK", text }) },
+      records: { sequence: async () => 1 },
+      openQueries: { ask: () => Promise.reject(new ServiceError(code, "failed")) },
+      config: { SPARQL_MAX_ROWS: 1 },
+      baseUrl: () => "https://registry.example",
+    } as unknown as Parameters<typeof answerQuery>[1];
+    const ask = (shared = false) =>
+      answerQuery(
+        {
+          query: "ASK {}",
+          dataset: { default: [], named: [] },
+          caller: "ada",
+          shared,
+          formatFor: () => "json",
+        },
+        deps,
+      ).catch((error: unknown) => (error as ServiceError).code);
+    for (let i = 0; i < 10; i++) expect(await ask(true)).toBe(code);
+    for (let i = 0; i < most; i++) expect(await ask()).toBe(code);
+    expect(await ask()).toBe("TOO_MANY_REQUESTS");
   });
 
   it("are forgotten after some time", () => {
