@@ -279,3 +279,35 @@ describe("a drawing for Mermaid", () => {
     expect(text).toContain("Not shown: 3 beyond the depth, 40 in groups");
   });
 });
+
+describe("an edge that only the inverse states", () => {
+  const run = { "@id": id("run"), "@type": ["evi:Computation"], generated: to("half") };
+  const half = { "@id": id("half"), "@type": ["evi:Dataset"] };
+  const stated = graphOf([half, run]);
+  const derived = graphOf([
+    {
+      ...half,
+      generatedBy: to("run"),
+      statements: [
+        {
+          property: "generatedBy",
+          object: id("run"),
+          record: id("run"),
+          owner: id("ada"),
+          ownsSource: false,
+          ownsTarget: true,
+          derived: true,
+        },
+      ],
+    },
+    run,
+  ]);
+
+  it.each(Object.keys(EVIDENCE_FORMATS) as (keyof typeof EVIDENCE_FORMATS)[])(
+    "is in %s once, as stated",
+    async (format) => {
+      const { write } = EVIDENCE_FORMATS[format];
+      expect(await write(derived)).toBe(await write(stated));
+    },
+  );
+});
