@@ -16,6 +16,7 @@ import {
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { StatisticsResolver } from "./resolvers/statistics-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
   SchemaResolver,
@@ -46,6 +47,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     HealthResolver,
     ScoreResolver,
     SearchResolver,
+    StatisticsResolver,
     SchemaResolver,
     ChangeResolver,
     ...KIND_FIELDS,

@@ -162,6 +162,60 @@ describe("records by filter", () => {
   });
 });
 
+describe("statistics of records", () => {
+  const count = async (args: string, fields: string, token: string | null = ada.token) =>
+    (
+      await server.graphql<{
+        recordStatistics: { groups: Record<string, unknown>[]; hasMore: boolean };
+      }>(
+        `{ recordStatistics(${args}) { hasMore groups { count ${fields} } } }`,
+        {},
+        token ?? undefined,
+      )
+    ).body;
+
+  it("count by kind and month, by owner and by keyword, with bytes", async () => {
+    await make("dataset", { keywords: ["counted", "Twice"] });
+    await make("dataset", { keywords: ["counted"] }, bob);
+    await make("software", { keywords: ["counted"] });
+    const filter = `filter: { keyword: "counted" }`;
+    const month = new Date().toISOString().slice(0, 7);
+    expect(
+      (await count(`${filter}, by: [KIND, MONTH]`, "kind month bytes owner { id }")).data,
+    ).toEqual({
+      recordStatistics: {
+        hasMore: false,
+        groups: [
+          { count: 2, kind: "DATASET", month, bytes: 0, owner: null },
+          { count: 1, kind: "SOFTWARE", month, bytes: 0, owner: null },
+        ],
+      },
+    });
+    expect(
+      (await count(`${filter}, by: OWNER, first: 1`, "owner { id name }")).data.recordStatistics,
+    ).toMatchObject({ hasMore: true, groups: [{ count: 2, owner: { id: ada.id } }] });
+    expect(
+      (await count(`${filter}, by: KEYWORD`, "keyword status")).data.recordStatistics.groups,
+    ).toEqual([
+      { count: 3, keyword: "counted", status: null },
+      { count: 1, keyword: "twice", status: null },
+    ]);
+    const anonymous = await count("by: KIND", "kind", null);
+    expect(anonymous.data.recordStatistics.groups.map(({ kind }) => kind)).not.toContain("USER");
+  });
+
+  it("refuse too many keys, the same twice, unknown ones and too many groups", async () => {
+    for (const args of [
+      "by: [KIND, MONTH, OWNER, STATUS]",
+      "by: [KIND, KIND]",
+      "by: KIND, first: 0",
+      "by: KIND, first: 1001",
+    ])
+      expect((await count(args, "")).errors![0]!.extensions.code).toBe("VALIDATION");
+    expect((await count("by: COLOUR", "")).errors![0]!.message).toContain("RecordStatisticsKey");
+  });
+});
+
 describe("a list refuses", () => {
   const nested = (depth: number): object =>
     depth === 1 ? { keyword: "x" } : { not: nested(depth - 1) };

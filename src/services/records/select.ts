@@ -1,4 +1,4 @@
-import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { PublicationStatus, SelectionPage } from "../../storage/records/port.js";
@@ -6,6 +6,8 @@ import type {
   RecordFilter,
   RecordOrder,
   Selection,
+  Statistics,
+  StatisticsKey,
   TimeRange,
 } from "../../storage/records/selection-port.js";
 import { authenticated, type Caller } from "../access/rules.js";
@@ -94,6 +96,42 @@ export async function selectRecords(
     items: await withoutForgotten(deps, page.items),
     count: () => within((signal) => deps.records.countSelected(selection, signal)),
   };
+}
+
+/** Keys of one grouping, and groups of one answer. */
+const MAX_STATISTICS_KEYS = 3;
+const MAX_STATISTICS_GROUPS = 1000;
+
+/** Statistics of the records that the caller may list; the bytes are added up on request. */
+export type RecordStatistics = Statistics & { bytes(): Promise<Statistics> };
+
+/**
+ * Counts the records of a filter by the values of some keys.
+ * @throws ValidationError; ServiceError `QUERY_TIMEOUT`
+ */
+export async function recordStatistics(
+  deps: Deps,
+  request: { filter?: RecordFilterInput | null; by: readonly StatisticsKey[]; limit: number },
+  caller: Caller | null,
+): Promise<RecordStatistics> {
+  const { by, limit } = request;
+  if (by.length > MAX_STATISTICS_KEYS || new Set(by).size < by.length)
+    throw invalid(
+      ["query", "by"],
+      `Value error, up to ${MAX_STATISTICS_KEYS} different keys can be combined`,
+    );
+  if (limit < 1 || limit > MAX_STATISTICS_GROUPS)
+    throw invalid(
+      ["query", "first"],
+      `Input should be from 1 to ${MAX_STATISTICS_GROUPS}`,
+      limit < 1 ? "greater_than_equal" : "less_than_equal",
+      limit < 1 ? { ge: 1 } : { le: MAX_STATISTICS_GROUPS },
+    );
+  const query = { ...selectionOf(request, caller), by, limit };
+  const read = (sizes: boolean): Promise<Statistics> =>
+    within((signal) => deps.records.statistics({ ...query, sizes }, signal));
+  let sized: Promise<Statistics> | undefined;
+  return { ...(await read(false)), bytes: () => (sized ??= read(true)) };
 }
 
 /** What a filter selects for the caller. @throws ValidationError */

@@ -2,7 +2,7 @@ import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName, Link, PublicationStatus } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
-import type { Selection, SelectionQuery } from "./selection-port.js";
+import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "./selection-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
 export type { PublicationStatus };
@@ -144,6 +144,8 @@ interface SelectionStore {
    */
   select(query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage>;
   countSelected(selection: Selection, signal?: AbortSignal): Promise<number>;
+  /** Counts by the values of some keys; with one key, a facet. */
+  statistics(query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics>;
 }
 
 /** The content of one state of a record. */

@@ -54,3 +54,31 @@ export interface SelectionQuery extends Selection {
   /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
   bytes?: number;
 }
+
+/**
+ * What statistics group records by: the month of creation (UTC, `2026-01`), the owner's stored
+ * form, the media type of the stored content in lower case. A record without the value is in the
+ * group of null; one without keywords is in no group by keyword, one with several in several.
+ */
+export const STATISTICS_KEYS = ["kind", "month", "owner", "keyword", "status", "format"] as const;
+export type StatisticsKey = (typeof STATISTICS_KEYS)[number];
+
+export interface StatisticsQuery extends Selection {
+  by: readonly StatisticsKey[];
+  /** Adds up the bytes of the stored content too, which takes longer; 0 without it. */
+  sizes?: boolean;
+  limit: number;
+}
+
+/** Records that agree in the values; `values[i]` is of `by[i]`. */
+export interface StatisticsGroup {
+  values: (string | null)[];
+  records: number;
+  bytes: number;
+}
+
+/** The groups with the most records first; equal ones by their values, null first. */
+export interface Statistics {
+  groups: StatisticsGroup[];
+  more: boolean;
+}

@@ -52,6 +52,8 @@ export interface Condition {
   sql(sql: Sql): string;
   /** Absent where no index finds its records. */
   field?: ConditionField;
+  /** The field that it is about, where its index does not find the records. */
+  reads?: ConditionField;
   /** The values that the field may have. */
   values?: readonly string[];
   /** The times, for a field that is one. */
@@ -67,7 +69,9 @@ export function conditionsOf({ filter, without = [] }: Selection, dialect: Diale
 }
 
 const withoutKinds = (kinds: readonly KindName[], dialect: Dialect): Condition[] =>
-  kinds.length === 0 ? [] : [{ sql: (sql) => `NOT ${dialect.anyOf("r.kind", kinds, sql)}` }];
+  kinds.length === 0
+    ? []
+    : [{ sql: (sql) => `NOT ${dialect.anyOf("r.kind", kinds, sql)}`, reads: "kind" }];
 
 function flattened(filter: RecordFilter, dialect: Dialect): Condition[] {
   const { and, or, not } = filter;

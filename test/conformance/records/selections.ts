@@ -6,6 +6,7 @@ import type {
   RecordFilter,
   RecordOrder,
   SelectionQuery,
+  StatisticsKey,
 } from "../../../src/storage/records/selection-port.js";
 import { commitOf, create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
@@ -323,6 +324,104 @@ export function selectionsConform({ store }: Setting): void {
         await expect(store().select({ ...asked, after: bad })).rejects.toMatchObject({
           code: "BAD_REQUEST",
         });
+    });
+
+    test("is counted by each key, by several, and with the bytes of its content", async () => {
+      const rows = await fill(store());
+      const content = (
+        sha: string,
+        size: number,
+        mediaType: string,
+        role = "content" as const,
+      ) => ({
+        sha256: sha.repeat(64),
+        size,
+        mediaType,
+        name: "x",
+        role,
+      });
+      const sized: Row = {
+        ark: "ark:99999/sized",
+        kind: "dataset",
+        name: "sized",
+        owner: null,
+        status: "DRAFT",
+        keywords: [],
+        created: Date.UTC(2025, 11, 31, 23, 59),
+        modified: 0,
+      };
+      await store().commit(
+        commitOf([create(sized.ark, sized, { objects: [content("a", 7, "Text/CSV")] })], {
+          at: sized.created,
+        }),
+      );
+      // Only the content of now counts.
+      await store().commit(
+        commitOf([replace(sized.ark, 1, sized, { objects: [content("b", 9, "text/csv")] })], {
+          at: sized.created + 1,
+        }),
+      );
+      const all = [...rows, sized];
+      const valuesOf = (row: Row, key: StatisticsKey): (string | null)[] => {
+        switch (key) {
+          case "month":
+            return [new Date(row.created).toISOString().slice(0, 7)];
+          case "keyword":
+            return row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
+          case "format":
+            return [row === sized ? "text/csv" : null];
+          default:
+            return [row[key]];
+        }
+      };
+      const combined = (row: Row, by: readonly StatisticsKey[]): (string | null)[][] =>
+        by.reduce<(string | null)[][]>(
+          (lists, key) =>
+            lists.flatMap((list) => valuesOf(row, key).map((value) => [...list, value])),
+          [[]],
+        );
+      for (const by of [
+        [],
+        ["kind"],
+        ["month"],
+        ["owner"],
+        ["keyword"],
+        ["status"],
+        ["format"],
+        ["kind", "month"],
+        ["status", "kind"],
+        ["keyword", "owner", "month"],
+      ] as const)
+        for (const filter of [
+          {},
+          { kinds: ["dataset"] as const },
+          { not: { keywords: ["red"] } },
+          { nameContains: "a", statuses: ["DRAFT"] as const },
+        ]) {
+          const counts = new Map<string, number>();
+          for (const row of all.filter((one) => meets(one, filter)))
+            for (const values of combined(row, by)) {
+              const key = JSON.stringify(values);
+              counts.set(key, (counts.get(key) ?? 0) + 1);
+            }
+          for (const sizes of [false, true]) {
+            const { groups, more } = await store().statistics({ filter, by, sizes, limit: 1000 });
+            const label = JSON.stringify([by, filter]);
+            expect(more).toBe(false);
+            expect(
+              new Map(groups.map(({ values, records }) => [JSON.stringify(values), records])),
+              label,
+            ).toEqual(counts.size === 0 && by.length === 0 ? new Map([["[]", 0]]) : counts);
+            const numbers = groups.map(({ records }) => records);
+            expect(numbers).toEqual(numbers.toSorted((a, b) => b - a));
+            const bytes = groups.reduce((sum, group) => sum + group.bytes, 0);
+            const isIn = meets(sized, filter) && !by.some((key) => key === "keyword");
+            expect(bytes, label).toBe(sizes && isIn ? 9 : 0);
+          }
+        }
+      const cut = await store().statistics({ filter: {}, by: ["keyword"], limit: 2 });
+      expect(cut.groups).toHaveLength(2);
+      expect(cut.more).toBe(true);
     });
 
     test("takes many values, deep filters and times far away", async () => {

@@ -36,7 +36,7 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
-import type { Selection, SelectionQuery } from "../selection-port.js";
+import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
@@ -144,6 +144,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#selection.select(query));
   countSelected = (selection: Selection): Promise<number> =>
     this.#ask(() => this.#selection.count(selection));
+  statistics = (query: StatisticsQuery): Promise<Statistics> =>
+    this.#ask(() => this.#selection.statistics(query));
   atRevision = (
     ark: string,
     revision: number,

@@ -34,7 +34,7 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
-import type { Selection, SelectionQuery } from "../selection-port.js";
+import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import { exactVector, packVectors } from "../vectors/matrix.js";
@@ -121,6 +121,8 @@ class SqliteRecordStore implements RecordStore {
       : ((await this.#selections.ask({ select: query }, signal)) as SelectionPage);
   countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> =>
     (await this.#selections.ask({ count: selection }, signal)) as number;
+  statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
+    (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
   atRevision = async (
     ark: string,
     revision: number,

@@ -1,7 +1,13 @@
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
 import type { SelectionPage } from "../port.js";
-import type { Selection, SelectionQuery } from "../selection-port.js";
+import type {
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsKey,
+  StatisticsQuery,
+} from "../selection-port.js";
 import {
   beyond,
   type Condition,
@@ -13,6 +19,7 @@ import {
   Positions,
   Sql,
 } from "../selection.js";
+import { statisticsOf, type StatisticsRow, statisticsSql } from "../statistics.js";
 import { wordOf } from "../text.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
@@ -140,6 +147,26 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
+  statistics(query: StatisticsQuery): Statistics {
+    return this.#connection.transaction(() => {
+      const { text, sql } = statisticsSql(query, {
+        ...DIALECT,
+        monthOf: (days) => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`,
+        currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
+        from: (conditions, keys, main) => {
+          const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
+          return best && best.count < SPARSE
+            ? { from: best.plan.from(main), extra: best.plan.extra(main) }
+            : { from: readWith(conditions, keys), extra: [] };
+        },
+      });
+      return statisticsOf(
+        this.#prepare<StatisticsRow>(text).all(sql.values as Value[]),
+        query.limit,
+      );
+    }, "DEFERRED");
+  }
+
   #numbered(
     query: SelectionQuery,
     { after, before }: { after: Place | undefined; before: Place | undefined },
@@ -238,7 +265,7 @@ export class SelectionReads {
     };
   }
 
-  #prepare<R extends Numbered | [number]>(text: string): Statement<R> {
+  #prepare<R extends Numbered | [number] | StatisticsRow>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
     if (!statement) {
       const [oldest] = this.#prepared.keys();
@@ -281,6 +308,19 @@ function planFor({ field, values = [] }: Condition): Plan | undefined {
 function kindsOf(conditions: readonly Condition[]): readonly KindName[] {
   const stated = conditions.find(({ field }) => field === "kind")?.values;
   return KIND_NAMES.filter((kind) => stated?.includes(kind) ?? true);
+}
+
+/** Where statistics read: from the keywords, or from an index that holds all that is needed. */
+function readWith(conditions: readonly Condition[], keys: readonly StatisticsKey[]): string {
+  if (keys.includes("keyword")) return "keyword AS g CROSS JOIN record AS r ON r.id = g.record";
+  const needed = new Set<string | undefined>([
+    ...keys.map((key) => (key === "month" ? "created" : key)),
+    ...conditions.map(({ field, reads }) => field ?? reads),
+  ]);
+  const within = (...fields: string[]): boolean =>
+    [...needed].every((field) => field !== undefined && fields.includes(field));
+  if (within("kind", "status")) return INDEXES.status;
+  return within("kind", "created") ? INDEXES.created : "record AS r";
 }
 
 /** Whether a page takes about as many steps as it has records, so that no thread is needed. */

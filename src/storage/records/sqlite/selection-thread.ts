@@ -4,15 +4,16 @@
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { SelectionPage } from "../port.js";
-import type { Selection, SelectionQuery } from "../selection-port.js";
+import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../threads.js";
 import { openForReading } from "./connection.js";
 import { sendError } from "./requests.js";
 import { SelectionReads } from "./selection-reads.js";
 import type { Connection } from "./statement.js";
 
-export type SelectionQuestion = { select: SelectionQuery } | { count: Selection };
-export type SelectionAnswer = SelectionPage | number;
+export type SelectionQuestion =
+  { select: SelectionQuery } | { count: Selection } | { statistics: StatisticsQuery };
+export type SelectionAnswer = SelectionPage | number | Statistics;
 
 const { file } = workerData as { file: string };
 let connection: Connection | undefined;
@@ -29,7 +30,12 @@ parentPort!.on("message", (message: AskedThreadMessage<SelectionQuestion>) => {
   }
   const { ask } = message;
   try {
-    const answer = "select" in ask ? opened().select(ask.select) : opened().count(ask.count);
+    const answer =
+      "select" in ask
+        ? opened().select(ask.select)
+        : "count" in ask
+          ? opened().count(ask.count)
+          : opened().statistics(ask.statistics);
     parentPort!.postMessage({ answer } satisfies AskedThreadAnswer<SelectionAnswer>);
   } catch (error) {
     parentPort!.postMessage({

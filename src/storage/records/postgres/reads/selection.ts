@@ -1,7 +1,13 @@
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
 import type { SelectionPage } from "../../port.js";
-import type { Selection, SelectionQuery } from "../../selection-port.js";
+import type {
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../../selection-port.js";
 import { beyond, conditionsOf, type Dialect, joined, Positions, Sql } from "../../selection.js";
+import { statisticsOf, type StatisticsRow, statisticsSql } from "../../statistics.js";
 import { shortWord, sortedName, wordOf } from "../../text.js";
 import { type Database, statement } from "../statement.js";
 
@@ -87,5 +93,24 @@ export class SelectionReads {
       sql.values,
     );
     return row![0];
+  }
+
+  async statistics(query: StatisticsQuery): Promise<Statistics> {
+    const { text, sql } = statisticsSql(query, {
+      ...DIALECT,
+      monthOf: (days) => `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`,
+      currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
+      from: (_conditions, keys) => ({
+        from: keys.includes("keyword")
+          ? "record AS r JOIN keyword AS g ON g.record = r.id"
+          : "record AS r",
+        extra: [],
+      }),
+    });
+    const rows = await this.#database.query(
+      statement<StatisticsRow>(text, { kept: false }),
+      sql.values,
+    );
+    return statisticsOf(rows, query.limit);
   }
 }

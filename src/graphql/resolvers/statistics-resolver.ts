@@ -1,0 +1,109 @@
+import {
+  Arg,
+  Ctx,
+  Field,
+  Float,
+  Int,
+  ObjectType,
+  Query,
+  registerEnumType,
+  Resolver,
+} from "type-graphql";
+import type { KindName } from "../../model/kind.js";
+import { recordStatistics } from "../../services/records/select.js";
+import { STATISTICS_KEYS, type StatisticsKey } from "../../storage/records/selection-port.js";
+import type { Context } from "./context.js";
+import { RecordFilter, RecordKindEnum } from "./types/filters.js";
+import { PublicationStatusEnum, RecordNode } from "./types/records.js";
+
+const StatisticsKeyEnum = Object.fromEntries(
+  STATISTICS_KEYS.map((key) => [key.toUpperCase(), key]),
+) as Record<string, StatisticsKey>;
+registerEnumType(StatisticsKeyEnum, {
+  name: "RecordStatisticsKey",
+  description: "What records are counted by.",
+  valuesConfig: {
+    KIND: { description: "Kind of the record." },
+    MONTH: { description: "Month of creation, UTC." },
+    OWNER: { description: "Owner of the record." },
+    KEYWORD: { description: "Each keyword: a record counts once for each that it has." },
+    STATUS: { description: "Publication status." },
+    FORMAT: { description: "Media type of the stored content." },
+  },
+});
+
+@ObjectType({
+  description:
+    "Records that agree in what they are counted by. Fields of other keys are null; so is the " +
+    "value of records that have none.",
+  simpleResolvers: true,
+})
+class RecordStatisticsGroup {
+  @Field(() => RecordKindEnum, { nullable: true }) kind!: KindName | null;
+  @Field(() => String, { nullable: true, description: "For example 2026-01." })
+  month!: string | null;
+  @Field(() => RecordNode, { nullable: true }) owner!: (() => Promise<RecordNode>) | null;
+  @Field(() => String, { nullable: true, description: "In lower case." }) keyword!: string | null;
+  @Field(() => PublicationStatusEnum, { nullable: true }) status!: PublicationStatusEnum | null;
+  @Field(() => String, { nullable: true, description: "Media type, in lower case." })
+  format!: string | null;
+  @Field(() => Int, { description: "Records of the group." }) count!: number;
+  @Field(() => Float, {
+    description: "Bytes of their stored content, added up only when asked for.",
+  })
+  bytes!: () => Promise<number>;
+}
+
+@ObjectType({ description: "Counts of records.", simpleResolvers: true })
+class RecordStatistics {
+  @Field(() => [RecordStatisticsGroup], { description: "The largest first." })
+  groups!: RecordStatisticsGroup[];
+  @Field({ description: "There are more groups than were asked for." }) hasMore!: boolean;
+}
+
+/** Counts of records by filter. */
+@Resolver()
+export class StatisticsResolver {
+  @Query(() => RecordStatistics, {
+    description:
+      "Counts the records that a filter selects, by up to three keys together. Users are counted " +
+      "only for callers with a token.",
+  })
+  async recordStatistics(
+    @Arg("by", () => [StatisticsKeyEnum]) by: StatisticsKey[],
+    @Ctx() context: Context,
+    @Arg("filter", () => RecordFilter, { nullable: true }) filter?: RecordFilter | null,
+    @Arg("first", () => Int, { defaultValue: 100, description: "Groups; at most 1000." })
+    first = 100,
+  ): Promise<RecordStatistics> {
+    const { deps, caller, loaders } = context;
+    const found = await loaders.queued(() =>
+      recordStatistics(deps, { filter: filter ?? null, by, limit: first }, caller),
+    );
+    const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
+    let sizes: Promise<Map<string, number>> | undefined;
+    const bytesOf = async (values: readonly (string | null)[]): Promise<number> => {
+      sizes ??= loaders
+        .queued(() => found.bytes())
+        .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group.bytes])));
+      return (await sizes).get(keyOf(values)) ?? 0;
+    };
+    return {
+      hasMore: found.more,
+      groups: found.groups.map(({ values, records }) => {
+        const value = (key: StatisticsKey): string | null => values[by.indexOf(key)] ?? null;
+        const owner = value("owner");
+        return {
+          kind: value("kind") as KindName | null,
+          month: value("month"),
+          owner: owner === null ? null : () => loaders.node(owner),
+          keyword: value("keyword"),
+          status: value("status") as PublicationStatusEnum | null,
+          format: value("format"),
+          count: records,
+          bytes: () => bytesOf(values),
+        };
+      }),
+    };
+  }
+}
