@@ -33,12 +33,15 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
   summary,
   description:
     `${about} Searched are the names, keywords and descriptions that anyone may see, of ` +
-    "records that are not deleted. The query is words; nothing in it is an operator.",
+    'records that are not deleted. The query is words, and may have operators: `"cell ' +
+    'line"` (words next to each other), `gen*` (words that begin so), `-mouse` (not these ' +
+    "records), `name:`, `description:` or `keyword:` before a word or phrase (in that field). " +
+    "What cannot be an operator is read as words.",
   parameters: [
     {
       ...query(
         "query",
-        "Words to search for; at most SEARCH_MAX_QUERY_BYTES.",
+        "Words to search for, and operators; at most SEARCH_MAX_QUERY_BYTES.",
         { type: "string", minLength: 1 },
         "cell counts",
       ),
@@ -80,7 +83,7 @@ export const SEARCH: readonly ContractRow[] = [
   searching(
     "semantic",
     "Records about the words",
-    "Finds records that contain any of the words, and records that share words with the " +
+    "Finds records that contain any of the words and phrases, and records that share words with the " +
       "best of those, because similar records may use other words. Where the registry has " +
       "an embeddings server, it also finds records that are near the query in meaning, and " +
       "`score` adds both. Without one no model is used, and related words are derived from " +

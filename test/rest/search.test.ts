@@ -103,6 +103,25 @@ describe("GET /search/basic", () => {
   });
 });
 
+describe("the operators of a query", () => {
+  const found = async (query: string, mode = "basic") =>
+    ids(await ask(`/search/${mode}?query=${encodeURIComponent(query)}`)).toSorted();
+  it("are phrases, prefixes, exclusions and fields", async () => {
+    expect(await found('"microscope images"')).toEqual(["images"]);
+    expect(await found('"images microscope"')).toEqual([]);
+    expect(await found("microsc*")).toEqual(["images"]);
+    expect(await found("images -cells")).toEqual(["images"]);
+    expect(await found("name:counter images")).toEqual(["counter"]);
+    expect(await found("keyword:imaging")).toEqual(["images"]);
+    expect(await found("cells -name:counter", "semantic")).toEqual(["counts"]);
+  });
+  it("are words where they are not closed or stand alone", async () => {
+    for (const query of ['"nucleus images', 'nucleus* "', "nucleus - images", "(nucleus)"])
+      expect(await found(query), query).toEqual(["images"]);
+    expect((await ask(`/search/basic?query=${encodeURIComponent('"-*')}`)).status).toBe(200);
+  });
+});
+
 describe("GET /search/semantic", () => {
   it("finds records that contain any of the words", async () => {
     expect((await ask("/search/basic?query=nucleus+proteome")).body.total_results).toBe(0);

@@ -87,7 +87,9 @@ export class SearchResolver {
 
   @Query(() => SearchAnswerType, {
     name: "search",
-    description: "Records by their name, keywords and description.",
+    description:
+      'Records by their name, keywords and description. The query is words, "phrases", prefixes ' +
+      "(`gen*`), exclusions (`-mouse`) and fields (`name:`, `description:`, `keyword:`).",
   })
   async find(
     @Arg("query", () => String) query: string,

@@ -3,6 +3,7 @@ import { ServiceError, ValidationError, type ValidationItem } from "../../errors
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
+import { parseQuery, plainText } from "../../model/search-query.js";
 import { KINDS } from "../../model/kinds.js";
 import type {
   FragmentPart,
@@ -118,7 +119,7 @@ async function related(
 ): Promise<SearchPage> {
   if (!nearness) return records.search(asked, signal);
   return nearness.search(
-    asked.text,
+    plainText(asked.text, parseQuery(asked.text)),
     (near) => records.search(near ? { ...asked, near } : asked, signal),
     signal,
   );

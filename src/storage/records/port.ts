@@ -616,14 +616,15 @@ const SEARCHED_FIELDS = ["name", "keywords", "description"] as const;
 export type SearchedField = (typeof SEARCHED_FIELDS)[number];
 
 export interface SearchQuery {
-  /** Words as a user typed them; nothing in it is an operator. */
+  /** As a user typed it; read by {@link import("../../model/search-query.js").parseQuery}. */
   text: string;
   /**
    * `identifier`: records whose key ({@link import("../../identifiers/ark.js").arkKey}) is the text
    * or begins with it, by key. `all`: records that hold every word, by its stem, stop words left
-   * out unless there are no others; when there are none, those that hold words spelt nearly so.
-   * `related`: records that hold any of the words, or words that stand in the best of those: a
-   * record about the same subject may use other names.
+   * out unless there is nothing else, and every other term; when there are none, those that hold
+   * words spelt nearly so. `related`: records that hold any of the words and terms, or words that
+   * stand in the best of those: a record about the same subject may use other names. Neither finds
+   * what the query excludes, and a query that only excludes finds nothing.
    */
   match: "all" | "related" | "identifier";
   kind?: KindName;

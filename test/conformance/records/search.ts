@@ -252,6 +252,141 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
+  describe("a query in the search language", () => {
+    const cells = (): Promise<unknown> =>
+      write(
+        store(),
+        holding("pair", { name: "Cell counts", description: "Of a single cell line, by plate." }),
+        holding("apart", {
+          name: "Counts of a cell",
+          description: "A line about single genes. Genomics of the mouse.",
+          keywords: ["cell", "map", "line"],
+        }),
+        holding("gene", { name: "Genome", keywords: ["gene therapy", "mouse"] }),
+        holding("calc", { name: "Computation", description: "Microscopy, transcription." }),
+      );
+    const sorted = async (text: string, more: Partial<SearchQuery> = {}): Promise<string[]> =>
+      (await found(text, more)).toSorted();
+
+    test("finds a phrase where its words stand next to each other, in one field", async () => {
+      await cells();
+      expect(await sorted('"cell counts"')).toEqual(["pair"]);
+      expect(await sorted('"CELLS count"')).toEqual(["pair"]);
+      expect(await sorted('"counts of a cell"')).toEqual(["apart"]);
+      expect(await sorted('"counts cell"')).toEqual([]);
+      // "line" ends the keywords, "a" begins the description.
+      expect(await sorted('"line a"')).toEqual([]);
+      expect(await sorted('"cell line" plate')).toEqual(["pair"]);
+      expect(await sorted("“cell line”")).toEqual(["pair"]);
+      expect(await sorted('"gene therapy" genome')).toEqual(["gene"]);
+    });
+
+    test("finds a phrase far behind in a text that repeats its words", async () => {
+      await write(
+        store(),
+        holding("far", {
+          description: `${"cell ".repeat(30)}${"word ".repeat(500)}cell plate and more`,
+        }),
+        holding("not", { description: `${"cell ".repeat(30)}and a plate` }),
+      );
+      expect(await sorted('"cell plate"')).toEqual(["far"]);
+    });
+
+    test("finds words by how they begin, also where their stem is shorter", async () => {
+      await cells();
+      expect(await sorted("gen*")).toEqual(["apart", "gene"]);
+      expect(await sorted("genom*")).toEqual(["apart", "gene"]);
+      expect(await sorted("computat*")).toEqual(["calc"]);
+      expect(await sorted("computatio*")).toEqual(["calc"]);
+      expect(await sorted("microsco*")).toEqual(["calc"]);
+      expect(await sorted("Transcriptio*")).toEqual(["calc"]);
+      expect(await sorted("gen* mou*")).toEqual(["apart", "gene"]);
+      expect(await sorted("xyl*")).toEqual([]);
+    });
+
+    test("leaves out what is excluded, also from related records", async () => {
+      await cells();
+      expect(await sorted("cell -mouse")).toEqual(["pair"]);
+      expect(await sorted("cell -mice")).toEqual(["apart", "pair"]);
+      expect(await sorted("cell -plate -genomics")).toEqual([]);
+      expect(await sorted('cell -"single cell"')).toEqual(["apart"]);
+      expect(await sorted("mouse -genome*")).toEqual([]);
+      expect(await sorted("mouse -name:genome")).toEqual(["apart"]);
+      expect(await sorted("counts -single-cell")).toEqual(["apart"]);
+      for (const query of ["cell -mouse", "genes cell -mouse"])
+        expect(await found(query, { match: "related" })).toEqual(["pair"]);
+      expect(await ask("-mouse")).toEqual({ total: 0, hits: [] });
+      expect(await ask("-mouse", { match: "related" })).toEqual({ total: 0, hits: [] });
+    });
+
+    test("finds words and phrases in one field", async () => {
+      await cells();
+      expect(await sorted("name:cell")).toEqual(["apart", "pair"]);
+      expect(await sorted("keyword:cell")).toEqual(["apart"]);
+      expect(await sorted("keywords:line name:counts")).toEqual(["apart"]);
+      expect(await sorted("Description:genes")).toEqual(["apart"]);
+      expect(await sorted('description:"cell line"')).toEqual(["pair"]);
+      expect(await sorted('name:"cell line"')).toEqual([]);
+      expect(await sorted("keyword:gen*")).toEqual(["gene"]);
+      // What is no field is words.
+      expect(await sorted("cell:counts")).toEqual(["apart", "pair"]);
+      expect(await sorted("name: counts")).toEqual([]);
+    });
+
+    test("takes other spellings of plain words and words in a field, not of phrases", async () => {
+      await cells();
+      expect(await sorted('micorscopy name:computaton -"cell line"')).toEqual(["calc"]);
+      expect(await sorted('"cell cuonts"')).toEqual([]);
+    });
+
+    test("shows the words of a phrase, of a prefix and of a field in their places", async () => {
+      await cells();
+      const [pair] = (await ask('"single cell"')).hits;
+      expect(marked(pair, "name")).toBeUndefined();
+      expect(marked(pair, "description")).toMatch(/single.{0,3}cell/);
+      const [gene] = (await ask("keyword:ther*")).hits;
+      expect(marked(gene, "keywords")).toBe("gene [therapy] mouse");
+      const [named] = (await ask("name:cell -mouse")).hits;
+      expect(named?.fragments.description).toBeUndefined();
+      expect(marked(named, "name")).toBe("[Cell] counts");
+    });
+
+    test("reads words of all scripts", async () => {
+      await write(
+        store(),
+        holding("arabic", { name: "صور الخلايا السرطانية" }),
+        holding("hebrew", { name: "תמונות של תאים" }),
+        holding("chinese", { name: "细胞图像 数据" }),
+        holding("hindi", { name: "कोशिका चित्र" }),
+        holding("greek", { name: "Εικόνες κυττάρων" }),
+        holding("combining", { name: "Größe café" }),
+      );
+      for (const [query, name] of [
+        ["الخلايا", "arabic"],
+        ['"صور الخلايا"', "arabic"],
+        ["السرطان*", "arabic"],
+        ["name:תאים -תמונה", "hebrew"],
+        ["细胞*", "chinese"],
+        ['"细胞图像 数据"', "chinese"],
+        ["कोशिका", "hindi"],
+        ["ΕΙΚΌΝΕΣ", "greek"],
+        ["größe café", "combining"],
+        ["grö*", "combining"],
+      ] as const)
+        expect(await found(query), query).toEqual([name]);
+    });
+
+    test("is fast with 8 KiB of operators", async () => {
+      await cells();
+      for (const part of ['"', "-", "*", "(", 'name:"', "-gen* ", '-"a b" ', "gen*x* ", '"a" ']) {
+        const began = performance.now();
+        await ask(part.repeat(8192 / part.length));
+        await ask(part.repeat(8192 / part.length), { match: "related" });
+        expect(performance.now() - began, part).toBeLessThan(2000);
+      }
+    });
+  });
+
   describe("a search for related records", () => {
     test("finds records that contain any of the words, and words of the best of those", async () => {
       await write(
@@ -320,6 +455,11 @@ export function searchConforms({ store, reopen }: Setting): void {
             "NOT",
             "NEAR(",
             "name:",
+            "keyword:",
+            '-"',
+            "-name:",
+            "pla*",
+            "*a*",
             "^",
             "-",
             "+",

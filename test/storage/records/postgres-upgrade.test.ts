@@ -214,6 +214,20 @@ describe.skipIf(!hasPostgres)(
       ).toEqual([["a"], [], [], [], ["9"]]);
     });
 
+    test("of before version 9 finds phrases once it is upgraded", async () => {
+      const [node, url] = await running(50);
+      const text = { name: "Cell line", description: "A line.", keywords: "cell", other: "" };
+      await write(node, create("ark:99999/pair", {}, { text }));
+      await server.sql(
+        `UPDATE text SET search = $$'cell':1A,9B 'line':5A,17C$$::tsvector;
+        UPDATE arkgraph_schema SET version = 8; UPDATE schema_needs SET version = 6`,
+        url,
+      );
+      const next = await nodes.open(url);
+      const asked = { text: '"cell line"', match: "all", offset: 0, limit: 1 } as const;
+      expect((await next.search(asked)).hits.map(({ ark }) => ark)).toEqual(["ark:99999/pair"]);
+    });
+
     test("of the previous version is upgraded while its nodes write", async () => {
       const [node, url] = await running(50);
       // As version 2 left it; its nodes know nothing of what older ones need.

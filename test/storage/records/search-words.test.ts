@@ -1,7 +1,13 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { distance, oneLetterOff, partsOf } from "../../../src/storage/records/search/ranking.js";
-import { allOf, anyOf, wordsOf } from "../../../src/storage/records/search/words.js";
+import {
+  allOf,
+  anyOf,
+  matchOf,
+  without,
+  wordsOf,
+} from "../../../src/storage/records/search/words.js";
 
 const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
 
@@ -67,8 +73,16 @@ describe("the words of a query", () => {
       "y",
       "größe",
     ]);
-    expect(allOf([["a"], ["b", "c"], []])).toBe('("a") AND ("b" OR "c")');
-    expect(anyOf(['a"b'])).toBe('"a""b"');
+    const match = (...words: string[]): string => matchOf({ words, prefix: false });
+    expect(allOf([[match("a")], [match("b"), match("c")], []])).toBe('("a") AND ("b" OR "c")');
+    expect(match('a"b')).toBe('"a""b"');
+    expect(match("a", "b")).toBe('"a" + "b"');
+    expect(matchOf({ words: ["a", "b"], prefix: true, field: "name" }, ["bc"])).toBe(
+      '{name} : ("a" + "b" * OR "a" + "bc")',
+    );
+    expect(without(anyOf([match("a"), match("b")]), [match("c"), match("d")])).toBe(
+      '("a" OR "b") NOT ("c" OR "d")',
+    );
   });
 
   it("never contain a quote or an operator, whatever is typed", () => {

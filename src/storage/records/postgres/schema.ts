@@ -291,6 +291,43 @@ CREATE INDEX live_modified ON record (modified_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX live_status ON record (status, id) WHERE deleted_at IS NULL;
 `;
 
+const AFTER = statement<
+  [state: number, name: string, description: string, keywords: string, other: string]
+>(
+  `SELECT state, name, description, keywords, other FROM text
+    WHERE state > $1 ORDER BY state LIMIT ${TEXTS}`,
+);
+
+/**
+ * The index knows where words stand: for phrases. Before this version it knew only how often, and
+ * nodes of older versions would write that.
+ */
+async function searchPlaces(session: Session): Promise<void> {
+  const analyzer = new Analyzer();
+  try {
+    let rows = await session.query(AFTER, [0]);
+    while (rows.length > 0) {
+      await session.query(CHANGE_TEXTS, [
+        rows.map(([state]) => state),
+        rows.map(([, , , , other]) => other),
+        analyzer
+          .analyze(
+            rows.map(([, name, description, keywords, other]) => ({
+              name,
+              description,
+              keywords,
+              other,
+            })),
+          )
+          .map(({ vector }) => vector),
+      ]);
+      rows = await session.query(AFTER, [rows.at(-1)![0]]);
+    }
+  } finally {
+    analyzer.close();
+  }
+}
+
 /**
  * One version of the schema: what brings the one before to it, and the least version that a program
  * must know to use it.
@@ -313,6 +350,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_6, needs: 6 },
   { up: version7, needs: 6 },
   { up: VERSION_8, needs: 6 },
+  { up: searchPlaces, needs: 9 },
 ];
 
 /**

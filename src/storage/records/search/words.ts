@@ -1,18 +1,10 @@
+import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../../model/search-query.js";
 import { Connection } from "../sqlite/statement.js";
-
-/**
- * Matches a word of the index: letters, digits and the marks on them, as its tokenizer `unicode61`
- * does.
- */
-const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
-
-/** Longer text is no search word; the index would compare it byte by byte. */
-const LONGEST = 100;
 
 /** The distinct words of a text, in lower case. */
 export function wordsOf(text: string): string[] {
   const found = text.toLowerCase().match(WORD) ?? [];
-  return [...new Set(found)].map(shortened);
+  return [...new Set(found)].map(asWord);
 }
 
 /** Words that stand in most English sentences and say nothing about the subject of a search. */
@@ -29,39 +21,94 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
 export const rareWordsOf = (text: string): string[] =>
   wordsOf(text).filter((word) => !STOP_WORDS.has(word));
 
-/** The words of a query that count: without stop words, unless it has no others. */
-export function soughtWordsOf(text: string): string[] {
-  const rare = rareWordsOf(text);
-  return rare.length > 0 ? rare : wordsOf(text);
+/**
+ * What a query looks for: its terms, then its words without stop words, unless it has nothing else.
+ */
+export function soughtOf({ words, terms }: SearchTerms): QueryTerm[] {
+  const rare = words.filter((word) => !STOP_WORDS.has(word));
+  const plain = rare.length > 0 || terms.length > 0 ? rare : words;
+  return [...terms, ...plain.map((word) => ({ words: [word], prefix: false }))];
+}
+
+/** A single whole word: what has near spellings. */
+export const isWord = ({ words, prefix }: QueryTerm): boolean => words.length === 1 && !prefix;
+
+/** Endings that a stem lacks, or has in another form. */
+const ENDINGS: readonly string[] = (
+  "s es ies y e ed ing ings ion ions ation ations ational ization ize ized izing al ally ic ical " +
+  "ity ities ness ment ments able ible ive er ers or ors ism ist ance ence ous"
+).split(" ");
+
+/**
+ * Words that begin with the given letters and whose stems do not begin with their stem: the index
+ * holds "comput" for "computation", which `computat*` must find.
+ *
+ * @param stemsOf the stem of each word
+ */
+export function completionsOf(
+  word: string,
+  stemsOf: (words: readonly string[]) => readonly (string | undefined)[],
+): string[] {
+  const words = new Set<string>();
+  for (const ending of ENDINGS)
+    for (let head = 0; head < ending.length; head++)
+      if (word.endsWith(ending.slice(0, head))) words.add(word + ending.slice(head));
+  const [own, ...stems] = stemsOf([word, ...words]);
+  const found = new Map<string, string>();
+  for (const [index, completion] of [...words].entries()) {
+    const stem = stems[index];
+    if (stem !== undefined && own !== undefined && !stem.startsWith(own) && !found.has(stem))
+      found.set(stem, completion);
+  }
+  return [...found.values()];
 }
 
 /** All words of a text in their order, in lower case. */
 export const everyWordOf = (text: string): string[] =>
-  (text.toLowerCase().match(WORD) ?? []).map(shortened);
+  (text.toLowerCase().match(WORD) ?? []).map(asWord);
 
 /** The words of a text and where they stand in it. */
 export const placesOf = (text: string): { word: string; from: number; to: number }[] =>
   [...text.matchAll(WORD)].map(({ 0: word, index }) => ({
-    word: shortened(word.toLowerCase()),
+    word: asWord(word),
     from: index,
     to: index + word.length,
   }));
 
-const shortened = (word: string): string =>
-  word.length > LONGEST ? word.slice(0, LONGEST).toWellFormed() : word;
-
 /** A word as a string of the FTS5 query language: between quotes nothing is an operator. */
 const quoted = (word: string): string => `"${word.replaceAll('"', '""')}"`;
 
-/** A query that each group must meet by one of its words. Empty when there is no word. */
+/**
+ * What a term is in the FTS5 query language.
+ * @param completions as {@link completionsOf} returns them for the last word of a prefix
+ */
+export function matchOf(
+  { words, prefix, field }: QueryTerm,
+  completions: readonly string[] = [],
+): string {
+  const phrase = (some: readonly string[]): string => some.map(quoted).join(" + ");
+  const head = words.slice(0, -1);
+  const all = [
+    phrase(words) + (prefix ? " *" : ""),
+    ...completions.map((word) => phrase([...head, word])),
+  ];
+  const match = all.length === 1 ? all[0]! : `(${all.join(" OR ")})`;
+  return field === undefined ? match : `{${field}} : ${match}`;
+}
+
+/** An FTS5 query that each group must meet by one of its queries. Empty without groups. */
 export const allOf = (groups: readonly (readonly string[])[]): string =>
   groups
     .filter((group) => group.length > 0)
     .map((group) => `(${anyOf(group)})`)
     .join(" AND ");
 
-/** A query that any of the words meets. */
-export const anyOf = (words: readonly string[]): string => words.map(quoted).join(" OR ");
+/** An FTS5 query that any of the queries meets. */
+export const anyOf = (matches: readonly string[]): string => matches.join(" OR ");
+
+/** An FTS5 query without what meets any of the others. */
+export const without = (match: string, excluded: readonly string[]): string =>
+  excluded.length === 0 ? match : `(${match}) NOT (${anyOf(excluded)})`;
 
 /** As the index is declared in the schema; words are stemmed by the same code. */
 const TOKENIZER = "porter unicode61 remove_diacritics 2";

@@ -1,5 +1,6 @@
 import type { SearchText } from "../../port.js";
-import { everyWordOf, Stemmer } from "../../search/words.js";
+import type { QueryField, QueryTerm } from "../../../../model/search-query.js";
+import { completionsOf, everyWordOf, Stemmer } from "../../search/words.js";
 
 /** Fields and the names of their weights in PostgreSQL: A counts most. */
 const FIELDS = [
@@ -11,10 +12,12 @@ const FIELDS = [
 
 /** Words whose stems are cached; some MiB. Few texts bring a new word. */
 const MOST_KNOWN = 100_000;
-/** Most times that a word in one field counts for the rank. */
-const MOST_TIMES = 8;
-/** Where the places of each field begin. */
-const PLACE = FIELDS.map((_, index) => index * MOST_TIMES);
+/** Places of a word in one field that are indexed; PostgreSQL takes 255 of a word in all. */
+const MOST_TIMES = 60;
+/** PostgreSQL counts no further; phrases behind it are not found. */
+const LAST_PLACE = 16_383;
+/** Between two fields, so that no phrase reaches from one into the next. */
+const GAP = 2;
 /** Bytes of one vector; PostgreSQL takes a MiB. Words beyond are not found. */
 const LONGEST_VECTOR = 900_000;
 
@@ -36,6 +39,14 @@ export class Analyzer {
     return words.map((word) => this.#stemOf(word));
   }
 
+  termOf({ words, prefix, field }: QueryTerm): StemTerm {
+    const others = prefix
+      ? this.stemsOf(completionsOf(words.at(-1)!, (some) => this.stemsOf(some)))
+      : [];
+    const term = { stems: this.stemsOf(words), others, prefix };
+    return field === undefined ? term : { ...term, field };
+  }
+
   /** Many texts at a time: all new words are looked up together. */
   analyze(texts: readonly SearchText[]): Analysis[] {
     const split = texts.map((text) => FIELDS.map(([field]) => everyWordOf(text[field])));
@@ -46,22 +57,21 @@ export class Analyzer {
   #vectorOf(words: readonly (readonly string[])[]): Analysis {
     const marks = new Map<string, string>();
     const times = new Map<string, number>();
+    let before = 0;
     for (const [index, [, weight]] of FIELDS.entries()) {
       times.clear();
+      let place = before;
       for (const word of words[index]!) {
+        place = Math.min(place + 1, LAST_PLACE);
         const stem = this.#stemOf(word);
         const count = (times.get(stem) ?? 0) + 1;
         if (count > MOST_TIMES) continue;
         times.set(stem, count);
-        const before = marks.get(stem);
-        // Only how often and in which field counts, not where; but places must differ.
-        marks.set(
-          stem,
-          before === undefined
-            ? `${PLACE[index]! + count}${weight}`
-            : `${before},${PLACE[index]! + count}${weight}`,
-        );
+        const known = marks.get(stem);
+        const mark = `${place}${weight}`;
+        marks.set(stem, known === undefined ? mark : `${known},${mark}`);
       }
+      before = place + GAP;
     }
     let vector = "";
     let bytes = 0;
@@ -94,6 +104,26 @@ export class Analyzer {
     for (const [index, stem] of this.#stemmer.stemsOf(asked).entries())
       this.#known.set(asked[index]!, stem ?? asked[index]!);
   }
+}
+
+/** A term of a query by its stems: those of its words, in their order. */
+export interface StemTerm {
+  stems: readonly string[];
+  /** Stems that may stand in place of the last one: {@link completionsOf} a prefix. */
+  others: readonly string[];
+  prefix: boolean;
+  field?: QueryField;
+}
+
+/** A term as a tsquery. */
+export function tsqueryOf({ stems, others, prefix, field }: StemTerm): string {
+  const weight = FIELDS.find(([name]) => name === field)?.[1] ?? "";
+  const marked = (stem: string, mark = ""): string =>
+    lexeme(stem) + (mark + weight === "" ? "" : `:${mark}${weight}`);
+  const head = stems.slice(0, -1).map((stem) => marked(stem));
+  const ends = [marked(stems.at(-1)!, prefix ? "*" : ""), ...others.map((stem) => marked(stem))];
+  const all = ends.map((end) => (head.length === 0 ? end : `(${[...head, end].join(" <-> ")})`));
+  return all.length === 1 ? all[0]! : `(${all.join(" | ")})`;
 }
 
 /**

@@ -1,10 +1,11 @@
+import { parseQuery, type SearchTerms } from "../../../../model/search-query.js";
 import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
 import { coverage, oneLetterOff, rarity, RECORDS_LOOKED_AT } from "../../search/ranking.js";
-import { placesOf, soughtWordsOf } from "../../search/words.js";
+import { isWord, placesOf, soughtOf } from "../../search/words.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
 import { type Database, type Session, type Statement, statement } from "../statement.js";
-import { type Analyzer, lexeme } from "./analyzer.js";
+import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
 import type { NearQuestion } from "./near-thread.js";
 import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabulary.js";
 
@@ -18,13 +19,14 @@ const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64,
 function fragmentOf(
   field: SearchedField,
   text: string,
-  stems: ReadonlyMap<string, number>,
+  terms: readonly StemTerm[],
   analyzer: Analyzer,
 ): FragmentPart[] | undefined {
   const places = placesOf(text);
-  const found = analyzer
-    .stemsOf(places.map(({ word }) => word))
-    .map((stem) => (stems.has(stem) ? stem : undefined));
+  const found = hitsOf(
+    analyzer.stemsOf(places.map(({ word }) => word)),
+    terms.filter((term) => (term.field ?? field) === field),
+  );
   if (found.every((stem) => stem === undefined)) return undefined;
   const shown = SHOWN[field];
   const first = bestStart(found, shown);
@@ -48,6 +50,29 @@ function fragmentOf(
   if (from > 0) parts.unshift({ text: "…", found: false });
   if (to < text.length) parts.push({ text: "…", found: false });
   return joined(parts);
+}
+
+/** The stems that are part of a hit, each at its place. */
+function hitsOf(stems: readonly string[], terms: readonly StemTerm[]): (string | undefined)[] {
+  const found: (string | undefined)[] = stems.map(() => undefined);
+  const byFirst = new Map<string, StemTerm[]>();
+  const prefixes: StemTerm[] = [];
+  for (const term of terms) {
+    if (term.prefix && term.stems.length === 1) prefixes.push(term);
+    else if (byFirst.has(term.stems[0]!)) byFirst.get(term.stems[0]!)!.push(term);
+    else byFirst.set(term.stems[0]!, [term]);
+  }
+  const isLast = (stem: string, { stems: own, others, prefix }: StemTerm): boolean =>
+    prefix ? stem.startsWith(own.at(-1)!) || others.includes(stem) : stem === own.at(-1);
+  for (const [at, stem] of stems.entries()) {
+    for (const term of [...(byFirst.get(stem) ?? []), ...prefixes]) {
+      const end = at + term.stems.length - 1;
+      if (end >= stems.length || !isLast(stems[end]!, term)) continue;
+      if (term.stems.slice(0, -1).some((one, index) => stems[at + index] !== one)) continue;
+      for (let place = at; place <= end; place++) found[place] = stems[place]!;
+    }
+  }
+  return found;
 }
 
 /**
@@ -126,12 +151,14 @@ function pageStatement(words: number): Statement<Found> {
 }
 
 /**
- * Live records near a vector, of the requested kind; `at` is the number of the parameter with their
- * identifiers.
+ * Live records near a vector, of the requested kind, and none that a tsquery finds; `at` is the
+ * number of the parameter with their identifiers, and two more follow.
  */
 const nearSql = (at: number): string =>
   `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share)
-    JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)`;
+    JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)
+    AND ($${at + 2}::text IS NULL OR NOT EXISTS (SELECT 1 FROM text AS x WHERE x.state = r.state
+      AND x.search @@ $${at + 2}::tsquery))`;
 
 /** The same with near records: the best score by words counts 1, as does the nearest vector. */
 function nearPageStatement(words: number): Statement<Found> {
@@ -148,7 +175,7 @@ function nearPageStatement(words: number): Statement<Found> {
           WHERE t.search @@ $1::tsquery AND ${KIND}`;
   return statement(`WITH words AS (${found}), ranked AS (SELECT u.state, sum(u.part) AS score FROM (
       SELECT state, coalesce(score / nullif((SELECT max(score)
-      FROM words), 0), 0) * $${7 + 2 * words}::float8 AS part FROM words
+      FROM words), 0), 0) * $${8 + 2 * words}::float8 AS part FROM words
       UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
       SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
@@ -173,14 +200,31 @@ const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-/** Words a record must or may hold, by their stems, each with its weight. */
+/** What a record must or may hold. */
 interface Asked {
+  /** As a tsquery. */
   query: string;
-  stems: Map<string, number>;
-  /** What they count beside nearness. */ covered?: number;
+  /** The terms that count for the rank, by their tsquery, with the weight of each. */
+  rated: ReadonlyMap<string, number>;
+  /** The terms that fragments show. */
+  terms: readonly StemTerm[];
+  /** What words count beside nearness. */
+  covered?: number;
+  /** A tsquery of what no near record may hold. */
+  none?: string | undefined;
 }
 
-const NO_WORDS: Asked = { query: "", stems: new Map() };
+const NO_WORDS: Asked = { query: "", rated: new Map(), terms: [] };
+
+/** A query, by its stems. */
+interface Sought {
+  /** By their tsquery. */
+  terms: ReadonlyMap<string, StemTerm>;
+  /** A tsquery of what no result may hold. */
+  none: string | undefined;
+  /** Single words of the query, and the terms that those are. */
+  words: readonly { word: string; term: StemTerm }[];
+}
 
 /** Full text over the column `search`, which holds the public text of live records. */
 export class SearchReads {
@@ -201,26 +245,36 @@ export class SearchReads {
   /** @param signal an abort before the search has begun prevents it; its reason is thrown */
   async search(query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> {
     if (query.match === "identifier") return this.#identified(query, signal);
-    const words = soughtWordsOf(query.text);
-    const byStem = new Map(
-      this.#analyzer.stemsOf(words).map((stem, index) => [stem, words[index]!]),
-    );
-    const stems = [...byStem.keys()];
-    const asAsked = (): AskedStem[] =>
-      [...byStem].map(([stem, word]) => ({
-        stem,
-        meant: () => [...new Set(this.#analyzer.stemsOf(oneLetterOff(word)))],
-      }));
-    const near = await this.#nearest(query, signal);
-    if (stems.length === 0 && near.length === 0) return { total: 0, hits: [] };
+    const parsed = parseQuery(query.text);
+    const sought = this.#sought(parsed);
+    const isEmpty = sought.terms.size === 0;
+    const near = isEmpty && parsed.excluded.length > 0 ? [] : await this.#nearest(query, signal);
+    if (isEmpty && near.length === 0) return { total: 0, hits: [] };
     signal?.throwIfAborted();
     // One view of the database for all that is read.
     return this.#database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all"
-        ? this.#all(session, stems, asAsked, query)
-        : this.#related(session, stems.slice(0, MOST_WORDS), asAsked, near, query);
+        ? this.#all(session, sought, query)
+        : this.#related(session, sought, near, query);
     });
+  }
+
+  #sought(query: SearchTerms): Sought {
+    const asked = soughtOf(query).map((term) => ({
+      asked: term,
+      term: this.#analyzer.termOf(term),
+    }));
+    return {
+      terms: byQuery(asked.map(({ term }) => term)),
+      none:
+        query.excluded.length === 0
+          ? undefined
+          : query.excluded.map((term) => tsqueryOf(this.#analyzer.termOf(term))).join(" | "),
+      words: asked.flatMap(({ asked: { words, prefix }, term }) =>
+        isWord({ words, prefix }) ? [{ word: words[0]!, term }] : [],
+      ),
+    };
   }
 
   /** Records whose key is the text or begins with it, by key. */
@@ -258,83 +312,113 @@ export class SearchReads {
   }
 
   /**
-   * Every word; the query adds near spellings of unknown words only when no record holds all words.
+   * Every term; the query adds near spellings of unknown words only when no record holds all terms.
    */
-  async #all(
-    session: Session,
-    stems: readonly string[],
-    asAsked: () => AskedStem[],
-    query: SearchQuery,
-  ): Promise<SearchPage> {
+  async #all(session: Session, sought: Sought, query: SearchQuery): Promise<SearchPage> {
+    const { terms, none } = sought;
     // So many words that no record holds them all are not ranked one by one.
+    const rated = [...terms.values()].slice(0, MOST_WORDS);
     const exact = await this.#page(
       session,
-      { query: allOf(stems.map((stem) => [stem])), stems: weighed(stems.slice(0, MOST_WORDS)) },
+      { query: without(allOf([...terms.keys()]), none), rated: weighed(rated), terms: rated },
       query,
     );
-    if (exact.total > 0 || stems.length > MOST_WORDS) return exact;
-    const groups = await spellings(session, asAsked());
-    return groups === undefined
-      ? exact
-      : this.#page(session, { query: allOf(groups), stems: weighed(groups.flat()) }, query);
+    if (exact.total > 0 || terms.size > MOST_WORDS) return exact;
+    const groups = await this.#spellings(session, sought);
+    if (groups === undefined) return exact;
+    const all = groups.flat();
+    return this.#page(
+      session,
+      {
+        query: without(allOf(groups.map((group) => `(${anyOf(group)})`)), none),
+        rated: weighed(all),
+        terms: all,
+      },
+      query,
+    );
   }
 
   async #related(
     session: Session,
-    stems: readonly string[],
-    asAsked: () => AskedStem[],
+    sought: Sought,
     near: readonly Near[],
     query: SearchQuery,
   ): Promise<SearchPage> {
-    const asked = await this.#meant(session, stems, asAsked);
-    if (asked.length === 0) return this.#page(session, NO_WORDS, query, near);
+    const { none } = sought;
+    const asked = await this.#meant(session, sought);
+    const nothing = { ...NO_WORDS, none };
+    if (asked.length === 0) return this.#page(session, nothing, query, near);
     const best = await this.#best(
       session,
-      { query: anyOf(asked), stems: weighed(asked) },
+      { query: without(anyOf(asked), none), rated: weighed(asked), terms: asked },
       { offset: 0, limit: RECORDS_LOOKED_AT },
     );
-    if (best.total === 0) return this.#page(session, NO_WORDS, query, near);
+    if (best.total === 0) return this.#page(session, nothing, query, near);
     const texts = best.found.map(
       ([, , name, keywords, description]) => `${name} ${keywords} ${description}`,
     );
-    const related = await relatedStems(
-      session,
-      this.#analyzer,
-      this.#commonness,
-      texts,
-      asked,
-      await this.#records(session),
-    );
+    const related = (
+      await relatedStems(
+        session,
+        this.#analyzer,
+        this.#commonness,
+        texts,
+        asked.flatMap(({ stems }) => stems),
+        await this.#records(session),
+      )
+    ).map((stem): StemTerm => ({ stems: [stem], others: [], prefix: false }));
+    const words = [...sought.terms.values()].slice(0, MOST_WORDS).flatMap(({ stems }) => stems);
     const covered =
       near.length === 0
         ? 1
         : coverage(
-            [...(await this.#commonness.of(session, stems)).values()],
+            [...(await this.#commonness.of(session, [...new Set(words.map(lexeme))])).values()],
             await this.#records(session),
           );
+    const all = [...asked, ...related];
     return this.#page(
       session,
       {
-        query: anyOf([...asked, ...related]),
-        stems: new Map([...weighed(asked), ...weighed(related, RELATED_WEIGHT)]),
+        query: without(anyOf(all), none),
+        rated: new Map([...weighed(related, RELATED_WEIGHT), ...weighed(asked)]),
+        terms: all,
         covered,
+        none,
       },
       query,
       near,
     );
   }
 
-  /** The stems themselves, or, where no record holds any of them, the stems spelt nearly so. */
-  async #meant(
-    session: Session,
-    stems: readonly string[],
-    asAsked: () => AskedStem[],
-  ): Promise<readonly string[]> {
-    if (stems.length === 0) return [];
-    const [[known]] = (await session.query(COUNT, [anyOf(stems), null])) as [[number]];
-    return known > 0
-      ? stems
-      : ((await spellings(session, asAsked().slice(0, MOST_WORDS))) ?? []).flat();
+  /** The terms themselves, or, where no record holds any of them, the words spelt nearly so. */
+  async #meant(session: Session, sought: Sought): Promise<readonly StemTerm[]> {
+    const terms = [...sought.terms.values()].slice(0, MOST_WORDS);
+    if (terms.length === 0) return [];
+    const [[known]] = (await session.query(COUNT, [without(anyOf(terms), sought.none), null])) as [
+      [number],
+    ];
+    return known > 0 ? terms : ((await this.#spellings(session, sought)) ?? []).flat();
+  }
+
+  /** For each term those that are spelt like it; `undefined` where nothing else is known. */
+  async #spellings(session: Session, { terms, words }: Sought): Promise<StemTerm[][] | undefined> {
+    const asked = new Map(
+      words.slice(0, MOST_WORDS).map(({ word, term }) => [
+        term.stems[0]!,
+        {
+          stem: term.stems[0]!,
+          meant: () => [...new Set(this.#analyzer.stemsOf(oneLetterOff(word)))],
+        } satisfies AskedStem,
+      ]),
+    );
+    const groups = await spellings(session, [...asked.values()]);
+    if (groups === undefined) return undefined;
+    const spelt = new Map([...asked.keys()].map((stem, index) => [stem, groups[index]!]));
+    return [...terms.values()].map((term) =>
+      isWord({ words: [...term.stems], prefix: term.prefix })
+        ? (spelt.get(term.stems[0]!) ?? term.stems).map((stem) => ({ ...term, stems: [stem] }))
+        : [term],
+    );
   }
 
   async #page(
@@ -343,38 +427,40 @@ export class SearchReads {
     query: SearchQuery,
     near: readonly Near[] = [],
   ): Promise<SearchPage> {
-    if (asked.stems.size === 0 && near.length === 0) return { total: 0, hits: [] };
+    if (asked.rated.size === 0 && near.length === 0) return { total: 0, hits: [] };
     const { total, found } = await this.#best(session, asked, query, near);
     return {
       total,
       hits: found.map(([ark, score, name, keywords, description]) => ({
         ark,
         score,
-        fragments: this.#fragments(asked.stems, { name, keywords, description }),
+        fragments: this.#fragments(asked.terms, { name, keywords, description }),
       })),
     };
   }
 
   async #best(
     session: Session,
-    { query, stems, covered = 1 }: Asked,
+    { query, rated, covered = 1, none }: Asked,
     { kind, offset, limit }: Omit<SearchQuery, "text" | "match">,
     near: readonly Near[] = [],
   ): Promise<{ total: number; found: Found[] }> {
     const [records, counts] = [
       await this.#records(session),
-      await this.#commonness.of(session, [...stems.keys()]),
+      await this.#commonness.of(session, [...rated.keys()]),
     ];
-    const ranks = [...stems].flatMap(([stem, weight]) => [
-      weight * rarity(counts.get(stem)!, records),
-      lexeme(stem),
+    const ranks = [...rated].flatMap(([term, weight]) => [
+      weight * rarity(counts.get(term)!, records),
+      term,
     ]);
     const nearest =
-      near.length === 0 ? [] : [near.map(({ id }) => id), near.map(({ share }) => share)];
+      near.length === 0
+        ? []
+        : [near.map(({ id }) => id), near.map(({ share }) => share), none ?? null];
     const [pages, make] =
       near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
-    let page = pages.get(stems.size);
-    if (!page) pages.set(stems.size, (page = make(stems.size)));
+    let page = pages.get(rated.size);
+    if (!page) pages.set(rated.size, (page = make(rated.size)));
     const found = await session.query(page, [
       query,
       kind ?? null,
@@ -400,12 +486,12 @@ export class SearchReads {
   }
 
   #fragments(
-    stems: ReadonlyMap<string, number>,
+    terms: readonly StemTerm[],
     texts: Readonly<Record<SearchedField, string>>,
   ): Partial<Record<SearchedField, FragmentPart[]>> {
     const fragments: Partial<Record<SearchedField, FragmentPart[]>> = {};
     for (const [field, text] of Object.entries(texts) as [SearchedField, string][]) {
-      const parts = fragmentOf(field, text, stems, this.#analyzer);
+      const parts = fragmentOf(field, text, terms, this.#analyzer);
       if (parts) fragments[field] = parts;
     }
     return fragments;
@@ -416,11 +502,14 @@ export class SearchReads {
   }
 }
 
-const weighed = (stems: readonly string[], weight = 1): Map<string, number> =>
-  new Map(stems.map((stem) => [stem, weight]));
+const byQuery = (terms: readonly StemTerm[]): Map<string, StemTerm> =>
+  new Map(terms.map((term) => [tsqueryOf(term), term]));
+const weighed = (terms: readonly StemTerm[], weight = 1): Map<string, number> =>
+  new Map(terms.map((term) => [tsqueryOf(term), weight]));
 
-/** A tsquery that each group must meet by one of its stems. */
-const allOf = (groups: readonly (readonly string[])[]): string =>
-  groups.map((group) => `(${anyOf(group)})`).join(" & ");
-/** A tsquery that any of the stems meets. */
-const anyOf = (stems: readonly string[]): string => stems.map(lexeme).join(" | ");
+/** A tsquery that meets all of the others. */
+const allOf = (queries: readonly string[]): string => queries.join(" & ");
+/** A tsquery that any of the terms meets. */
+const anyOf = (terms: readonly StemTerm[]): string => terms.map(tsqueryOf).join(" | ");
+const without = (query: string, none: string | undefined): string =>
+  none === undefined ? query : `(${query}) & !(${none})`;

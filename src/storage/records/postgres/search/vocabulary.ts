@@ -22,25 +22,33 @@ const TERMS = statement<[stem: string]>(
 async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
   return new Map(stems.length === 0 ? [] : await session.query(COUNTS, [stems, stems.map(lexeme)]));
 }
+/** Returns the number of records that each tsquery finds. */
+async function countsFor(
+  session: Session,
+  queries: readonly string[],
+): Promise<Map<string, number>> {
+  return new Map(queries.length === 0 ? [] : await session.query(COUNTS, [queries, queries]));
+}
 
 /** ms for which a count serves for a rank, and how many counts are cached. */
 const FRESH = 60_000;
 const MOST_KEPT = 20_000;
 
-/** How common stems are, for a rank: a count of a minute ago is good enough. */
+/** How common terms are, for a rank: a count of a minute ago is good enough. */
 export class Commonness {
   readonly #kept = new Map<string, { records: number; at: number }>();
 
-  async of(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
+  /** @param queries terms, each as a tsquery */
+  async of(session: Session, queries: readonly string[]): Promise<Map<string, number>> {
     const now = performance.now();
-    const missing = stems.filter(
-      (stem) => !((this.#kept.get(stem)?.at ?? -Infinity) > now - FRESH),
+    const missing = queries.filter(
+      (query) => !((this.#kept.get(query)?.at ?? -Infinity) > now - FRESH),
     );
     if (this.#kept.size + missing.length > MOST_KEPT) this.#kept.clear();
-    const counted = await countsOf(session, missing);
-    for (const [stem, records] of counted) this.#kept.set(stem, { records, at: now });
+    const counted = await countsFor(session, missing);
+    for (const [query, records] of counted) this.#kept.set(query, { records, at: now });
     return new Map(
-      stems.map((stem) => [stem, counted.get(stem) ?? this.#kept.get(stem)?.records ?? 0]),
+      queries.map((query) => [query, counted.get(query) ?? this.#kept.get(query)?.records ?? 0]),
     );
   }
 }
@@ -143,10 +151,10 @@ export async function relatedStems(
   const shared = [...best]
     .filter(([stem, times]) => times > 1 && stem.length > 2)
     .map(([stem]) => stem);
-  const counts = await commonness.of(session, shared);
+  const counts = await commonness.of(session, shared.map(lexeme));
   return pickRelated(
     [...best].map(([stem, times]) => ({ word: stem, stem, best: times })),
-    (stem) => counts.get(stem) ?? Infinity,
+    (stem) => counts.get(lexeme(stem)) ?? Infinity,
     records,
   );
 }

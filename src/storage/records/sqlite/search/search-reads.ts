@@ -1,6 +1,15 @@
+import { parseQuery, type QueryTerm } from "../../../../model/search-query.js";
 import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
 import { CLOSE, coverage, OPEN, partsOf } from "../../search/ranking.js";
-import { allOf, anyOf, soughtWordsOf } from "../../search/words.js";
+import {
+  allOf,
+  anyOf,
+  completionsOf,
+  isWord,
+  matchOf,
+  soughtOf,
+  without,
+} from "../../search/words.js";
 import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
 import type { Near } from "../../vectors/matrix.js";
 import type { Connection, Statement, Value } from "../statement.js";
@@ -57,10 +66,11 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-/** Live records near a vector, of the requested kind. */
-const NEAR = (ofKind: boolean): string =>
+/** Live records near a vector, of the requested kind, and none that an FTS5 query finds. */
+const NEAR = (ofKind: boolean, without: boolean): string =>
   `SELECT r.id, n.value ->> 1 AS part FROM json_each(?) AS n CROSS JOIN record AS r
-    ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}`;
+    ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}` +
+  (without ? " AND r.id NOT IN (SELECT rowid FROM search WHERE search MATCH ?)" : "");
 
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
@@ -97,16 +107,30 @@ export class SearchReads {
 
   search(query: SearchQuery): SearchPage {
     if (query.match === "identifier") return this.#identified(query);
-    const words = soughtWordsOf(query.text);
-    const asksNear = query.match === "related" && query.near !== undefined;
-    if (words.length === 0 && !asksNear) return { total: 0, hits: [] };
+    const terms = parseQuery(query.text);
+    const sought = soughtOf(terms);
+    const excluded = terms.excluded.map((term) => this.#match(term));
+    const asksNear =
+      query.match === "related" &&
+      query.near !== undefined &&
+      (sought.length > 0 || excluded.length === 0);
+    if (sought.length === 0 && !asksNear) return { total: 0, hits: [] };
     // One view of the file for all that is read.
     return this.#connection.transaction(
       () =>
         query.match === "all"
-          ? this.#all(words, query)
-          : this.#relatedTo(words.slice(0, MOST_WORDS), query),
+          ? this.#all(sought, excluded, query)
+          : this.#relatedTo(sought.slice(0, MOST_WORDS), excluded, query),
       "DEFERRED",
+    );
+  }
+
+  #match(term: QueryTerm): string {
+    return matchOf(
+      term,
+      term.prefix
+        ? completionsOf(term.words.at(-1)!, (words) => this.#vocabulary.stemmer.stemsOf(words))
+        : [],
     );
   }
 
@@ -128,31 +152,56 @@ export class SearchReads {
   }
 
   /**
-   * Every word; the query adds near spellings of unknown words only when no record holds all words.
+   * Every term; the query adds near spellings of unknown words only when no record holds all terms.
    */
-  #all(words: readonly string[], query: SearchQuery): SearchPage {
-    const exact = this.#page([allOf(words.map((word) => [word]))], query);
+  #all(sought: readonly QueryTerm[], excluded: readonly string[], query: SearchQuery): SearchPage {
+    const asked = allOf(sought.map((term) => [this.#match(term)]));
+    const exact = this.#page([without(asked, excluded)], query);
     if (exact.total > 0) return exact;
-    const groups = this.#vocabulary.spellings(words);
-    return groups === undefined ? exact : this.#page([allOf(groups)], query);
+    const groups = this.#spellings(sought);
+    if (groups === undefined) return exact;
+    const spelt = allOf(groups.map((group) => group.map((term) => this.#match(term))));
+    return this.#page([without(spelt, excluded)], query);
   }
 
-  #relatedTo(words: readonly string[], query: SearchQuery): SearchPage {
+  #relatedTo(
+    sought: readonly QueryTerm[],
+    excluded: readonly string[],
+    query: SearchQuery,
+  ): SearchPage {
     const near = query.near ? this.#near.nearest(query.near, query.kind) : [];
+    const anyTerm = (terms: readonly QueryTerm[]): string =>
+      without(anyOf(terms.map((term) => this.#match(term))), excluded);
     const known =
-      words.length > 0 && this.#page([anyOf(words)], { ...query, offset: 0, limit: 1 }).total > 0;
-    const asked = known
-      ? words
-      : words.length > 0
-        ? (this.#vocabulary.spellings(words) ?? []).flat()
-        : [];
-    if (asked.length === 0) return this.#pageNear([], near, query);
-    const related = this.#related.of(anyOf(asked), asked);
+      sought.length > 0 &&
+      this.#page([anyTerm(sought)], { ...query, offset: 0, limit: 1 }).total > 0;
+    const asked = known ? sought : (this.#spellings(sought) ?? []).flat();
+    const none = excluded.length === 0 ? undefined : anyOf(excluded);
+    if (asked.length === 0) return this.#pageNear([], near, none, query);
+    const match = anyTerm(asked);
+    const related = this.#related
+      .of(
+        match,
+        asked.flatMap((term) => term.words),
+      )
+      .map((word) => ({ words: [word], prefix: false }));
     return this.#pageNear(
-      [anyOf(asked), ...(related.length > 0 ? [anyOf(related)] : [])],
+      [match, ...(related.length > 0 ? [anyTerm(related)] : [])],
       near,
+      none,
       query,
-      words,
+      sought.flatMap((term) => term.words),
+    );
+  }
+
+  /** For each term those that are spelt like it; `undefined` where nothing else is known. */
+  #spellings(sought: readonly QueryTerm[]): QueryTerm[][] | undefined {
+    const words = sought.filter(isWord);
+    const groups = this.#vocabulary.spellings(words.map((term) => term.words[0]!));
+    if (groups === undefined) return undefined;
+    let next = 0;
+    return sought.map((term) =>
+      isWord(term) ? groups[next++]!.map((word) => ({ ...term, words: [word] })) : [term],
     );
   }
 
@@ -183,11 +232,13 @@ export class SearchReads {
   /**
    * Combines the hits by words with the near records: the nearest vector counts 1, the best score
    * by words as much as words can answer.
+   * @param none an FTS5 query that finds what no result may be
    * @param words the requested words
    */
   #pageNear(
     matches: readonly string[],
     near: readonly Near[],
+    none: string | undefined,
     query: SearchQuery,
     words: readonly string[] = [],
   ): SearchPage {
@@ -195,7 +246,12 @@ export class SearchReads {
       return matches.length === 0 ? { total: 0, hits: [] } : this.#page(matches, query);
     const { kind, offset, limit } = query;
     const ofKind = kind === undefined ? [] : [kind];
-    const nearest = [JSON.stringify(near.map(({ id, share }) => [id, share])), ...ofKind];
+    const nearest = [
+      JSON.stringify(near.map(({ id, share }) => [id, share])),
+      ...ofKind,
+      ...(none === undefined ? [] : [none]),
+    ];
+    const nearSql = NEAR(kind !== undefined, none !== undefined);
     const where = kind === undefined ? "" : " WHERE r.kind = ?";
     const byWords =
       matches.length === 0
@@ -207,7 +263,7 @@ export class SearchReads {
         MATERIALIZED (${byWords}), b AS MATERIALIZED (SELECT max(score) AS best
         FROM w), u AS MATERIALIZED (SELECT id, sum(part) AS score
         FROM (SELECT w.id, w.score / b.best * ? AS part FROM w CROSS JOIN b
-        UNION ALL ${NEAR(kind !== undefined)}) GROUP BY id)
+        UNION ALL ${nearSql}) GROUP BY id)
         SELECT r.id, r.ark, u.score, (SELECT count(*) FROM u) FROM (SELECT id, score FROM u
         ORDER BY score DESC, id LIMIT ? OFFSET ?) AS u CROSS JOIN record AS r ON r.id = u.id
         ORDER BY u.score DESC, r.id`,
@@ -219,7 +275,7 @@ export class SearchReads {
       offset,
     ]);
     return this.#shown(
-      rows[0]?.[3] ?? this.#countNear(matches, nearest, kind),
+      rows[0]?.[3] ?? this.#countNear(matches, nearest, nearSql, kind),
       rows.map(([id, ark, score]) => [id, ark, score]),
       matches,
     );
@@ -239,6 +295,7 @@ export class SearchReads {
   #countNear(
     matches: readonly string[],
     nearest: readonly string[],
+    nearSql: string,
     kind: string | undefined,
   ): number {
     const words =
@@ -254,7 +311,7 @@ export class SearchReads {
       ...nearest,
     ];
     return this.#prepare<[number]>(
-      `SELECT count(*) FROM (${words}SELECT id FROM (${NEAR(kind !== undefined)}))`,
+      `SELECT count(*) FROM (${words}SELECT id FROM (${nearSql}))`,
     ).get(values)![0];
   }
 

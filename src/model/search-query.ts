@@ -1,0 +1,174 @@
+/**
+ * The query language of search. Whatever a user types is a query: what cannot be an operator is
+ * read as words, so a half-typed query is answered too.
+ *
+ * | typed | found |
+ * |---|---|
+ * | `cell counts` | both words, by their stems |
+ * | `"cell counts"` | the words next to each other, in one field |
+ * | `gen*` | words that begin so |
+ * | `-mouse`, `-"cell line"`, `-gen*` | records without it |
+ * | `name:cell`, `description:"cell line"`, `keyword:gen*` | in this field only |
+ */
+
+/** Fields that a part of a query may name. */
+export type QueryField = "name" | "keywords" | "description";
+
+/** A part of a query that is more than a plain word. */
+export interface QueryTerm {
+  /** In lower case and in their order; at least one. Several stand next to each other in a record. */
+  words: string[];
+  /** The last word is the beginning of one. */
+  prefix: boolean;
+  /** Only in this field. */
+  field?: QueryField;
+}
+
+/** A query, read. */
+export interface SearchTerms {
+  /** Plain words in lower case, each once. */
+  words: string[];
+  /** Phrases, prefixes and words in a field; each once. */
+  terms: QueryTerm[];
+  /** What no result may hold. */
+  excluded: QueryTerm[];
+}
+
+/**
+ * A word: letters, digits and the marks on them, in any script. SQLite's tokenizer `unicode61`
+ * agrees.
+ */
+export const WORD = /[\p{L}\p{N}\p{Co}][\p{L}\p{N}\p{Co}\p{M}]*/gu;
+
+/** Longer text is no search word; an index would compare it byte by byte. */
+const LONGEST_WORD = 100;
+/** Words of a phrase; further ones are not compared. */
+const LONGEST_PHRASE = 32;
+/** Phrases and excluded parts beyond are ignored, further prefixes are read as words. */
+const MOST_TERMS = 64;
+const MOST_PREFIXES = 8;
+
+const QUOTE = /["\u201C\u201D\u201E]/;
+const QUOTES = new RegExp(QUOTE.source, "g");
+const FIELD = /(name|description|keywords?):(?=[\p{L}\p{N}\p{Co}"\u201C\u201D\u201E])/iuy;
+/** Ends a run of characters without blanks. */
+const RUN_END = /[\s"\u201C\u201D\u201E]/g;
+const OPENING = /[\s([{]/;
+/** One ASCII letter begins half of all words. */
+const LONE = /^[a-z0-9]$/i;
+
+/**
+ * The text of a query for a model that reads sentences: as typed, or, where it has operators, the
+ * words that are sought.
+ */
+export function plainText(text: string, { words, terms, excluded }: SearchTerms): string {
+  if (terms.length === 0 && excluded.length === 0) return text;
+  return [...terms.flatMap((term) => term.words), ...words].join(" ");
+}
+
+/** A word as indexes hold it: in lower case, cut to a length. */
+export const asWord = (word: string): string => {
+  const lower = word.toLowerCase();
+  return lower.length > LONGEST_WORD ? lower.slice(0, LONGEST_WORD).toWellFormed() : lower;
+};
+
+const fieldOf = (name: string): QueryField => {
+  const lower = name.toLowerCase();
+  return lower === "keyword" ? "keywords" : (lower as QueryField);
+};
+
+/** A run of characters without blanks: its words, and which of them have a star behind them. */
+function wordsOfRun(run: string): { word: string; star: boolean }[] {
+  return [...run.matchAll(WORD)].map(({ 0: word, index }) => {
+    const behind = index + word.length;
+    const star = run[behind] === "*" && (behind + 1 === run.length || run[behind + 1] !== "*");
+    return { word: asWord(word), star: star && !LONE.test(word) };
+  });
+}
+
+/** Parts of a query as they are read, each once. */
+class Reading {
+  readonly #words = new Set<string>();
+  readonly #terms = new Map<string, QueryTerm>();
+  readonly #excluded = new Map<string, QueryTerm>();
+  #prefixes = 0;
+
+  word(word: string): void {
+    this.#words.add(word);
+  }
+
+  /** @param words not empty */
+  term(words: string[], star: boolean, field: QueryField | undefined, isExcluded: boolean): void {
+    const prefix = star && ++this.#prefixes <= MOST_PREFIXES;
+    const to = isExcluded ? this.#excluded : this.#terms;
+    if (!isExcluded && !prefix && field === undefined && words.length === 1)
+      return this.word(words[0]!);
+    if (to.size >= MOST_TERMS) return;
+    const term: QueryTerm = { words: words.slice(0, LONGEST_PHRASE), prefix };
+    if (words.length > LONGEST_PHRASE) term.prefix = false;
+    if (field !== undefined) term.field = field;
+    to.set(JSON.stringify(term), term);
+  }
+
+  get all(): SearchTerms {
+    return {
+      words: [...this.#words],
+      terms: [...this.#terms.values()],
+      excluded: [...this.#excluded.values()],
+    };
+  }
+}
+
+/**
+ * Reads a query, in one pass over its text. Never fails: a quote that is not closed, a star or
+ * hyphen on its own and the name of an unknown field are no operators.
+ */
+export function parseQuery(text: string): SearchTerms {
+  const reading = new Reading();
+  let quotesLeft = true;
+  let at = 0;
+  while (at < text.length) {
+    const character = text[at]!;
+    if (OPENING.test(character)) {
+      at++;
+      continue;
+    }
+    const isStart = at === 0 || OPENING.test(text[at - 1]!);
+    // A hyphen within a word or before a blank excludes nothing.
+    const isExcluded =
+      isStart && character === "-" && at + 1 < text.length && !/[\s-]/.test(text[at + 1]!);
+    if (isExcluded) at++;
+    FIELD.lastIndex = at;
+    const named = isStart ? FIELD.exec(text) : null;
+    const field = named === null ? undefined : fieldOf(named[1]!);
+    if (named !== null) at = FIELD.lastIndex;
+    if (QUOTE.test(text[at]!)) {
+      QUOTES.lastIndex = ++at;
+      const closing = quotesLeft && (isStart || isExcluded) ? QUOTES.exec(text) : null;
+      if (closing !== null) {
+        const words = [...text.slice(at, closing.index).matchAll(WORD)].map(([word]) =>
+          asWord(word),
+        );
+        at = QUOTES.lastIndex;
+        if (words.length > 0) reading.term(words, false, field, isExcluded);
+        continue;
+      }
+      if (isStart) quotesLeft = false;
+      if (at === text.length) break;
+    }
+    RUN_END.lastIndex = at;
+    const end = RUN_END.exec(text)?.index ?? text.length;
+    const words = wordsOfRun(text.slice(at, end));
+    at = Math.max(end, at);
+    if (words.length === 0) continue;
+    if (isExcluded)
+      reading.term(
+        words.map(({ word }) => word),
+        words.at(-1)!.star,
+        field,
+        true,
+      );
+    else for (const { word, star } of words) reading.term([word], star, field, false);
+  }
+  return reading.all;
+}
