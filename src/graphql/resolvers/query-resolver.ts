@@ -73,6 +73,12 @@ class SearchHit {
 class SearchAnswerType {
   @Field() query!: string;
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
+  @Field(() => Int, {
+    description:
+      "How many of them were ranked: all, or of very many a few thousand, chosen among the newest, " +
+      "first those with the words in name or keywords. The others follow them.",
+  })
+  rankedResults!: number;
   @Field(() => [SearchHit]) results!: SearchHit[];
   @Field(() => Float) timeTakenMs!: number;
 }
@@ -103,7 +109,7 @@ export class SearchResolver {
     @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
     @Arg("offset", () => Int, { defaultValue: 0, description: "At most 10000." }) offset = 0,
   ): Promise<SearchAnswerType> {
-    const { total, found, ms } = await this.search(
+    const { total, ranked, found, ms } = await this.search(
       {
         query,
         mode,
@@ -116,6 +122,7 @@ export class SearchResolver {
     return {
       query,
       totalResults: total,
+      rankedResults: ranked,
       timeTakenMs: ms,
       results: found.map(({ ark, score, highlight }) => ({
         score,

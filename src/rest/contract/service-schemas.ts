@@ -343,6 +343,12 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       query: { type: "string" },
       total_results: { type: "integer", description: "Records found in all." },
+      ranked_results: {
+        type: "integer",
+        description:
+          "Only where not all were ranked: how many of them were. They were chosen among the " +
+          "newest, first those with the words in name or keywords; the others follow them.",
+      },
       results: {
         type: "array",
         items: {

@@ -40,6 +40,8 @@ export interface SearchResult {
 export interface SearchAnswer {
   query: string;
   total_results: number;
+  /** Only where fewer were ranked than found. */
+  ranked_results?: number;
   results: SearchResult[];
   time_taken_ms: number;
 }
@@ -52,6 +54,8 @@ export interface FoundRecord {
 /** What a search found, best first; `ms` is the time that it took. */
 export interface Found {
   total: number;
+  /** How many of them were compared for the order; the others follow, the newest first. */
+  ranked: number;
   found: FoundRecord[];
   ms: number;
 }
@@ -108,7 +112,8 @@ export async function find(
       Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)]),
     ),
   }));
-  return { total: page.total, found, ms: Math.round((performance.now() - began) * 1000) / 1000 };
+  const ms = Math.round((performance.now() - began) * 1000) / 1000;
+  return { total: page.total, ranked: page.ranked, found, ms };
 }
 
 /** By words and, where there is an embeddings server, by nearness of vectors. */
@@ -129,7 +134,7 @@ async function related(
 export async function searchAnswer(
   deps: Deps,
   query: string,
-  { total, found, ms }: Found,
+  { total, ranked, found, ms }: Found,
 ): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
   const live = found.flatMap(({ score, highlight }, index) => {
@@ -146,7 +151,13 @@ export async function searchAnswer(
     score,
     highlight,
   }));
-  return { query, total_results: total, results, time_taken_ms: ms };
+  return {
+    query,
+    total_results: total,
+    ...(ranked < total ? { ranked_results: ranked } : {}),
+    results,
+    time_taken_ms: ms,
+  };
 }
 
 function shown(record: StoredRecord): Omit<SearchResult, "score" | "highlight"> {

@@ -664,6 +664,11 @@ export interface SearchHit {
 /** Hits by falling score, then by creation; `total` counts all there are. */
 export interface SearchPage {
   total: number;
+  /**
+   * How many of them were ranked: all, or at most a few thousand that are likely to be the best.
+   * The others follow those, the newest first.
+   */
+  ranked: number;
   hits: SearchHit[];
 }
 

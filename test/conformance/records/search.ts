@@ -1,6 +1,7 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
+import { RANKED } from "../../../src/storage/records/search/ranking.js";
 import { create, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (name: string): string => `ark:99999/${name}`;
@@ -57,7 +58,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(
         (await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark),
       ).toEqual([ark("cells/b")]);
-      expect(await identified("ark:99999/nothing")).toEqual({ total: 0, hits: [] });
+      expect(await identified("ark:99999/nothing")).toEqual({ total: 0, ranked: 0, hits: [] });
     });
   });
 
@@ -74,7 +75,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("cafe")).toEqual(["b"]);
       expect(await found("xyz imaging")).toEqual(["c"]);
       expect(await found("cells café")).toEqual([]);
-      expect(await ask("… !!! ---")).toEqual({ total: 0, hits: [] });
+      expect(await ask("… !!! ---")).toEqual({ total: 0, ranked: 0, hits: [] });
     });
 
     test("ranks a word in the name before one in keywords, description or elsewhere", async () => {
@@ -180,12 +181,12 @@ export function searchConforms({ store, reopen }: Setting): void {
           ...(await found("plate", { limit: 5, offset: 5 })),
         ].toSorted(),
       ).toEqual([...Array.from({ length: 7 }, (_, i) => `d${i}`), "s"]);
-      expect(await ask("plate", { offset: 8 })).toEqual({ total: 8, hits: [] });
+      expect(await ask("plate", { offset: 8 })).toEqual({ total: 8, ranked: 8, hits: [] });
       expect(await ask("plate", { kind: "software" })).toMatchObject({
         total: 1,
         hits: [{ ark: ark("s") }],
       });
-      expect(await ask("plate", { kind: "group" })).toEqual({ total: 0, hits: [] });
+      expect(await ask("plate", { kind: "group" })).toEqual({ total: 0, ranked: 0, hits: [] });
     });
 
     test("tries other spellings only when no record contains all words", async () => {
@@ -315,8 +316,8 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await sorted("counts -single-cell")).toEqual(["apart"]);
       for (const query of ["cell -mouse", "genes cell -mouse"])
         expect(await found(query, { match: "related" })).toEqual(["pair"]);
-      expect(await ask("-mouse")).toEqual({ total: 0, hits: [] });
-      expect(await ask("-mouse", { match: "related" })).toEqual({ total: 0, hits: [] });
+      expect(await ask("-mouse")).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("-mouse", { match: "related" })).toEqual({ total: 0, ranked: 0, hits: [] });
     });
 
     test("finds words and phrases in one field", async () => {
@@ -387,6 +388,58 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
+  describe("a search that finds more than can be ranked", () => {
+    const more = RANKED + 300;
+    const fill = async (): Promise<void> => {
+      for (let from = 0; from < more; from += 1000)
+        await write(
+          store(),
+          ...Array.from({ length: Math.min(1000, more - from) }, (_, index) =>
+            holding(
+              `d${from + index}`,
+              from + index === 7
+                ? { name: "plate" }
+                : { name: "one", description: `a plate${from + index === 9 ? " rare" : ""}` },
+              from + index < 20 ? "software" : "dataset",
+            ),
+          ),
+        );
+    };
+
+    test(
+      "ranks likely ones, says so, and gives the others behind them, each once",
+      { timeout: 120_000 },
+      async () => {
+        await fill();
+        const first = await ask("plate");
+        expect(first.total).toBe(more);
+        expect(first.ranked).toBeLessThanOrEqual(RANKED);
+        expect(first.ranked).toBeGreaterThan(RANKED / 4);
+        // The oldest but seven, by its name.
+        expect(first.hits[0]).toMatchObject({ ark: ark("d7"), score: 1 });
+        const all: string[] = [];
+        for (let offset = 0; offset < more; offset += 1000)
+          all.push(...(await found("plate", { offset, limit: 1000 })));
+        expect(all).toHaveLength(more);
+        expect(new Set(all).size).toBe(more);
+        const last = await ask("plate", { offset: more - 3 });
+        expect(last.hits).toHaveLength(3);
+        expect(last.hits[2]!.score).toBeGreaterThan(0);
+        expect(last.hits[2]!.fragments.description).toBeDefined();
+        expect(await ask("plate", { offset: more })).toMatchObject({ total: more, hits: [] });
+        // A kind with few records: all of them are ranked.
+        expect(await ask("plate", { kind: "software" })).toMatchObject({ total: 20, ranked: 20 });
+        expect(await ask("rare plate")).toMatchObject({ total: 1, ranked: 1 });
+        // Any of the words: a rare one is found among many that hold the other.
+        const any = await ask("rare plate", { match: "related" });
+        expect(any.total).toBe(more);
+        expect(any.ranked).toBeLessThanOrEqual(RANKED);
+        expect(any.hits.slice(0, 2).map((hit) => hit.ark)).toContain(ark("d9"));
+        expect((await ask("plate -one")).hits.map((hit) => hit.ark)).toEqual([ark("d7")]);
+      },
+    );
+  });
+
   describe("a search for related records", () => {
     test("finds records that contain any of the words, and words of the best of those", async () => {
       await write(
@@ -405,7 +458,11 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(hits).not.toContain("d");
       expect(await found("tumour patients")).toEqual([]);
       expect(await found("tunour", { match: "related" })).toContain("a");
-      expect(await ask("xylophone", { match: "related" })).toEqual({ total: 0, hits: [] });
+      expect(await ask("xylophone", { match: "related" })).toEqual({
+        total: 0,
+        ranked: 0,
+        hits: [],
+      });
     });
 
     test("counts each record once", async () => {

@@ -292,7 +292,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       });
       expect(plain.total).toBe(2);
       expect(await ask("tumour", EAST)).toEqual(plain);
-      expect(await ask("… !!!", EAST)).toEqual({ total: 0, hits: [] });
+      expect(await ask("… !!!", EAST)).toEqual({ total: 0, ranked: 0, hits: [] });
       await keep([kept("a", EAST)], "other");
       expect(await ask("tumour", EAST)).toEqual(plain);
       expect(await ask("tumour", unit(1, 1), {}, "other")).toEqual(plain);
@@ -400,18 +400,27 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await found("plate", EAST, { kind: "software" })).toEqual(["s", "t"]);
       expect(await ask("plate", EAST, { kind: "software", offset: 2 })).toEqual({
         total: 2,
+        ranked: 2,
         hits: [],
       });
-      expect(await ask("", EAST, { kind: "software", offset: 1 })).toEqual({ total: 1, hits: [] });
-      expect(await ask("", EAST, { offset: 100 })).toEqual({ total: 7, hits: [] });
-      expect(await ask("plate", EAST, { kind: "group" })).toEqual({ total: 0, hits: [] });
+      expect(await ask("", EAST, { kind: "software", offset: 1 })).toEqual({
+        total: 1,
+        ranked: 1,
+        hits: [],
+      });
+      expect(await ask("", EAST, { offset: 100 })).toEqual({ total: 7, ranked: 7, hits: [] });
+      expect(await ask("plate", EAST, { kind: "group" })).toEqual({
+        total: 0,
+        ranked: 0,
+        hits: [],
+      });
     });
 
     test("for all words ignores it", async () => {
       await write(store(), holding("a", "plate"), holding("b", "cup"));
       await keep([kept("a", NORTH), kept("b", EAST)]);
       expect(await found("plate", EAST, { match: "all" })).toEqual(["a"]);
-      expect(await ask("", EAST, { match: "all" })).toEqual({ total: 0, hits: [] });
+      expect(await ask("", EAST, { match: "all" })).toEqual({ total: 0, ranked: 0, hits: [] });
     });
 
     test(

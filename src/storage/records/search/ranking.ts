@@ -1,4 +1,15 @@
-import type { FragmentPart } from "../port.js";
+import type { FragmentPart, SearchPage } from "../port.js";
+
+/** What a search without words finds. */
+export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
+
+/**
+ * Most records that one search ranks: SQLite and PostgreSQL rank 5,000 to 10,000 records in 50 ms.
+ * Where words find more, the others follow, the newest first.
+ */
+export const RANKED = 5000;
+/** Score of a record that was found and not ranked. */
+export const UNRANKED = 1e-9;
 
 /** Inverse document frequency as BM25 has it; above 0 also for a word that every record holds. */
 export const rarity = (holding: number, records: number): number =>

@@ -1,6 +1,14 @@
 import { parseQuery, type SearchTerms } from "../../../../model/search-query.js";
 import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
-import { coverage, oneLetterOff, rarity, RECORDS_LOOKED_AT } from "../../search/ranking.js";
+import {
+  coverage,
+  NOTHING,
+  oneLetterOff,
+  RANKED,
+  rarity,
+  RECORDS_LOOKED_AT,
+  UNRANKED,
+} from "../../search/ranking.js";
 import { isWord, placesOf, soughtOf } from "../../search/words.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
@@ -112,14 +120,7 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-type Found = [
-  ark: string,
-  score: number,
-  name: string,
-  keywords: string,
-  description: string,
-  total: number,
-];
+type Found = [ark: string, score: number, name: string, keywords: string, description: string];
 
 const KIND = "($2::text IS NULL OR t.kind = $2)";
 const COUNT = statement<[number]>(
@@ -127,28 +128,69 @@ const COUNT = statement<[number]>(
 );
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
 
+/** The records of a page: all that a tsquery finds, or the candidates among them. */
+const foundBy = (isPart: boolean): string =>
+  isPart
+    ? `FROM unnest($1::bigint[]) AS c (state) JOIN text AS t ON t.state = c.state
+        WHERE ($2::text IS NULL OR t.kind = $2)`
+    : `FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
+
 /**
  * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises
  * with its weight and less and less with how often it stands there: with the rarity it orders as
  * BM25 does. Only the records that reach the page's last score are looked up, for the order of
  * creation among equals.
  */
-function pageStatement(words: number): Statement<Found> {
-  const ranks = Array.from(
+const ranksSql = (words: number): string =>
+  Array.from(
     { length: words },
     (_, index) =>
       `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
       `$${6 + 2 * index}::tsquery, ${BY_LENGTH})`,
-  );
-  return statement(`WITH ranked AS (SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t
-      WHERE t.search @@ $1::tsquery AND ${KIND}) SELECT r.ark, f.score / (SELECT max(score)
-      FROM ranked), t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+  ).join(" + ");
+
+function pageStatement(words: number, isPart: boolean): Statement<Found> {
+  return statement(`WITH ranked AS (SELECT t.state, ${ranksSql(words)} AS score
+      ${foundBy(isPart)}) SELECT r.ark, f.score / (SELECT max(score)
+      FROM ranked), t.name, t.keywords, t.description
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
       ON r.state = ranked.state WHERE ranked.score >= coalesce((SELECT score FROM ranked
       ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0)
       ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f JOIN record AS r ON r.id = f.id
       JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
 }
+
+/** Newest records among which those are sought that hold the words in name or keywords. */
+const LOOKED_THROUGH = 4 * RANKED;
+/** Sources of candidates that one search asks. */
+const MOST_SOURCES = 16;
+/**
+ * The newest records that a tsquery finds, of them first those with its words in name or keywords.
+ * Where many records hold the words, these are found from the newest backwards (`OFFSET 0` keeps
+ * the planner from the index of words), else by that index.
+ */
+const candidatesStatement = (isCommon: boolean): Statement<[state: number]> => {
+  const matching = isCommon
+    ? `(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t
+        WHERE t.search @@ $1::tsquery AND ${KIND}`
+    : `text AS t WHERE t.search @@ $1::tsquery AND ${KIND} ORDER BY t.state DESC`;
+  return statement(
+    `WITH newest AS MATERIALIZED (SELECT t.state, t.search FROM ${matching}
+      LIMIT ${LOOKED_THROUGH})
+      (SELECT state FROM newest LIMIT $3) UNION
+      (SELECT state FROM newest WHERE ts_filter(search, '{a,b}') @@ $1::tsquery LIMIT $3)`,
+  );
+};
+const CANDIDATES = { common: candidatesStatement(true), rare: candidatesStatement(false) };
+/** Found and not ranked, the newest first. */
+const REST = statement<Found>(
+  `SELECT r.ark, ${UNRANKED}::float8, t.name, t.keywords, t.description FROM (
+    SELECT r.id, t.state FROM text AS t JOIN record AS r ON r.state = t.state
+    WHERE t.search @@ $1::tsquery AND ${KIND} AND NOT EXISTS (SELECT 1
+    FROM unnest($3::bigint[]) AS c (state) WHERE c.state = t.state)
+    ORDER BY r.id DESC LIMIT $4 OFFSET $5) AS f JOIN text AS t ON t.state = f.state
+    JOIN record AS r ON r.id = f.id ORDER BY f.id DESC`,
+);
 
 /**
  * Live records near a vector, of the requested kind, and none that a tsquery finds; `at` is the
@@ -161,28 +203,24 @@ const nearSql = (at: number): string =>
       AND x.search @@ $${at + 2}::tsquery))`;
 
 /** The same with near records: the best score by words counts 1, as does the nearest vector. */
-function nearPageStatement(words: number): Statement<Found> {
-  const ranks = Array.from(
-    { length: words },
-    (_, index) =>
-      `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
-      `$${6 + 2 * index}::tsquery, ${BY_LENGTH})`,
-  );
+function nearPageStatement(words: number, isPart: boolean): Statement<Found> {
   const found =
     words === 0
       ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL"
-      : `SELECT t.state, ${ranks.join(" + ")} AS score FROM text AS t
-          WHERE t.search @@ $1::tsquery AND ${KIND}`;
+      : `SELECT t.state, ${ranksSql(words)} AS score ${foundBy(isPart)}`;
   return statement(`WITH words AS (${found}), ranked AS (SELECT u.state, sum(u.part) AS score FROM (
       SELECT state, coalesce(score / nullif((SELECT max(score)
       FROM words), 0), 0) * $${8 + 2 * words}::float8 AS part FROM words
       UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
-      SELECT r.ark, f.score, t.name, t.keywords, t.description, (SELECT count(*) FROM ranked)
+      SELECT r.ark, f.score, t.name, t.keywords, t.description
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
       ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
       JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state
       ORDER BY f.score DESC, f.id`);
 }
+const NEAR_STATES = statement<[state: number]>(
+  `SELECT state FROM (${nearSql(3)}) AS n WHERE $1::text IS NULL OR $1 IS NOT NULL`,
+);
 const COUNT_NEAR = statement<[number]>(
   `SELECT count(*) FROM (SELECT t.state FROM text AS t
     WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace(
@@ -200,6 +238,8 @@ const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
+type Page = Pick<SearchQuery, "kind" | "offset" | "limit">;
+
 /** What a record must or may hold. */
 interface Asked {
   /** As a tsquery. */
@@ -212,9 +252,11 @@ interface Asked {
   covered?: number;
   /** A tsquery of what no near record may hold. */
   none?: string | undefined;
+  /** Tsqueries for the records that are ranked where `query` finds too many. */
+  sources: readonly string[];
 }
 
-const NO_WORDS: Asked = { query: "", rated: new Map(), terms: [] };
+const NO_WORDS: Asked = { query: "", rated: new Map(), terms: [], sources: [] };
 
 /** A query, by its stems. */
 interface Sought {
@@ -229,8 +271,7 @@ interface Sought {
 /** Full text over the column `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #commonness = new Commonness();
-  readonly #pages = new Map<number, Statement<Found>>();
-  readonly #nearPages = new Map<number, Statement<Found>>();
+  readonly #pages = new Map<string, Statement<Found>>();
 
   readonly #database: Database;
   readonly #analyzer: Analyzer;
@@ -249,7 +290,7 @@ export class SearchReads {
     const sought = this.#sought(parsed);
     const isEmpty = sought.terms.size === 0;
     const near = isEmpty && parsed.excluded.length > 0 ? [] : await this.#nearest(query, signal);
-    if (isEmpty && near.length === 0) return { total: 0, hits: [] };
+    if (isEmpty && near.length === 0) return NOTHING;
     signal?.throwIfAborted();
     // One view of the database for all that is read.
     return this.#database.snapshot((session) => {
@@ -290,6 +331,7 @@ export class SearchReads {
         total <= offset ? [] : await session.query(IDENTIFIED_PAGE, [...values, limit, offset]);
       return {
         total,
+        ranked: total,
         hits: rows.map(([ark, length]) => ({
           ark,
           score: [...text].length / length,
@@ -318,24 +360,21 @@ export class SearchReads {
     const { terms, none } = sought;
     // So many words that no record holds them all are not ranked one by one.
     const rated = [...terms.values()].slice(0, MOST_WORDS);
+    const asked = (groups: readonly (readonly StemTerm[])[], some: readonly StemTerm[]): Asked => {
+      const whole = without(allOf(groups.map((group) => `(${anyOf(group)})`)), none);
+      return { query: whole, rated: weighed(some), terms: some, sources: [whole] };
+    };
     const exact = await this.#page(
       session,
-      { query: without(allOf([...terms.keys()]), none), rated: weighed(rated), terms: rated },
+      asked(
+        [...terms.values()].map((term) => [term]),
+        rated,
+      ),
       query,
     );
     if (exact.total > 0 || terms.size > MOST_WORDS) return exact;
     const groups = await this.#spellings(session, sought);
-    if (groups === undefined) return exact;
-    const all = groups.flat();
-    return this.#page(
-      session,
-      {
-        query: without(allOf(groups.map((group) => `(${anyOf(group)})`)), none),
-        rated: weighed(all),
-        terms: all,
-      },
-      query,
-    );
+    return groups === undefined ? exact : this.#page(session, asked(groups, groups.flat()), query);
   }
 
   async #related(
@@ -350,7 +389,12 @@ export class SearchReads {
     if (asked.length === 0) return this.#page(session, nothing, query, near);
     const best = await this.#best(
       session,
-      { query: without(anyOf(asked), none), rated: weighed(asked), terms: asked },
+      {
+        query: without(anyOf(asked), none),
+        rated: weighed(asked),
+        terms: asked,
+        sources: sourcesOf(asked, none),
+      },
       { offset: 0, limit: RECORDS_LOOKED_AT },
     );
     if (best.total === 0) return this.#page(session, nothing, query, near);
@@ -384,6 +428,7 @@ export class SearchReads {
         terms: all,
         covered,
         none,
+        sources: sourcesOf(all, none),
       },
       query,
       near,
@@ -427,10 +472,11 @@ export class SearchReads {
     query: SearchQuery,
     near: readonly Near[] = [],
   ): Promise<SearchPage> {
-    if (asked.rated.size === 0 && near.length === 0) return { total: 0, hits: [] };
-    const { total, found } = await this.#best(session, asked, query, near);
+    if (asked.rated.size === 0 && near.length === 0) return NOTHING;
+    const { total, ranked, found } = await this.#best(session, asked, query, near);
     return {
       total,
+      ranked,
       hits: found.map(([ark, score, name, keywords, description]) => ({
         ark,
         score,
@@ -441,48 +487,97 @@ export class SearchReads {
 
   async #best(
     session: Session,
-    { query, rated, covered = 1, none }: Asked,
-    { kind, offset, limit }: Omit<SearchQuery, "text" | "match">,
+    asked: Asked,
+    page: Page,
     near: readonly Near[] = [],
-  ): Promise<{ total: number; found: Found[] }> {
-    const [records, counts] = [
-      await this.#records(session),
-      await this.#commonness.of(session, [...rated.keys()]),
-    ];
-    const ranks = [...rated].flatMap(([term, weight]) => [
-      weight * rarity(counts.get(term)!, records),
-      term,
-    ]);
+  ): Promise<{ total: number; ranked: number; found: Found[] }> {
+    const { query, rated, covered = 1, none } = asked;
+    const { kind, offset, limit } = page;
     const nearest =
       near.length === 0
         ? []
         : [near.map(({ id }) => id), near.map(({ share }) => share), none ?? null];
-    const [pages, make] =
-      near.length === 0 ? [this.#pages, pageStatement] : [this.#nearPages, nearPageStatement];
-    let page = pages.get(rated.size);
-    if (!page) pages.set(rated.size, (page = make(rated.size)));
-    const found = await session.query(page, [
-      query,
-      kind ?? null,
-      limit,
-      offset,
-      ...ranks,
-      ...nearest,
-      ...(near.length === 0 ? [] : [covered]),
+    const [[words]] = (
+      rated.size === 0 ? [[0]] : await session.query(COUNT, [query, kind ?? null])
+    ) as [[number]];
+    const total =
+      near.length === 0
+        ? words
+        : (await session.query(COUNT_NEAR, [query, kind ?? null, ...nearest]))[0]![0];
+    if (total === 0) return { total, ranked: 0, found: [] };
+    const [records, counts] = [
+      await this.#records(session),
+      await this.#commonness.of(session, [...rated.keys()]),
+    ];
+    const candidates =
+      words > RANKED ? await this.#candidates(session, asked, page, records, words) : undefined;
+    const ranks = [...rated].flatMap(([term, weight]) => [
+      weight * rarity(counts.get(term)!, records),
+      term,
     ]);
-    // Behind the last page, or without hits, no row holds the total.
-    return {
-      total:
-        found[0]?.[5] ??
-        (
-          await session.query(near.length === 0 ? COUNT : COUNT_NEAR, [
-            query,
-            kind ?? null,
-            ...nearest,
-          ])
-        )[0]![0],
-      found,
-    };
+    const found = await session.query(
+      this.#pageOf(rated.size, candidates !== undefined, near.length > 0),
+      [
+        candidates ?? query,
+        kind ?? null,
+        limit,
+        offset,
+        ...ranks,
+        ...nearest,
+        ...(near.length === 0 ? [] : [covered]),
+      ],
+    );
+    if (candidates === undefined) return { total, ranked: total, found };
+    const places = new Set(candidates);
+    if (near.length > 0)
+      for (const [state] of await session.query(NEAR_STATES, [query, kind ?? null, ...nearest]))
+        places.add(state);
+    if (found.length < limit && places.size < total)
+      found.push(
+        ...(await session.query(REST, [
+          query,
+          kind ?? null,
+          [...places],
+          limit - found.length,
+          Math.max(0, offset - places.size),
+        ])),
+      );
+    return { total, ranked: places.size, found };
+  }
+
+  /** An equal share of each source: {@link RANKED} in all. */
+  async #candidates(
+    session: Session,
+    { sources }: Asked,
+    { kind }: Page,
+    records: number,
+    found: number,
+  ): Promise<number[]> {
+    const some = sources.slice(0, MOST_SOURCES);
+    const share = Math.ceil(RANKED / (2 * some.length));
+    const counts =
+      some.length === 1 ? new Map([[some[0]!, found]]) : await this.#commonness.of(session, some);
+    const states = new Set<number>();
+    for (const source of some) {
+      const count = counts.get(source)!;
+      // The index of words reads all that hold them, the walk backwards all that are newer.
+      const isCommon = LOOKED_THROUGH * records < count * count;
+      const rows = await session.query(CANDIDATES[isCommon ? "common" : "rare"], [
+        source,
+        kind ?? null,
+        share,
+      ]);
+      for (const [state] of rows) states.add(state);
+    }
+    return [...states];
+  }
+
+  #pageOf(words: number, isPart: boolean, isNear: boolean): Statement<Found> {
+    const name = `${words} ${isPart} ${isNear}`;
+    let page = this.#pages.get(name);
+    if (!page)
+      this.#pages.set(name, (page = (isNear ? nearPageStatement : pageStatement)(words, isPart)));
+    return page;
   }
 
   #fragments(
@@ -511,5 +606,10 @@ const weighed = (terms: readonly StemTerm[], weight = 1): Map<string, number> =>
 const allOf = (queries: readonly string[]): string => queries.join(" & ");
 /** A tsquery that any of the terms meets. */
 const anyOf = (terms: readonly StemTerm[]): string => terms.map(tsqueryOf).join(" | ");
+/** All of the terms, and each by itself. */
+const sourcesOf = (terms: readonly StemTerm[], none: string | undefined): string[] =>
+  [...(terms.length > 1 ? [allOf(terms.map(tsqueryOf))] : []), ...terms.map(tsqueryOf)].map(
+    (query) => without(query, none),
+  );
 const without = (query: string, none: string | undefined): string =>
   none === undefined ? query : `(${query}) & !(${none})`;

@@ -1,6 +1,15 @@
 import { parseQuery, type QueryTerm } from "../../../../model/search-query.js";
 import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
-import { CLOSE, coverage, OPEN, partsOf } from "../../search/ranking.js";
+import {
+  CLOSE,
+  coverage,
+  NOTHING,
+  OPEN,
+  partsOf,
+  RANKED,
+  RECORDS_LOOKED_AT,
+  UNRANKED,
+} from "../../search/ranking.js";
 import {
   allOf,
   anyOf,
@@ -75,6 +84,16 @@ const NEAR = (ofKind: boolean, without: boolean): string =>
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
+/** An FTS5 query. */
+interface Match {
+  query: string;
+  /** Queries for the records that are ranked where it finds too many. */
+  sources: readonly string[];
+  /** What no result may hold. */
+  excluded: readonly string[];
+}
+type Page = Pick<SearchQuery, "kind" | "offset" | "limit">;
+
 type Found = [id: number, ark: string, score: number];
 
 /** Search over the FTS5 index `search`, which holds the public text of live records. */
@@ -114,7 +133,7 @@ export class SearchReads {
       query.match === "related" &&
       query.near !== undefined &&
       (sought.length > 0 || excluded.length === 0);
-    if (sought.length === 0 && !asksNear) return { total: 0, hits: [] };
+    if (sought.length === 0 && !asksNear) return NOTHING;
     // One view of the file for all that is read.
     return this.#connection.transaction(
       () =>
@@ -148,20 +167,21 @@ export class SearchReads {
             `SELECT id, ark, ? / length(key) FROM record ${where} ORDER BY key, id LIMIT ? ` +
               "OFFSET ?",
           ).all([[...text].length + 0.0, ...values, limit, offset]);
-    return this.#shown(total, rows, []);
+    return this.#shown(total, total, rows, []);
   }
 
   /**
    * Every term; the query adds near spellings of unknown words only when no record holds all terms.
    */
   #all(sought: readonly QueryTerm[], excluded: readonly string[], query: SearchQuery): SearchPage {
-    const asked = allOf(sought.map((term) => [this.#match(term)]));
-    const exact = this.#page([without(asked, excluded)], query);
+    const match = (groups: readonly (readonly QueryTerm[])[]): Match => {
+      const whole = allOf(groups.map((group) => group.map((term) => this.#match(term))));
+      return { query: whole, sources: [whole], excluded };
+    };
+    const exact = this.#page([match(sought.map((term) => [term]))], query);
     if (exact.total > 0) return exact;
     const groups = this.#spellings(sought);
-    if (groups === undefined) return exact;
-    const spelt = allOf(groups.map((group) => group.map((term) => this.#match(term))));
-    return this.#page([without(spelt, excluded)], query);
+    return groups === undefined ? exact : this.#page([match(groups)], query);
   }
 
   #relatedTo(
@@ -170,25 +190,30 @@ export class SearchReads {
     query: SearchQuery,
   ): SearchPage {
     const near = query.near ? this.#near.nearest(query.near, query.kind) : [];
-    const anyTerm = (terms: readonly QueryTerm[]): string =>
-      without(anyOf(terms.map((term) => this.#match(term))), excluded);
-    const known =
-      sought.length > 0 &&
-      this.#page([anyTerm(sought)], { ...query, offset: 0, limit: 1 }).total > 0;
+    const anyTerm = (terms: readonly QueryTerm[]): Match => {
+      const each = terms.map((term) => this.#match(term));
+      const whole = allOf(each.map((one) => [one]));
+      return {
+        query: anyOf(each),
+        sources: each.length === 1 ? each : [whole, ...each],
+        excluded,
+      };
+    };
+    const known = sought.length > 0 && this.#count([anyTerm(sought)], query) > 0;
     const asked = known ? sought : (this.#spellings(sought) ?? []).flat();
-    const none = excluded.length === 0 ? undefined : anyOf(excluded);
-    if (asked.length === 0) return this.#pageNear([], near, none, query);
+    if (asked.length === 0) return this.#pageNear([], near, excluded, query);
     const match = anyTerm(asked);
+    const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT });
     const related = this.#related
       .of(
-        match,
+        best.rows.map(([id]) => id),
         asked.flatMap((term) => term.words),
       )
       .map((word) => ({ words: [word], prefix: false }));
     return this.#pageNear(
       [match, ...(related.length > 0 ? [anyTerm(related)] : [])],
       near,
-      none,
+      excluded,
       query,
       sought.flatMap((term) => term.words),
     );
@@ -205,80 +230,158 @@ export class SearchReads {
     );
   }
 
-  /** @param matches FTS5 queries: the first counts fully, another at {@link RELATED_WEIGHT} */
-  #page(
-    matches: readonly string[],
-    { kind, offset, limit }: Omit<SearchQuery, "text" | "match">,
-  ): SearchPage {
-    const where = kind === undefined ? "" : " WHERE r.kind = ?";
-    const values: Value[] = [...matches, ...(kind === undefined ? [] : [kind])];
-    const [total] = this.#prepare<[number]>(
+  /** @param matches the first counts fully, another at {@link RELATED_WEIGHT} */
+  #page(matches: readonly Match[], query: SearchQuery): SearchPage {
+    const { total, ranked, rows } = this.#best(matches, query);
+    return this.#shown(total, ranked, rows, matches);
+  }
+
+  #best(matches: readonly Match[], query: Page): { total: number; ranked: number; rows: Found[] } {
+    const { offset, limit } = query;
+    const total = this.#count(matches, query);
+    if (total <= offset) return { total, ranked: Math.min(total, RANKED), rows: [] };
+    const candidates = this.#candidates(matches, query, total);
+    const ranked = candidates?.length ?? total;
+    // Materialized: a rank is known only while the index is walked.
+    const rows = this.#prepare<Found>(
+      `WITH ${candidatesSql(candidates)} f AS MATERIALIZED (${ranksOf(matches, candidates)}),
+        g AS MATERIALIZED (SELECT id, sum(score) AS score FROM f GROUP BY id)
+        SELECT r.id, r.ark, g.score / (SELECT max(score) FROM g) FROM (SELECT id, score FROM g
+        ORDER BY score DESC, id LIMIT ? OFFSET ?) AS g CROSS JOIN record AS r ON r.id = g.id
+        ORDER BY g.score DESC, r.id`,
+    ).all([...ranksValues(matches, candidates), limit, offset]);
+    if (rows.length < limit && ranked < total)
+      rows.push(...this.#rest(matches, query, candidates!, rows.length, ranked));
+    return { total, ranked, rows };
+  }
+
+  #count(matches: readonly Match[], { kind }: Page): number {
+    return this.#prepare<[number]>(
       kind === undefined
         ? `SELECT count(*) FROM (${idsOf(matches)})`
         : `SELECT count(*) FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r
-            ON r.id = f.id${where}`,
-    ).get(values)!;
-    if (total <= offset) return { total, hits: [] };
-    // Materialized: a rank is known only while the index is walked.
-    const rows = this.#prepare<Found>(
-      `WITH f AS MATERIALIZED (${ranksOf(matches)})
-        SELECT r.id, r.ark, sum(f.score) / max(sum(f.score)) OVER () AS score FROM f CROSS
-        JOIN record AS r ON r.id = f.id${where} GROUP BY r.id ORDER BY score DESC, r.id
-        LIMIT ? OFFSET ?`,
-    ).all([...values, limit, offset]);
-    return this.#shown(total, rows, matches);
+            ON r.id = f.id WHERE r.kind = ?`,
+    ).get([...matches.map(ftsOf), ...(kind === undefined ? [] : [kind])])![0];
+  }
+
+  /**
+   * The records that are ranked, where that is not all that the index finds: those of the requested
+   * kind, at most {@link RANKED}. Of more, each source gives an equal share: the newest records
+   * that hold its words in name or keywords, which rank highest, and the newest that hold them
+   * anywhere.
+   */
+  #candidates(
+    matches: readonly Match[],
+    { kind }: Page,
+    total: number,
+  ): readonly number[] | undefined {
+    if (total <= RANKED && kind === undefined) return undefined;
+    const all = matches.flatMap(({ sources, excluded }) =>
+      total <= RANKED
+        ? []
+        : sources.flatMap((source) => [
+            without(`{name keywords} : (${source})`, excluded),
+            without(source, excluded),
+          ]),
+    );
+    const queries = total <= RANKED ? matches.map(ftsOf) : all;
+    const share = total <= RANKED ? RANKED : Math.ceil(RANKED / queries.length);
+    const statement = this.#prepare<[number]>(
+      kind === undefined
+        ? "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?"
+        : `SELECT r.id FROM search AS s CROSS JOIN record AS r ON r.id = s.rowid
+            WHERE s.search MATCH ? AND r.kind = ? ORDER BY s.rowid DESC LIMIT ?`,
+    );
+    const found = new Set<number>();
+    for (const query of queries)
+      for (const [id] of statement.all([query, ...(kind === undefined ? [] : [kind]), share]))
+        found.add(id);
+    return [...found];
+  }
+
+  /** Those that are found and not ranked, the newest first, on a page behind the ranked ones. */
+  #rest(
+    matches: readonly Match[],
+    { kind, offset, limit }: Page,
+    ranked: readonly number[],
+    shown: number,
+    places: number,
+  ): Found[] {
+    return this.#prepare<Found>(
+      `SELECT r.id, r.ark, ${UNRANKED} FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r
+        ON r.id = f.id WHERE f.id NOT IN (SELECT value FROM json_each(?))${
+          kind === undefined ? "" : " AND r.kind = ?"
+        } ORDER BY f.id DESC LIMIT ? OFFSET ?`,
+    ).all([
+      ...matches.map(ftsOf),
+      JSON.stringify(ranked),
+      ...(kind === undefined ? [] : [kind]),
+      limit - shown,
+      Math.max(0, offset - places),
+    ]);
   }
 
   /**
    * Combines the hits by words with the near records: the nearest vector counts 1, the best score
    * by words as much as words can answer.
-   * @param none an FTS5 query that finds what no result may be
+   * @param excluded FTS5 queries that find what no result may be
    * @param words the requested words
    */
   #pageNear(
-    matches: readonly string[],
+    matches: readonly Match[],
     near: readonly Near[],
-    none: string | undefined,
+    excluded: readonly string[],
     query: SearchQuery,
     words: readonly string[] = [],
   ): SearchPage {
-    if (near.length === 0)
-      return matches.length === 0 ? { total: 0, hits: [] } : this.#page(matches, query);
+    if (near.length === 0) return matches.length === 0 ? NOTHING : this.#page(matches, query);
     const { kind, offset, limit } = query;
-    const ofKind = kind === undefined ? [] : [kind];
     const nearest = [
       JSON.stringify(near.map(({ id, share }) => [id, share])),
-      ...ofKind,
-      ...(none === undefined ? [] : [none]),
+      ...(kind === undefined ? [] : [kind]),
+      ...(excluded.length === 0 ? [] : [anyOf(excluded)]),
     ];
-    const nearSql = NEAR(kind !== undefined, none !== undefined);
-    const where = kind === undefined ? "" : " WHERE r.kind = ?";
+    const nearSql = NEAR(kind !== undefined, excluded.length > 0);
+    const candidates =
+      matches.length === 0 ? [] : this.#candidates(matches, query, this.#count(matches, query));
     const byWords =
       matches.length === 0
         ? "SELECT 0 AS id, 0.0 AS score WHERE 0"
-        : `SELECT r.id, sum(f.score) AS score FROM f CROSS JOIN record AS r
-            ON r.id = f.id${where} GROUP BY r.id`;
-    const rows = this.#prepare<[...Found, total: number]>(
-      `WITH ${matches.length === 0 ? "" : `f AS MATERIALIZED (${ranksOf(matches)}), `}w AS
-        MATERIALIZED (${byWords}), b AS MATERIALIZED (SELECT max(score) AS best
-        FROM w), u AS MATERIALIZED (SELECT id, sum(part) AS score
-        FROM (SELECT w.id, w.score / b.best * ? AS part FROM w CROSS JOIN b
+        : "SELECT id, sum(score) AS score FROM f GROUP BY id";
+    const ranks =
+      matches.length === 0
+        ? ""
+        : `${candidatesSql(candidates)} f AS MATERIALIZED (${ranksOf(matches, candidates)}), `;
+    const rows = this.#prepare<Found>(
+      `WITH ${ranks}w AS MATERIALIZED (${byWords}),
+        b AS MATERIALIZED (SELECT max(score) AS best FROM w), u AS MATERIALIZED (SELECT id,
+        sum(part) AS score FROM (SELECT w.id, w.score / b.best * ? AS part FROM w CROSS JOIN b
         UNION ALL ${nearSql}) GROUP BY id)
-        SELECT r.id, r.ark, u.score, (SELECT count(*) FROM u) FROM (SELECT id, score FROM u
+        SELECT r.id, r.ark, u.score FROM (SELECT id, score FROM u
         ORDER BY score DESC, id LIMIT ? OFFSET ?) AS u CROSS JOIN record AS r ON r.id = u.id
         ORDER BY u.score DESC, r.id`,
     ).all([
-      ...(matches.length === 0 ? [] : [...matches, ...ofKind]),
+      ...(matches.length === 0 ? [] : ranksValues(matches, candidates)),
       this.#coverageOf(words),
       ...nearest,
       limit,
       offset,
     ]);
-    return this.#shown(
-      rows[0]?.[3] ?? this.#countNear(matches, nearest, nearSql, kind),
-      rows.map(([id, ark, score]) => [id, ark, score]),
-      matches,
-    );
+    const total = this.#countNear(matches, nearest, nearSql, kind);
+    const isPart = candidates !== undefined && candidates.length > 0;
+    const places = isPart ? this.#union(candidates, nearest, nearSql) : [];
+    const ranked = isPart ? places.length : total;
+    if (isPart && rows.length < limit && ranked < total)
+      rows.push(...this.#rest(matches, query, places, rows.length, ranked));
+    return this.#shown(total, ranked, rows, matches);
+  }
+
+  #union(candidates: readonly number[], nearest: readonly string[], nearSql: string): number[] {
+    return this.#prepare<[number]>(
+      `SELECT value FROM json_each(?) UNION SELECT id FROM (${nearSql})`,
+    )
+      .all([JSON.stringify(candidates), ...nearest])
+      .map(([id]) => id);
   }
 
   #coverageOf(words: readonly string[]): number {
@@ -291,9 +394,8 @@ export class SearchReads {
     );
   }
 
-  /** Behind the last page no row holds the total. */
   #countNear(
-    matches: readonly string[],
+    matches: readonly Match[],
     nearest: readonly string[],
     nearSql: string,
     kind: string | undefined,
@@ -306,7 +408,7 @@ export class SearchReads {
           : `SELECT r.id FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r ON r.id = f.id
               WHERE r.kind = ? UNION `;
     const values = [
-      ...matches,
+      ...matches.map(ftsOf),
       ...(kind === undefined || matches.length === 0 ? [] : [kind]),
       ...nearest,
     ];
@@ -315,22 +417,26 @@ export class SearchReads {
     ).get(values)![0];
   }
 
-  #shown(total: number, rows: readonly Found[], matches: readonly string[]): SearchPage {
+  #shown(
+    total: number,
+    ranked: number,
+    rows: readonly Found[],
+    matches: readonly Match[],
+  ): SearchPage {
+    const shown = anyOf(matches.map(({ query }) => `(${query})`));
     return {
       total,
+      ranked,
       hits: rows.map(([id, ark, score]) => ({
         ark,
         score,
-        fragments: matches.length === 0 ? {} : this.#fragmentsOf(id, matches),
+        fragments: matches.length === 0 ? {} : this.#fragmentsOf(id, shown),
       })),
     };
   }
 
-  #fragmentsOf(
-    id: number,
-    matches: readonly string[],
-  ): Partial<Record<SearchedField, FragmentPart[]>> {
-    const row = this.#fragments.get([matches.map((match) => `(${match})`).join(" OR "), id]);
+  #fragmentsOf(id: number, match: string): Partial<Record<SearchedField, FragmentPart[]>> {
+    const row = this.#fragments.get([match, id]);
     return Object.fromEntries(
       COLUMNS.flatMap(([field], index) => {
         const parts = partsOf(row?.[index] ?? "");
@@ -339,21 +445,37 @@ export class SearchReads {
     );
   }
 
-  #prepare<R extends Found | [...Found, number] | [number]>(sql: string): Statement<R> {
+  #prepare<R extends Found | [number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
     return statement as unknown as Statement<R>;
   }
 }
 
+const ftsOf = ({ query, excluded }: Match): string => without(query, excluded);
+const candidatesSql = (candidates: readonly number[] | undefined): string =>
+  candidates === undefined ? "" : "c AS MATERIALIZED (SELECT value FROM json_each(?)), ";
 /** Ranks of what FTS5 queries find, a row for each of them that finds a record. */
-const ranksOf = (matches: readonly string[]): string =>
+const ranksOf = (matches: readonly Match[], candidates: readonly number[] | undefined): string =>
   matches
     .map(
       (_, index) =>
         `SELECT rowid AS id, ${RANK}${index === 0 ? "" : ` * ${RELATED_WEIGHT}`} AS score
-          FROM search WHERE search MATCH ?`,
+          FROM search WHERE search MATCH ?${
+            // The sign keeps SQLite from one walk for each candidate.
+            candidates === undefined ? "" : " AND rowid >= ? AND +rowid IN (SELECT value FROM c)"
+          }`,
     )
     .join(" UNION ALL ");
-const idsOf = (matches: readonly string[]): string =>
+/** What {@link candidatesSql} and {@link ranksOf} take. */
+const ranksValues = (
+  matches: readonly Match[],
+  candidates: readonly number[] | undefined,
+): Value[] => {
+  if (candidates === undefined) return matches.map(ftsOf);
+  const first = candidates.reduce((least, id) => Math.min(least, id), Infinity);
+  const from = Number.isFinite(first) ? first : 0;
+  return [JSON.stringify(candidates), ...matches.flatMap((match) => [ftsOf(match), from])];
+};
+const idsOf = (matches: readonly Match[]): string =>
   matches.map(() => "SELECT rowid AS id FROM search WHERE search MATCH ?").join(" UNION ");

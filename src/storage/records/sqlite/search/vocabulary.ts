@@ -1,10 +1,4 @@
-import {
-  distance,
-  oneLetterOff,
-  pickRelated,
-  RECORDS_LOOKED_AT,
-  tolerance,
-} from "../../search/ranking.js";
+import { distance, oneLetterOff, pickRelated, tolerance } from "../../search/ranking.js";
 import { Stemmer, rareWordsOf, wordsOf } from "../../search/words.js";
 import type { Connection } from "../statement.js";
 
@@ -106,7 +100,7 @@ const CHARACTERS = 4000;
  * that stand in several of them and in few others, weighed by how rare they are.
  */
 export class RelatedWords {
-  readonly #best;
+  readonly #texts;
   readonly #count;
 
   readonly #vocabulary: Vocabulary;
@@ -114,18 +108,16 @@ export class RelatedWords {
   constructor(connection: Connection, vocabulary: Vocabulary) {
     this.#vocabulary = vocabulary;
 
-    this.#best = connection.prepare<
-      [string]
-    >(`SELECT substr(t.name || ' ' || t.keywords || ' ' || t.description, 1, ${CHARACTERS})
-        FROM (SELECT rowid AS id FROM search WHERE search MATCH ?
-        ORDER BY bm25(search, 10.0, 3.0, 5.0, 1.0), rowid LIMIT ${RECORDS_LOOKED_AT}) AS f
-        JOIN text AS t ON t.id = f.id`);
+    this.#texts = connection.prepare<[string]>(
+      `SELECT substr(t.name || ' ' || t.keywords || ' ' || t.description, 1, ${CHARACTERS})
+        FROM json_each(?) AS f CROSS JOIN text AS t ON t.id = f.value`,
+    );
     this.#count = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
   }
 
-  /** @param match an FTS5 query; @param asked its words, which are not returned */
-  of(match: string, asked: readonly string[]): string[] {
-    const texts = this.#best.all([match]).map(([text]) => rareWordsOf(text));
+  /** @param best records, the best first; @param asked words that are not returned */
+  of(best: readonly number[], asked: readonly string[]): string[] {
+    const texts = this.#texts.all([JSON.stringify(best)]).map(([text]) => rareWordsOf(text));
     const words = [...new Set(texts.flat())];
     const stems = this.#vocabulary.stemmer.stemsOf(words);
     const known = new Set(this.#vocabulary.stemmer.stemsOf(asked));
