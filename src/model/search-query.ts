@@ -66,6 +66,16 @@ export function plainText(text: string, { words, terms, excluded }: SearchTerms)
   return [...terms.flatMap((term) => term.words), ...words].join(" ");
 }
 
+/** A term as one types it. */
+export function textOf({ words, prefix, field }: QueryTerm): string {
+  const all = words.join(" ") + (prefix ? "*" : "");
+  return (field === undefined ? "" : `${field}:`) + (words.length > 1 ? `"${all}"` : all);
+}
+
+/** A query with other words in place of some, and all else as it was. */
+export const withWords = (text: string, meant: ReadonlyMap<string, string>): string =>
+  text.replace(WORD, (word) => meant.get(asWord(word)) ?? word);
+
 /** A word as indexes hold it: in lower case, cut to a length. */
 export const asWord = (word: string): string => {
   const lower = word.toLowerCase();

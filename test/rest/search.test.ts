@@ -203,6 +203,72 @@ describe("an identifier in the search box", () => {
 });
 
 describe("search in GraphQL", () => {
+  interface Page {
+    totalCount: number;
+    rankedResults: number;
+    didYouMean: string | null;
+    pageInfo: { hasNextPage: boolean; hasPreviousPage: boolean; endCursor: string | null };
+    nodes: { id: string }[];
+    edges: {
+      cursor: string;
+      fragments: { field: string; parts: { text: string; found: boolean }[] }[];
+      explanation: { reason: string; text: string | null; score: number }[] | null;
+    }[];
+  }
+  const page = (args: string) =>
+    server.graphql<{ search: Page }>(
+      `{ search(${args}) { totalCount rankedResults didYouMean pageInfo { hasNextPage
+        hasPreviousPage endCursor } nodes { id } edges { cursor fragments { field parts { text
+        found } } explanation { reason text score } } } }`,
+    );
+
+  it("gives pages by cursor, which belongs to its search", async () => {
+    const seen: string[] = [];
+    let after = "";
+    for (let more = true; more;) {
+      const { body } = await page(`query: "images", first: 2${after}`);
+      expect(body.errors).toBeUndefined();
+      const { nodes, pageInfo, totalCount, rankedResults, edges } = body.data.search;
+      expect([totalCount, rankedResults]).toEqual([3, 3]);
+      expect(pageInfo.endCursor).toBe(edges.at(-1)!.cursor);
+      expect(pageInfo.hasPreviousPage).toBe(after !== "");
+      seen.push(...nodes.map(({ id }) => id));
+      after = `, after: ${JSON.stringify(pageInfo.endCursor)}`;
+      more = pageInfo.hasNextPage;
+    }
+    expect(seen).toHaveLength(3);
+    expect(new Set(seen).size).toBe(3);
+    for (const args of [
+      `query: "cells"${after}`,
+      `query: "images", mode: SEMANTIC${after}`,
+      `query: "images", type: "Software"${after}`,
+      'query: "images", after: "x"',
+      `query: "images", after: "${"x".repeat(5000)}"`,
+    ])
+      expect((await page(args)).body.errors![0]!.extensions.code, args).toBe("BAD_REQUEST");
+  });
+
+  it("shows matches as plain pieces, says what was meant, and explains scores when asked", async () => {
+    const { body } = await page('query: "nuclues imaegs", explain: true');
+    expect(body.errors).toBeUndefined();
+    const { didYouMean, edges } = body.data.search;
+    expect(didYouMean).toBe("nucleus images");
+    expect(edges[0]!.fragments.find(({ field }) => field === "NAME")!.parts).toEqual([
+      { text: "Nuclear <b>", found: false },
+      { text: "images", found: true },
+      { text: "</b>", found: false },
+    ]);
+    const parts = edges[0]!.explanation!;
+    expect(parts.map(({ reason }) => reason)).toEqual(["TERM", "TERM"]);
+    expect(parts.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
+    const plain = await page('query: "images"');
+    expect(plain.body.data.search.didYouMean).toBeNull();
+    expect(plain.body.data.search.edges[0]!.explanation).toBeNull();
+    const rest = await ask(`/search/basic?query=${encodeURIComponent('name:"x" -y')}`);
+    expect(rest.body.did_you_mean).toBeUndefined();
+    expect((await ask("/search/basic?query=nuclues")).body.did_you_mean).toBe("nucleus");
+  });
+
   it("returns the same, as records", async () => {
     const { body } = await server.graphql<{
       search: {

@@ -16,13 +16,17 @@ import {
   find,
   type Found,
   kindOf,
+  LARGEST_OFFSET,
+  readSearchCursor,
   type SearchMode,
   type SearchRequest,
+  writeSearchCursor,
 } from "../../services/search/search.js";
 import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js";
 import type { OpenAnswer } from "../../storage/graph/port.js";
+import type { ScorePart, SearchedField } from "../../storage/records/port.js";
 import type { Context } from "./context.js";
-import { RecordNode } from "./types/records.js";
+import { PageInfo, RecordNode } from "./types/records.js";
 
 /**
  * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.
@@ -56,15 +60,69 @@ registerEnumType(SearchModeEnum, {
     "embeddings server.",
 });
 
+enum SearchedFieldEnum {
+  NAME = "name",
+  KEYWORDS = "keywords",
+  DESCRIPTION = "description",
+}
+registerEnumType(SearchedFieldEnum, {
+  name: "SearchedField",
+  description: "A field that a search may name and highlight.",
+});
+enum ScoreReasonEnum {
+  TERM = "term",
+  RELATED = "related",
+  NEARNESS = "nearness",
+}
+registerEnumType(ScoreReasonEnum, {
+  name: "ScoreReason",
+  description:
+    "TERM: a word or term of the query. RELATED: a word that the best results share. NEARNESS: " +
+    "how near the record is in meaning, by the embeddings server.",
+});
+
+@ObjectType({ description: "A part of a text: a match, or the text around it." })
+class TextPart {
+  @Field({ description: "Plain text, not HTML." }) text!: string;
+  @Field({ description: "Whether it is a match." }) found!: boolean;
+}
+@ObjectType({ description: "Where a field matches.", simpleResolvers: true })
+class SearchFragment {
+  @Field(() => SearchedFieldEnum) field!: SearchedField;
+  @Field(() => [TextPart], {
+    description: "In their order; together they are a piece of the field.",
+  })
+  parts!: TextPart[];
+}
+@ObjectType("ScorePart", { description: "A part of a score.", simpleResolvers: true })
+class ScorePartType {
+  @Field(() => ScoreReasonEnum) reason!: ScorePart["reason"];
+  @Field(() => String, { nullable: true, description: "The term or its stem; null for nearness." })
+  text!: string | null;
+  @Field(() => Float) score!: number;
+}
+
 @ObjectType({ description: "A record that was found.", simpleResolvers: true })
 class SearchHit {
-  @Field(() => RecordNode) record!: () => Promise<RecordNode>;
+  @Field(() => RecordNode, { description: "The same as node." })
+  record!: () => Promise<RecordNode>;
+  @Field(() => RecordNode) node!: () => Promise<RecordNode>;
+  @Field({ description: "Pass it as after for the results behind this one." }) cursor!: string;
   @Field(() => Float, { description: "Above 0; comparable within one answer only." })
   score!: number;
   @Field(() => GraphQLJSON, {
     description: "By field, as HTML: matches are in em, everything else is escaped.",
   })
   highlight!: object;
+  @Field(() => [SearchFragment], { description: "By field, as pieces of plain text." })
+  fragments!: SearchFragment[];
+  @Field(() => [ScorePartType], {
+    nullable: true,
+    description:
+      "Parts that add up to the score, the largest first; null without the argument explain, " +
+      "empty for a record that was not ranked.",
+  })
+  explanation!: ScorePartType[] | null;
 }
 @ObjectType("SearchAnswer", {
   description: "The results of a search, the best first.",
@@ -79,7 +137,18 @@ class SearchAnswerType {
       "first those with the words in name or keywords. The others follow them.",
   })
   rankedResults!: number;
-  @Field(() => [SearchHit]) results!: SearchHit[];
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "The query with known words in place of those that no record has: it was answered. Null " +
+      "where all words are known.",
+  })
+  didYouMean!: string | null;
+  @Field(() => [SearchHit], { description: "The same as edges." }) results!: SearchHit[];
+  @Field(() => [SearchHit]) edges!: SearchHit[];
+  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
+  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => Int, { description: "The same as totalResults." }) totalCount!: number;
   @Field(() => Float) timeTakenMs!: number;
 }
 
@@ -108,27 +177,58 @@ export class SearchResolver {
     type?: string,
     @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
     @Arg("offset", () => Int, { defaultValue: 0, description: "At most 10000." }) offset = 0,
+    @Arg("after", () => String, {
+      nullable: true,
+      description: "endCursor of the page before; offset then counts from there.",
+    })
+    after?: string | null,
+    @Arg("explain", () => Boolean, {
+      defaultValue: false,
+      description: "Whether to return what made each score.",
+    })
+    explain = false,
   ): Promise<SearchAnswerType> {
-    const { total, ranked, found, ms } = await this.search(
-      {
-        query,
-        mode,
-        limit: first,
-        offset,
-        ...(type == null ? {} : { kind: kindOf(type) }),
-      },
-      context,
-    );
+    const asked: SearchRequest = {
+      query,
+      mode,
+      limit: first,
+      offset,
+      explain,
+      ...(type == null ? {} : { kind: kindOf(type) }),
+    };
+    if (after != null) asked.offset += readSearchCursor(asked, after);
+    const { total, ranked, didYouMean, found, ms } = await this.search(asked, context);
+    const hits = found.map(({ ark, score, highlight, fragments, parts }, index): SearchHit => {
+      const record = (): Promise<RecordNode> => context.loaders.node(ark);
+      return {
+        score,
+        highlight,
+        record,
+        node: record,
+        cursor: writeSearchCursor(asked, asked.offset + index + 1),
+        fragments: (Object.entries(fragments) as [SearchedField, TextPart[]][]).map(
+          ([field, texts]) => ({ field, parts: texts }),
+        ),
+        explanation: parts ?? null,
+      };
+    });
+    const end = asked.offset + hits.length;
     return {
       query,
       totalResults: total,
       rankedResults: ranked,
+      didYouMean,
+      totalCount: total,
+      nodes: () => Promise.all(hits.map(({ node }) => node())),
+      edges: hits,
+      pageInfo: {
+        hasNextPage: hits.length > 0 && end < total && end <= LARGEST_OFFSET,
+        hasPreviousPage: asked.offset > 0,
+        startCursor: hits[0]?.cursor ?? null,
+        endCursor: hits.at(-1)?.cursor ?? null,
+      },
       timeTakenMs: ms,
-      results: found.map(({ ark, score, highlight }) => ({
-        score,
-        highlight,
-        record: () => context.loaders.node(ark),
-      })),
+      results: hits,
     };
   }
 }

@@ -343,6 +343,11 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       query: { type: "string" },
       total_results: { type: "integer", description: "Records found in all." },
+      did_you_mean: {
+        type: "string",
+        description:
+          "Only where similarly spelt words were searched for: the query with the likeliest ones.",
+      },
       ranked_results: {
         type: "integer",
         description:

@@ -1,13 +1,16 @@
+import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
-import { parseQuery, plainText } from "../../model/search-query.js";
+import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import { KINDS } from "../../model/kinds.js";
 import type {
   FragmentPart,
+  ScorePart,
   SearchedField,
+  SearchHit,
   SearchPage,
   SearchQuery,
   StoredRecord,
@@ -24,6 +27,8 @@ export interface SearchRequest {
   kind?: KindName;
   limit: number;
   offset: number;
+  /** Also answers what made each score. */
+  explain?: boolean;
 }
 
 export interface SearchResult {
@@ -42,6 +47,8 @@ export interface SearchAnswer {
   total_results: number;
   /** Only where fewer were ranked than found. */
   ranked_results?: number;
+  /** Only where other words were sought: see {@link Found.didYouMean}. */
+  did_you_mean?: string;
   results: SearchResult[];
   time_taken_ms: number;
 }
@@ -49,6 +56,8 @@ export interface FoundRecord {
   ark: string;
   score: number;
   highlight: SearchResult["highlight"];
+  fragments: SearchHit["fragments"];
+  parts?: ScorePart[];
 }
 
 /** What a search found, best first; `ms` is the time that it took. */
@@ -56,6 +65,8 @@ export interface Found {
   total: number;
   /** How many of them were compared for the order; the others follow, the newest first. */
   ranked: number;
+  /** The query with known words in place of those that no record holds: it was answered. */
+  didYouMean: string | null;
   found: FoundRecord[];
   ms: number;
 }
@@ -69,7 +80,7 @@ export const LARGEST_OFFSET = 10_000;
  */
 export async function find(
   deps: Deps,
-  { query, mode, kind, limit, offset }: SearchRequest,
+  { query, mode, kind, limit, offset, explain = false }: SearchRequest,
 ): Promise<Found> {
   const { SEARCH_TIMEOUT: timeout, SEARCH_MAX_QUERY_BYTES: longest } = deps.config;
   const problems: ValidationItem[] = [];
@@ -101,20 +112,49 @@ export async function find(
     offset,
     limit,
     ...(kind === undefined ? {} : { kind }),
+    ...(explain ? { explain } : {}),
   };
   const page = await within(timeout, (signal) =>
     match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal),
   );
-  const found = page.hits.map(({ ark, score, fragments }) => ({
+  const found = page.hits.map(({ ark, score, fragments, parts }) => ({
     ark,
     score,
+    fragments,
+    ...(parts === undefined ? {} : { parts }),
     highlight: Object.fromEntries(
       Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)]),
     ),
   }));
   const ms = Math.round((performance.now() - began) * 1000) / 1000;
-  return { total: page.total, ranked: page.ranked, found, ms };
+  const corrected = new Map(page.corrected?.map(({ typed, meant }) => [typed, meant]));
+  const didYouMean = corrected.size === 0 ? null : withWords(query, corrected);
+  return { total: page.total, ranked: page.ranked, didYouMean, found, ms };
 }
+
+/**
+ * Where a page of a search ends, as text. It names the search: with another one it is refused.
+ * @param place number of results before the next one
+ */
+export const writeSearchCursor = (asked: SearchRequest, place: number): string =>
+  Buffer.from(`${place}.${digestOf(asked)}`).toString("base64url");
+
+/** @throws ServiceError `BAD_REQUEST` for a text that is no cursor of this search */
+export function readSearchCursor(asked: SearchRequest, cursor: string): number {
+  const [place = "", digest] = Buffer.from(cursor.slice(0, 100), "base64url").toString().split(".");
+  if (!/^\d{1,6}$/.test(place) || digest !== digestOf(asked))
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The cursor is not from this search; start again without it.",
+    );
+  return Number(place);
+}
+
+const digestOf = ({ query, mode, kind }: SearchRequest): string =>
+  createHash("sha256")
+    .update(JSON.stringify([query, mode, kind ?? null]))
+    .digest("base64url")
+    .slice(0, 12);
 
 /** By words and, where there is an embeddings server, by nearness of vectors. */
 async function related(
@@ -134,7 +174,7 @@ async function related(
 export async function searchAnswer(
   deps: Deps,
   query: string,
-  { total, ranked, found, ms }: Found,
+  { total, ranked, didYouMean, found, ms }: Found,
 ): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
   const live = found.flatMap(({ score, highlight }, index) => {
@@ -155,6 +195,7 @@ export async function searchAnswer(
     query,
     total_results: total,
     ...(ranked < total ? { ranked_results: ranked } : {}),
+    ...(didYouMean === null ? {} : { did_you_mean: didYouMean }),
     results,
     time_taken_ms: ms,
   };

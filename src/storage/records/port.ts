@@ -636,6 +636,8 @@ export interface SearchQuery {
    * it.
    */
   near?: { model: string; vector: Float32Array };
+  /** Also answers what made each score. */
+  explain?: boolean;
   offset: number;
   limit: number;
 }
@@ -659,6 +661,20 @@ export interface SearchHit {
    * description.
    */
   fragments: Partial<Record<SearchedField, FragmentPart[]>>;
+  /**
+   * Where {@link SearchQuery.explain} asks: parts that add up to the score, the largest first, of at
+   * most sixteen terms; empty where the record was not ranked.
+   */
+  parts?: ScorePart[];
+}
+
+/** A part of a score. */
+export interface ScorePart {
+  /** A term of the query; a related word; how near the vector is. */
+  reason: "term" | "related" | "nearness";
+  /** The term as one types it, or its stem; null for nearness. */
+  text: string | null;
+  score: number;
 }
 
 /** Hits by falling score, then by creation; `total` counts all there are. */
@@ -669,6 +685,8 @@ export interface SearchPage {
    * The others follow those, the newest first.
    */
   ranked: number;
+  /** Words that no record holds, each with the likeliest of those that were sought instead. */
+  corrected?: readonly { typed: string; meant: string }[];
   hits: SearchHit[];
 }
 

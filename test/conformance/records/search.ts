@@ -388,6 +388,57 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
+  describe("what a search says of its answer", () => {
+    const some = (): Promise<unknown> =>
+      write(
+        store(),
+        holding("a", { name: "Microscope images", description: "Of a Polymerase, and cells." }),
+        holding("b", { name: "Cells", description: "Cells and cells, images too." }),
+        holding("c", { keywords: ["cell"] }),
+        ...Array.from({ length: 9 }, (_, index) => holding(`far${index}`, { name: "Weather" })),
+      );
+
+    test("is which words it took for others, as records write them", async () => {
+      await some();
+      expect((await ask("micorscope images")).corrected).toEqual([
+        { typed: "micorscope", meant: "microscope" },
+      ]);
+      for (const match of ["all", "related"] as const)
+        expect((await ask("pollymerrase", { match })).corrected).toEqual([
+          { typed: "pollymerrase", meant: "polymerase" },
+        ]);
+      expect((await ask("cells")).corrected).toBeUndefined();
+      expect((await ask("xylophone")).corrected).toBeUndefined();
+    });
+
+    test("is what made each score, where that is asked for", async () => {
+      await some();
+      expect((await ask("cell images")).hits[0]!.parts).toBeUndefined();
+      for (const [query, match] of [
+        ["cell images", "all"],
+        ["cell micro* -weather", "related"],
+        ['"microscope images" name:images', "all"],
+      ] as const) {
+        const { hits } = await ask(query, { match, explain: true });
+        expect(hits.length).toBeGreaterThan(0);
+        for (const { parts, score } of hits) {
+          expect(parts!.reduce((sum, part) => sum + part.score, 0)).toBeCloseTo(score, 6);
+          expect(parts!.every((part) => part.score > 0)).toBe(true);
+        }
+      }
+      const [best] = (await ask('"microscope images" name:images micro*', { explain: true })).hits;
+      expect(best!.parts!.map(({ reason, text }) => `${reason} ${text}`).toSorted()).toEqual([
+        'term "microscope images"',
+        "term micro*",
+        "term name:images",
+      ]);
+      const page = await ask("cell", { match: "related", explain: true });
+      expect(page.hits.find((hit) => hit.ark === ark("c"))!.parts).toEqual([
+        { reason: "term", text: "cell", score: expect.any(Number) as number },
+      ]);
+    });
+  });
+
   describe("a search that finds more than can be ranked", () => {
     const more = RANKED + 300;
     const fill = async (): Promise<void> => {

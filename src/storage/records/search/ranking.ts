@@ -1,4 +1,4 @@
-import type { FragmentPart, SearchPage } from "../port.js";
+import type { FragmentPart, ScorePart, SearchPage } from "../port.js";
 
 /** What a search without words finds. */
 export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
@@ -10,6 +10,28 @@ export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
 export const RANKED = 5000;
 /** Score of a record that was found and not ranked. */
 export const UNRANKED = 1e-9;
+
+/** Terms of which a score is explained: each costs a walk over its records. */
+export const EXPLAINED = 16;
+
+/**
+ * Parts that add up to a score.
+ * @param nearness what the vector adds to it
+ * @param raw what each term adds to a rank, in any measure
+ */
+export function partsOfScore(
+  score: number,
+  nearness: number,
+  raw: readonly ScorePart[],
+): ScorePart[] {
+  if (score <= UNRANKED) return [];
+  const sum = raw.reduce((total, part) => total + part.score, 0);
+  const parts = raw.flatMap((part) =>
+    part.score > 0 ? [{ ...part, score: (part.score / sum) * Math.max(0, score - nearness) }] : [],
+  );
+  if (nearness > 0) parts.push({ reason: "nearness", text: null, score: nearness });
+  return parts.toSorted((a, b) => b.score - a.score);
+}
 
 /** Inverse document frequency as BM25 has it; above 0 also for a word that every record holds. */
 export const rarity = (holding: number, records: number): number =>

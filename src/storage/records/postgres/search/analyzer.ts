@@ -1,5 +1,5 @@
 import type { SearchText } from "../../port.js";
-import type { QueryField, QueryTerm } from "../../../../model/search-query.js";
+import { type QueryField, type QueryTerm, textOf } from "../../../../model/search-query.js";
 import { completionsOf, everyWordOf, Stemmer } from "../../search/words.js";
 
 /** Fields and the names of their weights in PostgreSQL: A counts most. */
@@ -39,11 +39,12 @@ export class Analyzer {
     return words.map((word) => this.#stemOf(word));
   }
 
-  termOf({ words, prefix, field }: QueryTerm): StemTerm {
+  termOf(asked: QueryTerm): StemTerm {
+    const { words, prefix, field } = asked;
     const others = prefix
       ? this.stemsOf(completionsOf(words.at(-1)!, (some) => this.stemsOf(some)))
       : [];
-    const term = { stems: this.stemsOf(words), others, prefix };
+    const term = { stems: this.stemsOf(words), others, prefix, text: textOf(asked) };
     return field === undefined ? term : { ...term, field };
   }
 
@@ -113,6 +114,8 @@ export interface StemTerm {
   others: readonly string[];
   prefix: boolean;
   field?: QueryField;
+  /** As one types it. */
+  text: string;
 }
 
 /** A term as a tsquery. */

@@ -1,15 +1,23 @@
 import { parseQuery, type SearchTerms } from "../../../../model/search-query.js";
-import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
+import type {
+  FragmentPart,
+  ScorePart,
+  SearchedField,
+  SearchPage,
+  SearchQuery,
+} from "../../port.js";
 import {
   coverage,
+  EXPLAINED,
   NOTHING,
   oneLetterOff,
+  partsOfScore,
   RANKED,
   rarity,
   RECORDS_LOOKED_AT,
   UNRANKED,
 } from "../../search/ranking.js";
-import { isWord, placesOf, soughtOf } from "../../search/words.js";
+import { isWord, placesOf, soughtOf, wordsOf } from "../../search/words.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
 import { type Database, type Session, type Statement, statement } from "../statement.js";
@@ -120,7 +128,14 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-type Found = [ark: string, score: number, name: string, keywords: string, description: string];
+type Found = [
+  ark: string,
+  score: number,
+  name: string,
+  keywords: string,
+  description: string,
+  id: number,
+];
 
 const KIND = "($2::text IS NULL OR t.kind = $2)";
 const COUNT = statement<[number]>(
@@ -152,7 +167,7 @@ const ranksSql = (words: number): string =>
 function pageStatement(words: number, isPart: boolean): Statement<Found> {
   return statement(`WITH ranked AS (SELECT t.state, ${ranksSql(words)} AS score
       ${foundBy(isPart)}) SELECT r.ark, f.score / (SELECT max(score)
-      FROM ranked), t.name, t.keywords, t.description
+      FROM ranked), t.name, t.keywords, t.description, f.id
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
       ON r.state = ranked.state WHERE ranked.score >= coalesce((SELECT score FROM ranked
       ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0)
@@ -184,7 +199,7 @@ const candidatesStatement = (isCommon: boolean): Statement<[state: number]> => {
 const CANDIDATES = { common: candidatesStatement(true), rare: candidatesStatement(false) };
 /** Found and not ranked, the newest first. */
 const REST = statement<Found>(
-  `SELECT r.ark, ${UNRANKED}::float8, t.name, t.keywords, t.description FROM (
+  `SELECT r.ark, ${UNRANKED}::float8, t.name, t.keywords, t.description, f.id FROM (
     SELECT r.id, t.state FROM text AS t JOIN record AS r ON r.state = t.state
     WHERE t.search @@ $1::tsquery AND ${KIND} AND NOT EXISTS (SELECT 1
     FROM unnest($3::bigint[]) AS c (state) WHERE c.state = t.state)
@@ -212,7 +227,7 @@ function nearPageStatement(words: number, isPart: boolean): Statement<Found> {
       SELECT state, coalesce(score / nullif((SELECT max(score)
       FROM words), 0), 0) * $${8 + 2 * words}::float8 AS part FROM words
       UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
-      SELECT r.ark, f.score, t.name, t.keywords, t.description
+      SELECT r.ark, f.score, t.name, t.keywords, t.description, f.id
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
       ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
       JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state
@@ -227,6 +242,17 @@ const COUNT_NEAR = statement<[number]>(
     "SELECT r.state, n.share FROM",
     "SELECT r.state FROM",
   ),
+);
+
+const HOLDER = statement<[text: string]>(
+  `SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text
+    WHERE search @@ $1::tsquery LIMIT 1`,
+);
+const PARTS = statement<[id: number, term: number, rank: number]>(
+  `SELECT r.id, v.place, ts_rank('${WEIGHTS}', t.search, v.query::tsquery, ${BY_LENGTH})::float8
+    FROM unnest($1::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id
+    JOIN text AS t ON t.state = r.state
+    CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS v (query, place)`,
 );
 
 const IDENTIFIED =
@@ -264,8 +290,8 @@ interface Sought {
   terms: ReadonlyMap<string, StemTerm>;
   /** A tsquery of what no result may hold. */
   none: string | undefined;
-  /** Single words of the query, and the terms that those are. */
-  words: readonly { word: string; term: StemTerm }[];
+  /** Single words of the query, the terms that those are, and which of the terms. */
+  words: readonly { word: string; term: StemTerm; place: number }[];
 }
 
 /** Full text over the column `search`, which holds the public text of live records. */
@@ -306,14 +332,18 @@ export class SearchReads {
       asked: term,
       term: this.#analyzer.termOf(term),
     }));
+    const terms = byQuery(asked.map(({ term }) => term));
+    const places = new Map([...terms.keys()].map((query, place) => [query, place]));
     return {
-      terms: byQuery(asked.map(({ term }) => term)),
+      terms,
       none:
         query.excluded.length === 0
           ? undefined
           : query.excluded.map((term) => tsqueryOf(this.#analyzer.termOf(term))).join(" | "),
       words: asked.flatMap(({ asked: { words, prefix }, term }) =>
-        isWord({ words, prefix }) ? [{ word: words[0]!, term }] : [],
+        isWord({ words, prefix })
+          ? [{ word: words[0]!, term, place: places.get(tsqueryOf(term))! }]
+          : [],
       ),
     };
   }
@@ -374,7 +404,9 @@ export class SearchReads {
     );
     if (exact.total > 0 || terms.size > MOST_WORDS) return exact;
     const groups = await this.#spellings(session, sought);
-    return groups === undefined ? exact : this.#page(session, asked(groups, groups.flat()), query);
+    if (groups === undefined) return exact;
+    const page = await this.#page(session, asked(groups, groups.flat()), query);
+    return { ...page, corrected: await this.#corrected(session, sought, groups) };
   }
 
   async #related(
@@ -384,7 +416,7 @@ export class SearchReads {
     query: SearchQuery,
   ): Promise<SearchPage> {
     const { none } = sought;
-    const asked = await this.#meant(session, sought);
+    const { asked, groups } = await this.#meant(session, sought);
     const nothing = { ...NO_WORDS, none };
     if (asked.length === 0) return this.#page(session, nothing, query, near);
     const best = await this.#best(
@@ -410,7 +442,7 @@ export class SearchReads {
         asked.flatMap(({ stems }) => stems),
         await this.#records(session),
       )
-    ).map((stem): StemTerm => ({ stems: [stem], others: [], prefix: false }));
+    ).map((stem): StemTerm => ({ stems: [stem], others: [], prefix: false, text: stem }));
     const words = [...sought.terms.values()].slice(0, MOST_WORDS).flatMap(({ stems }) => stems);
     const covered =
       near.length === 0
@@ -420,7 +452,7 @@ export class SearchReads {
             await this.#records(session),
           );
     const all = [...asked, ...related];
-    return this.#page(
+    const page = await this.#page(
       session,
       {
         query: without(anyOf(all), none),
@@ -433,16 +465,24 @@ export class SearchReads {
       query,
       near,
     );
+    return groups === undefined
+      ? page
+      : { ...page, corrected: await this.#corrected(session, sought, groups) };
   }
 
   /** The terms themselves, or, where no record holds any of them, the words spelt nearly so. */
-  async #meant(session: Session, sought: Sought): Promise<readonly StemTerm[]> {
+  async #meant(
+    session: Session,
+    sought: Sought,
+  ): Promise<{ asked: readonly StemTerm[]; groups?: StemTerm[][] }> {
     const terms = [...sought.terms.values()].slice(0, MOST_WORDS);
-    if (terms.length === 0) return [];
+    if (terms.length === 0) return { asked: [] };
     const [[known]] = (await session.query(COUNT, [without(anyOf(terms), sought.none), null])) as [
       [number],
     ];
-    return known > 0 ? terms : ((await this.#spellings(session, sought)) ?? []).flat();
+    if (known > 0) return { asked: terms };
+    const groups = await this.#spellings(session, sought);
+    return groups === undefined ? { asked: [] } : { asked: groups.flat(), groups };
   }
 
   /** For each term those that are spelt like it; `undefined` where nothing else is known. */
@@ -461,9 +501,31 @@ export class SearchReads {
     const spelt = new Map([...asked.keys()].map((stem, index) => [stem, groups[index]!]));
     return [...terms.values()].map((term) =>
       isWord({ words: [...term.stems], prefix: term.prefix })
-        ? (spelt.get(term.stems[0]!) ?? term.stems).map((stem) => ({ ...term, stems: [stem] }))
+        ? (spelt.get(term.stems[0]!) ?? term.stems).map((stem) => ({
+            ...term,
+            stems: [stem],
+            text: stem,
+          }))
         : [term],
     );
+  }
+
+  /** Which words other ones stand for, as a record has them. */
+  async #corrected(
+    session: Session,
+    { words }: Sought,
+    groups: readonly (readonly StemTerm[])[],
+  ): Promise<{ typed: string; meant: string }[]> {
+    const corrected: { typed: string; meant: string }[] = [];
+    for (const { word, term, place } of words) {
+      const stem = groups[place]?.[0]?.stems[0];
+      if (stem === undefined || stem === term.stems[0]) continue;
+      const held = (await session.query(HOLDER, [lexeme(stem)]))[0]?.[0] ?? "";
+      const found = wordsOf(held);
+      const at = this.#analyzer.stemsOf(found).indexOf(stem);
+      corrected.push({ typed: word, meant: found[at] ?? stem });
+    }
+    return corrected;
   }
 
   async #page(
@@ -474,15 +536,53 @@ export class SearchReads {
   ): Promise<SearchPage> {
     if (asked.rated.size === 0 && near.length === 0) return NOTHING;
     const { total, ranked, found } = await this.#best(session, asked, query, near);
+    const parts =
+      query.explain === true ? await this.#parts(session, found, asked, near) : undefined;
     return {
       total,
       ranked,
-      hits: found.map(([ark, score, name, keywords, description]) => ({
+      hits: found.map(([ark, score, name, keywords, description, id]) => ({
         ark,
         score,
         fragments: this.#fragments(asked.terms, { name, keywords, description }),
+        ...(parts === undefined ? {} : { parts: parts.get(id)! }),
       })),
     };
+  }
+
+  async #parts(
+    session: Session,
+    found: readonly Found[],
+    { rated, terms }: Asked,
+    near: readonly Near[],
+  ): Promise<Map<number, ScorePart[]>> {
+    const raw = new Map<number, ScorePart[]>(found.map(([, , , , , id]) => [id, []]));
+    const byTerm = byQuery(terms);
+    const some = [...rated].toSorted(([, a], [, b]) => b - a).slice(0, EXPLAINED);
+    const records = await this.#records(session);
+    const counts = await this.#commonness.of(
+      session,
+      some.map(([query]) => query),
+    );
+    for (const [id, place, rank] of await session.query(PARTS, [
+      [...raw.keys()],
+      some.map(([query]) => query),
+    ])) {
+      const [query, weight] = some[place - 1]!;
+      raw.get(id)!.push({
+        reason: weight < 1 ? "related" : "term",
+        text: byTerm.get(query)!.text,
+        // A term that does not stand there has a rank of nearly 0.
+        score: rank > 1e-12 ? rank * weight * rarity(counts.get(query)!, records) : 0,
+      });
+    }
+    const shares = new Map(near.map(({ id, share }) => [id, share]));
+    return new Map(
+      found.map(([, score, , , , id]) => [
+        id,
+        partsOfScore(score, shares.get(id) ?? 0, raw.get(id)!),
+      ]),
+    );
   }
 
   async #best(

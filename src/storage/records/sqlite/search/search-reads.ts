@@ -1,11 +1,19 @@
-import { parseQuery, type QueryTerm } from "../../../../model/search-query.js";
-import type { FragmentPart, SearchedField, SearchPage, SearchQuery } from "../../port.js";
+import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
+import type {
+  FragmentPart,
+  ScorePart,
+  SearchedField,
+  SearchPage,
+  SearchQuery,
+} from "../../port.js";
 import {
   CLOSE,
   coverage,
+  EXPLAINED,
   NOTHING,
   OPEN,
   partsOf,
+  partsOfScore,
   RANKED,
   RECORDS_LOOKED_AT,
   UNRANKED,
@@ -91,6 +99,8 @@ interface Match {
   sources: readonly string[];
   /** What no result may hold. */
   excluded: readonly string[];
+  /** What it is made of. */
+  terms: readonly QueryTerm[];
 }
 type Page = Pick<SearchQuery, "kind" | "offset" | "limit">;
 
@@ -167,7 +177,7 @@ export class SearchReads {
             `SELECT id, ark, ? / length(key) FROM record ${where} ORDER BY key, id LIMIT ? ` +
               "OFFSET ?",
           ).all([[...text].length + 0.0, ...values, limit, offset]);
-    return this.#shown(total, total, rows, []);
+    return this.#shown(total, total, rows, [], {});
   }
 
   /**
@@ -176,12 +186,13 @@ export class SearchReads {
   #all(sought: readonly QueryTerm[], excluded: readonly string[], query: SearchQuery): SearchPage {
     const match = (groups: readonly (readonly QueryTerm[])[]): Match => {
       const whole = allOf(groups.map((group) => group.map((term) => this.#match(term))));
-      return { query: whole, sources: [whole], excluded };
+      return { query: whole, sources: [whole], excluded, terms: groups.flat() };
     };
     const exact = this.#page([match(sought.map((term) => [term]))], query);
     if (exact.total > 0) return exact;
     const groups = this.#spellings(sought);
-    return groups === undefined ? exact : this.#page([match(groups)], query);
+    if (groups === undefined) return exact;
+    return { ...this.#page([match(groups)], query), ...this.#corrected(sought, groups) };
   }
 
   #relatedTo(
@@ -197,10 +208,12 @@ export class SearchReads {
         query: anyOf(each),
         sources: each.length === 1 ? each : [whole, ...each],
         excluded,
+        terms,
       };
     };
     const known = sought.length > 0 && this.#count([anyTerm(sought)], query) > 0;
-    const asked = known ? sought : (this.#spellings(sought) ?? []).flat();
+    const groups = known ? undefined : this.#spellings(sought);
+    const asked = known ? sought : (groups ?? []).flat();
     if (asked.length === 0) return this.#pageNear([], near, excluded, query);
     const match = anyTerm(asked);
     const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT });
@@ -210,13 +223,14 @@ export class SearchReads {
         asked.flatMap((term) => term.words),
       )
       .map((word) => ({ words: [word], prefix: false }));
-    return this.#pageNear(
+    const page = this.#pageNear(
       [match, ...(related.length > 0 ? [anyTerm(related)] : [])],
       near,
       excluded,
       query,
       sought.flatMap((term) => term.words),
     );
+    return groups === undefined ? page : { ...page, ...this.#corrected(sought, groups) };
   }
 
   /** For each term those that are spelt like it; `undefined` where nothing else is known. */
@@ -230,10 +244,22 @@ export class SearchReads {
     );
   }
 
+  /** Which words other ones stand for. */
+  #corrected(
+    sought: readonly QueryTerm[],
+    groups: readonly (readonly QueryTerm[])[],
+  ): Pick<SearchPage, "corrected"> {
+    const corrected = sought.flatMap((term, index) => {
+      const [typed, meant] = [term.words[0]!, groups[index]![0]!.words[0]!];
+      return typed === meant ? [] : [{ typed, meant: this.#vocabulary.asWritten(meant) }];
+    });
+    return { corrected };
+  }
+
   /** @param matches the first counts fully, another at {@link RELATED_WEIGHT} */
   #page(matches: readonly Match[], query: SearchQuery): SearchPage {
     const { total, ranked, rows } = this.#best(matches, query);
-    return this.#shown(total, ranked, rows, matches);
+    return this.#shown(total, ranked, rows, matches, query);
   }
 
   #best(matches: readonly Match[], query: Page): { total: number; ranked: number; rows: Found[] } {
@@ -373,7 +399,7 @@ export class SearchReads {
     const ranked = isPart ? places.length : total;
     if (isPart && rows.length < limit && ranked < total)
       rows.push(...this.#rest(matches, query, places, rows.length, ranked));
-    return this.#shown(total, ranked, rows, matches);
+    return this.#shown(total, ranked, rows, matches, query, near);
   }
 
   #union(candidates: readonly number[], nearest: readonly string[], nearSql: string): number[] {
@@ -422,7 +448,10 @@ export class SearchReads {
     ranked: number,
     rows: readonly Found[],
     matches: readonly Match[],
+    { explain = false }: Pick<SearchQuery, "explain">,
+    near: readonly Near[] = [],
   ): SearchPage {
+    const parts = explain ? this.#parts(rows, matches, near) : undefined;
     const shown = anyOf(matches.map(({ query }) => `(${query})`));
     return {
       total,
@@ -431,8 +460,40 @@ export class SearchReads {
         ark,
         score,
         fragments: matches.length === 0 ? {} : this.#fragmentsOf(id, shown),
+        ...(parts === undefined ? {} : { parts: parts.get(id)! }),
       })),
     };
+  }
+
+  #parts(
+    rows: readonly Found[],
+    matches: readonly Match[],
+    near: readonly Near[],
+  ): Map<number, ScorePart[]> {
+    const raw = new Map<number, ScorePart[]>(rows.map(([id]) => [id, []]));
+    const ids = [...raw.keys()];
+    const statement = this.#prepare<[id: number, rank: number]>(
+      `SELECT rowid, ${RANK} FROM search WHERE search MATCH ? AND rowid >= ?
+        AND +rowid IN (SELECT value FROM json_each(?))`,
+    );
+    const terms = matches.flatMap((match, index) =>
+      match.terms.map((term) => ({ term, isRelated: index > 0 })),
+    );
+    for (const { term, isRelated } of ids.length === 0 ? [] : terms.slice(0, EXPLAINED)) {
+      const reason = isRelated ? "related" : "term";
+      for (const [id, rank] of statement.all([
+        this.#match(term),
+        Math.min(...ids),
+        JSON.stringify(ids),
+      ]))
+        raw
+          .get(id)!
+          .push({ reason, text: textOf(term), score: rank * (isRelated ? RELATED_WEIGHT : 1) });
+    }
+    const shares = new Map(near.map(({ id, share }) => [id, share]));
+    return new Map(
+      rows.map(([id, , score]) => [id, partsOfScore(score, shares.get(id) ?? 0, raw.get(id)!)]),
+    );
   }
 
   #fragmentsOf(id: number, match: string): Partial<Record<SearchedField, FragmentPart[]>> {
@@ -445,7 +506,7 @@ export class SearchReads {
     );
   }
 
-  #prepare<R extends Found | [number]>(sql: string): Statement<R> {
+  #prepare<R extends Found | [number] | [number, number]>(sql: string): Statement<R> {
     let statement = this.#prepared.get(sql);
     if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
     return statement as unknown as Statement<R>;

@@ -56,6 +56,14 @@ export class Vocabulary {
     return changed ? groups : undefined;
   }
 
+  /** A word of a record with the same stem. */
+  asWritten(word: string): string {
+    const stem = this.stemmer.stemsOf([word])[0];
+    if (stem === undefined) return word;
+    const words = wordsOf(this.#holder.get([stem])?.[0] ?? "");
+    return words[this.stemmer.stemsOf(words).indexOf(stem)] ?? word;
+  }
+
   #near(stem: string, word: string): string[] {
     const found = new Map<string, { spelling: string; records: number; unavailable: number }>();
     const words = oneLetterOff(word);
