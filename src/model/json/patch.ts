@@ -11,6 +11,8 @@ const VERBS = ["add", "remove", "replace", "move", "copy", "test"] as const;
 interface PatchLimits {
   maxDepth: number;
   maxValues: number;
+  /** Characters of texts and names: a text counts as one value, however long it is. */
+  maxCharacters: number;
 }
 
 /** One operation of a JSON Patch (RFC 6902), with its pointers as their parts. */
@@ -83,7 +85,7 @@ function readOperation(
   const pointer = (name: "path" | "from"): string[] => {
     const text = memberOf(item, name);
     if (text === undefined) return problem(name, "Field required", "missing");
-    if (typeof text !== "string" || !/^(?:\/(?:[^~]|~[01])*)?$/su.test(text))
+    if (typeof text !== "string" || !/^(?:\/|$)/.test(text) || /~(?![01])/.test(text))
       return problem(
         name,
         "Value error, not a JSON pointer (RFC 6901): it is empty or begins with /, and has ~ " +
@@ -136,6 +138,8 @@ class Patched {
   #index = 0;
   /** Values read, copied and shifted so far. */
   #spent = 0;
+  /** Characters copied so far. */
+  #characters = 0;
 
   constructor(document: JsonValue, limits: PatchLimits) {
     this.#top = { document };
@@ -230,6 +234,7 @@ class Patched {
   /** A copy, so that later operations change one of the two; `depth` is where it goes. */
   #copy(value: JsonValue, depth: number): JsonValue {
     this.#spend(1);
+    if (typeof value === "string") this.#spell(value);
     if (value === null || typeof value !== "object") return value;
     if (depth >= this.#limits.maxDepth)
       throw new ValidationError([
@@ -243,8 +248,21 @@ class Patched {
       ]);
     if (Array.isArray(value)) return value.map((item) => this.#copy(item, depth + 1));
     return Object.fromEntries(
-      Object.entries(value).map(([name, member]) => [name, this.#copy(member, depth + 1)]),
+      Object.entries(value).map(([name, member]) => {
+        this.#spell(name);
+        return [name, this.#copy(member, depth + 1)];
+      }),
     );
+  }
+
+  #spell(text: string): void {
+    this.#characters += text.length;
+    if (this.#characters > this.#limits.maxCharacters)
+      throw new ServiceError(
+        "TOO_LARGE",
+        `${this.#place} of the JSON Patch would make the record larger than a body may be ` +
+          "(MAX_BODY_BYTES). Add or copy less.",
+      );
   }
 
   #equal(one: JsonValue, other: JsonValue): boolean {

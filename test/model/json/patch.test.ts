@@ -7,7 +7,7 @@ import {
   readJsonPatch,
 } from "../../../src/model/json/patch.js";
 
-const LIMITS = { maxDepth: 200, maxValues: 20_000 };
+const LIMITS = { maxDepth: 200, maxValues: 20_000, maxCharacters: 2 ** 21 };
 const patched = (document: JsonValue, operations: JsonValue, limits = LIMITS): JsonValue =>
   applyJsonPatch(structuredClone(document), readJsonPatch(operations, limits.maxDepth), limits);
 const code = (work: () => unknown): unknown => {
@@ -188,6 +188,20 @@ describe("a JSON Patch", () => {
       ...Array.from({ length: 40 }, () => ({ op: "copy", from: "/a", path: "/a/-" })),
     ];
     expect(code(() => patched({}, bomb))).toBe("TOO_LARGE");
+  });
+  it("cannot repeat a long text or a long name without end", () => {
+    for (const value of ["x".repeat(2 ** 20), { ["x".repeat(2 ** 20)]: 1 }]) {
+      const bomb = [
+        { op: "add", path: "/a", value },
+        ...Array.from({ length: 900 }, (_, n) => ({ op: "copy", from: "/a", path: `/b${n}` })),
+      ];
+      expect(code(() => patched({}, bomb))).toBe("TOO_LARGE");
+    }
+  });
+  it("may have pointers as long as a body", () => {
+    const path = `/${"x".repeat(2 ** 21)}`;
+    expect(code(() => patched({}, [{ op: "remove", path }]))).toBe("PATCH_CONFLICT");
+    expect(code(() => patched({}, [{ op: "remove", path: `${path}~` }]))).toBe("VALIDATION");
   });
   it("cannot nest without end", () => {
     const deeper = Array.from({ length: 300 }, (_, depth) => ({
