@@ -115,7 +115,7 @@ export class ChangeResolver {
     { filter, afterSequence, first }: Asked,
     context: Context,
   ): Promise<AsyncIterable<RecordChanges>> {
-    const { limit } = checkedPage({ first: first ?? 100 });
+    const { limit } = checkedPage({ first: first ?? 100 }, "first", 1);
     const given = Object.entries(filter ?? {}).filter(([, value]) => value != null);
     return followChanges(context.deps, {
       filter: Object.fromEntries(given),

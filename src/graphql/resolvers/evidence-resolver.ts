@@ -16,6 +16,7 @@ import {
   Root,
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
+import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { evidenceGraph, openEvidence } from "../../services/evidence/evidence-graph.js";
@@ -34,7 +35,7 @@ import type {
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { RecordKindEnum } from "./types/filters.js";
+import { DateTimeRange, RecordKindEnum } from "./types/filters.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -115,13 +116,26 @@ class EvidenceGroup {
   @Field({ description: "Pass it in expand to get them one by one." }) group!: string;
 }
 
+@ArgsType()
+class NodeArguments {
+  @Field(() => [RecordKindEnum], { nullable: true, description: "Only records of these kinds." })
+  kinds?: KindName[] | null;
+  @Field(() => DateTimeRange, {
+    nullable: true,
+    description:
+      "Only records from this time: by dateFinished, dateModified, datePublished or dateCreated, " +
+      "the first that is stated, else by when they were registered.",
+  })
+  date?: DateTimeRange | null;
+}
+
 @ObjectType("EvidenceGraphAnswer", {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
 class EvidenceAnswerType {
   /** Read only on request. */
-  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
+  read!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
   groups!: EvidenceGroup[];
@@ -302,7 +316,7 @@ export class EvidenceResolver {
     return {
       edges: shownEdges(edgesOf(document["@graph"]), context),
       groups,
-      nodes: () =>
+      read: () =>
         nodesOf(
           records.map((node) => node["@id"]),
           context,
@@ -315,6 +329,22 @@ export class EvidenceResolver {
       asOf: document.asOf,
       document,
     };
+  }
+
+  @FieldResolver(() => [RecordNode], {
+    description:
+      "The records of the answer, the nearest first: all, or those of some kinds and times.",
+  })
+  async nodes(
+    @Root() answer: EvidenceAnswerType,
+    @Args(() => NodeArguments) { kinds, date }: NodeArguments,
+  ): Promise<RecordNode[]> {
+    const found = await answer.read();
+    return found.filter(
+      (node) =>
+        (!kinds || (node.stored !== null && kinds.includes(node.stored.kind))) &&
+        (!date || isWithin(timeOf(node), date)),
+    );
   }
 
   @FieldResolver(() => String, { description: "The same in another form." })
@@ -396,6 +426,24 @@ export class EvidenceResolver {
     );
   }
 }
+
+/**
+ * When what a record describes is from, in ms since 1970: the end of a run, else the dates it
+ * states, else its registration.
+ */
+function timeOf({ shown, stored }: RecordNode): number | undefined {
+  for (const name of ["dateFinished", "dateModified", "datePublished", "dateCreated"]) {
+    const stated = shown[name];
+    const instant = typeof stated === "string" ? instantOf(stated.trim()) : undefined;
+    if (instant !== undefined) return instant;
+  }
+  return stored?.createdAt;
+}
+
+const isWithin = (time: number | undefined, { since, before }: DateTimeRange): boolean =>
+  time !== undefined &&
+  (since == null || time >= since.getTime()) &&
+  (before == null || time < before.getTime());
 
 const whole = (request: Asked, limit: number): EvidenceRequest => ({
   ...request,

@@ -57,7 +57,7 @@ class RecordOrderInput {
 }
 
 @InputType({ description: "From one time up to another; each may be left out." })
-class DateTimeRange {
+export class DateTimeRange {
   @Field(() => GraphQLISODateTime, { nullable: true, description: "At this time or later." })
   since?: Date | null;
   @Field(() => GraphQLISODateTime, { nullable: true, description: "Before this time." })

@@ -218,14 +218,15 @@ export interface CheckedPage {
 export function checkedPage(
   { first, after }: Partial<PageArguments>,
   name: "first" | "last" = "first",
+  least = 0,
 ): CheckedPage {
   const limit = first ?? USUAL_PAGE;
-  if (limit < 0)
+  if (limit < least)
     throw invalid(
       ["query", name],
-      "Input should be greater than or equal to 0",
+      `Input should be greater than or equal to ${least}`,
       "greater_than_equal",
-      { ge: 0 },
+      { ge: least },
     );
   if (limit > MOST_PER_PAGE)
     throw invalid(
