@@ -87,7 +87,7 @@ function inputClass(
   return {
     type,
     add: (field, of, about, nullable = true) =>
-      Field((() => of) as never, { nullable, description: about })(type.prototype as object, field),
+      Field((() => of) as never, { nullable, description: about })(type.prototype, field),
   };
 }
 
