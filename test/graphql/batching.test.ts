@@ -33,6 +33,7 @@ async function reads(work: () => Promise<unknown>): Promise<Record<string, numbe
     "find",
     "findMany",
     "list",
+    "select",
     "count",
     "linksFrom",
     "linksTo",
@@ -84,7 +85,7 @@ describe("a page of a hundred records costs as many reads as one of a single rec
       "id owner { name } ... on Dataset { usedBy(first: 5) { nodes { id name owner { id } } " +
         "} derivedFrom(first: 2) { nodes { id } } }",
     );
-    expect(counted).toMatchObject({ list: 1, linksFrom: 2, linksTo: 2 });
+    expect(counted).toMatchObject({ select: 1, linksFrom: 2, linksTo: 2 });
     expect(counted["count"]).toBeUndefined();
     expect(counted["findMany"]).toBeLessThanOrEqual(6);
   });

@@ -133,6 +133,28 @@ describe("records by filter", () => {
     expect(list.nodes).toHaveLength(1);
   });
 
+  it("finds by relation, whichever side states it", async () => {
+    const table = await make("dataset");
+    const run = await make("computation", { usedDataset: table });
+    const other = await make("computation");
+    const result = await make("dataset", { generatedBy: run, usedBy: [other] });
+    expect(await ids({ used: table })).toEqual([run]);
+    expect(await ids({ used: table.replaceAll("-", "") })).toEqual([run]);
+    expect(await ids({ used: result })).toEqual([other]);
+    expect(await ids({ generatedBy: run })).toEqual([result]);
+    expect(await ids({ kind: "COMPUTATION", or: [{ used: table }, { used: result }] })).toEqual([
+      run,
+      other,
+    ]);
+    expect(await ids({ used: "ark:99999/nothing" })).toEqual([]);
+    expect(await ids({ owner: ada.id, keyword: "none", not: { used: table } })).toEqual([]);
+    expect(await ids({ generatedBy: run, not: { used: table } })).toEqual([result]);
+    expect(await refusal({ filter: { used: "a table" } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", "used"],
+    });
+  });
+
   it("gives nodes in the order of their identifiers, with gaps and errors in their places", async () => {
     const [one, two] = [await make("dataset"), await make("software")];
     await server.request("DELETE", `/software/${two}`, { token: ada.token });

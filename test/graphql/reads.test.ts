@@ -46,7 +46,7 @@ describe("the store reads of one query", () => {
     const twenty = await reads(page(20));
     expect(hundred.total).toBe(twenty.total);
     expect(hundred.reads).toEqual({
-      list: 1,
+      select: 1,
       linksFrom: 3,
       linksTo: 3,
       findMany: expect.toSatisfy((count: number) => count <= 5),
@@ -55,10 +55,10 @@ describe("the store reads of one query", () => {
   });
 
   test("for a list include a count only on request", async () => {
-    expect((await reads("{ datasets(first: 1) { nodes { id } } }")).reads).toEqual({ list: 1 });
+    expect((await reads("{ datasets(first: 1) { nodes { id } } }")).reads).toEqual({ select: 1 });
     expect((await reads("{ datasets(first: 1) { totalCount } }")).reads).toEqual({
-      list: 1,
-      count: 1,
+      select: 1,
+      countSelected: 1,
     });
   });
 

@@ -1,5 +1,6 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
+import { PROVENANCE_CONNECTIONS } from "../../model/connections.js";
 import type { KindName } from "../../model/kind.js";
 import type { PublicationStatus, SelectionPage } from "../../storage/records/port.js";
 import type {
@@ -44,6 +45,10 @@ export interface RecordFilterInput {
   owner?: string | null;
   owners?: readonly string[] | null;
   crate?: string | null;
+  used?: string | null;
+  generatedBy?: string | null;
+  partOf?: string | null;
+  format?: readonly string[] | null;
   status?: readonly PublicationStatus[] | null;
   created?: TimeRangeInput | null;
   modified?: TimeRangeInput | null;
@@ -149,6 +154,13 @@ function selectionOf(
 
 const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
 
+/** Filters by a relation to a record, and the connection of that record which leads back. */
+const RELATIONS = [
+  ["used", "usedBy"],
+  ["generatedBy", "generated"],
+  ["partOf", "hasPart"],
+] as const;
+
 /** Reads a filter, and notes all that is wrong with it. */
 class FilterReader {
   readonly #problems: ValidationItem[] = [];
@@ -215,6 +227,14 @@ class FilterReader {
         owners: this.#keys(this.#counted(owners), (index) => [...loc, "owners", index]),
       });
     if (crate != null) parts.push({ crates: this.#arks([crate], () => [...loc, "crate"]) });
+    for (const [field, connection] of RELATIONS) {
+      const id = input[field];
+      if (id == null) continue;
+      const [key] = this.#keys([id], () => [...loc, field]);
+      const { out, in: back } = PROVENANCE_CONNECTIONS[connection]!;
+      if (key !== undefined) parts.push({ linked: { key, out, in: back } });
+    }
+    if (input.format) parts.push({ formats: this.#counted(input.format) });
     if (status) parts.push({ statuses: this.#counted(status) });
     for (const field of ["created", "modified"] as const) {
       const range = input[field];

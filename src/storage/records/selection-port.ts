@@ -7,6 +7,16 @@ export interface TimeRange {
 }
 
 /**
+ * Records that the record of a key links to by a predicate of `out`, or that link to it by one of
+ * `in`: what a connection of the model leads to.
+ */
+export interface LinkedTo {
+  key: string;
+  out: readonly string[];
+  in: readonly string[];
+}
+
+/**
  * Conditions on live records. All that are given must hold; of a list of values any one. A record
  * without the value does not meet the condition, and meets its `not`. An empty `and` or `not: {}`
  * is about every record, an empty `or` and an empty list of values about none.
@@ -26,6 +36,9 @@ export interface RecordFilter {
   owners?: readonly string[];
   /** Stored forms of crates that the records were minted for. */
   crates?: readonly string[];
+  linked?: LinkedTo;
+  /** Media types of the stored content, compared without case. */
+  formats?: readonly string[];
   statuses?: readonly PublicationStatus[];
   created?: TimeRange;
   modified?: TimeRange;

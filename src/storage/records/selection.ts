@@ -1,7 +1,13 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../../errors.js";
-import type { KindName } from "../../model/kind.js";
-import type { RecordFilter, RecordOrder, Selection, TimeRange } from "./selection-port.js";
+import { KIND_NAMES, type KindName } from "../../model/kind.js";
+import type {
+  LinkedTo,
+  RecordFilter,
+  RecordOrder,
+  Selection,
+  TimeRange,
+} from "./selection-port.js";
 import { fold, isStorableText } from "./text.js";
 
 /** A value that both databases can bind; a list is one parameter. */
@@ -17,6 +23,8 @@ export interface Dialect {
   nameStartsWith(folded: string, sql: Sql): string;
   /** A keyword as the database holds it. */
   word(keyword: string): string;
+  /** Conditions on `object_ref AS o` for the stored content of now. */
+  readonly currentContent: string;
 }
 
 /** The parameters of one statement. Text of a caller is never a part of the SQL. */
@@ -52,6 +60,8 @@ export interface Condition {
   sql(sql: Sql): string;
   /** Absent where no index finds its records. */
   field?: ConditionField;
+  /** SELECT of the numbers, as `id`, of all records that may meet it. */
+  ids?(sql: Sql): string;
   /** The field that it is about, where its index does not find the records. */
   reads?: ConditionField;
   /** The values that the field may have. */
@@ -66,6 +76,14 @@ const ALL = "(1 = 1)";
 /** The conditions of a selection, in SQL of one dialect. */
 export function conditionsOf({ filter, without = [] }: Selection, dialect: Dialect): Condition[] {
   return [...flattened(filter, dialect), ...withoutKinds(without, dialect)];
+}
+
+/** The kinds of which all live records are selected; `undefined` where the filter says more. */
+export function wholeKinds({ filter, without = [] }: Selection): KindName[] | undefined {
+  const { kinds = KIND_NAMES, ...more } = filter;
+  return Object.keys(more).length > 0
+    ? undefined
+    : KIND_NAMES.filter((kind) => kinds.includes(kind) && !without.includes(kind));
 }
 
 const withoutKinds = (kinds: readonly KindName[], dialect: Dialect): Condition[] =>
@@ -142,6 +160,16 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
         AND ${dialect.anyOf("k.word", words, sql)})`,
   );
   listed("owner", filter.owners, column("r.owner_key"));
+  const { linked } = filter;
+  if (linked) conditions.push(inNumbers((sql) => linkedIds(linked, dialect, sql)));
+  const formats = filter.formats?.filter(isStorableText).map((format) => format.toLowerCase());
+  if (formats)
+    conditions.push(
+      inNumbers(
+        (sql) => `SELECT o.record AS id FROM object_ref AS o
+          WHERE ${dialect.currentContent} AND ${dialect.anyOf("lower(o.media_type)", formats, sql)}`,
+      ),
+    );
   listed("crate", filter.crates, column("r.crate"));
   listed("status", filter.statuses, column("r.status"));
   for (const field of ["created", "modified"] as const) {
@@ -150,6 +178,21 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
       conditions.push({ field, range, sql: (sql) => inRange(`r.${field}_at`, range, sql) });
   }
   return conditions;
+}
+
+const inNumbers = (ids: (sql: Sql) => string): Condition => ({
+  sql: (sql) => `r.id IN (${ids(sql)})`,
+  ids,
+});
+
+function linkedIds(linked: LinkedTo, dialect: Dialect, sql: Sql): string {
+  if (!isStorableText(linked.key)) return `SELECT id FROM record WHERE ${NONE}`;
+  const key = sql.add(linked.key);
+  return `SELECT l.source AS id FROM link AS l JOIN via AS v ON v.id = l.via
+      WHERE l.target_key = ${key} AND ${dialect.anyOf("v.predicate", linked.in, sql)}
+    UNION SELECT t.id FROM record AS x JOIN link AS l ON l.source = x.id
+      JOIN via AS v ON v.id = l.via JOIN record AS t ON t.key = l.target_key
+      WHERE x.key = ${key} AND ${dialect.anyOf("v.predicate", linked.out, sql)}`;
 }
 
 function inRange(column: string, { since, before }: TimeRange, sql: Sql): string {

@@ -5,8 +5,6 @@ import type { Statistics, StatisticsKey, StatisticsQuery } from "./selection-por
 export interface StatisticsDialect extends Dialect {
   /** The first of a month, `2026-01`, from days since 1970. */
   monthOf(days: string): string;
-  /** Conditions on `object_ref AS o` for the stored content of now. */
-  readonly currentContent: string;
   /**
    * Where the records that meet the conditions are read, as `r`, and their keywords as `g`, where
    * these are a key; with what that needs in the conditions.

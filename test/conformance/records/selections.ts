@@ -8,7 +8,16 @@ import type {
   SelectionQuery,
   StatisticsKey,
 } from "../../../src/storage/records/selection-port.js";
-import { commitOf, create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
+import {
+  commitOf,
+  create,
+  linkTo,
+  OWNER,
+  remove,
+  replace,
+  type Setting,
+  write,
+} from "./fixtures.js";
 
 const T0 = Date.UTC(2026, 2, 1);
 const HOUR = 3_600_000;
@@ -324,6 +333,47 @@ export function selectionsConform({ store }: Setting): void {
         await expect(store().select({ ...asked, after: bad })).rejects.toMatchObject({
           code: "BAD_REQUEST",
         });
+    });
+
+    test("holds the records that are linked, from either side, and those of a format", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const [x, stating, stated, both, other] = ["x", "stating", "stated", "bo-th", "other"].map(
+        ark,
+      ) as [string, string, string, string, string];
+      const used = "evi:usedDataset";
+      const content = (mediaType: string) => ({
+        objects: [
+          { sha256: "c".repeat(64), size: 1, mediaType, name: "x", role: "content" as const },
+        ],
+      });
+      await write(
+        store(),
+        create(stating, { links: [linkTo(x, used), linkTo(x, used)] }, content("text/csv")),
+        create(x, { links: [linkTo(stated, "evi:usedBy"), linkTo(ark("both"), "evi:usedBy")] }),
+        create(stated),
+        create(both, { links: [linkTo(x, used)] }),
+        create(other, { links: [linkTo(x, "evi:other")] }, content("Text/HTML; charset=utf-8")),
+      );
+      const linked = { key: arkKey(x), out: ["evi:usedBy"], in: [used, "evi:used"] };
+      const found = async (filter: RecordFilter, by: RecordOrder["by"] = "created") => {
+        const { items } = await store().select({
+          filter,
+          order: { by, descending: false },
+          limit: 10,
+        });
+        expect(await store().countSelected({ filter })).toBe(items.length);
+        return items.map((record) => record.ark).toSorted();
+      };
+      for (const by of ["created", "modified", "name"] as const) {
+        expect(await found({ linked }, by)).toEqual([both, stated, stating].toSorted());
+        expect(await found({ not: { linked } }, by)).toEqual([other, x].toSorted());
+        expect(await found({ formats: ["TEXT/csv"] }, by)).toEqual([stating]);
+      }
+      expect(await found({ linked: { ...linked, out: [], in: ["evi:used"] } })).toEqual([]);
+      expect(await found({ linked, formats: ["text/csv"] })).toEqual([stating]);
+      expect(await found({ formats: [] })).toEqual([]);
+      await write(store(), remove(stating, 1), remove(x, 1));
+      expect(await found({ linked })).toEqual([both]);
     });
 
     test("is counted by each key, by several, and with the bytes of its content", async () => {

@@ -109,6 +109,26 @@ export class RecordFilter implements RecordFilterInput {
     description: "Crate that the records came with; the crate itself is among them.",
   })
   crate?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Activities that used this record, whichever of the two states it.",
+  })
+  used?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "What this activity generated, whichever of the two states it.",
+  })
+  generatedBy?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Parts of this record, whichever of the two states it.",
+  })
+  partOf?: string | null;
+  @Field(() => [String], {
+    nullable: true,
+    description: "The media type of the stored content is one of these.",
+  })
+  format?: string[] | null;
   @Field(() => [PublicationStatusEnum], {
     nullable: true,
     description: "The publication status is one of these.",

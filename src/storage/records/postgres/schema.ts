@@ -286,9 +286,9 @@ async function version7(session: Session): Promise<void> {
 
 /** Selections by time and by status. */
 const VERSION_8 = `
-CREATE INDEX live_created ON record (created_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_modified ON record (modified_at, id) WHERE deleted_at IS NULL;
-CREATE INDEX live_status ON record (status, id) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_created ON record (created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_modified ON record (modified_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_status ON record (status, id) WHERE deleted_at IS NULL;
 `;
 
 const AFTER = statement<

@@ -35,6 +35,7 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
+import { wholeKinds } from "../selection.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import { exactVector, packVectors } from "../vectors/matrix.js";
@@ -119,8 +120,12 @@ class SqliteRecordStore implements RecordStore {
     isQuick(query)
       ? read(() => this.#selection.select(query))
       : ((await this.#selections.ask({ select: query }, signal)) as SelectionPage);
-  countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> =>
-    (await this.#selections.ask({ count: selection }, signal)) as number;
+  countSelected = async (selection: Selection, signal?: AbortSignal): Promise<number> => {
+    const kinds = wholeKinds(selection);
+    return kinds
+      ? read(() => this.#selection.tally(kinds))
+      : ((await this.#selections.ask({ count: selection }, signal)) as number);
+  };
   statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
   atRevision = async (

@@ -242,9 +242,9 @@ const VERSION_7 = `WITH gone (crate, at) AS ( SELECT crate, deleted_at FROM reco
  * changes pages that the one before it changed too.
  */
 const VERSION_9 = `
-CREATE INDEX live_created ON record (created_at, id, kind) WHERE deleted_at IS NULL;
-CREATE INDEX live_modified ON record (modified_at, id, kind, status) WHERE deleted_at IS NULL;
-CREATE INDEX live_status ON record (status, id, kind) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_created ON record (created_at, id, kind) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_modified ON record (modified_at, id, kind, status) WHERE deleted_at IS NULL;
+CREATE INDEX IF NOT EXISTS live_status ON record (status, id, kind) WHERE deleted_at IS NULL;
 `;
 
 /** Texts that are read together. */

@@ -37,6 +37,7 @@ const DIALECT: Dialect = {
   nameStartsWith: (folded, sql) =>
     `(r.folded >= ${sql.add(folded)} AND r.folded < ${sql.add(folded + LAST_CHARACTER)})`,
   word: wordOf,
+  currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
 };
 
 const LIVE = "r.deleted_at IS NULL";
@@ -132,6 +133,13 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
+  /** The stored counts of whole kinds. */
+  tally(kinds: readonly KindName[]): number {
+    return this.#prepare<[number]>(
+      `SELECT coalesce(sum(live), 0) FROM tally WHERE kind IN (SELECT value FROM json_each(?))`,
+    ).get([textArray(kinds)])![0];
+  }
+
   count(selection: Selection): number {
     const conditions = conditionsOf(selection, DIALECT);
     return this.#connection.transaction(() => {
@@ -152,7 +160,6 @@ export class SelectionReads {
       const { text, sql } = statisticsSql(query, {
         ...DIALECT,
         monthOf: (days) => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`,
-        currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
         from: (conditions, keys, main) => {
           const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
           return best && best.count < SPARSE
@@ -214,7 +221,7 @@ export class SelectionReads {
       // Such records are met at once, from the end of the range that is open.
       const open = order.descending !== backward ? "before" : "since";
       if (sole.range && sole.range[open] === undefined) return ALL_RECORDS;
-      if (plan) return plan;
+      if (plan && !sole.ids) return plan;
     }
     const best = this.#sparsest(conditions);
     if (best && best.count < SPARSE) return best.plan;
@@ -228,7 +235,9 @@ export class SelectionReads {
   /** The condition that the fewest records meet, of those that an index answers. */
   #sparsest(conditions: readonly Condition[]): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
-    for (const condition of conditions.filter(({ field }) => field).slice(0, MOST_COUNTED)) {
+    for (const condition of conditions
+      .flatMap((each) => (planFor(each) ? each : []))
+      .slice(0, MOST_COUNTED)) {
       const plan = planFor(condition);
       if (!plan || best?.count === 0) continue;
       const sql = new Sql(DIALECT);
@@ -277,7 +286,14 @@ export class SelectionReads {
   }
 }
 
-function planFor({ field, values = [] }: Condition): Plan | undefined {
+function planFor({ field, values = [], ids }: Condition): Plan | undefined {
+  if (ids)
+    return {
+      ...ALL_RECORDS,
+      from: (sql) => `(SELECT DISTINCT id FROM (${ids(sql)})) AS d CROSS JOIN record AS r
+        ON r.id = d.id`,
+      natural: false,
+    };
   const single = values.length === 1;
   switch (field) {
     case undefined:

@@ -6,7 +6,15 @@ import type {
   Statistics,
   StatisticsQuery,
 } from "../../selection-port.js";
-import { beyond, conditionsOf, type Dialect, joined, Positions, Sql } from "../../selection.js";
+import {
+  beyond,
+  conditionsOf,
+  type Dialect,
+  joined,
+  Positions,
+  Sql,
+  wholeKinds,
+} from "../../selection.js";
 import { statisticsOf, type StatisticsRow, statisticsSql } from "../../statistics.js";
 import { shortWord, sortedName, wordOf } from "../../text.js";
 import { type Database, statement } from "../statement.js";
@@ -29,9 +37,14 @@ const DIALECT: Dialect = {
       AND r.sorted < ${sql.add(sortedName(folded) + LAST_CHARACTER)}
       AND starts_with(r.folded, ${sql.add(folded)}))`,
   word: (keyword) => shortWord(wordOf(keyword)),
+  currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
 };
 
 const LIVE = "r.deleted_at IS NULL";
+
+const TALLY = statement<[number]>(
+  "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
+);
 
 type Selected = [...RecordRow, rows: number, id: number, modified: number, sorted: string];
 
@@ -84,7 +97,10 @@ export class SelectionReads {
     };
   }
 
+  /** Stored for whole kinds; counted for other filters. */
   async count(selection: Selection): Promise<number> {
+    const kinds = wholeKinds(selection);
+    if (kinds) return (await this.#database.query(TALLY, [kinds]))[0]![0];
     const sql = new Sql(DIALECT);
     const where = [LIVE, ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql))];
     const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
@@ -99,7 +115,6 @@ export class SelectionReads {
     const { text, sql } = statisticsSql(query, {
       ...DIALECT,
       monthOf: (days) => `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`,
-      currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
       from: (_conditions, keys) => ({
         from: keys.includes("keyword")
           ? "record AS r JOIN keyword AS g ON g.record = r.id"
