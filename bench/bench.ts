@@ -26,6 +26,8 @@ export interface Surroundings {
   sizes: Sizes;
   stores: FilledStores;
   load: LoadGenerator;
+  /** Folder of public crates, which are not part of the project; it may be missing. */
+  crates: string;
   /** Makes a temporary folder that is removed at the end of the run. */
   folder(): Promise<string>;
   say(line: string): void;

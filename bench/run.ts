@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir, totalmem } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { packageRoot } from "../src/package-root.js";
 import { isMet, type Bench } from "./bench.js";
 import { asJson, table, type Results } from "./report.js";
 import { readSizes, SIZES } from "./sizes.js";
@@ -27,11 +28,12 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   resolve: async () => (await import("./resolve.js")).resolve,
   lists: async () => (await import("./lists.js")).lists,
   graphql: async () => (await import("./graphql.js")).graphql,
+  search: async () => (await import("./search.js")).search,
   sparql: async () => (await import("./sparql.js")).sparql,
 };
 
 const HELP = `npm run bench -- [name…] [--quick] [--set size=number]… [--dir folder] [--json file]
-                 [--check]
+                 [--crates folder] [--check]
   names  ${Object.keys(BENCHES).join(", ")};
          all without one
   sizes  ${Object.entries(SIZES)
@@ -47,6 +49,7 @@ async function main(): Promise<void> {
       set: { type: "string", multiple: true, default: [] },
       dir: { type: "string", default: tmpdir() },
       json: { type: "string" },
+      crates: { type: "string", default: join(packageRoot, "../shared/data/crates") },
       check: { type: "boolean", default: false },
       help: { type: "boolean", default: false },
     },
@@ -77,7 +80,14 @@ async function main(): Promise<void> {
       const before = ticks();
       say(`${name} …`);
       const bench = await BENCHES[name]!();
-      results[name] = await bench({ sizes, stores, load, folder, say: (line) => say(`  ${line}`) });
+      results[name] = await bench({
+        sizes,
+        stores,
+        load,
+        crates: options.crates,
+        folder,
+        say: (line) => say(`  ${line}`),
+      });
       const share = stolenShare(before, ticks());
       if (share !== undefined) stolen[name] = share;
       const took = `${name} took ${((performance.now() - began) / 1000).toFixed(0)} s`;

@@ -1,11 +1,5 @@
 import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
-import type {
-  FragmentPart,
-  ScorePart,
-  SearchedField,
-  SearchPage,
-  SearchQuery,
-} from "../../port.js";
+import type { ScorePart, SearchedField, SearchHit, SearchPage, SearchQuery } from "../../port.js";
 import {
   CLOSE,
   coverage,
@@ -129,8 +123,9 @@ export class SearchReads {
       ([field, column]) =>
         `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${SHOWN[field]})`,
     );
-    this.#fragments = connection.prepare<[string, string, string]>(
-      `SELECT ${marked.join(", ")} FROM search WHERE search MATCH ? AND rowid = ?`,
+    this.#fragments = connection.prepare<[id: number, string, string, string]>(
+      `SELECT rowid, ${marked.join(", ")} FROM search WHERE search MATCH ? AND rowid >= ?
+        AND rowid <= ? AND +rowid IN (SELECT value FROM json_each(?))`,
     );
   }
 
@@ -452,14 +447,17 @@ export class SearchReads {
     near: readonly Near[] = [],
   ): SearchPage {
     const parts = explain ? this.#parts(rows, matches, near) : undefined;
-    const shown = anyOf(matches.map(({ query }) => `(${query})`));
+    const fragments = this.#fragmentsOf(
+      rows.map(([id]) => id),
+      anyOf(matches.map(({ query }) => `(${query})`)),
+    );
     return {
       total,
       ranked,
       hits: rows.map(([id, ark, score]) => ({
         ark,
         score,
-        fragments: matches.length === 0 ? {} : this.#fragmentsOf(id, shown),
+        fragments: fragments.get(id) ?? {},
         ...(parts === undefined ? {} : { parts: parts.get(id)! }),
       })),
     };
@@ -496,13 +494,25 @@ export class SearchReads {
     );
   }
 
-  #fragmentsOf(id: number, match: string): Partial<Record<SearchedField, FragmentPart[]>> {
-    const row = this.#fragments.get([match, id]);
-    return Object.fromEntries(
-      COLUMNS.flatMap(([field], index) => {
-        const parts = partsOf(row?.[index] ?? "");
-        return parts ? [[field, parts]] : [];
-      }),
+  /** In one walk over the index: one for each hit reads long lists of records again and again. */
+  #fragmentsOf(ids: readonly number[], match: string): Map<number, SearchHit["fragments"]> {
+    if (ids.length === 0 || match === "") return new Map();
+    const rows = this.#fragments.all([
+      match,
+      Math.min(...ids),
+      Math.max(...ids),
+      JSON.stringify(ids),
+    ]);
+    return new Map(
+      rows.map(([id, ...marked]) => [
+        id,
+        Object.fromEntries(
+          COLUMNS.flatMap(([field], index) => {
+            const parts = partsOf(marked[index] ?? "");
+            return parts ? [[field, parts]] : [];
+          }),
+        ),
+      ]),
     );
   }
 
