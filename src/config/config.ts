@@ -625,7 +625,12 @@ export const SETTINGS = {
   GRAPHQL_MAX_COST: setting(
     whole(100, 10_000_000),
     50_000,
-    "Most records a GraphQL document may ask for; page sizes multiply.",
+    "Most records a GraphQL document may ask for; page sizes multiply, as far as there are records.",
+  ),
+  GRAPHQL_ANONYMOUS_TIME: setting(
+    duration,
+    10_000,
+    "A GraphQL operation without a token that reads longer than this ends with QUERY_TIMEOUT.",
   ),
   GRAPHQL_MAX_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),

@@ -80,13 +80,29 @@ interface Known {
   byVariable: boolean;
   costs: Map<string | null, number>;
 }
-/** A document that may be executed, or why not. */
-type Checked = { document: DocumentNode } | { errors: readonly GraphQLError[] };
+/** What an operation costs: the records that it asks for at most. */
+export interface Price {
+  requested: number;
+  /** GRAPHQL_MAX_COST. */
+  limit: number;
+}
+/** A document that may be executed, or why not; without a price where no operation is chosen. */
+type Checked = { document: DocumentNode; price?: Price } | { errors: readonly GraphQLError[] };
+
+/** ms after which known totals are read again. */
+const TOTALS_AGE = 5_000;
 
 function withCode(error: GraphQLError, code: GraphqlCode): GraphQLError {
   error.extensions["code"] = code;
   return error;
 }
+
+const tooCostly = ({ requested, limit }: Price): GraphQLError =>
+  new GraphQLError(
+    `The operation requests up to ${requested} records; the limit is ${limit} ` +
+      "(GRAPHQL_MAX_COST). Page sizes multiply: request smaller pages with first.",
+    { extensions: { code: "QUERY_TOO_COSTLY", cost: { requested, limit } } },
+  );
 
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 
@@ -98,6 +114,9 @@ export class Documents {
   readonly #known = new Map<string, Known>();
   readonly #byHash = new Map<string, DocumentNode>();
   readonly #persisted: PersistedDocuments;
+  readonly #readTotals: () => Promise<ReadonlyMap<string, number>>;
+  #totals: Promise<ReadonlyMap<string, number>> | undefined;
+  #totalsAt = Number.NEGATIVE_INFINITY;
   readonly #schema: GraphQLSchema;
   readonly #config: Pick<
     Config,
@@ -109,6 +128,7 @@ export class Documents {
     | "MAX_JSON_DEPTH"
   >;
 
+  /** @param readTotals how many records there are, by the name of the type that lists them */
   constructor(
     schema: GraphQLSchema,
     config: Pick<
@@ -120,9 +140,11 @@ export class Documents {
       | "GRAPHQL_TRUSTED_DOCUMENTS"
       | "MAX_JSON_DEPTH"
     >,
+    readTotals: () => Promise<ReadonlyMap<string, number>>,
   ) {
     this.#schema = schema;
     this.#config = config;
+    this.#readTotals = readTotals;
     this.#persisted = new PersistedDocuments(config.GRAPHQL_TRUSTED_DOCUMENTS);
   }
 
@@ -136,12 +158,15 @@ export class Documents {
     this.#persisted.store(query, extensions);
   }
 
-  /** Never throws; the execution reports an operation that does not exist. */
-  check(
+  /**
+   * The execution reports an operation that does not exist.
+   * @throws ServiceError `STORE_UNAVAILABLE`, for a document that may be too costly
+   */
+  async check(
     query: string,
     operationName: string | null | undefined,
     variables: Readonly<Record<string, unknown>> | null | undefined,
-  ): Checked {
+  ): Promise<Checked> {
     let known = this.#known.get(query);
     if (!known) {
       const read = this.#read(query);
@@ -153,8 +178,10 @@ export class Documents {
       };
       if (query.length <= LONGEST_KEPT) this.#keep(query, known);
     }
-    const tooCostly = this.#overCost(known, operationName ?? null, variables ?? {});
-    return tooCostly ? { errors: [tooCostly] } : { document: known.document };
+    const { document } = known;
+    const price = await this.#priceOf(known, operationName ?? null, variables ?? {});
+    if (!price) return { document };
+    return price.requested > price.limit ? { errors: [tooCostly(price)] } : { document, price };
   }
 
   /**
@@ -234,25 +261,34 @@ export class Documents {
     return errors.length > 0 ? { errors } : { document };
   }
 
-  #overCost(
+  async #priceOf(
     { document, byVariable, costs }: Known,
     operationName: string | null,
     variables: Readonly<Record<string, unknown>>,
-  ): GraphQLError | undefined {
-    let cost = byVariable ? undefined : costs.get(operationName);
-    if (cost === undefined) {
-      const operation = getOperationAST(document, operationName);
-      if (!operation) return undefined;
-      cost = costOf(this.#schema, document, operation, variables);
-      costs.set(operationName, cost);
+  ): Promise<Price | undefined> {
+    const limit = this.#config.GRAPHQL_MAX_COST;
+    const operation = getOperationAST(document, operationName);
+    if (!operation) return undefined;
+    let requested = byVariable ? undefined : costs.get(operationName);
+    if (requested === undefined) {
+      requested = costOf(this.#schema, document, operation, variables);
+      costs.set(operationName, requested);
     }
-    const most = this.#config.GRAPHQL_MAX_COST;
-    if (cost <= most) return undefined;
-    return new GraphQLError(
-      `The operation requests up to ${cost} records; the limit is ${most} ` +
-        "(GRAPHQL_MAX_COST). Page sizes multiply: request smaller pages with first.",
-      { extensions: { code: "QUERY_TOO_COSTLY" } },
-    );
+    // Few documents need to know what is there.
+    if (requested > limit)
+      requested = costOf(this.#schema, document, operation, variables, await this.#totalsNow());
+    return { requested, limit };
+  }
+
+  /** How many records there are, read again after a while. */
+  #totalsNow(): Promise<ReadonlyMap<string, number>> {
+    const now = performance.now();
+    if (!this.#totals || now - this.#totalsAt > TOTALS_AGE) {
+      this.#totalsAt = now;
+      this.#totals = this.#readTotals();
+      this.#totals.catch(() => (this.#totals = undefined));
+    }
+    return this.#totals;
   }
 
   #keep(query: string, known: Known): void {

@@ -17,7 +17,7 @@ import { ServiceError } from "../errors.js";
 import { type ClientAddress, requestIdOf } from "../http/client.js";
 import { NOT_STORED, SAFE_HEADERS } from "../http/reply.js";
 import type { Log } from "../services/log.js";
-import type { Documents } from "./documents.js";
+import type { Documents, Price } from "./documents.js";
 import { cutErrors, formatError } from "./http.js";
 import type { Context } from "./resolvers/context.js";
 
@@ -51,14 +51,17 @@ interface StreamedOperation {
   extensions?: unknown;
 }
 
+/** An operation, ready for execution, and its price. */
+type Prepared = Omit<ExecutionArgs, "contextValue"> & { price?: Price };
+
 /**
  * An operation within the limits, ready for execution, or the reason why it is refused. Writes go
  * over HTTP, whose bodies are parsed strictly.
  */
-export function prepared(
+export async function prepared(
   { schema, documents }: Streaming,
   { query: sent, operationName, variables, extensions }: StreamedOperation,
-): Omit<ExecutionArgs, "contextValue"> | readonly GraphQLError[] {
+): Promise<Prepared | readonly GraphQLError[]> {
   const refused = (message: string) => [new GraphQLError(message)];
   if (sent != null && typeof sent !== "string") return refused("query must be a string.");
   const found = documents.find(sent ?? undefined, extensions);
@@ -69,7 +72,7 @@ export function prepared(
     return refused("operationName must be a string.");
   if (variables != null && (typeof variables !== "object" || Array.isArray(variables)))
     return refused("variables must be an object.");
-  const checked = documents.check(query, operationName, variables as Record<string, unknown>);
+  const checked = await documents.check(query, operationName, variables as Record<string, unknown>);
   if ("errors" in checked) return checked.errors;
   documents.persist(query, extensions);
   const operation = getOperationAST(checked.document, operationName);
@@ -91,6 +94,7 @@ export function prepared(
   );
   if (misfit) return [misfit];
   return {
+    ...(checked.price ? { price: checked.price } : {}),
     schema,
     document: checked.document,
     operationName: operationName ?? null,
@@ -103,8 +107,10 @@ export function formatted(
   result: ExecutionResult,
   log: Log,
   request: string,
-): { data?: unknown; errors?: GraphQLFormattedError[] } {
-  const { errors: all, ...rest } = result;
+  price?: Price,
+): { data?: unknown; errors?: GraphQLFormattedError[]; extensions?: object } {
+  const { errors: all, ...answered } = result;
+  const rest = price ? { ...answered, extensions: { cost: price } } : answered;
   const errors = all && [...all];
   if (errors) cutErrors(errors);
   return errors
@@ -132,14 +138,17 @@ interface EventStreamTransport {
 export function eventStreamTransport(streaming: Streaming): EventStreamTransport {
   const open = new Set<ServerResponse>();
   const gates = new WeakMap<IncomingMessage, Gate>();
+  const prices = new WeakMap<IncomingMessage, Price>();
   const handler = createHandler<IncomingMessage, undefined, Context & Record<PropertyKey, unknown>>(
     {
       // Without a stream token the stream is the answer to this request, and the server stores
       // nothing.
       authenticate: () => null,
       async onSubscribe({ raw }, params: RequestParams) {
-        const args = prepared(streaming, params);
-        if (!("document" in args)) return once({ errors: args });
+        const found = await prepared(streaming, params);
+        if (!("document" in found)) return once({ errors: found });
+        const { price, ...args } = found;
+        if (price) prices.set(raw, price);
         return {
           ...args,
           contextValue: await streaming.contextFor(
@@ -155,7 +164,13 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
       // one is not asked for before the client has accepted the one before.
       async onNext(_context, { raw }, result) {
         await gates.get(raw)?.enter();
-        return formatted(result as ExecutionResult, streaming.log, requestIdOf(raw)) as object;
+        const { log } = streaming;
+        return formatted(
+          result as ExecutionResult,
+          log,
+          requestIdOf(raw),
+          prices.get(raw),
+        ) as object;
       },
     },
   );

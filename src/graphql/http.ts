@@ -14,7 +14,7 @@ import { LEAST_BYTES, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { apolloCode, forGraphql, isGraphqlCode, isOurs } from "./codes.js";
-import type { Documents } from "./documents.js";
+import type { Documents, Price } from "./documents.js";
 import type { Context } from "./resolvers/context.js";
 
 /** Why variables do not fit, without their values: one of them may be a password. */
@@ -63,13 +63,17 @@ function coded(
   if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
     const variable = COERCION.exec(formatted.message);
     if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
-    const { code = formatted.extensions?.["code"], detail } = cause.extensions;
+    const { code = formatted.extensions?.["code"], detail, cost } = cause.extensions;
     return {
       message: cutMessage(formatted.message),
       ...place,
       extensions:
         isOurs(code) || isGraphqlCode(code)
-          ? { code, ...(detail === undefined ? {} : { detail }) }
+          ? {
+              code,
+              ...(detail === undefined ? {} : { detail }),
+              ...(cost === undefined ? {} : { cost }),
+            }
           : { code: "BAD_REQUEST" },
     };
   }
@@ -202,8 +206,16 @@ export class HttpTransport {
   readonly #server: ApolloServer<Context>;
   readonly #documents: Documents;
   readonly #log: Log;
+  readonly #prices: WeakMap<object, Price>;
 
-  constructor(server: ApolloServer<Context>, documents: Documents, log: Log) {
+  /** @param prices where the price of each operation is put, by the loaders of its context */
+  constructor(
+    server: ApolloServer<Context>,
+    documents: Documents,
+    log: Log,
+    prices: WeakMap<object, Price>,
+  ) {
+    this.#prices = prices;
     this.#server = server;
     this.#documents = documents;
     this.#log = log;
@@ -224,8 +236,9 @@ export class HttpTransport {
       if ("error" in found) return this.refuse(req, res, [found.error]);
       const { query } = found;
       if (query !== undefined) {
-        const checked = this.#documents.check(query, operationName, variables);
+        const checked = await this.#documents.check(query, operationName, variables);
         if ("errors" in checked) return this.refuse(req, res, checked.errors);
+        if (checked.price) this.#prices.set(context.loaders, checked.price);
         this.#documents.persist(query, extensions);
         if (
           getOperationAST(checked.document, operationName)?.operation ===

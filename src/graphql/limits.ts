@@ -264,12 +264,15 @@ type Variables = Readonly<Record<string, unknown>>;
 /**
  * How many records an operation asks for at most: page sizes multiply. Fragments count at each
  * place where they are spread. The document must be valid.
+ * @param totals how many records there are, by the name of the type that lists them; a page has no
+ * more
  */
 export function costOf(
   schema: GraphQLSchema,
   document: DocumentNode,
   operation: OperationDefinitionNode,
   sent: Variables,
+  totals: ReadonlyMap<string, number> = new Map(),
 ): number {
   const variables = { ...defaultsOf(operation), ...sent };
   const root = schema.getRootType(operation.operation)!;
@@ -311,7 +314,10 @@ export function costOf(
     const below =
       node.selectionSet && isCompositeType(inner) ? costOfSet(node.selectionSet, inner) : 0;
     const page = pageOf(field, node, variables, type === root);
-    if (page !== undefined) return page * Math.max(1, below);
+    if (page !== undefined) {
+      const there = totals.get(inner.name) ?? Infinity;
+      return Math.max(1, Math.min(page, there)) * Math.max(1, below);
+    }
     const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
     return below + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };

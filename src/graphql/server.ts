@@ -10,10 +10,12 @@ import { ServiceError } from "../errors.js";
 import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import type { JsonValue } from "../model/field.js";
+import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
-import { Documents } from "./documents.js";
+import { totalsByKind } from "../services/records/totals.js";
+import { Documents, type Price } from "./documents.js";
 import { eventStreamTransport, type Streaming } from "./event-stream.js";
 import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
 import { type Context, contextOf } from "./resolvers/context.js";
@@ -48,7 +50,8 @@ export async function openGraphql(
 ): Promise<GraphqlInterface> {
   const { config, log } = deps;
   const schema = await graphqlSchema();
-  const documents = new Documents(schema, config);
+  const documents = new Documents(schema, config, () => totalsByType(deps));
+  const prices = new WeakMap<object, Price>();
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
@@ -76,6 +79,7 @@ export async function openGraphql(
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginCacheControlDisabled(),
       legacyStatuses,
+      showPrices(prices),
       namesOfRequests(requests),
     ],
     formatError: (formatted, error) =>
@@ -96,7 +100,7 @@ export async function openGraphql(
     addressOf,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
-  const http = new HttpTransport(apollo, documents, log);
+  const http = new HttpTransport(apollo, documents, log, prices);
   const events = eventStreamTransport(streaming);
   const sockets = webSocketTransport(streaming, {
     maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
@@ -150,6 +154,27 @@ export async function openGraphql(
     stop: () => apollo.stop(),
   };
 }
+
+/** Records that a page of each list can have: those of its kind; links lead to any kind. */
+async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
+  const totals = await totalsByKind(deps);
+  const byType = new Map(
+    [...totals].map(([kind, total]) => [`${KINDS[kind].typeName}Connection`, total]),
+  );
+  const all = [...totals.values()].reduce((sum, total) => sum + total, 0);
+  return byType.set("RecordConnection", all);
+}
+
+/** Shows clients the price of their operation. Apollo copies the context, not its loaders. */
+const showPrices = (prices: WeakMap<object, Price>): ApolloServerPlugin<Context> => ({
+  requestDidStart: async () => ({
+    willSendResponse: async ({ contextValue, response: { body } }) => {
+      const cost = prices.get(contextValue.loaders);
+      if (cost && body.kind === "single")
+        body.singleResult.extensions = { ...body.singleResult.extensions, cost };
+    },
+  }),
+});
 
 /**
  * Maps each error to the name of its request: the error formatter has no other access to the

@@ -6,6 +6,7 @@ import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { ServiceError } from "../errors.js";
 import { countValues } from "../model/json/bounded-json.js";
 import { requestIdOf } from "../http/client.js";
+import type { Price } from "./documents.js";
 import { asGraphQLError, formatError } from "./http.js";
 import { formatted, prepared, SLOW_FAREWELL, type Streaming, tooSlow } from "./event-stream.js";
 
@@ -44,6 +45,8 @@ export function webSocketTransport(
   options: { maxPayload: number; maxValues: number; maxSubscriptions: number },
 ): WebSocketTransport {
   const { log } = streaming;
+  /** By context of the operation. */
+  const prices = new WeakMap<object, Price>();
   const authorizationOf = (
     params: Readonly<Record<string, unknown>> | undefined,
     { request }: Extra,
@@ -70,22 +73,27 @@ export function webSocketTransport(
             `A connection has at most ${maxSubscriptions} operations open at a time ` +
               "(GRAPHQL_MAX_SUBSCRIPTIONS).",
           );
-        const args = prepared(streaming, payload);
-        if (!("document" in args)) return args;
-        return {
-          ...args,
-          contextValue: await streaming.contextFor(
-            authorizationOf(connectionParams, extra),
-            streaming.addressOf(extra.request),
-            nameOf(extra, id),
-          ),
-        };
+        const found = await prepared(streaming, payload);
+        if (!("document" in found)) return found;
+        const { price, ...args } = found;
+        const contextValue = await streaming.contextFor(
+          authorizationOf(connectionParams, extra),
+          streaming.addressOf(extra.request),
+          nameOf(extra, id),
+        );
+        if (price) prices.set(contextValue, price);
+        return { ...args, contextValue };
       } catch (error) {
         return [asGraphQLError(error)];
       }
     },
-    onNext: ({ extra }, id, _payload, _args, result) =>
-      formatted(result as ExecutionResult, log, nameOf(extra, id)) as never,
+    onNext: ({ extra }, id, _payload, { contextValue }, result) =>
+      formatted(
+        result as ExecutionResult,
+        log,
+        nameOf(extra, id),
+        prices.get(contextValue as object),
+      ) as never,
     onError: ({ extra }, id, _payload, errors) =>
       errors.map((error) => formatError(error.toJSON(), error, log, nameOf(extra, id))),
   });

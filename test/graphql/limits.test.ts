@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import { provenance } from "../support/provenance-world.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -7,6 +8,7 @@ let ada: Person;
 beforeAll(async () => {
   server = await startServer({ GRAPHQL_MAX_DEPTH: "8", GRAPHQL_MAX_COST: "20000" });
   ada = await server.person("ada");
+  await provenance(server.deps.records, ada.id, 150);
 });
 afterAll(() => server.stop());
 const refused = async (query: string, variables = {}) => {
@@ -101,7 +103,10 @@ describe("the GraphQL endpoint", () => {
     );
   it("answers GET queries, which change nothing and carry no cookies, and no mutations", async () => {
     const query = (text: string) => `/graphql?query=${encodeURIComponent(text)}`;
-    expect((await send("GET", query("{ me { id } }"))).body).toEqual({ data: { me: null } });
+    expect((await send("GET", query("{ me { id } }"))).body).toEqual({
+      data: { me: null },
+      extensions: { cost: expect.anything() },
+    });
     const head = await send("HEAD", query("{ me { id } }"));
     expect([head.status, head.text]).toEqual([200, ""]);
     const mutation = await send("GET", query(`mutation { deleteRecord(id: "x") { id } }`), {

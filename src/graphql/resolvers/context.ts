@@ -46,6 +46,7 @@ class Loaders {
   #held = 0;
   #pages: Promise<unknown> = Promise.resolve();
   #begun = 0;
+  #since = 0;
 
   readonly #deps: Deps;
   readonly #caller: Caller | null;
@@ -108,11 +109,12 @@ class Loaders {
    * Queues reads so that each runs in its own turn of the event loop: a document of a few kilobytes
    * may ask for a hundred pages, and reading them blocks the thread that serves other requests as
    * well. Pages that will not be answered are not read.
-   * @throws ServiceError `QUERY_TOO_COSTLY` when the answer has reached its limit; `BAD_REQUEST`
-   * when nobody waits for it
+   * @throws ServiceError `QUERY_TOO_COSTLY` when the answer has reached its limit; `QUERY_TIMEOUT`
+   * when it took too long for a caller without token; `BAD_REQUEST` when nobody waits for it
    */
   queued<R>(read: () => Promise<R>): Promise<R> {
     const isFirst = this.#begun++ === 0;
+    if (isFirst) this.#since = performance.now();
     const result = this.#pages
       .then(() => (isFirst ? undefined : nextEventLoopTurn()))
       .then(() => {
@@ -122,10 +124,21 @@ class Loaders {
             "The request was abandoned before it was answered.",
           );
         if (this.#held > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
+        this.#assertInTime();
         return read();
       });
     this.#pages = result.catch(() => undefined);
     return result;
+  }
+
+  #assertInTime(): void {
+    const { GRAPHQL_ANONYMOUS_TIME: most } = this.#deps.config;
+    if (this.#caller || performance.now() - this.#since <= most) return;
+    throw new ServiceError(
+      "QUERY_TIMEOUT",
+      `The operation took longer than ${most / 1000} s, which is the limit without a token ` +
+        "(GRAPHQL_ANONYMOUS_TIME). Ask for smaller pages with first, or send a token.",
+    );
   }
 
   #tooMuch(): ServiceError {

@@ -1,0 +1,97 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import { provenance } from "../support/provenance-world.js";
+import type { Json, User } from "../support/registry-client.js";
+
+let registry: LiveRegistry;
+let ada: User;
+beforeAll(async () => {
+  registry = await LiveRegistry.start();
+  ada = await registry.user();
+  await provenance(registry.deps.records, ada.ark, 40);
+});
+afterAll(() => registry?.stop());
+
+/** Four levels of lists, each with its default page. */
+const FOUR =
+  "{ computations { nodes { usedDataset { nodes { ... on Dataset { generatedBy { nodes { ... on " +
+  "Computation { usedDataset { nodes { id } } } } } } } } } } }";
+
+describe("the price of an operation", () => {
+  test("is in the answer, over every transport", async () => {
+    const query = "{ datasets(first: 5) { nodes { owner { id } } } }";
+    const extensions = { cost: { requested: 10, limit: 50_000 } };
+    expect((await registry.graphql(query)).body).toMatchObject({ extensions });
+    const client = webSocketClient(registry.url);
+    expect((await client.iterate({ query }).next()).value).toMatchObject({ extensions });
+    await client.dispose();
+    const response = await fetch(`${registry.url}/graphql/stream`, {
+      method: "POST",
+      body: JSON.stringify({ query }),
+      headers: { "Content-Type": "application/json", Accept: "text/event-stream" },
+    });
+    expect((await eventsOf(response))[0]!.data).toMatchObject({ extensions });
+  });
+
+  test("counts what is there: four levels with their defaults pass on a small registry", async () => {
+    const { body } = await registry.graphql(FOUR);
+    expect(body["errors"]).toBeUndefined();
+    const { requested, limit } = body["extensions"].cost as { requested: number; limit: number };
+    // A hundred computations times ten links on three levels would be 100,000.
+    expect(requested).toBeLessThanOrEqual(limit);
+  });
+
+  test("is named where it is too high", async () => {
+    const { body } = await registry.graphql(FOUR.replaceAll("{ nodes", "(first: 1000) { nodes"));
+    expect(body).toMatchObject({
+      errors: [
+        {
+          extensions: {
+            code: "QUERY_TOO_COSTLY",
+            cost: { requested: expect.any(Number), limit: 50_000 },
+          },
+        },
+      ],
+    });
+  });
+});
+
+describe("an operation without a token", () => {
+  test("ends in time, with what it has read so far", async () => {
+    const strict = await LiveRegistry.start({ GRAPHQL_ANONYMOUS_TIME: "1ms" });
+    try {
+      const user = await strict.user();
+      await provenance(strict.deps.records, user.ark, 30);
+      const { body } = await strict.graphql(FOUR);
+      expect((body["errors"] as Json[])[0]).toMatchObject({
+        message: expect.stringContaining("GRAPHQL_ANONYMOUS_TIME"),
+        extensions: { code: "QUERY_TIMEOUT" },
+      });
+      expect((await strict.graphql(FOUR, {}, user.token)).body["errors"]).toBeUndefined();
+    } finally {
+      await strict.stop();
+    }
+  });
+
+  test("leaves time for others while it runs", async () => {
+    const large = await LiveRegistry.start();
+    try {
+      const user = await large.user();
+      await provenance(large.deps.records, user.ark, 1_000);
+      const query =
+        "{ computations(first: 400) { nodes { name usedDataset { nodes { name ... on Dataset { " +
+        "usedBy { nodes { name types keywords } } } } } } } }";
+      const delay = monitorEventLoopDelay({ resolution: 1 });
+      delay.enable();
+      const { body } = await large.graphql(query);
+      delay.disable();
+      expect(body["errors"]).toBeUndefined();
+
+      expect(delay.max / 1e6).toBeLessThan(1_000);
+    } finally {
+      await large.stop();
+    }
+  });
+});
