@@ -38,7 +38,7 @@ describe.skipIf(!tools)("the examples of docs/updates.md", () => {
     expect(printed).toBe(blocks("text")[0]);
     const [update, use] = blocks("graphql") as [string, string];
     const updated = await server.graphql(update, { id: id.trim() }, ada.token);
-    expect(updated.body).toEqual({ data: JSON.parse(blocks("json")[0]!) as unknown });
+    expect(updated.body).toMatchObject({ data: JSON.parse(blocks("json")[0]!) as unknown });
     const run = await server.request<{ "@id": string }>("POST", "/computation", {
       token: ada.token,
       json: bodyOf("computation", ada.id, { usedDataset: "ark:99999/before" }),

@@ -318,7 +318,7 @@ describe("the report of the shapes, health, the own user and further lists", () 
     const ark = await created("dataset");
     const { record, health } = await ask(
       `query ($id: ID!) { record(id: $id) { shapeReport { conforms checked results { message } } }
-        health { healthy ready lag checks { part state } } }`,
+        health { ok ready lag checks { part state } } }`,
       { id: ark },
     );
     const report = (await registry.ask("/validate", { body: { "@id": ark } })).body;
@@ -326,7 +326,7 @@ describe("the report of the shapes, health, the own user and further lists", () 
       conforms: report["conforms"],
       checked: report["checked"],
     });
-    expect(health).toMatchObject({ healthy: true, ready: true });
+    expect(health).toMatchObject({ ok: true, ready: true });
     expect(health.checks).toContainEqual({ part: "records", state: "ok" });
 
     const own = await registry.ask("/me", { token: ada.token });

@@ -179,7 +179,7 @@ describe("codes of errors", () => {
     ["query A { me { id } } query B { me { id } }", "OPERATION_RESOLUTION_FAILURE", undefined],
     ["query ($id: ID!) { record(id: $id) { id } }", "BAD_USER_INPUT", "BAD_USER_INPUT"],
     ["{ submissions { nodes { sha256 } } }", "NOT_AUTHENTICATED", "UNAUTHENTICATED"],
-    ["{ datasets(first: 0) { nodes { id } } }", "VALIDATION", "BAD_USER_INPUT"],
+    ["{ datasets(first: -1) { nodes { id } } }", "VALIDATION", "BAD_USER_INPUT"],
   ])("name the mistake in %s by our code and by Apollo's", async (query, code, apollo) => {
     const { body } = await registry.graphql(query);
     expect(body["errors"][0].extensions).toMatchObject({ code, apolloCode: apollo ?? code });

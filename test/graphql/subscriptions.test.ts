@@ -174,15 +174,15 @@ describe("operations over a WebSocket", () => {
 
   test("mask faults", async () => {
     const { records } = registry.deps;
-    const list = records.list;
-    records.list = () => Promise.reject(new Error("the secret of the store"));
+    const select = records.select;
+    records.select = () => Promise.reject(new Error("the secret of the store"));
     try {
       expect(JSON.stringify(await ask("{ datasets { nodes { id } } }"))).toMatch(
         /"code":"INTERNAL"/,
       );
       expect(JSON.stringify(await ask("{ datasets { nodes { id } } }"))).not.toContain("secret");
     } finally {
-      records.list = list;
+      records.select = select;
     }
   });
 

@@ -2,7 +2,10 @@ import { Ctx, Field, Int, ObjectType, Query, Resolver } from "type-graphql";
 import { health, readiness } from "../../services/health.js";
 import type { Context } from "./context.js";
 
-@ObjectType("HealthCheck", { simpleResolvers: true })
+@ObjectType("HealthCheck", {
+  description: "State of one part of the service.",
+  simpleResolvers: true,
+})
 class HealthCheckType {
   @Field({ description: "A part of the service: records, index, objects, jobs and others." })
   part!: string;
@@ -11,7 +14,7 @@ class HealthCheckType {
 @ObjectType("Health", { description: "State of the node that answers.", simpleResolvers: true })
 class HealthType {
   @Field({ description: "Every part that the service cannot do without works." })
-  healthy!: boolean;
+  ok!: boolean;
   @Field({ description: "The node can answer requests." }) ready!: boolean;
   @Field(() => [HealthCheckType]) checks!: HealthCheckType[];
   @Field(() => Int, {
@@ -28,7 +31,7 @@ export class HealthResolver {
   async health(@Ctx() { deps }: Context): Promise<HealthType> {
     const [state, { status }] = await Promise.all([health(deps), readiness(deps)]);
     return {
-      healthy: state.status === "healthy",
+      ok: state.status === "healthy",
       ready: status === "ready",
       checks: Object.entries(state.checks).map(([part, check]) => ({ part, state: check })),
       lag: state.lag,

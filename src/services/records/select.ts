@@ -191,7 +191,7 @@ class FilterReader {
       return {};
     }
     const parts = this.#conditions(input, loc);
-    this.#values += parts.length;
+    this.#values += Math.max(1, parts.length);
     const inner = (name: "and" | "or"): RecordFilter[] =>
       (input[name] ?? []).map((each, index) =>
         this.#filter(each, [...loc, name, index], depth + 1),
@@ -202,7 +202,7 @@ class FilterReader {
     for (const part of parts)
       if (Object.keys(part).some((name) => Object.hasOwn(first, name))) others.push(part);
       else Object.assign(first, part);
-    others.push(...inner("and"));
+    for (const each of inner("and")) others.push(each);
     return {
       ...first,
       ...(others.length === 0 ? {} : { and: others }),

@@ -99,7 +99,8 @@ function flattened(filter: RecordFilter, dialect: Dialect): Condition[] {
       "AND",
     );
   const conditions = plain(filter, dialect);
-  if (and) conditions.push(...and.flatMap((inner) => flattened(inner, dialect)));
+  for (const inner of and ?? [])
+    for (const condition of flattened(inner, dialect)) conditions.push(condition);
   if (or)
     conditions.push({
       sql: (sql) =>

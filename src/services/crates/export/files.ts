@@ -29,7 +29,8 @@ export interface CrateFilesQuery {
 
 /**
  * The stored files of a crate, in the order of its records.
- * @throws ValidationError for a `minSize` that is not a size; ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`; `BAD_REQUEST` for another list's cursor
+ * @throws ValidationError for a `minSize` that is not a size; ServiceError `NOT_FOUND`,
+ * `AMBIGUOUS`, `GONE`; `BAD_REQUEST` for another list's cursor
  */
 export async function crateFiles(
   deps: Deps,
@@ -58,7 +59,7 @@ export async function crateFiles(
     });
     const mine = page.items.filter(isMine);
     const space = limit - found.length;
-    found.push(...mine.slice(0, space));
+    for (const file of mine.slice(0, space)) found.push(file);
     next = mine.length > space ? found.at(-1)!.position : page.next;
   } while (next !== undefined && found.length < limit);
   const items = await described(deps, found, caller);
