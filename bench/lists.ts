@@ -9,9 +9,11 @@ import type { Bench, Figure } from "./bench.js";
 const PAGE = 50;
 /** ms at the 95th percentile for a page by one filter. */
 const TARGET_MS = 15;
+/** ms for counts by kind and month. */
+const STATISTICS_MS = 100;
 
 /**
- * Pages by one filter, in each order and from both ends, straight from the store: what the API adds
+ * Counts, and pages by one filter, in each order and from both ends, straight from the store: what the API adds
  * is in the bench `graphql`.
  */
 export const lists: Bench = async ({ sizes, stores, say }) => {
@@ -63,6 +65,21 @@ export const lists: Bench = async ({ sizes, stores, say }) => {
         value: p95,
         unit: "ms",
         wanted: { below: TARGET_MS },
+      });
+    }
+    for (const by of [["kind", "month"], ["owner"], ["keyword"], ["status"]] as const) {
+      const times: number[] = [];
+      for (let round = 0; round < rounds * 4; round++) {
+        const begun = performance.now();
+        await store.statistics({ filter: {}, by, limit: 100 });
+        times.push(performance.now() - begun);
+      }
+      times.sort((a, b) => a - b);
+      figures.push({
+        name: `counts by ${by.join(" and ")}, median`,
+        value: times[times.length >> 1]!,
+        unit: "ms",
+        ...(by.length > 1 ? { wanted: { below: STATISTICS_MS } } : {}),
       });
     }
     return figures;

@@ -278,6 +278,11 @@ const QUERIES: Record<string, string> = {
     ]),
   ),
   record: `query ($id: ID!) { record(id: $id) { ${RECORD} } }`,
+  nodes: `query ($id: ID!) { nodes(ids: [$id]) { id ... on Record { ${RECORD} } } }`,
+  records: `{ records(first: 200) { totalCount nodes { ${RECORD} } } }`,
+  recordStatistics:
+    "{ recordStatistics(by: [OWNER, STATUS, FORMAT]) { groups { status format count bytes owner { " +
+    "id name } } } }",
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
@@ -430,7 +435,17 @@ describe("reading", () => {
           if (twin.verdict !== received.verdict)
             differences.push(`${actor}: ${id} ${received.verdict}, ${row.twin} ${twin.verdict}`);
         }
-        for (const field of ["node", "me", "supportPath", "entity", "entities", "dataDownloads"]) {
+        for (const field of [
+          "node",
+          "nodes",
+          "records",
+          "recordStatistics",
+          "me",
+          "supportPath",
+          "entity",
+          "entities",
+          "dataDownloads",
+        ]) {
           for (const target of Object.values(world.targets))
             assertNoLeak(actor, field, await graphql(QUERIES[field]!, { id: target }, actor));
         }
@@ -439,6 +454,28 @@ describe("reading", () => {
     },
     60_000,
   );
+
+  it("of records by filter shows each caller what single reads show", async () => {
+    for (const actor of ACTORS) {
+      const listed = await graphql(QUERIES["records"]!, {}, actor);
+      const { nodes, totalCount } = listed.data!["records"] as {
+        nodes: { id: string }[];
+        totalCount: number;
+      };
+      expect(nodes).toHaveLength(totalCount);
+      expect(nodes.length).toBeGreaterThan(5);
+      for (const node of nodes) {
+        // To read a stored evidence graph renews it, and lists show it as it is stored.
+        if (node.id.includes("/evidence-graph-")) continue;
+        const single = await graphql(QUERIES["node"]!, { id: node.id }, actor);
+        expect(single.data!["node"], `${actor}: ${node.id}`).toEqual(node);
+      }
+      // As the list of users is.
+      const users = await graphql("{ records(filter: { kind: USER }) { totalCount } }", {}, actor);
+      const { totalCount: known } = users.data!["records"] as { totalCount: number };
+      expect(known > 0, actor).toBe(world.token(actor) !== undefined);
+    }
+  }, 120_000);
 
   it(
     "returns content to those who may read it, so that the table does not consist of " +
