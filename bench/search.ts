@@ -26,7 +26,7 @@ const EXAMPLE_KINDS = [
   "evidencegraph",
 ] as const;
 /** ms until every record of the judged set must have a vector. */
-const VECTORS = 120_000;
+const VECTORS = 300_000;
 /** Searches of each sort that are timed. */
 const TIMES = 30;
 
@@ -55,7 +55,7 @@ async function speed({ sizes, stores }: Surroundings): Promise<Figure[]> {
       for (let round = 0; round < TIMES; round++) taken.push(await timed(() => work(round)));
       return median(taken);
     };
-    const rare = (round: number): string => String(round * 97 * 10).padStart(8, "0");
+    const rare = (round: number): string => String((round * 970) % records).padStart(8, "0");
     await times((round) => ask(rare(round)));
     const selective = await times((round) => ask(rare(round)));
     const baseline = await times((round) => bare.all([`"${rare(round)}"`]));
@@ -122,6 +122,7 @@ async function relevance({ crates, folder, say }: Surroundings): Promise<Figure[
       }
     }
     const [, keyword] = modes["keyword"];
+    const [, byWords] = modes["semantic, without vectors"];
     return Object.entries(modes).flatMap(([mode, [words, paraphrases]]): Figure[] => [
       { name: `${mode}: nDCG@10 of ${BY_WORDS.length} queries by words`, value: words, unit: "" },
       {
@@ -129,7 +130,14 @@ async function relevance({ crates, folder, say }: Surroundings): Promise<Figure[
         value: paraphrases,
         unit: "",
         ...(mode === "semantic"
-          ? { baseline: { name: "keyword", value: keyword }, wanted: { atLeast: 1.2 } }
+          ? {
+              // Words alone, which find more than the keyword search: its value may be 0.
+              baseline: {
+                name: "without vectors or by keyword",
+                value: Math.max(byWords, keyword),
+              },
+              wanted: { atLeast: 1.2 },
+            }
           : {}),
       },
     ]);
