@@ -348,9 +348,12 @@ describe("every operation is in the table", () => {
     expect(Object.keys(MUTATIONS).toSorted()).toEqual(
       Object.keys(schema.getMutationType()!.getFields()).toSorted(),
     );
-    // Heard over a connection that stays open, which test/graphql/subscriptions.test.ts has, with
-    // the rule of `submission`.
-    expect(Object.keys(schema.getSubscriptionType()!.getFields())).toEqual(["submissionProgress"]);
+    // Heard over a connection that stays open: test/graphql/subscriptions.test.ts has one with the
+    // rule of `submission`, test/graphql/changes.test.ts one with the rules of feeds.
+    expect(Object.keys(schema.getSubscriptionType()!.getFields())).toEqual([
+      "submissionProgress",
+      "recordChanges",
+    ]);
   });
   it("and what is written over one interface is written over the other", () => {
     const writes = new Set(

@@ -57,7 +57,7 @@ describe("automatic persisted queries", () => {
       }),
     ).toMatchObject(answer);
     const client = webSocketClient(registry.url);
-    const { value } = await client.iterate({ query: "", extensions, ...asked } as never).next();
+    const { value } = await client.iterate({ query: "", extensions, ...asked }).next();
     expect(value).toMatchObject(answer);
     await client.dispose();
     const events = await eventsOf(

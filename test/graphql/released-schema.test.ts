@@ -49,7 +49,7 @@ describe("the GraphQL schema", () => {
         files: ["**/*.graphql"],
         plugins: { "@graphql-eslint": graphqlEslint as never },
         languageOptions: {
-          parser: graphqlEslint.parser as never,
+          parser: graphqlEslint.parser,
           parserOptions: { graphQLConfig: { schema } },
         },
         rules: rules as never,
