@@ -239,7 +239,7 @@ const ENTRIES: readonly (readonly [weight: number, entry: Entry])[] = [
         'mutation ($d: JSON!) { createDataset(input: { name: "x", description: "A hostile one", ' +
           'owner: "ark:99999/x", additionalProperties: $d }) { id document } }',
         'mutation ($d: JSON!) { updateRecord(input: { id: "ark:99999/x", patch: $d }) { id } }',
-        'query ($d: JSON!) { validate(document: $d, kind: "dataset") { conforms } }',
+        "query ($d: JSON!) { validate(document: $d, kind: DATASET) { conforms } }",
         "query ($d: String!) { me { id } }",
       ]);
       return {

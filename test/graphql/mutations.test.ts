@@ -108,7 +108,7 @@ describe("publication", () => {
       publicationStatus: "EMBARGOED",
       embargoedUntil: "2030-01-01",
       revision: 2,
-      history: { nodes: [{ action: "publish" }, { action: "create" }] },
+      history: { nodes: [{ action: "PUBLISH" }, { action: "CREATE" }] },
     });
     expect((await registry.ask(`/publish/${id}`)).body).toMatchObject({
       publicationStatus: "EMBARGOED",
@@ -247,7 +247,7 @@ describe("an upload", () => {
     const waiting = await queued();
     expect(
       (await registry.graphql(cancel, { id: waiting }, ada.token)).body["data"].cancelSubmission,
-    ).toEqual({ status: "failed", completed: true, error: [{ code: "CANCELLED" }] });
+    ).toEqual({ status: "FAILED", completed: true, error: [{ code: "CANCELLED" }] });
 
     const last = await queued();
     const list =

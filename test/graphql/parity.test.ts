@@ -54,7 +54,7 @@ describe("revisions", () => {
       "query ($id: ID!) { revision(id: $id, revision: 2) { revision action by document } }",
       { id: ark },
     );
-    expect(revision).toMatchObject({ revision: 2, action: "update", by: ada.ark });
+    expect(revision).toMatchObject({ revision: 2, action: "UPDATE", by: ada.ark });
     expect(revision.document).toEqual(JSON.parse(await text(`/${ark}?revision=2`)));
   });
 
@@ -107,7 +107,7 @@ describe("revisions", () => {
     await registry.ask(`/${gone}`, { method: "DELETE", token: ada.token });
     const query = "query ($id: ID!) { revisions(id: $id) { nodes { action document } } }";
     const { revisions } = await ask(query, { id: gone }, ada.token);
-    expect(revisions.nodes.map(({ action }: Json) => action)).toEqual(["delete", "create"]);
+    expect(revisions.nodes.map(({ action }: Json) => action)).toEqual(["DELETE", "CREATE"]);
     expect(revisions.nodes[1].document.name).toBe("gone");
     expect(codeOf(await registry.graphql(query, { id: gone }, bob.token))).toBe("GONE");
     expect(codeOf(await registry.graphql(query, { id: gone }))).toBe("GONE");

@@ -154,8 +154,8 @@ describe.each(WRITABLE)("a %s", (kind) => {
         },
         history: {
           nodes: [
-            { revision: 2, action: "update", by: ada.id, changed: ["/name"] },
-            { revision: 1, action: "create", by: ada.id, changed: [] },
+            { revision: 2, action: "UPDATE", by: ada.id, changed: ["/name"] },
+            { revision: 1, action: "CREATE", by: ada.id, changed: [] },
           ],
         },
       },

@@ -63,7 +63,7 @@ describe("a submission's progress, over a WebSocket", () => {
     await client.dispose();
     expect(seen.at(-1)).toMatchObject({
       submissionUUID: submission,
-      status: "finished",
+      status: "FINISHED",
       completed: true,
       success: true,
       rocrateIdentifier: expect.stringMatching(/^ark:99999\/rocrate-/),
@@ -111,7 +111,7 @@ describe("a submission's progress, over a WebSocket", () => {
     const client = webSocketClient(registry.url, ada.token);
     const stream = client.iterate({ query: PROGRESS, variables: { id: await queued(ada) } });
     expect((await stream.next()).value).toMatchObject({
-      data: { submissionProgress: { status: "queued" } },
+      data: { submissionProgress: { status: "QUEUED" } },
     });
     expect(watchers()).toBe(before + 1);
     await client.dispose();
@@ -238,7 +238,7 @@ describe("operations over server-sent events", () => {
       await stream(PROGRESS, { token: ada.token, variables: { id: submissionUUID } }),
     );
     expect(events).toMatchObject([
-      { event: "next", data: { data: { submissionProgress: { status: "finished" } } } },
+      { event: "next", data: { data: { submissionProgress: { status: "FINISHED" } } } },
       { event: "complete" },
     ]);
   });

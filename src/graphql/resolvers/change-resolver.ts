@@ -22,7 +22,7 @@ import {
   type RecordChanges,
 } from "../../services/records/changes.js";
 import type { Context } from "./context.js";
-import { RecordKindEnum } from "./types/filters.js";
+import { RecordKindEnum } from "./types/enums.js";
 import { checkedPage, RecordNode } from "./types/records.js";
 
 enum ChangeEnum {

@@ -18,6 +18,7 @@ import {
 import { invalid } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import type { CrateArchive } from "../../services/crates/export/archive.js";
 import {
   type CrateMetadata,
@@ -26,7 +27,7 @@ import {
   readCrateArchive,
   readCrateMetadata,
 } from "../../services/crates/export/read-crate.js";
-import { type CratePlan, planUpload } from "../../services/crates/plan.js";
+import { type CratePlan, type PlanFinding, planUpload } from "../../services/crates/plan.js";
 import {
   awaitSubmission,
   cancelSubmission,
@@ -43,6 +44,7 @@ import type { IncomingFile } from "../../services/files/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { FindingSeverityEnum, RecordKindEnum } from "./types/enums.js";
 import { withUpload } from "./types/input-types.js";
 import { checkedPage, PageArguments, pageOf } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
@@ -196,7 +198,8 @@ class PlanFindingType {
     number | null;
   @Field(() => Int, { nullable: true, description: "Column of a JSON error, from 1." }) column!:
     number | null;
-  @Field({ description: "REQUIRED refuses the crate, RECOMMENDED does not." }) severity!: string;
+  @Field(() => FindingSeverityEnum, { description: "Whether it refuses the crate." })
+  severity!: PlanFinding["severity"];
   @Field({ description: "Stable; docs/crates.md lists all." }) code!: string;
   @Field() message!: string;
   @Field() fix!: string;
@@ -208,7 +211,7 @@ class PlanFindingType {
 class PlannedIdentifierType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
   @Field(() => ID) identifier!: string;
-  @Field() kind!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("IdentifierConflict", {
   description: "An identifier that is taken.",
@@ -217,14 +220,14 @@ class PlannedIdentifierType {
 class IdentifierConflictType extends PlanFindingType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
   @Field(() => ID) identifier!: string;
-  @Field() kind!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("PlannedRecords", {
   description: "How many records of a kind an upload would create.",
   simpleResolvers: true,
 })
 class PlannedRecordsType {
-  @Field() kind!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
   @Field(() => Int) count!: number;
 }
 @ObjectType("PlanCounts", {
@@ -243,7 +246,7 @@ class PlanCountsType {
 })
 class RemovedRecordType {
   @Field(() => ID) identifier!: string;
-  @Field() kind!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("ChangeCounts", {
   description: "Of records; the lists may be cut.",
@@ -318,6 +321,28 @@ class CratePlanType {
   changes!: CrateChangesType | null;
 }
 
+/** REST names kinds in a plan by their types. */
+const KIND_OF_TYPE = new Map(Object.values(KINDS).map(({ typeName, name }) => [typeName, name]));
+const withKind = <T extends { kind: string }>(items: T[]): T[] =>
+  items.map((item) => ({ ...item, kind: KIND_OF_TYPE.get(item.kind)! }));
+
+const typedPlan = ({ changes, ...plan }: CratePlan): CratePlanType => ({
+  ...plan,
+  records: withKind(plan.records),
+  minted: withKind(plan.minted),
+  kept: withKind(plan.kept),
+  known: withKind(plan.known),
+  conflicting: withKind(plan.conflicting),
+  changes: changes && {
+    counts: changes.counts,
+    created: withKind(changes.created),
+    changed: withKind(changes.changed),
+    unchanged: withKind(changes.unchanged),
+    removed: withKind(changes.removed),
+    revived: withKind(changes.revived),
+  },
+});
+
 /** Does nothing: over GraphQL a dry run continues when its client has left. */
 const UNTIL_DONE = new AbortController().signal;
 const METADATA = "ro-crate-metadata.json";
@@ -357,7 +382,7 @@ export class CratePlanResolver {
     description:
       "Does a dry run: validates the archive or metadata document without storing anything.",
   })
-  planCrate(
+  async planCrate(
     @Arg("file", () => GraphQLUpload, {
       nullable: true,
       description:
@@ -377,18 +402,20 @@ export class CratePlanResolver {
     })
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
-  ): Promise<CratePlan> {
+  ): Promise<CratePlanType> {
     const signed = signedIn(context);
     const options = uploadOptions(update, crate);
     if (metadata !== undefined && metadata !== null && !upload)
-      return this.plan(
-        {
-          stream: Readable.from([Buffer.from(metadata)]),
-          name: METADATA,
-          mediaType: "application/ld+json",
-        },
-        options,
-        signed,
+      return typedPlan(
+        await this.plan(
+          {
+            stream: Readable.from([Buffer.from(metadata)]),
+            name: METADATA,
+            mediaType: "application/ld+json",
+          },
+          options,
+          signed,
+        ),
       );
     if (!upload || (metadata !== undefined && metadata !== null))
       throw invalid(
@@ -396,7 +423,7 @@ export class CratePlanResolver {
         "Send either a file or metadata",
         upload ? "value_error" : "missing",
       );
-    return withUpload(upload, context, (file) => this.plan(file, options, signed));
+    return typedPlan(await withUpload(upload, context, (file) => this.plan(file, options, signed)));
   }
 
   @Mutation(() => SubmissionType, {

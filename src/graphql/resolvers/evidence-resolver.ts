@@ -35,7 +35,8 @@ import type {
 } from "../../services/evidence/types.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { DateTimeRange, RecordKindEnum } from "./types/filters.js";
+import { RecordKindEnum } from "./types/enums.js";
+import { DateTimeRange } from "./types/filters.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 

@@ -16,7 +16,8 @@ class HealthType {
   @Field({ description: "Every part that the service cannot do without works." })
   ok!: boolean;
   @Field({ description: "The node can answer requests." }) ready!: boolean;
-  @Field(() => [HealthCheckType]) checks!: HealthCheckType[];
+  @Field(() => [HealthCheckType], { description: "States of the parts." })
+  checks!: HealthCheckType[];
   @Field(() => Int, {
     nullable: true,
     description:

@@ -38,6 +38,7 @@ import { parseDocument, type RecordView, viewOf } from "../../services/records/v
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selected-page.js";
+import { RevisionActionEnum } from "./types/enums.js";
 import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
@@ -203,7 +204,8 @@ class Revision {
   @Field() at!: Date;
   @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
   by!: string | null;
-  @Field({ description: "create, update, delete or publish." }) action!: string;
+  @Field(() => RevisionActionEnum, { description: "What made this state." })
+  action!: StoredRevision["action"];
   @Field(() => [String], { description: "JSON pointers of what differs from the state before." })
   changed!: string[];
 }

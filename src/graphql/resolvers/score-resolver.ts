@@ -3,6 +3,7 @@ import {
   Arg,
   Ctx,
   Field,
+  GraphQLISODateTime,
   ID,
   Int,
   Mutation,
@@ -77,7 +78,7 @@ export class AiReadyScoreType {
   @Field(() => TotalsType) score!: TotalsType;
   @Field(() => Int, { description: "Revision of the crate that was evaluated." })
   revision!: number;
-  @Field({ description: "RFC 3339, UTC." }) computedAt!: string;
+  @Field(() => GraphQLISODateTime, { description: "When it was computed." }) computedAt!: string;
   @Field(() => GraphQLJSON, { description: "The same as REST answers it." })
   document!: AiReadyScore;
 }

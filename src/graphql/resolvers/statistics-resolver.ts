@@ -13,7 +13,8 @@ import type { KindName } from "../../model/kind.js";
 import { recordStatistics } from "../../services/records/select.js";
 import { STATISTICS_KEYS, type StatisticsKey } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
-import { RecordFilter, RecordKindEnum } from "./types/filters.js";
+import { RecordKindEnum } from "./types/enums.js";
+import { RecordFilter } from "./types/filters.js";
 import { PublicationStatusEnum, RecordNode } from "./types/records.js";
 
 const StatisticsKeyEnum = Object.fromEntries(

@@ -25,6 +25,7 @@ import { checkTable, type TableCheckAnswer } from "../../services/schemas/check-
 import type { ShapeReport, ShapeResult } from "../../services/validation/report.js";
 import { validateShapes } from "../../services/validation/validate.js";
 import type { Context } from "./context.js";
+import { RecordKindEnum, ShapeSeverityEnum, TableErrorTypeEnum } from "./types/enums.js";
 import { withUpload } from "./types/input-types.js";
 import { RecordNode } from "./types/records.js";
 
@@ -34,7 +35,7 @@ import { RecordNode } from "./types/records.js";
 })
 class ShapeResultType implements ShapeResult {
   @Field(() => ID, { description: "The record." }) node!: string;
-  @Field(() => String) kind!: KindName;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: KindName;
   @Field(() => String, {
     nullable: true,
     description: "IRI of the property; null when the record itself is at fault.",
@@ -46,7 +47,8 @@ class ShapeResultType implements ShapeResult {
   })
   value!: string | null;
   @Field() message!: string;
-  @Field(() => String) severity!: ShapeResult["severity"];
+  @Field(() => ShapeSeverityEnum, { description: "How much it matters." })
+  severity!: ShapeResult["severity"];
   @Field({ description: "SHACL constraint component, e.g. MinCountConstraintComponent." })
   constraint!: string;
   @Field({ description: "IRI of the node shape." }) shape!: string;
@@ -84,11 +86,11 @@ export class ValidationResolver {
   validateDocument(
     @Arg("document", () => GraphQLJSON) document: JsonValue,
     @Ctx() context: Context,
-    @Arg("kind", () => String, {
+    @Arg("kind", () => RecordKindEnum, {
       nullable: true,
-      description: "Kind to check the document as, e.g. dataset; otherwise its @type decides.",
+      description: "Kind to check the document as; otherwise its @type decides.",
     })
-    kind?: string,
+    kind?: KindName | null,
   ): Promise<ShapeReport> {
     return this.validate(documentBytes(document as JsonObject), kind ?? undefined, context);
   }
@@ -122,10 +124,7 @@ export class ShapeReportResolver {
 @ObjectType({ description: "One thing wrong with one row.", simpleResolvers: true })
 class TableError {
   @Field(() => Int, { description: "Position among the data rows, from 0." }) row!: number;
-  @Field({
-    description:
-      "ParsingError: the row cannot be converted. ValidationError: a value breaks a rule.",
-  })
+  @Field(() => TableErrorTypeEnum, { description: "What is wrong with the row." })
   errorType!: string;
   @Field(() => String, { nullable: true, description: "Violated JSON Schema keyword." })
   failedKeyword!: string | null;

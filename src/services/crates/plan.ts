@@ -215,7 +215,7 @@ function planFinding(
 }
 
 /** A finding with its severity and fix. */
-interface PlanFinding {
+export interface PlanFinding {
   file: string | null;
   pointer: string | null;
   line: number | null;

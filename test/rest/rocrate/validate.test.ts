@@ -506,13 +506,13 @@ describe("planCrate over GraphQL", () => {
     expect(data.planCrate).toMatchObject({
       conforms: true,
       records: [
-        { kind: "ROCrate", count: 1 },
-        { kind: "Entity", count: 1 },
+        { kind: "ROCRATE", count: 1 },
+        { kind: "ENTITY", count: 1 },
       ],
       counts: { minted: 2 },
       minted: [
-        { entity: "./", kind: "ROCrate" },
-        { entity: "#a", kind: "Entity" },
+        { entity: "./", kind: "ROCRATE" },
+        { entity: "#a", kind: "ENTITY" },
       ],
       refused: [],
     });
@@ -561,8 +561,8 @@ describe("planCrate over GraphQL", () => {
       changes: {
         counts: { created: 2, changed: 0, removed: 0 },
         created: [
-          { entity: "./", kind: "ROCrate" },
-          { entity: "#a", kind: "Entity" },
+          { entity: "./", kind: "ROCRATE" },
+          { entity: "#a", kind: "ENTITY" },
         ],
         removed: [],
       },

@@ -257,7 +257,7 @@ describe("POST /schema/ark:…/validate", () => {
     expect(body.data.validateTable).toMatchObject({
       conforms: false,
       truncated: false,
-      errors: { length: 4, 0: { row: 3, errorType: "ParsingError", failedKeyword: null } },
+      errors: { length: 4, 0: { row: 3, errorType: "PARSING_ERROR", failedKeyword: null } },
     });
   });
 

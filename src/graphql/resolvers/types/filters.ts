@@ -8,23 +8,11 @@ import {
   registerEnumType,
 } from "type-graphql";
 import { invalid } from "../../../errors.js";
-import { KIND_NAMES, type KindName } from "../../../model/kind.js";
-import { KINDS } from "../../../model/kinds.js";
+import type { KindName } from "../../../model/kind.js";
 import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
 import type { RecordOrder } from "../../../storage/records/selection-port.js";
+import { RecordKindEnum } from "./enums.js";
 import { checkedPage, PageArguments, PublicationStatusEnum, USUAL_PAGE } from "./records.js";
-
-/** `DATASET`, `DATADOWNLOAD` …: the kinds by their names in the model. */
-export const RecordKindEnum = Object.fromEntries(
-  KIND_NAMES.map((kind) => [kind.toUpperCase(), kind]),
-) as Record<string, KindName>;
-registerEnumType(RecordKindEnum, {
-  name: "RecordKind",
-  description: "Kinds of records, by the name of their path.",
-  valuesConfig: Object.fromEntries(
-    KIND_NAMES.map((kind) => [kind.toUpperCase(), { description: KINDS[kind].description }]),
-  ),
-});
 
 enum RecordOrderField {
   CREATED = "created",

@@ -12,10 +12,12 @@ import {
 } from "type-graphql";
 import { invalid } from "../../../errors.js";
 import { connectionsOf } from "../../../model/connections.js";
+import { instantOf } from "../../../model/dates.js";
 import type { JsonObject, JsonValue, Field as ModelField } from "../../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
+import { RecordKindEnum } from "./enums.js";
 
 export enum PublicationStatusEnum {
   DRAFT = "DRAFT",
@@ -77,11 +79,11 @@ export abstract class RecordNode extends Node {
   override get id(): string {
     return this.ark;
   }
-  @Field(() => String, {
+  @Field(() => RecordKindEnum, {
     nullable: true,
-    description: "Kind of the record, as in its REST path; null when nothing is stored here.",
+    description: "Kind of the record; null when nothing is stored here.",
   })
-  get kind(): string | null {
+  get kind(): KindName | null {
     return this.stored?.kind ?? null;
   }
   @Field(() => [String], { description: "Types the record states." })
@@ -134,10 +136,19 @@ export abstract class RecordNode extends Node {
   }
   @Field(() => String, {
     nullable: true,
-    description: "When the embargo of an EMBARGOED record ends.",
+    description: "When the embargo of an EMBARGOED record ends, as it was stated.",
   })
   get embargoedUntil(): string | null {
     return this.stored?.embargoedUntil ?? null;
+  }
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description: "The same as a time: a date is the beginning of its day, UTC.",
+  })
+  get embargoEndsAt(): Date | null {
+    const until = this.stored?.embargoedUntil;
+    const instant = until == null ? undefined : instantOf(until);
+    return instant === undefined ? null : new Date(instant);
   }
   @Field(() => GraphQLJSON, {
     nullable: true,

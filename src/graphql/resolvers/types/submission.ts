@@ -1,4 +1,6 @@
-import { Field, ID, Int, ObjectType } from "type-graphql";
+import { Field, GraphQLISODateTime, ID, Int, ObjectType } from "type-graphql";
+import type { SubmissionView } from "../../../services/crates/submissions.js";
+import { SubmissionStatusEnum } from "./enums.js";
 import { PageInfo } from "./records.js";
 
 @ObjectType("Finding", {
@@ -34,13 +36,19 @@ export class ProgressType {
 })
 export class SubmissionType {
   @Field(() => ID) submissionUUID!: string;
-  @Field({ description: "queued, running, finished or failed." }) status!: string;
+  @Field(() => SubmissionStatusEnum, { description: "State of the submission." })
+  status!: SubmissionView["status"];
   @Field(() => String, { nullable: true }) stage!: string | null;
   @Field(() => ProgressType, { nullable: true }) progress!: ProgressType | null;
-  @Field(() => String, { nullable: true }) timeStarted!: string | null;
-  @Field(() => String, { nullable: true }) timeFinished!: string | null;
-  @Field({ description: "True exactly for finished and failed." }) completed!: boolean;
-  @Field({ description: "True for finished only." }) success!: boolean;
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description: "When it began; before that, when it was created.",
+  })
+  timeStarted!: string | null;
+  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it ended." })
+  timeFinished!: string | null;
+  @Field({ description: "True exactly for FINISHED and FAILED." }) completed!: boolean;
+  @Field({ description: "True for FINISHED only." }) success!: boolean;
   @Field(() => [FindingType], { nullable: true }) error!: FindingType[] | null;
   @Field(() => [FindingType]) warnings!: FindingType[];
   @Field(() => Int) identifiersMinted!: number;
