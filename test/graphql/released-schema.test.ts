@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { CriticalityLevel, diff } from "@graphql-inspector/core";
 import graphqlEslint from "@graphql-eslint/eslint-plugin";
 import { Linter } from "eslint";
-import { buildSchema } from "graphql";
+import {
+  buildSchema,
+  type GraphQLNamedType,
+  isEnumType,
+  isInputObjectType,
+  isInterfaceType,
+  isObjectType,
+} from "graphql";
 import { describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 
@@ -26,7 +33,33 @@ const KEPT = new Set([
   "Revision.revision",
 ]);
 
+/** Names of what a type has that can be described: itself, fields, arguments and values. */
+function* describable(
+  type: GraphQLNamedType,
+): Generator<[name: string, about: string | null | undefined]> {
+  yield [type.name, type.description];
+  if (isEnumType(type))
+    for (const { name, description } of type.getValues())
+      yield [`${type.name}.${name}`, description];
+  const hasFields = isObjectType(type) || isInterfaceType(type) || isInputObjectType(type);
+  for (const field of hasFields ? Object.values(type.getFields()) : []) {
+    yield [`${type.name}.${field.name}`, field.description];
+    for (const { name, description } of "args" in field ? field.args : [])
+      yield [`${type.name}.${field.name}(${name})`, description];
+  }
+}
+
 describe("the GraphQL schema", () => {
+  test("describes every type, field, argument and enum value", () => {
+    const types = Object.values(buildSchema(schema).getTypeMap());
+    const silent = types
+      .filter(({ name }) => !name.startsWith("__"))
+      .flatMap((type) => [...describable(type)])
+      .filter(([, description]) => !description?.trim())
+      .map(([name]) => name);
+    expect(silent).toEqual([]);
+  });
+
   test("breaks nothing of the last release that the changelog does not name", async () => {
     const released = buildSchema(read("test/graphql/released.graphql"));
     const names = namedInChangelog();

@@ -6,9 +6,13 @@ export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' |
 import type { TypedDocumentNode as DocumentNode } from '@graphql-typed-document-node/core';
 /** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
 export type PublicationStatus =
+  /** Not public any more. */
   | 'ARCHIVED'
+  /** Not public yet. */
   | 'DRAFT'
+  /** The content becomes public when the embargo ends. */
   | 'EMBARGOED'
+  /** The content is public. */
   | 'PUBLISHED';
 
 /** Changes that a subscription asks for; all conditions must hold. */

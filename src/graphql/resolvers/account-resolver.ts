@@ -28,7 +28,7 @@ import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
 class Token {
-  @Field() accessToken!: string;
+  @Field({ description: "The token." }) accessToken!: string;
   @Field({ description: "Always bearer." }) tokenType!: string;
   @Field(() => Int, { description: "Seconds." }) expiresIn!: number;
 }
@@ -56,8 +56,9 @@ export class AccountResolver {
     description: "Password grant: username is the e-mail address or the user's identifier.",
   })
   async login(
-    @Arg("username", () => String) username: string,
-    @Arg("password", () => String) password: string,
+    @Arg("username", () => String, { description: "E-mail address, or identifier of the user." })
+    username: string,
+    @Arg("password", () => String, { description: "Password." }) password: string,
     @Ctx() context: Context,
   ): Promise<Token> {
     const answer = await this.token({ username, password }, context);
@@ -85,8 +86,8 @@ export class AccountResolver {
 
 @ArgsType()
 class MembershipArguments {
-  @Field(() => ID) group!: string;
-  @Field(() => ID) user!: string;
+  @Field(() => ID, { description: "Identifier of the group." }) group!: string;
+  @Field(() => ID, { description: "Identifier of the user." }) user!: string;
   @Field(() => Int, { nullable: true, description: "Refused when the group has changed since." })
   expectedRevision?: number | null;
 }

@@ -25,7 +25,7 @@ export class ComputationResolver {
       "running, that run is returned.",
   })
   executeComputation(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "The computation." }) id: string,
     @Ctx() context: Context,
   ): Promise<SubmissionView> {
     const signed = signedIn(context);

@@ -29,6 +29,7 @@ import type { Context } from "./context.js";
 import { KindCountType } from "./evidence-resolver.js";
 import { AiReadyScoreType, typedScore } from "./score-resolver.js";
 import {
+  ABOUT_PAGE,
   checkedPage,
   NODE_TYPES,
   nodeOf,
@@ -43,7 +44,7 @@ class CrateFileType {
   @Field({ description: "Path in the crate." }) path!: string;
   @Field(() => Number, { description: "Size in bytes." }) size!: number;
   @Field({ description: "SHA-256 of the bytes, lower-case hex." }) sha256!: string;
-  @Field() mediaType!: string;
+  @Field({ description: "Media type." }) mediaType!: string;
   @Field(() => RecordNode, {
     nullable: true,
     description: "The record that describes the file; null where no entity of the crate does.",
@@ -54,17 +55,17 @@ class CrateFileType {
 }
 @ObjectType({ simpleResolvers: true })
 class CrateFileEdge {
-  @Field(() => CrateFileType) node!: CrateFileType;
-  @Field() cursor!: string;
+  @Field(() => CrateFileType, { description: ABOUT_PAGE.node }) node!: CrateFileType;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
 }
 @ObjectType({
   description: "A page of files; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
 class CrateFileConnection {
-  @Field(() => [CrateFileEdge]) edges!: CrateFileEdge[];
-  @Field(() => [CrateFileType]) nodes!: CrateFileType[];
-  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => [CrateFileEdge], { description: ABOUT_PAGE.edges }) edges!: CrateFileEdge[];
+  @Field(() => [CrateFileType], { description: ABOUT_PAGE.nodes }) nodes!: CrateFileType[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
 }
 
 @ArgsType()
@@ -96,9 +97,9 @@ class CrateAddresses {
 })
 class ScorePointType implements Omit<ScorePoint, "computedAt"> {
   @Field(() => Int, { description: "Revision of the crate." }) revision!: number;
-  @Field() computedAt!: Date;
-  @Field(() => Int) met!: number;
-  @Field(() => Int) partly!: number;
+  @Field({ description: "When it was computed." }) computedAt!: Date;
+  @Field(() => Int, { description: "Criteria that are met." }) met!: number;
+  @Field(() => Int, { description: "Criteria that are met in part." }) partly!: number;
   @Field(() => Int, { description: "Criteria that apply." }) total!: number;
 }
 

@@ -122,7 +122,10 @@ export class CrateResolver {
   }
 
   @Query(() => SubmissionType, { description: "A submission of yours, or any for administrators." })
-  submission(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+  submission(
+    @Arg("id", () => ID, { description: "The submission." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<SubmissionView> {
     return readSubmission(context.deps, id, signedIn(context).caller);
   }
 
@@ -144,7 +147,7 @@ export class CrateResolver {
       "ends a moment later.",
   })
   cancelSubmission(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "The submission." }) id: string,
     @Ctx() context: Context,
   ): Promise<SubmissionView> {
     return cancelSubmission(context.deps, id, signedIn(context).caller);
@@ -157,7 +160,7 @@ export class CrateResolver {
   })
   submissionProgress(
     @Root() submission: SubmissionView,
-    @Arg("id", () => ID) _id: string,
+    @Arg("id", () => ID, { description: "The submission." }) _id: string,
   ): SubmissionView {
     return submission;
   }
@@ -168,7 +171,7 @@ export class CrateResolver {
       "apollo-require-preflight).",
   })
   uploadCrate(
-    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Arg("file", () => GraphQLUpload, { description: "The archive." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
     @Arg("update", () => Boolean, {
       defaultValue: false,
@@ -201,8 +204,8 @@ class PlanFindingType {
   @Field(() => FindingSeverityEnum, { description: "Whether it refuses the crate." })
   severity!: PlanFinding["severity"];
   @Field({ description: "Stable; docs/crates.md lists all." }) code!: string;
-  @Field() message!: string;
-  @Field() fix!: string;
+  @Field({ description: "What was found." }) message!: string;
+  @Field({ description: "What to change." }) fix!: string;
 }
 @ObjectType("PlannedIdentifier", {
   description: "What an upload would do about one entity's identifier.",
@@ -210,7 +213,7 @@ class PlanFindingType {
 })
 class PlannedIdentifierType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
-  @Field(() => ID) identifier!: string;
+  @Field(() => ID, { description: "Identifier of the record." }) identifier!: string;
   @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("IdentifierConflict", {
@@ -219,7 +222,7 @@ class PlannedIdentifierType {
 })
 class IdentifierConflictType extends PlanFindingType {
   @Field({ description: "@id as the crate writes it." }) entity!: string;
-  @Field(() => ID) identifier!: string;
+  @Field(() => ID, { description: "Identifier of the record." }) identifier!: string;
   @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("PlannedRecords", {
@@ -228,24 +231,24 @@ class IdentifierConflictType extends PlanFindingType {
 })
 class PlannedRecordsType {
   @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
-  @Field(() => Int) count!: number;
+  @Field(() => Int, { description: "How many." }) count!: number;
 }
 @ObjectType("PlanCounts", {
   description: "Of identifiers; the lists may be cut.",
   simpleResolvers: true,
 })
 class PlanCountsType {
-  @Field(() => Int) minted!: number;
-  @Field(() => Int) kept!: number;
-  @Field(() => Int) known!: number;
-  @Field(() => Int) conflicting!: number;
+  @Field(() => Int, { description: "Identifiers that would be made." }) minted!: number;
+  @Field(() => Int, { description: "ARKs that would be used unchanged." }) kept!: number;
+  @Field(() => Int, { description: "Records of yours already." }) known!: number;
+  @Field(() => Int, { description: "Identifiers that are taken." }) conflicting!: number;
 }
 @ObjectType("RemovedRecord", {
   description: "A record of the stored crate that is not described any more.",
   simpleResolvers: true,
 })
 class RemovedRecordType {
-  @Field(() => ID) identifier!: string;
+  @Field(() => ID, { description: "Identifier of the record." }) identifier!: string;
   @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
 }
 @ObjectType("ChangeCounts", {
@@ -253,22 +256,25 @@ class RemovedRecordType {
   simpleResolvers: true,
 })
 class ChangeCountsType {
-  @Field(() => Int) created!: number;
-  @Field(() => Int) changed!: number;
-  @Field(() => Int) unchanged!: number;
-  @Field(() => Int) removed!: number;
-  @Field(() => Int) revived!: number;
+  @Field(() => Int, { description: "New records." }) created!: number;
+  @Field(() => Int, { description: "Records that get another revision." }) changed!: number;
+  @Field(() => Int, { description: "Records that stay." }) unchanged!: number;
+  @Field(() => Int, { description: "Records that are deleted." }) removed!: number;
+  @Field(() => Int, { description: "Deleted records that return." }) revived!: number;
 }
 @ObjectType("CrateChanges", {
   description: "What an update of a crate would do.",
   simpleResolvers: true,
 })
 class CrateChangesType {
-  @Field(() => ChangeCountsType) counts!: ChangeCountsType;
-  @Field(() => [PlannedIdentifierType]) created!: PlannedIdentifierType[];
+  @Field(() => ChangeCountsType, { description: "Counts of all records." })
+  counts!: ChangeCountsType;
+  @Field(() => [PlannedIdentifierType], { description: "New records." })
+  created!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType], { description: "Records that get another revision." })
   changed!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType]) unchanged!: PlannedIdentifierType[];
+  @Field(() => [PlannedIdentifierType], { description: "Records that stay." })
+  unchanged!: PlannedIdentifierType[];
   @Field(() => [RemovedRecordType], {
     description: "Records that are not described any more: they are deleted.",
   })
@@ -293,7 +299,8 @@ class CratePlanType {
     description: "Records that an upload would create, by kind.",
   })
   records!: PlannedRecordsType[];
-  @Field(() => PlanCountsType) counts!: PlanCountsType;
+  @Field(() => PlanCountsType, { description: "Counts of all identifiers." })
+  counts!: PlanCountsType;
   @Field(() => [PlannedIdentifierType], { description: "Identifiers that would be made." })
   minted!: PlannedIdentifierType[];
   @Field(() => [PlannedIdentifierType], {
@@ -304,7 +311,8 @@ class CratePlanType {
     description: "Records of yours already, which the crate shares or updates.",
   })
   known!: PlannedIdentifierType[];
-  @Field(() => [IdentifierConflictType]) conflicting!: IdentifierConflictType[];
+  @Field(() => [IdentifierConflictType], { description: "Identifiers that are taken." })
+  conflicting!: IdentifierConflictType[];
   @Field(() => [PlanFindingType], {
     description: "Advice: the upload would be accepted nevertheless.",
   })

@@ -72,8 +72,8 @@ export class DownloadResolver {
       "the header apollo-require-preflight).",
   })
   async registerDownload(
-    @Arg("input", () => INPUT) input: RecordInput,
-    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Arg("input", () => INPUT, { description: "Metadata of the file." }) input: RecordInput,
+    @Arg("file", () => GraphQLUpload, { description: "The content." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
   ): Promise<RecordNode> {
     const { record } = await withUpload(upload, context, async (file) => {
@@ -94,8 +94,8 @@ export class DownloadResolver {
       "theirs (GraphQL multipart request; send the header apollo-require-preflight).",
   })
   async replaceContent(
-    @Arg("id", () => ID) id: string,
-    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Arg("id", () => ID, { description: "The file record." }) id: string,
+    @Arg("file", () => GraphQLUpload, { description: "The content." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
     @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
   ): Promise<RecordNode> {
@@ -113,7 +113,7 @@ export class DownloadResolver {
       "metadata is preserved.",
   })
   async deleteContent(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "The file record." }) id: string,
     @Ctx() context: Context,
     @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
   ): Promise<RecordNode> {

@@ -48,6 +48,11 @@ enum DirectionEnum {
 registerEnumType(DirectionEnum, {
   name: "Direction",
   description: "UPSTREAM: what supports the record; DOWNSTREAM: what the record supports.",
+  valuesConfig: {
+    UPSTREAM: { description: "What supports the record." },
+    DOWNSTREAM: { description: "What the record supports." },
+    BOTH: { description: "Both." },
+  },
 });
 
 enum AssertedByEnum {
@@ -58,6 +63,10 @@ registerEnumType(AssertedByEnum, {
   name: "AssertedBy",
   description:
     "Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at.",
+  valuesConfig: {
+    ANYONE: { description: "All statements count." },
+    OWNER: { description: "Statements of third parties are left out." },
+  },
 });
 
 const FormatEnum = {
@@ -69,6 +78,12 @@ const FormatEnum = {
 registerEnumType(FormatEnum, {
   name: "EvidenceFormat",
   description: "Forms of an evidence graph besides JSON-LD.",
+  valuesConfig: {
+    PROV_JSON: { description: "PROV-JSON of the W3C." },
+    TURTLE: { description: "RDF as Turtle." },
+    DOT: { description: "A drawing for Graphviz." },
+    MERMAID: { description: "A drawing for Mermaid." },
+  },
 });
 
 @ObjectType({ description: "Who said an edge.", simpleResolvers: true })
@@ -93,12 +108,14 @@ class EvidenceStatement {
   simpleResolvers: true,
 })
 class EvidenceEdge {
-  @Field(() => ID) source!: string;
+  @Field(() => ID, { description: "The record that the statement is about." }) source!: string;
   @Field({ description: "Canonical name, e.g. generatedBy or usedDataset." }) name!: string;
-  @Field(() => ID) target!: string;
+  @Field(() => ID, { description: "What the statement leads to." }) target!: string;
   /** Read only on request. */
-  @Field(() => RecordNode) sourceNode!: () => Promise<RecordNode>;
-  @Field(() => RecordNode) targetNode!: () => Promise<RecordNode>;
+  @Field(() => RecordNode, { description: "The source as a record." })
+  sourceNode!: () => Promise<RecordNode>;
+  @Field(() => RecordNode, { description: "The target as a record." })
+  targetNode!: () => Promise<RecordNode>;
   @Field({ description: "Only third parties state it." }) thirdParty!: boolean;
   @Field(() => [ID], { description: "Owners of the records that state it." })
   assertedByOwners!: string[];
@@ -112,8 +129,8 @@ class EvidenceEdge {
 })
 class EvidenceGroup {
   @Field(() => ID, { description: "Stands in edges for each of them." }) id!: string;
-  @Field(() => [String]) types!: string[];
-  @Field(() => Int) count!: number;
+  @Field(() => [String], { description: "Types that each of them has." }) types!: string[];
+  @Field(() => Int, { description: "How many." }) count!: number;
   @Field({ description: "Pass it in expand to get them one by one." }) group!: string;
 }
 
@@ -137,7 +154,8 @@ class NodeArguments {
 class EvidenceAnswerType {
   /** Read only on request. */
   read!: () => Promise<RecordNode[]>;
-  @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
+  @Field(() => [EvidenceEdge], { description: "The statements between them." })
+  edges!: EvidenceEdge[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
   groups!: EvidenceGroup[];
   @Field(() => [ID], { description: "Nodes of this answer that support no other node found." })
@@ -145,7 +163,7 @@ class EvidenceAnswerType {
   @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
   @Field(() => GraphQLJSON, { description: "How many nodes are left out, by reason." })
   hidden!: object;
-  @Field() truncated!: boolean;
+  @Field({ description: "There are more nodes; endCursor leads to them." }) truncated!: boolean;
   @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." })
   endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
@@ -155,28 +173,29 @@ class EvidenceAnswerType {
 
 @ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
 export class KindCountType {
-  @Field(() => RecordKindEnum) kind!: KindName;
-  @Field(() => Int) count!: number;
+  @Field(() => RecordKindEnum, { description: "Kind of the records." }) kind!: KindName;
+  @Field(() => Int, { description: "How many." }) count!: number;
 }
 @ObjectType("OwnerCount", { description: "How many records have an owner.", simpleResolvers: true })
 class OwnerCountType {
-  @Field(() => ID, { nullable: true }) owner!: string | null;
-  @Field(() => String, { nullable: true }) name!: string | null;
-  @Field(() => Int) count!: number;
-  @Field(() => [KindCountType]) kinds!: KindCountType[];
+  @Field(() => ID, { nullable: true, description: "Who owns them; null for records without one." })
+  owner!: string | null;
+  @Field(() => String, { nullable: true, description: "Name of the owner." }) name!: string | null;
+  @Field(() => Int, { description: "How many." }) count!: number;
+  @Field(() => [KindCountType], { description: "The same by kind." }) kinds!: KindCountType[];
 }
 @ObjectType("Impact", {
   description: "What a record supports: what loses support when the record is wrong.",
   simpleResolvers: true,
 })
 class ImpactType {
-  @Field(() => ID) id!: string;
+  @Field(() => ID, { description: "The record." }) id!: string;
   @Field(() => Int, { description: "Records that it supports, directly or through others." })
   total!: number;
   @Field(() => Int, { description: "Records that it supports directly." }) direct!: number;
   @Field(() => Int, { description: "Steps to the furthest of them." }) furthest!: number;
-  @Field(() => [KindCountType]) byKind!: KindCountType[];
-  @Field(() => [OwnerCountType]) byOwner!: OwnerCountType[];
+  @Field(() => [KindCountType], { description: "Counts by kind." }) byKind!: KindCountType[];
+  @Field(() => [OwnerCountType], { description: "Counts by owner." }) byOwner!: OwnerCountType[];
   @Field(() => Int, {
     description: "Identifiers that it supports and that no record here describes.",
   })
@@ -190,15 +209,16 @@ class ImpactType {
   simpleResolvers: true,
 })
 class SupportPathType {
-  @Field(() => ID) from!: string;
-  @Field(() => ID) to!: string;
+  @Field(() => ID, { description: "Where the path begins." }) from!: string;
+  @Field(() => ID, { description: "Where the path ends." }) to!: string;
   @Field(() => DirectionEnum, {
     description: "UPSTREAM: to supports from; DOWNSTREAM: the other way.",
   })
   direction!: "upstream" | "downstream";
   @Field(() => Int, { description: "Steps." }) length!: number;
-  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
-  @Field(() => [EvidenceEdge]) edges!: EvidenceEdge[];
+  @Field(() => [RecordNode], { description: "The records." }) nodes!: () => Promise<RecordNode[]>;
+  @Field(() => [EvidenceEdge], { description: "The statements between them." })
+  edges!: EvidenceEdge[];
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
@@ -206,8 +226,12 @@ type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
 @ArgsType()
 class EvidenceArguments {
-  @Field(() => ID) id!: string;
-  @Field(() => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM }) direction!: DirectionEnum;
+  @Field(() => ID, { description: "Record that the graph begins at." }) id!: string;
+  @Field(() => DirectionEnum, {
+    defaultValue: DirectionEnum.UPSTREAM,
+    description: "Which way to go from the record.",
+  })
+  direction!: DirectionEnum;
   @Field(() => Int, {
     nullable: true,
     description: "How many steps from the record; without limit when absent.",
@@ -215,7 +239,8 @@ class EvidenceArguments {
   depth?: number | null;
   @Field(() => Int, { nullable: true, description: "Nodes in one answer, at most 100000." })
   first?: number | null;
-  @Field(() => String, { nullable: true }) after?: string | null;
+  @Field(() => String, { nullable: true, description: "endCursor of the answer before." }) after?:
+    string | null;
   @Field(() => [RecordKindEnum], {
     nullable: true,
     description: "Only nodes of these kinds, and what is not stored here.",
@@ -351,16 +376,19 @@ export class EvidenceResolver {
   @FieldResolver(() => String, { description: "The same in another form." })
   export(
     @Root() answer: EvidenceAnswerType,
-    @Arg("format", () => FormatEnum) format: EvidenceFormat,
+    @Arg("format", () => FormatEnum, { description: "The form." }) format: EvidenceFormat,
   ): Promise<string> {
     return this.exported(answer.document, format);
   }
 
   @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })
   async impact(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
-    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    @Arg("assertedBy", () => AssertedByEnum, {
+      defaultValue: AssertedByEnum.ANYONE,
+      description: "OWNER leaves out edges that third parties state.",
+    })
     assertedBy: AssertedByEnum,
   ): Promise<ImpactType> {
     const {
@@ -377,10 +405,13 @@ export class EvidenceResolver {
       "The shortest support path between two records; null when neither supports the other.",
   })
   async supportPath(
-    @Arg("from", () => ID) from: string,
-    @Arg("to", () => ID) to: string,
+    @Arg("from", () => ID, { description: "A record." }) from: string,
+    @Arg("to", () => ID, { description: "Another record." }) to: string,
     @Ctx() context: Context,
-    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    @Arg("assertedBy", () => AssertedByEnum, {
+      defaultValue: AssertedByEnum.ANYONE,
+      description: "OWNER leaves out edges that third parties state.",
+    })
     assertedBy: AssertedByEnum,
   ): Promise<SupportPathType | null> {
     const { direction, length, nodes, edges, ...path } = await this.pathBetween(
@@ -412,13 +443,23 @@ export class EvidenceResolver {
       "renewed when its inputs change.",
   })
   buildEvidenceGraph(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
-    @Arg("direction", () => DirectionEnum, { defaultValue: DirectionEnum.UPSTREAM })
+    @Arg("direction", () => DirectionEnum, {
+      defaultValue: DirectionEnum.UPSTREAM,
+      description: "Which way to go from the record.",
+    })
     direction: DirectionEnum,
-    @Arg("assertedBy", () => AssertedByEnum, { defaultValue: AssertedByEnum.ANYONE })
+    @Arg("assertedBy", () => AssertedByEnum, {
+      defaultValue: AssertedByEnum.ANYONE,
+      description: "OWNER leaves out edges that third parties state.",
+    })
     assertedBy: AssertedByEnum,
-    @Arg("depth", () => Int, { nullable: true }) depth?: number,
+    @Arg("depth", () => Int, {
+      nullable: true,
+      description: "How many steps from the record; without limit when absent.",
+    })
+    depth?: number,
   ): Promise<SubmissionView> {
     const signed = signedIn(context);
     return this.build(

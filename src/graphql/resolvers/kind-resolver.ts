@@ -100,7 +100,7 @@ function graphqlFields(resolver: KindResolver): new () => object {
       description: `${typeName} by identifier; null when there is none.`,
     })
     async one(
-      @Arg("id", () => ID) id: string,
+      @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
       @Ctx() context: Context,
     ): Promise<RecordNode | null> {
       try {
@@ -131,7 +131,8 @@ function graphqlFields(resolver: KindResolver): new () => object {
       description: `Creates a record of kind ${typeName}.`,
     })
     async create(
-      @Arg("input", () => input as new () => RecordInput) values: RecordInput,
+      @Arg("input", () => input as new () => RecordInput, { description: "The record." })
+      values: RecordInput,
       @Ctx() context: Context,
     ): Promise<RecordNode> {
       resolver.assertMayCreate(context);
@@ -148,7 +149,10 @@ function graphqlFields(resolver: KindResolver): new () => object {
       description: "Changes what the patch names, and leaves the rest of the record.",
     })
     async update(
-      @Arg("input", () => UPDATE_TYPES[kind] as new () => UpdateInput) values: UpdateInput,
+      @Arg("input", () => UPDATE_TYPES[kind] as new () => UpdateInput, {
+        description: "The record, and what changes.",
+      })
+      values: UpdateInput,
       @Ctx() context: Context,
     ): Promise<RecordNode> {
       const signed = signedIn(context);
@@ -169,7 +173,8 @@ function graphqlFields(resolver: KindResolver): new () => object {
         "removed.",
     })
     async replace(
-      @Arg("input", () => input as new () => RecordInput) values: RecordInput,
+      @Arg("input", () => input as new () => RecordInput, { description: "The record." })
+      values: RecordInput,
       @Ctx() context: Context,
       @Arg("expectedRevision", () => Int, {
         nullable: true,

@@ -26,7 +26,7 @@ import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js
 import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { ScorePart, SearchedField } from "../../storage/records/port.js";
 import type { Context } from "./context.js";
-import { PageInfo, RecordNode } from "./types/records.js";
+import { ABOUT_PAGE, PageInfo, RecordNode } from "./types/records.js";
 
 /**
  * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.
@@ -58,6 +58,10 @@ registerEnumType(SearchModeEnum, {
     "BASIC: every word must occur, by its stem. SEMANTIC: any word, words that are " +
     "typical of the best results, and records near in meaning where the registry has an " +
     "embeddings server.",
+  valuesConfig: {
+    BASIC: { description: "Every word must occur, by its stem." },
+    SEMANTIC: { description: "Any word counts, typical words and nearness in meaning too." },
+  },
 });
 
 enum SearchedFieldEnum {
@@ -68,6 +72,11 @@ enum SearchedFieldEnum {
 registerEnumType(SearchedFieldEnum, {
   name: "SearchedField",
   description: "A field that a search may name and highlight.",
+  valuesConfig: {
+    NAME: { description: "Name of the record." },
+    KEYWORDS: { description: "Its keywords." },
+    DESCRIPTION: { description: "Its description." },
+  },
 });
 enum ScoreReasonEnum {
   TERM = "term",
@@ -79,6 +88,11 @@ registerEnumType(ScoreReasonEnum, {
   description:
     "TERM: a word or term of the query. RELATED: a word that the best results share. NEARNESS: " +
     "how near the record is in meaning, by the embeddings server.",
+  valuesConfig: {
+    TERM: { description: "A word or term of the query." },
+    RELATED: { description: "A word that the best results share." },
+    NEARNESS: { description: "How near the record is in meaning." },
+  },
 });
 
 @ObjectType({ description: "A part of a text: a match, or the text around it." })
@@ -88,7 +102,7 @@ class TextPart {
 }
 @ObjectType({ description: "Where a field matches.", simpleResolvers: true })
 class SearchFragment {
-  @Field(() => SearchedFieldEnum) field!: SearchedField;
+  @Field(() => SearchedFieldEnum, { description: "The field." }) field!: SearchedField;
   @Field(() => [TextPart], {
     description: "In their order; together they are a piece of the field.",
   })
@@ -96,17 +110,17 @@ class SearchFragment {
 }
 @ObjectType("ScorePart", { description: "A part of a score.", simpleResolvers: true })
 class ScorePartType {
-  @Field(() => ScoreReasonEnum) reason!: ScorePart["reason"];
+  @Field(() => ScoreReasonEnum, { description: "What it is for." }) reason!: ScorePart["reason"];
   @Field(() => String, { nullable: true, description: "The term or its stem; null for nearness." })
   text!: string | null;
-  @Field(() => Float) score!: number;
+  @Field(() => Float, { description: "How much it adds." }) score!: number;
 }
 
 @ObjectType({ description: "A record that was found.", simpleResolvers: true })
 class SearchHit {
   @Field(() => RecordNode, { description: "The same as node." })
   record!: () => Promise<RecordNode>;
-  @Field(() => RecordNode) node!: () => Promise<RecordNode>;
+  @Field(() => RecordNode, { description: ABOUT_PAGE.node }) node!: () => Promise<RecordNode>;
   @Field({ description: "Pass it as after for the results behind this one." }) cursor!: string;
   @Field(() => Float, { description: "Above 0; comparable within one answer only." })
   score!: number;
@@ -129,7 +143,7 @@ class SearchHit {
   simpleResolvers: true,
 })
 class SearchAnswerType {
-  @Field() query!: string;
+  @Field({ description: "The query as it was sent." }) query!: string;
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
   @Field(() => Int, {
     description:
@@ -145,11 +159,11 @@ class SearchAnswerType {
   })
   didYouMean!: string | null;
   @Field(() => [SearchHit], { description: "The same as edges." }) results!: SearchHit[];
-  @Field(() => [SearchHit]) edges!: SearchHit[];
-  @Field(() => [RecordNode]) nodes!: () => Promise<RecordNode[]>;
-  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => [SearchHit], { description: ABOUT_PAGE.edges }) edges!: SearchHit[];
+  @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: () => Promise<RecordNode[]>;
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
   @Field(() => Int, { description: "The same as totalResults." }) totalCount!: number;
-  @Field(() => Float) timeTakenMs!: number;
+  @Field(() => Float, { description: "Milliseconds that the search took." }) timeTakenMs!: number;
 }
 
 /** Search in all records. REST calls {@link SearchResolver.search} as well. */
@@ -167,9 +181,13 @@ export class SearchResolver {
       "(`gen*`), exclusions (`-mouse`) and fields (`name:`, `description:`, `keyword:`).",
   })
   async find(
-    @Arg("query", () => String) query: string,
+    @Arg("query", () => String, { description: "What to search for." }) query: string,
     @Ctx() context: Context,
-    @Arg("mode", () => SearchModeEnum, { defaultValue: SearchModeEnum.BASIC }) mode: SearchMode,
+    @Arg("mode", () => SearchModeEnum, {
+      defaultValue: SearchModeEnum.BASIC,
+      description: "How to match.",
+    })
+    mode: SearchMode,
     @Arg("type", () => String, {
       nullable: true,
       description: "Only records of this kind, e.g. Dataset.",

@@ -42,6 +42,7 @@ import { RevisionActionEnum } from "./types/enums.js";
 import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
+  ABOUT_PAGE,
   type CheckedPage,
   checkedPage,
   MOST_PER_PAGE,
@@ -200,8 +201,8 @@ async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode |
 @ObjectType({ description: "One state of a record.", simpleResolvers: true })
 class Revision {
   /** Identifier of the record. */ ark!: string;
-  @Field(() => Int) revision!: number;
-  @Field() at!: Date;
+  @Field(() => Int, { description: "Number of the revision, from 1." }) revision!: number;
+  @Field({ description: "When it was made." }) at!: Date;
   @Field(() => ID, { nullable: true, description: "Who made it; null for the service itself." })
   by!: string | null;
   @Field(() => RevisionActionEnum, { description: "What made this state." })
@@ -218,6 +219,11 @@ enum DifferenceKind {
 registerEnumType(DifferenceKind, {
   name: "DifferenceKind",
   description: "How a member of a document differs from the earlier state.",
+  valuesConfig: {
+    ADDED: { description: "The earlier state does not have it." },
+    REMOVED: { description: "The later state does not have it." },
+    CHANGED: { description: "Both states have it, with other values." },
+  },
 });
 
 @ObjectType("Difference", {
@@ -226,7 +232,7 @@ registerEnumType(DifferenceKind, {
 })
 class DifferenceType {
   @Field({ description: "JSON pointer (RFC 6901) of the member." }) pointer!: string;
-  @Field(() => DifferenceKind) kind!: DifferenceKind;
+  @Field(() => DifferenceKind, { description: "How it differs." }) kind!: DifferenceKind;
   @Field(() => GraphQLJSON, {
     nullable: true,
     description: "Value in the earlier state; null also where it was added.",
@@ -243,12 +249,19 @@ enum RdfFormatEnum {
   TURTLE = "text/turtle",
   N_QUADS = "application/n-quads",
 }
-registerEnumType(RdfFormatEnum, { name: "RdfFormat", description: "A format of RDF as text." });
+registerEnumType(RdfFormatEnum, {
+  name: "RdfFormat",
+  description: "A format of RDF as text.",
+  valuesConfig: {
+    TURTLE: { description: "Turtle, with prefixes." },
+    N_QUADS: { description: "N-Quads, one statement a line, with the graph of the record." },
+  },
+});
 
 @ObjectType({ simpleResolvers: true })
 class RevisionEdge {
-  @Field(() => Revision) node!: Revision;
-  @Field() cursor!: string;
+  @Field(() => Revision, { description: ABOUT_PAGE.node }) node!: Revision;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
 }
 
 @ObjectType({
@@ -256,9 +269,9 @@ class RevisionEdge {
   simpleResolvers: true,
 })
 class RevisionConnection {
-  @Field(() => [RevisionEdge]) edges!: RevisionEdge[];
-  @Field(() => [Revision]) nodes!: Revision[];
-  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => [RevisionEdge], { description: ABOUT_PAGE.edges }) edges!: RevisionEdge[];
+  @Field(() => [Revision], { description: ABOUT_PAGE.nodes }) nodes!: Revision[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
   @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
 }
 
@@ -315,7 +328,7 @@ export class RecordResolver {
       "A record by its identifier, in any accepted spelling; null when nothing is stored under it.",
   })
   async record(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
   ): Promise<RecordNode | null> {
     try {
@@ -327,7 +340,10 @@ export class RecordResolver {
   }
 
   @Query(() => Node, { nullable: true, description: "The same, by the name Relay expects." })
-  node(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<RecordNode | null> {
+  node(
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<RecordNode | null> {
     return this.record(id, context);
   }
 
@@ -336,8 +352,8 @@ export class RecordResolver {
       "One state of a record. Those of a deleted record are for its owner and administrators.",
   })
   async revision(
-    @Arg("id", () => ID) id: string,
-    @Arg("revision", () => Int) revision: number,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Arg("revision", () => Int, { description: "Number of the revision." }) revision: number,
     @Ctx() context: Context,
   ): Promise<Revision> {
     const ark = askedArk(id);
@@ -357,7 +373,7 @@ export class RecordResolver {
       "administrators.",
   })
   async revisions(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Args(() => PageArguments) page: PageArguments,
     @Ctx() context: Context,
   ): Promise<RevisionConnection> {
@@ -372,7 +388,8 @@ export class RecordResolver {
       "others have an update of their own, with typed fields.",
   })
   async updateAny(
-    @Arg("input", () => UpdateRecordInput) { id, patch, expectedRevision }: UpdateRecordInput,
+    @Arg("input", () => UpdateRecordInput, { description: "The record, and what changes." })
+    { id, patch, expectedRevision }: UpdateRecordInput,
     @Ctx() context: Context,
   ): Promise<RecordNode> {
     const signed = signedIn(context);
@@ -395,7 +412,8 @@ export class RecordResolver {
       `At most ${MOST_PER_PAGE}.`,
   })
   async nodes(
-    @Arg("ids", () => [ID]) ids: string[],
+    @Arg("ids", () => [ID], { description: "Identifiers, in any accepted spelling." })
+    ids: string[],
     @Ctx() context: Context,
   ): Promise<(RecordNode | Error | null)[]> {
     if (ids.length > MOST_PER_PAGE)
@@ -428,11 +446,17 @@ export class RecordResolver {
     description: "Deletes a record of any kind and returns its last state. A tombstone remains.",
   })
   async deleteRecord(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
     @Ctx() context: Context,
-    @Arg("expectedRevision", () => Int, { nullable: true }) expectedRevision?: number,
-    @Arg("reason", () => String, { nullable: true }) reason?: string,
-    @Arg("successor", () => ID, { nullable: true }) successor?: string,
+    @Arg("expectedRevision", () => Int, {
+      nullable: true,
+      description: "Refused when the record has changed since.",
+    })
+    expectedRevision?: number,
+    @Arg("reason", () => String, { nullable: true, description: "Why it is deleted; public." })
+    reason?: string,
+    @Arg("successor", () => ID, { nullable: true, description: "Record to use in its place." })
+    successor?: string,
   ): Promise<RecordNode> {
     const signed = signedIn(context);
     const options = {
@@ -469,7 +493,10 @@ export class RecordResolver {
   })
   rdf(
     @Root() node: RecordNode,
-    @Arg("format", () => RdfFormatEnum, { defaultValue: RdfFormatEnum.TURTLE })
+    @Arg("format", () => RdfFormatEnum, {
+      defaultValue: RdfFormatEnum.TURTLE,
+      description: "The format.",
+    })
     format: RdfFormatEnum,
     @Ctx() context: Context,
   ): Promise<string | null> {
@@ -593,8 +620,9 @@ export class PublicationResolver {
       "Publishing a crate publishes its members that are DRAFT.",
   })
   async publishRecord(
-    @Arg("id", () => ID) id: string,
-    @Arg("publicationStatus", () => PublicationStatusEnum) publicationStatus: PublicationStatusEnum,
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Arg("publicationStatus", () => PublicationStatusEnum, { description: "The new status." })
+    publicationStatus: PublicationStatusEnum,
     @Ctx() context: Context,
     @Arg("embargoedUntil", () => String, {
       nullable: true,

@@ -28,7 +28,16 @@ const StatusEnum = {
   NOT_MET: "not_met",
   NOT_APPLICABLE: "not_applicable",
 } as const satisfies Record<string, Status>;
-registerEnumType(StatusEnum, { name: "CriterionStatus", description: "Verdict on one criterion." });
+registerEnumType(StatusEnum, {
+  name: "CriterionStatus",
+  description: "Verdict on one criterion.",
+  valuesConfig: {
+    MET: { description: "The crate meets it." },
+    PARTLY: { description: "The crate meets a part of it." },
+    NOT_MET: { description: "The crate does not meet it." },
+    NOT_APPLICABLE: { description: "It does not apply to this crate, and is not counted." },
+  },
+});
 
 @ObjectType("AiReadyCriterion", {
   description: "One criterion of the score, its result and the places that decided it.",
@@ -38,7 +47,7 @@ class CriterionType {
   @Field({ description: "E.g. findable." }) name!: string;
   @Field({ description: "True when the status is MET or PARTLY." }) hasContent!: boolean;
   @Field(() => String, { nullable: true, description: "What was found." }) details!: string | null;
-  @Field(() => StatusEnum) status!: Status;
+  @Field(() => StatusEnum, { description: "The verdict." }) status!: Status;
   @Field(() => [String], {
     description: "JSON pointers into the records that decided, behind their identifiers.",
   })
@@ -56,26 +65,27 @@ class CriterionType {
 })
 class CategoryType {
   @Field(() => String, { description: "E.g. fairness." }) name!: CategoryName;
-  @Field(() => [CriterionType]) criteria!: CriterionType[];
+  @Field(() => [CriterionType], { description: "Its criteria." }) criteria!: CriterionType[];
 }
 @ObjectType("AiReadyTotals", {
   description: "Criteria by verdict; total counts those that apply.",
   simpleResolvers: true,
 })
 class TotalsType {
-  @Field(() => Int) met!: number;
-  @Field(() => Int) partly!: number;
-  @Field(() => Int) total!: number;
+  @Field(() => Int, { description: "Criteria that are met." }) met!: number;
+  @Field(() => Int, { description: "Criteria that are met in part." }) partly!: number;
+  @Field(() => Int, { description: "Criteria that apply." }) total!: number;
 }
 @ObjectType("AiReadyScore", {
   description: "How ready a crate is for AI, criterion by criterion.",
   simpleResolvers: true,
 })
 export class AiReadyScoreType {
-  @Field() name!: string;
-  @Field(() => ID) rocrateIdentifier!: string;
-  @Field(() => [CategoryType]) categories!: CategoryType[];
-  @Field(() => TotalsType) score!: TotalsType;
+  @Field({ description: "Name of the score." }) name!: string;
+  @Field(() => ID, { description: "The crate." }) rocrateIdentifier!: string;
+  @Field(() => [CategoryType], { description: "Criteria by category." })
+  categories!: CategoryType[];
+  @Field(() => TotalsType, { description: "Criteria by verdict." }) score!: TotalsType;
   @Field(() => Int, { description: "Revision of the crate that was evaluated." })
   revision!: number;
   @Field(() => GraphQLISODateTime, { description: "When it was computed." }) computedAt!: string;
@@ -124,7 +134,7 @@ export class ScoreResolver {
     description: "How ready the current version of a crate is for AI.",
   })
   async aiReadyScore(
-    @Arg("id", () => ID) id: string,
+    @Arg("id", () => ID, { description: "The crate." }) id: string,
     @Ctx() context: Context,
   ): Promise<AiReadyScoreType> {
     return typedScore(await this.score(askedArk(id), context));
@@ -135,7 +145,10 @@ export class ScoreResolver {
       "Computes the score of a crate again, in the background, and checks its tables " +
       "against their schemas.",
   })
-  rescoreCrate(@Arg("id", () => ID) id: string, @Ctx() context: Context): Promise<SubmissionView> {
+  rescoreCrate(
+    @Arg("id", () => ID, { description: "The crate." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<SubmissionView> {
     const signed = signedIn(context);
     return this.rescore(askedArk(id), signed);
   }

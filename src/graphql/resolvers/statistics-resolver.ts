@@ -40,12 +40,15 @@ registerEnumType(StatisticsKeyEnum, {
   simpleResolvers: true,
 })
 class RecordStatisticsGroup {
-  @Field(() => RecordKindEnum, { nullable: true }) kind!: KindName | null;
+  @Field(() => RecordKindEnum, { nullable: true, description: "Kind of the records." })
+  kind!: KindName | null;
   @Field(() => String, { nullable: true, description: "For example 2026-01." })
   month!: string | null;
-  @Field(() => RecordNode, { nullable: true }) owner!: (() => Promise<RecordNode>) | null;
+  @Field(() => RecordNode, { nullable: true, description: "Owner of the records." }) owner!:
+    (() => Promise<RecordNode>) | null;
   @Field(() => String, { nullable: true, description: "In lower case." }) keyword!: string | null;
-  @Field(() => PublicationStatusEnum, { nullable: true }) status!: PublicationStatusEnum | null;
+  @Field(() => PublicationStatusEnum, { nullable: true, description: "Publication status." })
+  status!: PublicationStatusEnum | null;
   @Field(() => String, { nullable: true, description: "Media type, in lower case." })
   format!: string | null;
   @Field(() => Int, { description: "Records of the group." }) count!: number;
@@ -71,9 +74,11 @@ export class StatisticsResolver {
       "only for callers with a token.",
   })
   async recordStatistics(
-    @Arg("by", () => [StatisticsKeyEnum]) by: StatisticsKey[],
+    @Arg("by", () => [StatisticsKeyEnum], { description: "What to count by, at most three." })
+    by: StatisticsKey[],
     @Ctx() context: Context,
-    @Arg("filter", () => RecordFilter, { nullable: true }) filter?: RecordFilter | null,
+    @Arg("filter", () => RecordFilter, { nullable: true, description: "Which records count." })
+    filter?: RecordFilter | null,
     @Arg("first", () => Int, { defaultValue: 100, description: "Groups; at most 1000." })
     first = 100,
   ): Promise<RecordStatistics> {

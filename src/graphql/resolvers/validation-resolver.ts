@@ -46,7 +46,7 @@ class ShapeResultType implements ShapeResult {
     description: "The value at fault; null when one is lacking.",
   })
   value!: string | null;
-  @Field() message!: string;
+  @Field({ description: "What is wrong." }) message!: string;
   @Field(() => ShapeSeverityEnum, { description: "How much it matters." })
   severity!: ShapeResult["severity"];
   @Field({ description: "SHACL constraint component, e.g. MinCountConstraintComponent." })
@@ -58,8 +58,8 @@ class ShapeResultType implements ShapeResult {
   simpleResolvers: true,
 })
 class ShapeReportType implements ShapeReport {
-  @Field() conforms!: boolean;
-  @Field(() => [ShapeResultType]) results!: ShapeResultType[];
+  @Field({ description: "Nothing was found." }) conforms!: boolean;
+  @Field(() => [ShapeResultType], { description: "What was found." }) results!: ShapeResultType[];
   @Field(() => Int, { description: "Records that were checked." }) checked!: number;
   @Field({ description: "There are more results than these." }) truncated!: boolean;
 }
@@ -84,7 +84,8 @@ export class ValidationResolver {
       "is stored under it; of a crate also its members.",
   })
   validateDocument(
-    @Arg("document", () => GraphQLJSON) document: JsonValue,
+    @Arg("document", () => GraphQLJSON, { description: "The record, or its @id alone." })
+    document: JsonValue,
     @Ctx() context: Context,
     @Arg("kind", () => RecordKindEnum, {
       nullable: true,
@@ -128,14 +129,14 @@ class TableError {
   errorType!: string;
   @Field(() => String, { nullable: true, description: "Violated JSON Schema keyword." })
   failedKeyword!: string | null;
-  @Field() message!: string;
+  @Field({ description: "What is wrong." }) message!: string;
 }
 @ObjectType("TableCheck", {
   description: "Result of the check of a table.",
   simpleResolvers: true,
 })
 class TableCheckType {
-  @Field() conforms!: boolean;
+  @Field({ description: "No row has an error." }) conforms!: boolean;
   @Field(() => [TableError], {
     description: "Parsing errors by row, then validation errors by row.",
   })
@@ -158,8 +159,8 @@ export class SchemaResolver {
       "multipart request; send the header apollo-require-preflight).",
   })
   async validateTable(
-    @Arg("schema", () => ID) schema: string,
-    @Arg("file", () => GraphQLUpload) upload: Promise<FileUpload>,
+    @Arg("schema", () => ID, { description: "Identifier of the schema." }) schema: string,
+    @Arg("file", () => GraphQLUpload, { description: "The table." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
   ): Promise<TableCheckType> {
     const { errors, ...rest } = await withUpload(upload, context, (file) =>

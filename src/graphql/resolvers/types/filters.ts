@@ -36,12 +36,17 @@ enum OrderDirection {
 registerEnumType(OrderDirection, {
   name: "OrderDirection",
   description: "ASC: the smallest, first or oldest comes first. DESC: the other way round.",
+  valuesConfig: {
+    ASC: { description: "The smallest, first or oldest comes first." },
+    DESC: { description: "The largest, last or newest comes first." },
+  },
 });
 
 @InputType("RecordOrder", { description: "An order of records." })
 class RecordOrderInput {
-  @Field(() => RecordOrderField) field!: RecordOrderField;
-  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC }) direction!: OrderDirection;
+  @Field(() => RecordOrderField, { description: "What to order by." }) field!: RecordOrderField;
+  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: "Which way." })
+  direction!: OrderDirection;
 }
 
 @InputType({ description: "From one time up to another; each may be left out." })
@@ -143,7 +148,8 @@ export class RecordsArguments extends PageArguments {
     description: "The last ones, before the cursor in before, instead of the first; at most 1000.",
   })
   last?: number | null;
-  @Field(() => RecordFilter, { nullable: true }) filter?: RecordFilter | null;
+  @Field(() => RecordFilter, { nullable: true, description: "Which records; all when absent." })
+  filter?: RecordFilter | null;
   @Field(() => RecordOrderInput, {
     nullable: true,
     description: "By creation unless given, the oldest first.",

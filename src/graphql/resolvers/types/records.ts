@@ -29,6 +29,12 @@ registerEnumType(PublicationStatusEnum, {
   name: "PublicationStatus",
   description:
     "Who may read the content: everyone when PUBLISHED, else those who may change the record.",
+  valuesConfig: {
+    DRAFT: { description: "Not public yet." },
+    PUBLISHED: { description: "The content is public." },
+    EMBARGOED: { description: "The content becomes public when the embargo ends." },
+    ARCHIVED: { description: "Not public any more." },
+  },
 });
 
 const text = (value: JsonValue | undefined): string | null =>
@@ -90,26 +96,26 @@ export abstract class RecordNode extends Node {
   get types(): string[] {
     return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])];
   }
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "Name of the record." })
   get name(): string | null {
     return this.stored?.name ?? null;
   }
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "What the record is." })
   get description(): string | null {
     return text(this.shown["description"]);
   }
-  @Field(() => [String])
+  @Field(() => [String], { description: "Keywords." })
   get keywords(): string[] {
     return texts(this.shown["keywords"]);
   }
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "URL of the licence." })
   get license(): string | null {
     return (
       text(this.shown["license"]) ??
       text((this.shown["license"] as JsonObject | null | undefined)?.["@id"])
     );
   }
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "Web page of the object." })
   get url(): string | null {
     return (
       text(this.shown["url"]) ?? text((this.shown["url"] as JsonObject | null | undefined)?.["@id"])
@@ -122,15 +128,15 @@ export abstract class RecordNode extends Node {
   get revision(): number | null {
     return this.stored?.revision ?? null;
   }
-  @Field(() => GraphQLISODateTime, { nullable: true })
+  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it was stored first." })
   get createdAt(): Date | null {
     return this.stored ? new Date(this.stored.createdAt) : null;
   }
-  @Field(() => GraphQLISODateTime, { nullable: true })
+  @Field(() => GraphQLISODateTime, { nullable: true, description: "When it was last changed." })
   get modifiedAt(): Date | null {
     return this.stored ? new Date(this.stored.modifiedAt) : null;
   }
-  @Field(() => PublicationStatusEnum, { nullable: true })
+  @Field(() => PublicationStatusEnum, { nullable: true, description: "Who may read the content." })
   get publicationStatus(): string | null {
     return this.stored?.publicationStatus ?? null;
   }
@@ -164,19 +170,29 @@ export abstract class RecordNode extends Node {
   }
 }
 
+/** Descriptions of what every page has. */
+export const ABOUT_PAGE = {
+  edges: "Entries of the page, each with its cursor.",
+  nodes: "The same without cursors.",
+  pageInfo: "Where the page ends, and whether there are more.",
+  node: "The entry itself.",
+  cursor: "Place of the entry in the list.",
+} as const;
+
 @ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })
 export class PageInfo {
-  @Field() hasNextPage!: boolean;
-  @Field() hasPreviousPage!: boolean;
-  @Field(() => String, { nullable: true }) startCursor!: string | null;
+  @Field({ description: "There are more behind this page." }) hasNextPage!: boolean;
+  @Field({ description: "There are more before this page." }) hasPreviousPage!: boolean;
+  @Field(() => String, { nullable: true, description: "Pass it as before for the page behind." })
+  startCursor!: string | null;
   @Field(() => String, { nullable: true, description: "Pass it as after for the next page." })
   endCursor!: string | null;
 }
 
 @ObjectType({ simpleResolvers: true })
 class RecordEdge {
-  @Field(() => RecordNode) node!: RecordNode;
-  @Field() cursor!: string;
+  @Field(() => RecordNode, { description: ABOUT_PAGE.node }) node!: RecordNode;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
 }
 
 @ObjectType({
@@ -184,9 +200,9 @@ class RecordEdge {
   simpleResolvers: true,
 })
 export class RecordConnection {
-  @Field(() => [RecordEdge]) edges!: RecordEdge[];
-  @Field(() => [RecordNode]) nodes!: RecordNode[];
-  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => [RecordEdge], { description: ABOUT_PAGE.edges }) edges!: RecordEdge[];
+  @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: RecordNode[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
   @Field(() => Int, { nullable: true, description: "Null: links are not counted ahead." })
   totalCount?: null;
 }
@@ -196,9 +212,9 @@ export class RecordConnection {
   simpleResolvers: true,
 })
 export class RecordListConnection {
-  @Field(() => [RecordEdge]) edges!: RecordEdge[];
-  @Field(() => [RecordNode]) nodes!: RecordNode[];
-  @Field(() => PageInfo) pageInfo!: PageInfo;
+  @Field(() => [RecordEdge], { description: ABOUT_PAGE.edges }) edges!: RecordEdge[];
+  @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: RecordNode[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
   @Field(() => Int, { description: "Records in all, by the filter; counted only when asked for." })
   totalCount!: number;
 }
@@ -347,21 +363,18 @@ export const NODE_TYPES = Object.fromEntries(
 function connectionType(typeName: string, type: NodeClass): new () => object {
   const edge = named(`${typeName}Edge`, class {});
   ObjectType({ simpleResolvers: true })(edge);
-  Field(() => type)(edge.prototype, "node");
-  Field(() => String)(edge.prototype, "cursor");
+  Field(() => type, { description: ABOUT_PAGE.node })(edge.prototype, "node");
+  Field(() => String, { description: ABOUT_PAGE.cursor })(edge.prototype, "cursor");
   const connection = named(`${typeName}Connection`, class {});
   ObjectType({
     description: "A page of a list; go on with after: pageInfo.endCursor.",
     simpleResolvers: true,
   })(connection);
-  const add = (name: string, of: () => unknown, description?: string) =>
-    Field(of as never, description === undefined ? {} : { description })(
-      connection.prototype,
-      name,
-    );
-  add("edges", () => [edge]);
-  add("nodes", () => [type]);
-  add("pageInfo", () => PageInfo);
+  const add = (name: string, of: () => unknown, description: string) =>
+    Field(of as never, { description })(connection.prototype, name);
+  add("edges", () => [edge], ABOUT_PAGE.edges);
+  add("nodes", () => [type], ABOUT_PAGE.nodes);
+  add("pageInfo", () => PageInfo, ABOUT_PAGE.pageInfo);
   add("totalCount", () => Int, "Records in all, by the filter; counted only when asked for.");
   return connection;
 }
