@@ -430,6 +430,10 @@ const OF_KINDS: Readonly<Record<string, (typeName: string) => readonly string[]>
 /** Fields of the roots that REST serves in another way, or that only GraphQL can have. */
 const ONLY_GRAPHQL: Readonly<Record<string, string>> = {
   "Query.node": "the name that Relay expects for record",
+  "Query.nodes": "resolve_ark, once for each identifier",
+  "Query.records": "the lists of each kind; their filters over REST are fewer",
+  "Query.recordStatistics": "the headers of the lists count records; groups are for GraphQL",
+  "Subscription.recordChanges": "subscriptions are for GraphQL",
 };
 
 describe("the capabilities of REST and GraphQL", async () => {
