@@ -46,6 +46,7 @@ import {
 } from "./request.js";
 import { scoreOperations } from "./scores.js";
 import { searchOperations } from "./search.js";
+import { selectionOperations } from "./selections.js";
 import { serviceOperations } from "./service.js";
 import { sparqlOperations } from "./sparql.js";
 import { schemaOperations, validationOperations } from "./validation.js";
@@ -451,6 +452,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...groupOperations,
     ...computationOperations,
     ...resolverOperations,
+    ...selectionOperations,
     ...historyOperations,
     ...crateOperations,
     ...cratePlanOperations,

@@ -371,6 +371,8 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   get_rocrate: ["Query.roCrate", "ROCrate.metadata", "ROCrate.addresses"],
   summarize_crate: ["ROCrate.recordCounts", "ROCrate.files"],
   list_crate_files: ["ROCrate.files"],
+  list_records: ["Query.records"],
+  list_record_statistics: ["Query.recordStatistics"],
   upload_crate: ["Mutation.uploadCrate", "Subscription.submissionProgress"],
   upload_crate_async: ["Mutation.uploadCrate"],
   upload_status: ["Query.submission"],
@@ -431,9 +433,7 @@ const OF_KINDS: Readonly<Record<string, (typeName: string) => readonly string[]>
 const ONLY_GRAPHQL: Readonly<Record<string, string>> = {
   "Query.node": "the name that Relay expects for record",
   "Query.nodes": "resolve_ark, once for each identifier",
-  "Query.records": "the lists of each kind; their filters over REST are fewer",
-  "Query.recordStatistics": "the headers of the lists count records; groups are for GraphQL",
-  "Subscription.recordChanges": "subscriptions are for GraphQL",
+  "Subscription.recordChanges": "list_records by modifiedSince",
 };
 
 describe("the capabilities of REST and GraphQL", async () => {

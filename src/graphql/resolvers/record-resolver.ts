@@ -33,6 +33,7 @@ import {
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";
 import { replaceRecordAt } from "../../services/records/replace.js";
+import { type SelectedRecords, selectRecords } from "../../services/records/select.js";
 import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
@@ -315,6 +316,13 @@ export class RecordResolver {
   ): Promise<RecordView> {
     await countWrite(context);
     return updateRecord(context.deps, ark, patch, context.caller, options);
+  }
+  /** Records of all kinds by filter. @throws as `selectRecords` */
+  select(
+    request: Parameters<typeof selectRecords>[1],
+    { deps, caller }: Context,
+  ): Promise<SelectedRecords> {
+    return selectRecords(deps, request, caller);
   }
   /** @throws ServiceError as {@link removeRecord} */
   async remove(ark: Ark, options: RemoveOptions, context: SignedIn): Promise<RecordView> {

@@ -68,6 +68,14 @@ class RecordStatistics {
 /** Counts of records by filter. */
 @Resolver()
 export class StatisticsResolver {
+  /** @throws as `recordStatistics` */
+  count(
+    request: Parameters<typeof recordStatistics>[1],
+    { deps, caller }: Context,
+  ): ReturnType<typeof recordStatistics> {
+    return recordStatistics(deps, request, caller);
+  }
+
   @Query(() => RecordStatistics, {
     description:
       "Counts the records that a filter selects, by up to three keys together. Users are counted " +
@@ -82,9 +90,9 @@ export class StatisticsResolver {
     @Arg("first", () => Int, { defaultValue: 100, description: "Groups; at most 1000." })
     first = 100,
   ): Promise<RecordStatistics> {
-    const { deps, caller, loaders } = context;
+    const { loaders } = context;
     const found = await loaders.queued(() =>
-      recordStatistics(deps, { filter: filter ?? null, by, limit: first }, caller),
+      this.count({ filter: filter ?? null, by, limit: first }, context),
     );
     const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
     let sizes: Promise<Map<string, number>> | undefined;

@@ -14,6 +14,7 @@ import { PUBLICATION } from "../publication.js";
 import { SCORES } from "../scores.js";
 import { SEARCH } from "../search.js";
 import { SERVICE } from "../service.js";
+import { SELECTIONS } from "../selections.js";
 import { SPARQL } from "../sparql.js";
 import { TABLES, VALIDATION } from "../validation.js";
 import { LISTS, ORGANIZATIONS, PROJECTS, RECORDS } from "./record-rows.js";
@@ -165,6 +166,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...ACCOUNTS,
   ...RECORDS,
   ...LISTS,
+  ...SELECTIONS,
   ...GROUPS,
   ...COMPUTATIONS,
   ...PROJECTS,

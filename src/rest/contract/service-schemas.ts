@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../model/field.js";
 import { DATE_PATTERN } from "../../model/json-schema.js";
+import { STATISTICS_KEYS, type StatisticsKey } from "../../services/records/select.js";
 import { EVIDENCE_SCHEMAS, nullable, SCORE_SCHEMAS } from "./evidence-schemas.js";
 import { schemaRef } from "./rows.js";
 
@@ -39,6 +40,15 @@ const stateSchema = (...statuses: string[]): JsonObject => ({
  * Schemas of answers that are not records: tokens, health, submissions, publication, histories,
  * evidence.
  */
+const KEYS: Readonly<Record<StatisticsKey, string>> = {
+  kind: "Kind of the records.",
+  month: "Month of creation, UTC, for example 2026-01.",
+  owner: "ARK of the owner.",
+  keyword: "In lower case; a record counts once for each that it has.",
+  status: "Publication status.",
+  format: "Media type of the stored content, in lower case.",
+};
+
 export const SERVICE_SCHEMAS: JsonObject = {
   TokenRequest: {
     type: "object",
@@ -135,6 +145,30 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       "@context": {},
       "@graph": { type: "array", items: { ...schemaRef("Reference"), additionalProperties: true } },
+    },
+  },
+  RecordStatistics: {
+    type: "object",
+    description: "Counts of records.",
+    required: ["groups", "hasMore"],
+    properties: {
+      groups: {
+        type: "array",
+        items: {
+          type: "object",
+          description:
+            "Records that agree in the keys that were asked for; null: they have no value.",
+          required: ["count", "bytes"],
+          properties: {
+            ...Object.fromEntries(
+              STATISTICS_KEYS.map((key) => [key, nullable("string", KEYS[key])]),
+            ),
+            count: { type: "integer", description: "Records of the group." },
+            bytes: { type: "integer", description: "Bytes of their stored content." },
+          },
+        },
+      },
+      hasMore: { type: "boolean", description: "There are more groups than were asked for." },
     },
   },
   CrateFile: {

@@ -1,19 +1,23 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
 import { PROVENANCE_CONNECTIONS } from "../../model/connections.js";
-import type { KindName } from "../../model/kind.js";
+import { dateProblem, instantOf } from "../../model/dates.js";
+import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import type { PublicationStatus, SelectionPage } from "../../storage/records/port.js";
-import type {
-  RecordFilter,
-  RecordOrder,
-  Selection,
-  Statistics,
-  StatisticsKey,
-  TimeRange,
+import {
+  type RecordFilter,
+  type RecordOrder,
+  type Selection,
+  type Statistics,
+  STATISTICS_KEYS,
+  type StatisticsKey,
+  type TimeRange,
 } from "../../storage/records/selection-port.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "./forgotten.js";
+
+export { STATISTICS_KEYS, type StatisticsKey };
 
 /** Levels of `and`, `or` and `not` in one filter. */
 const MAX_FILTER_DEPTH = 10;
@@ -313,4 +317,154 @@ async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> 
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** Orders of a list in a query string; `-` reverses one. */
+export const ORDERS = ["created", "-created", "modified", "-modified", "name", "-name"] as const;
+export const STATUSES = [
+  "DRAFT",
+  "PUBLISHED",
+  "EMBARGOED",
+  "ARCHIVED",
+] as const satisfies readonly PublicationStatus[];
+type Query = Readonly<Record<string, string | undefined>>;
+
+/** Reads the filter, order and page of a query string. @throws ValidationError with all errors */
+export function selectionParameters(query: Query): {
+  filter: RecordFilterInput;
+  order: RecordOrder;
+  range: SelectionRange;
+} {
+  const problems: ValidationItem[] = [];
+  const filter = filterParameters(query, problems);
+  const { order = "created", cursor } = query;
+  oneOf("order", order, ORDERS, problems);
+  const limit = limitParameter(query, problems);
+  if (problems.length > 0) throw new ValidationError(problems);
+  return {
+    filter,
+    order: {
+      by: order.replace(/^-/, "") as RecordOrder["by"],
+      descending: order.startsWith("-"),
+    },
+    range: { limit, ...(cursor === undefined ? {} : { after: cursor }) },
+  };
+}
+
+/** Reads the keys and the filter of statistics. @throws ValidationError with all errors */
+export function statisticsParameters(query: Query): {
+  filter: RecordFilterInput;
+  by: StatisticsKey[];
+  limit: number;
+} {
+  const problems: ValidationItem[] = [];
+  const filter = filterParameters(query, problems);
+  const by = listed(query["by"]) ?? [];
+  if (by.length === 0)
+    problems.push({ loc: ["query", "by"], msg: "Field required", type: "missing" });
+  for (const key of by) oneOf("by", key, STATISTICS_KEYS, problems);
+  const limit = limitParameter(query, problems);
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { filter, by: by as StatisticsKey[], limit };
+}
+
+function filterParameters(query: Query, problems: ValidationItem[]): RecordFilterInput {
+  const { name, nameIs, nameStartsWith, keyword, owner, crate, used, generatedBy, partOf } = query;
+  const kind = listed(query["kind"]);
+  for (const each of kind ?? []) oneOf("kind", each, KIND_NAMES, problems);
+  const status = listed(query["status"]);
+  for (const each of status ?? []) oneOf("status", each, STATUSES, problems);
+  const range = (field: "created" | "modified"): TimeRangeInput | undefined => {
+    const [since, before] = [`${field}Since`, `${field}Before`].map((at) =>
+      timeParameter(at, query[at], problems),
+    );
+    return since || before ? { since: since ?? null, before: before ?? null } : undefined;
+  };
+  const stated = {
+    name,
+    nameIs,
+    nameStartsWith,
+    keyword,
+    owner,
+    crate,
+    used,
+    generatedBy,
+    partOf,
+    kind: kind as KindName[] | undefined,
+    status: status as PublicationStatus[] | undefined,
+    format: listed(query["format"]),
+    created: range("created"),
+    modified: range("modified"),
+  };
+  return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
+}
+
+/** Commas separate several values. */
+const listed = (raw: string | undefined): string[] | undefined =>
+  raw
+    ?.split(",")
+    .map((each) => each.trim())
+    .filter((each) => each !== "");
+
+function oneOf(
+  name: string,
+  value: string,
+  allowed: readonly string[],
+  problems: ValidationItem[],
+): void {
+  if (allowed.includes(value)) return;
+  const expected = allowed
+    .map((each) => `'${each}'`)
+    .join(", ")
+    .replace(/, ([^,]*)$/, " or $1");
+  problems.push({
+    loc: ["query", name],
+    msg: `Input should be ${expected}`,
+    type: "literal_error",
+    ctx: { expected },
+  });
+}
+
+function timeParameter(
+  name: string,
+  raw: string | undefined,
+  problems: ValidationItem[],
+): Date | undefined {
+  if (raw === undefined) return undefined;
+  const instant = instantOf(raw.trim());
+  if (instant !== undefined) return new Date(instant);
+  problems.push({
+    loc: ["query", name],
+    msg: `Input should be a valid datetime or date, ${dateProblem(raw.trim())}`,
+    type: "datetime_from_date_parsing",
+  });
+  return undefined;
+}
+
+const MOST_PER_PAGE = 1000;
+
+function limitParameter({ limit = "100" }: Query, problems: ValidationItem[]): number {
+  const number = Number(limit);
+  const loc = ["query", "limit"];
+  if (!/^[+-]?\d+$/.test(limit))
+    problems.push({
+      loc,
+      msg: "Input should be a valid integer, unable to parse string as an integer",
+      type: "int_parsing",
+    });
+  else if (number < 1)
+    problems.push({
+      loc,
+      msg: "Input should be greater than or equal to 1",
+      type: "greater_than_equal",
+      ctx: { ge: 1 },
+    });
+  else if (number > MOST_PER_PAGE)
+    problems.push({
+      loc,
+      msg: `Input should be less than or equal to ${MOST_PER_PAGE}`,
+      type: "less_than_equal",
+      ctx: { le: MOST_PER_PAGE },
+    });
+  return number;
 }

@@ -89,6 +89,8 @@ const EXPECTED = [
   "list_datadownload",
   "list_entity",
   "list_crate_files",
+  "list_records",
+  "list_record_statistics",
   "score_history",
   "list_rocrate",
   "get_rocrate",

@@ -70,6 +70,8 @@ const STORY = [
   "ai_ready_score",
   "score_history",
   "list_crate_files",
+  "list_records",
+  "list_record_statistics",
   "list_datadownload",
   "list_entity",
   "me",

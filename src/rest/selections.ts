@@ -1,0 +1,170 @@
+import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
+import { StatisticsResolver } from "../graphql/resolvers/statistics-resolver.js";
+import { sendJson, streamJsonArray } from "../http/reply.js";
+import type { JsonObject } from "../model/field.js";
+import { KIND_NAMES } from "../model/kind.js";
+import { KINDS } from "../model/kinds.js";
+import {
+  ORDERS,
+  selectionParameters,
+  statisticsParameters,
+  STATISTICS_KEYS,
+  STATUSES,
+} from "../services/records/select.js";
+import { viewsOf } from "../services/records/view.js";
+import { type ContractRow, json, query, schemaRef } from "./contract/rows.js";
+import { recordExample } from "./contract/schemas.js";
+import type { Handler, Handlers } from "./request.js";
+
+const text = { type: "string" };
+const time = { type: "string", format: "date-time" };
+
+/** Conditions on records; all that are given must hold. */
+const FILTERS: readonly JsonObject[] = [
+  query("kind", `Kinds, separated by commas: ${KIND_NAMES.join(", ")}.`, text),
+  query("name", "Part of the name, without case.", text),
+  query("nameIs", "The whole name, without case.", text),
+  query("nameStartsWith", "Beginning of the name, without case.", text),
+  query("keyword", "One of the keywords, without case.", text),
+  query("owner", "User, group, organization or project that owns the records: an ARK.", text),
+  query("crate", "Crate that the records came with: an ARK.", text),
+  query("used", "Records that used this one: an ARK.", text),
+  query("generatedBy", "Records that this computation generated: an ARK.", text),
+  query("partOf", "Records that are parts of this one: an ARK.", text),
+  query("format", "Media types of the stored content, separated by commas.", text),
+  query("status", `Publication statuses, separated by commas: ${STATUSES.join(", ")}.`, text),
+  query("createdSince", "Created at this time or later (ISO 8601).", time),
+  query("createdBefore", "Created before this time.", time),
+  query("modifiedSince", "Changed last at this time or later.", time),
+  query("modifiedBefore", "Changed last before this time.", time),
+];
+
+export const SELECTIONS: readonly ContractRow[] = [
+  {
+    method: "get",
+    path: "/records",
+    operationId: "list_records",
+    tag: "records",
+    summary: "Records of all kinds by filter",
+    description:
+      "All conditions must hold. GraphQL's `records` combines them with `and`, `or` and `not`. " +
+      "Users are among the records only for callers with a token.",
+    parameters: [
+      ...FILTERS,
+      query("order", "Order of the list; `-` reverses it.", {
+        type: "string",
+        enum: [...ORDERS],
+        default: "created",
+      }),
+      query("limit", "Records in one page.", {
+        type: "integer",
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+      }),
+      query("cursor", "Cursor of the page: take it from the `Link` header of the previous page.", {
+        type: "string",
+      }),
+    ],
+    answer: {
+      description: "One page.",
+      content: json({ type: "array", items: schemaRef("EntityRecord") }, [
+        recordExample(KINDS.dataset),
+      ]),
+      headers: ["Link", "X-Total-Count"],
+    },
+    token: "optional",
+    refusals: ["QUERY_TIMEOUT"],
+  },
+  {
+    method: "get",
+    path: "/records/statistics",
+    operationId: "list_record_statistics",
+    tag: "records",
+    summary: "Counts of records",
+    description: "Counts the records that the conditions select, the largest groups first.",
+    parameters: [
+      {
+        ...query(
+          "by",
+          `Up to three of ${STATISTICS_KEYS.join(", ")}, separated by commas.`,
+          text,
+          "kind,month",
+        ),
+        required: true,
+      },
+      ...FILTERS,
+      query("limit", "Groups in the answer.", {
+        type: "integer",
+        minimum: 1,
+        maximum: 1000,
+        default: 100,
+      }),
+    ],
+    answer: {
+      description: "The groups; `hasMore` when there are more than were asked for.",
+      content: json(schemaRef("RecordStatistics"), {
+        groups: [{ kind: "dataset", month: "2024-05", count: 3, bytes: 2_048 }],
+        hasMore: false,
+      }),
+    },
+    token: "optional",
+    refusals: ["QUERY_TIMEOUT"],
+  },
+];
+
+const records = new RecordResolver();
+const statistics = new StatisticsResolver();
+
+const list: Handler = async ({ req, res, query: asked, path, context }) => {
+  const request = selectionParameters(asked);
+  const found = await records.select(request, context);
+  const [views, total] = await Promise.all([
+    viewsOf(context.deps, found.items, context.caller),
+    found.count(),
+  ]);
+  const last = found.positions.at(-1);
+  const headers: Record<string, string> = {
+    "X-Total-Count": String(total),
+    Vary: "Authorization",
+  };
+  if (found.more && last !== undefined) {
+    const next = new URLSearchParams({
+      ...(asked as Record<string, string>),
+      limit: String(request.range.limit),
+      cursor: last,
+    });
+    headers["Link"] = `<${context.deps.baseUrl()}${path}?${next}>; rel="next"`;
+  }
+  await streamJsonArray(
+    req,
+    res,
+    (async function* () {
+      yield views.map((view) => view.bytes);
+    })(),
+    headers,
+  );
+};
+
+const count: Handler = async ({ req, res, query: asked, context }) => {
+  const request = statisticsParameters(asked);
+  const found = await (await statistics.count(request, context)).bytes();
+  sendJson(
+    req,
+    res,
+    {
+      groups: found.groups.map(({ values, records: number, bytes }) => ({
+        ...Object.fromEntries(request.by.map((key, index) => [key, values[index] ?? null])),
+        count: number,
+        bytes,
+      })),
+      hasMore: found.more,
+    },
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization" } },
+  );
+};
+
+export const selectionOperations: Handlers = {
+  list_records: list,
+  list_record_statistics: count,
+};
