@@ -5,7 +5,7 @@ import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
 import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
-import { DownloadResolver } from "./resolvers/download-resolver.js";
+import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver } from "./resolvers/health-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
@@ -38,6 +38,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     CrateContentsResolver,
     CratePlanResolver,
     DownloadResolver,
+    ContentResolver,
     GroupResolver,
     PublicationResolver,
     ComputationResolver,

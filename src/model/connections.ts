@@ -86,6 +86,10 @@ export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
   },
 };
 
+const AUTHORS: Readonly<Record<string, Connection>> = {
+  authors: { description: "Authors that have an identifier.", out: ["schema:author"], in: [] },
+};
+
 const owned = (kind: KindName, what: string): Connection => ({
   description: `${what} stated here or owned.`,
   out: [`schema:${kind === "software" ? "software" : `${kind}s`}`],
@@ -136,6 +140,11 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
       };
     case "project":
       return { ...MEMBERS, ...HOLDINGS };
+    case "dataset":
+    case "software":
+    case "computation":
+    case "rocrate":
+      return { ...PROVENANCE_CONNECTIONS, ...AUTHORS };
     default:
       return PROVENANCE_CONNECTIONS;
   }

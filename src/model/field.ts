@@ -35,6 +35,8 @@ export interface Field {
   readonly private?: boolean;
   /** Only in the service's own answers; a client's value is ignored. */
   readonly computed?: boolean;
+  /** Why GraphQL marks the field as deprecated: what to use in its place. */
+  readonly deprecated?: string;
   /**
    * Filled in by the registry alone, and stored: a client may send the stored value back, or leave
    * it out.

@@ -26,6 +26,13 @@ export interface Kind {
   readonly fromCrates?: true;
   /** Keys in the order of the contract; `@context` and `@type` among them. */
   readonly fields: Readonly<Record<string, Field>>;
+  /**
+   * Members that crates state and GraphQL shows as text, by name, with their descriptions. They are
+   * no fields: a client may store any JSON under these names, as under every other.
+   */
+  readonly alsoShown?: Readonly<Record<string, string>>;
+  /** Records of the kind may have stored bytes. */
+  readonly hasContent?: true;
 }
 
 export const KIND_NAMES = [

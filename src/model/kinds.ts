@@ -210,6 +210,7 @@ const rocrate: Kind = {
   loose: true,
   fromCrates: true,
   description: "A research-object crate: the root of an uploaded archive.",
+  hasContent: true,
   fields: {
     ...loose,
     ...optionalCommon,
@@ -261,7 +262,9 @@ export const schema: Kind = {
     required: custom("stringList", "evi:required", "Names of the columns every row must have.", {
       default: [],
     }),
-    seperator: text("evi:separator", "Column separator (the contract's spelling)."),
+    seperator: text("evi:separator", "Column separator (the contract's spelling).", {
+      deprecated: "Use separator.",
+    }),
     separator: text(
       "evi:separator",
       "Column separator, in the usual spelling; read like `seperator`.",
@@ -296,6 +299,7 @@ export const dataset: Kind = {
   rdfClass: "evi:Dataset",
   fromCrates: true,
   description: "A set of data; its files are data downloads.",
+  hasContent: true,
   fields: {
     "@context": context(),
     "@type": constantType("evi:Dataset"),
@@ -331,6 +335,12 @@ export const software: Kind = {
   rdfClass: "evi:Software",
   fromCrates: true,
   description: "A program, script or workflow.",
+  hasContent: true,
+  alsoShown: {
+    version: "Version of the software.",
+    programmingLanguage: "Language that it is written in: its name or identifier.",
+    codeRepository: "Address of its source code.",
+  },
   fields: {
     "@context": context(),
     metadataType: text(
@@ -413,6 +423,7 @@ const datadownload: Kind = {
   rdfClass: "evi:DataDownload",
   fromCrates: true,
   description: "A file: its metadata, and its content when it is stored here.",
+  hasContent: true,
   fields: {
     "@context": context("object"),
     "@type": constantType("evi:DataDownload"),

@@ -70,7 +70,11 @@ describe("the schema", () => {
         interfaces: { name: string }[];
         fields: { name: string }[];
       };
-      expect(type.interfaces.map(({ name }) => name).sort()).toEqual(["Node", "Record"]);
+      expect(type.interfaces.map(({ name }) => name).sort()).toEqual([
+        ...(kind.hasContent ? ["HasContent"] : []),
+        "Node",
+        "Record",
+      ]);
       const fields = new Set(type.fields.map(({ name }) => name));
       for (const name of [
         "id",

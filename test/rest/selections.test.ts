@@ -33,7 +33,11 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 const get = (query: string, token?: string) =>
-  server.request<{ "@id": string; name: string }[]>("GET", `/records${query}`, { token });
+  server.request<{ "@id": string; name: string }[]>(
+    "GET",
+    `/records${query}`,
+    token === undefined ? {} : { token },
+  );
 const names = async (query: string, token?: string): Promise<string[]> => {
   const { status, body } = await get(query, token);
   expect(status, query).toBe(200);

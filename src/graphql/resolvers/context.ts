@@ -5,6 +5,7 @@ import type { KindName } from "../../model/kind.js";
 import { authenticated, type Caller } from "../../services/access/rules.js";
 import { RateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
+import { type ContentState, contentStates } from "../../services/files/content.js";
 import { linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
@@ -42,6 +43,7 @@ class Loaders {
   readonly #links = new Map<readonly string[], Map<string, DataLoader<string, unknown>>>();
   #nodes: DataLoader<string, RecordNode> | undefined;
   #views: DataLoader<StoredRecord, RecordView> | undefined;
+  #contents: DataLoader<StoredRecord, ContentState> | undefined;
   #spent = 0;
   #held = 0;
   #pages: Promise<unknown> = Promise.resolve();
@@ -85,6 +87,15 @@ class Loaders {
       { cache: false, maxBatchSize: BATCH },
     );
     return this.#views.load(record);
+  }
+
+  /** Whether bytes of the record are stored, and which. */
+  content(record: StoredRecord): Promise<ContentState> {
+    this.#contents ??= new DataLoader(
+      (records) => this.queued(() => contentStates(this.#deps, records)),
+      { cache: false, maxBatchSize: BATCH },
+    );
+    return this.#contents.load(record);
   }
 
   /** A page of the statements of the record, each target once. */

@@ -1,8 +1,9 @@
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import { Arg, Ctx, ID, Int, Mutation, Resolver } from "type-graphql";
+import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
+import { type ContentState, isReadable } from "../../services/files/content.js";
 import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
 import {
   type IncomingFile,
@@ -14,7 +15,34 @@ import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/input-types.js";
-import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
+import { HasContent, NODE_TYPES, nodeOf, RecordNode, StoredContent } from "./types/records.js";
+
+/** The stored bytes of whatever may have some. */
+@Resolver(() => HasContent)
+export class ContentResolver {
+  @FieldResolver(() => StoredContent, {
+    description: "The stored bytes: of a crate the archive as it was uploaded.",
+  })
+  async content(
+    @Root() { stored }: RecordNode,
+    @Ctx() { deps, caller, loaders }: Context,
+  ): Promise<StoredContent> {
+    const { state, object, address }: ContentState = stored
+      ? await loaders.content(stored)
+      : { state: "none", object: null, address: null };
+    return {
+      state,
+      mediaType: object?.mediaType ?? null,
+      size: object?.size ?? null,
+      sha256: object?.sha256 ?? null,
+      address,
+      readable: async () =>
+        stored !== null &&
+        object !== null &&
+        loaders.queued(() => isReadable(deps, stored, caller)),
+    };
+  }
+}
 
 const EXPECTED = {
   nullable: true,

@@ -19,6 +19,7 @@ import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { askedArk } from "../../services/records/find.js";
 import { kernelMetadata, rdfText } from "../../services/records/forms.js";
@@ -187,7 +188,35 @@ function addConnections(kind: KindName): void {
     );
   }
 }
-for (const kind of Object.keys(NODE_TYPES) as KindName[]) addConnections(kind);
+/**
+ * Adds for each text that may name one record, such as `memberOf`, the record that it names:
+ * `memberOfRecord`.
+ */
+function addLinks(kind: KindName): void {
+  const prototype = NODE_TYPES[kind].prototype as unknown as Record<string, unknown>;
+  for (const [name, { json, ark, link, description }] of Object.entries(KINDS[kind].fields)) {
+    if (json !== "string" || !(ark || link) || name === "owner" || name === "author") continue;
+    const linked = `${name}Record`;
+    Object.defineProperty(prototype, linked, {
+      configurable: true,
+      value(this: RecordNode, { loaders }: Context): Promise<RecordNode> | null {
+        const named = this.shown[name];
+        const target = typeof named === "string" ? referencedArk(named)?.stored : undefined;
+        return target === undefined ? null : loaders.node(target);
+      },
+    });
+    Reflect.defineMetadata("design:paramtypes", [Object], prototype, linked);
+    Ctx()(prototype, linked, 0);
+    Field(() => RecordNode, {
+      nullable: true,
+      description: `${description} Null when ${name} is not an identifier.`,
+    })(prototype, linked, Object.getOwnPropertyDescriptor(prototype, linked)!);
+  }
+}
+for (const kind of Object.keys(NODE_TYPES) as KindName[]) {
+  addConnections(kind);
+  addLinks(kind);
+}
 
 /** The owner, for every type: a user, group, organization or project. */
 async function ownerOf(node: RecordNode, context: Context): Promise<RecordNode | null> {

@@ -9,6 +9,7 @@ import {
   assertMayReadArchive,
   assertMayReadContent,
   type Caller,
+  mayReadContent,
   withoutHidden,
 } from "../access/rules.js";
 import {
@@ -16,6 +17,7 @@ import {
   type UndescribedFile,
   undescribedInstead,
 } from "../crates/undescribed.js";
+import { contentUrlOf } from "../crates/records/document.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 
@@ -45,7 +47,7 @@ export async function contentOf(
   const record = "object" in found ? found.crate : found;
   await assertMayReadContent(deps.records, caller, record);
   if ("object" in found) return { record, ...(await stored(deps, found.object)) };
-  const role = options.role ?? (record.kind === "rocrate" ? "archive" : "content");
+  const role = options.role ?? roleOf(record);
   const [object] = await deps.records.objectsOf(record.ark, { role });
   if (object && role === "archive") await assertMayReadArchive(deps.records, caller, record);
   if (!object) {
@@ -68,6 +70,66 @@ export async function contentOf(
     );
   }
   return { record, ...(await stored(deps, object)) };
+}
+
+/** Whether bytes of a record are stored, and which. */
+export interface ContentState {
+  state: "stored" | "damaged" | "deleted" | "none";
+  /** What is stored; null in the last two states. */
+  object: ObjectReference | null;
+  address: string | null;
+}
+
+/** Records whose stored objects are looked up at the same time: few, for a pool of connections. */
+const AT_ONCE = 10;
+
+/** The states of the contents of records: of a crate, that of its archive. Opens nothing. */
+export async function contentStates(
+  deps: Deps,
+  records: readonly StoredRecord[],
+): Promise<ContentState[]> {
+  const states: ContentState[] = [];
+  for (let start = 0; start < records.length; start += AT_ONCE) {
+    const batch = records.slice(start, start + AT_ONCE);
+    states.push(...(await Promise.all(batch.map((record) => contentState(deps, record)))));
+  }
+  return states;
+}
+
+const roleOf = ({ kind }: StoredRecord): ObjectReference["role"] =>
+  kind === "rocrate" ? "archive" : "content";
+
+async function contentState(
+  { records, damage, baseUrl }: Deps,
+  record: StoredRecord,
+): Promise<ContentState> {
+  const role = roleOf(record);
+  const [object] = await records.objectsOf(record.ark, { role });
+  if (!object) {
+    const deleted = await records.contentWasDeleted(record.ark, role);
+    return { state: deleted ? "deleted" : "none", object: null, address: null };
+  }
+  return {
+    state: (await damage.isDamaged(object.sha256)) ? "damaged" : "stored",
+    object,
+    address: contentUrlOf(baseUrl(), record.kind, record.ark),
+  };
+}
+
+/** Whether the caller may read the stored content of a record: {@link contentOf} would answer. */
+export async function isReadable(
+  { records }: Deps,
+  record: StoredRecord,
+  caller: Caller | null,
+): Promise<boolean> {
+  if (roleOf(record) === "content") return mayReadContent(records, caller, record);
+  try {
+    await assertMayReadArchive(records, caller, record);
+    return true;
+  } catch (error) {
+    if (error instanceof ServiceError) return false;
+    throw error;
+  }
 }
 
 /**

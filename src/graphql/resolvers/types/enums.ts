@@ -64,3 +64,10 @@ export const TableErrorTypeEnum = describedEnum("TableErrorType", "What is wrong
   PARSING_ERROR: ["ParsingError", "The row cannot be converted."],
   VALIDATION_ERROR: ["ValidationError", "A value breaks a rule of the schema."],
 });
+
+export const ContentStateEnum = describedEnum("ContentState", "Whether bytes are stored.", {
+  STORED: ["stored", "The bytes are stored here."],
+  DAMAGED: ["damaged", "The stored bytes were found damaged: upload the file again."],
+  DELETED: ["deleted", "The bytes were deleted."],
+  NONE: ["none", "No bytes were stored here."],
+});

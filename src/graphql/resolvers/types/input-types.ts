@@ -79,15 +79,19 @@ function inputClass(
   description: string,
 ): {
   type: new () => object;
-  add: (field: string, of: unknown, about: string, nullable?: boolean) => void;
+  add: (field: string, of: unknown, about: string, nullable?: boolean, deprecated?: string) => void;
 } {
   const type = class {};
   Object.defineProperty(type, "name", { value: name });
   InputType(name, { description })(type);
   return {
     type,
-    add: (field, of, about, nullable = true) =>
-      Field((() => of) as never, { nullable, description: about })(type.prototype, field),
+    add: (field, of, about, nullable = true, deprecated) =>
+      Field((() => of) as never, {
+        nullable,
+        description: about,
+        ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
+      })(type.prototype, field),
   };
 }
 
@@ -97,7 +101,13 @@ export const INPUT_TYPES = Object.fromEntries(
     const { type, add } = inputClass(`${kind.typeName}Input`, kind.description);
     add("id", ID, "Identifier; minted when absent. A replacement must name it.");
     for (const [graphqlName, name, field] of inputFields(kind))
-      add(graphqlName, inputTypeOf(name, field), field.description, !mustBeGiven(field));
+      add(
+        graphqlName,
+        inputTypeOf(name, field),
+        field.description,
+        !mustBeGiven(field),
+        field.deprecated,
+      );
     add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
     FIELDS.set(kind.name, new Set(["@id", ...inputFields(kind).map(([, name]) => name)]));
     return [kind.name, type];
@@ -122,7 +132,7 @@ export const UPDATE_TYPES = Object.fromEntries(
     for (const [graphqlName, name, field] of inputFields(kind)) {
       const list = isIdList(field) ? IdListPatch : ListPatch;
       const of = isList(field) ? list : inputTypeOf(name, field);
-      if (name !== "@type") patch.add(graphqlName, of, field.description);
+      if (name !== "@type") patch.add(graphqlName, of, field.description, true, field.deprecated);
     }
     patch.add(
       "additionalProperties",

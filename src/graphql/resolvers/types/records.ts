@@ -3,6 +3,7 @@ import "reflect-metadata";
 import {
   ArgsType,
   Field,
+  Float,
   GraphQLISODateTime,
   ID,
   Int,
@@ -16,8 +17,9 @@ import { instantOf } from "../../../model/dates.js";
 import type { JsonObject, JsonValue, Field as ModelField } from "../../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import type { ContentState } from "../../../services/files/content.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
-import { RecordKindEnum } from "./enums.js";
+import { ContentStateEnum, RecordKindEnum } from "./enums.js";
 
 export enum PublicationStatusEnum {
   DRAFT = "DRAFT",
@@ -43,6 +45,14 @@ const texts = (value: JsonValue | undefined): string[] =>
   (Array.isArray(value) ? value : [value]).filter(
     (item): item is string => typeof item === "string",
   );
+
+/** A value of any JSON as text: of a list the first, of a reference its identifier or name. */
+function shownText(value: JsonValue | undefined): string | null {
+  const first = Array.isArray(value) ? value[0] : value;
+  if (typeof first === "number") return String(first);
+  if (typeof first !== "object" || first === null || Array.isArray(first)) return text(first);
+  return text(first["name"]) ?? text(first["@value"]) ?? text(first["@id"]);
+}
 
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
@@ -178,6 +188,38 @@ export const ABOUT_PAGE = {
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
 } as const;
+
+/** Stored bytes of a record, or why there are none. */
+@ObjectType({ description: "Stored bytes of a record.", simpleResolvers: true })
+export class StoredContent {
+  @Field(() => ContentStateEnum, { description: "Whether bytes are stored." })
+  state!: ContentState["state"];
+  @Field(() => String, { nullable: true, description: "Media type; null without bytes." })
+  mediaType!: string | null;
+  @Field(() => Float, { nullable: true, description: "Size in bytes; null without bytes." })
+  size!: number | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "SHA-256 of the bytes, lower-case hex; null without bytes.",
+  })
+  sha256!: string | null;
+  @Field(() => String, { nullable: true, description: "Address of the bytes; null without bytes." })
+  address!: string | null;
+  /** Computed only on request. */
+  @Field(() => Boolean, { description: "True when you may read the bytes; false without bytes." })
+  readable!: () => Promise<boolean>;
+}
+
+@InterfaceType("HasContent", {
+  description: "Records that may have stored bytes: a file, or a crate with its archive.",
+  resolveType: (value: RecordNode) => value.typeName,
+})
+export abstract class HasContent {
+  @Field(() => StoredContent, {
+    description: "The stored bytes: of a crate the archive as it was uploaded.",
+  })
+  content!: StoredContent;
+}
 
 @ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })
 export class PageInfo {
@@ -323,9 +365,13 @@ function named<T extends new (...args: never[]) => object>(name: string, type: T
   return type;
 }
 
-function objectType(typeName: string, description: string): NodeClass {
+function objectType(typeName: string, description: string, hasContent = false): NodeClass {
   const type = named(typeName, class extends RecordNode {}) as unknown as NodeClass;
-  ObjectType(typeName, { implements: RecordNode, description, simpleResolvers: true })(type);
+  ObjectType(typeName, {
+    implements: hasContent ? [RecordNode, HasContent] : RecordNode,
+    description,
+    simpleResolvers: true,
+  })(type);
   return type;
 }
 
@@ -341,17 +387,27 @@ function addScalars(kind: Kind, type: NodeClass): void {
         return many ? texts(this.shown[name]) : (this.shown[name] ?? null);
       },
     });
-    Field(scalarOf(field) as never, { nullable: true, description: field.description })(
-      type.prototype,
-      name,
-    );
+    Field(scalarOf(field) as never, {
+      nullable: true,
+      description: field.description,
+      ...(field.deprecated === undefined ? {} : { deprecationReason: field.deprecated }),
+    })(type.prototype, name);
+  }
+  for (const [name, description] of Object.entries(kind.alsoShown ?? {})) {
+    Object.defineProperty(type.prototype, name, {
+      configurable: true,
+      get(this: RecordNode) {
+        return shownText(this.shown[name]);
+      },
+    });
+    Field(() => String, { nullable: true, description })(type.prototype, name);
   }
 }
 
 /** GraphQL object type of each kind, from its table. */
 export const NODE_TYPES = Object.fromEntries(
   Object.values(KINDS).map((kind) => {
-    const type = objectType(kind.typeName, kind.description);
+    const type = objectType(kind.typeName, kind.description, kind.hasContent);
     addScalars(kind, type);
     return [kind.name, type];
   }),
