@@ -32,7 +32,9 @@ const BENCHES = [
   "objects",
   "evidence",
   "resolve",
+  "lists",
   "graphql",
+  "search",
   "sparql",
 ];
 /** Sizes that prove that every bench works; what it measures with them means nothing. */

@@ -91,7 +91,8 @@ export async function contentStates(
   const states: ContentState[] = [];
   for (let start = 0; start < records.length; start += AT_ONCE) {
     const batch = records.slice(start, start + AT_ONCE);
-    states.push(...(await Promise.all(batch.map((record) => contentState(deps, record)))));
+    for (const state of await Promise.all(batch.map((record) => contentState(deps, record))))
+      states.push(state);
   }
   return states;
 }
