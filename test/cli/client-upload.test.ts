@@ -238,7 +238,7 @@ describe("arkgraph upload", () => {
           .body["data"] as { submissions: { nodes: { status: string }[] } }
       ).submissions.nodes[0]?.status;
     const deadline = Date.now() + 20_000;
-    while ((await running()) !== "running" && Date.now() < deadline) await sleep(20);
+    while ((await running()) !== "RUNNING" && Date.now() < deadline) await sleep(20);
     await registry.kill();
     await sleep(700);
     registry = await RegistryProcess.start({

@@ -119,7 +119,7 @@ describe.skipIf(!redisInstalled)("a registry of an API node and a worker", () =>
     const logged = (await eventsOf(response))
       .filter(({ event }) => event === "next")
       .map(({ data }) => data.data.submissionProgress);
-    expect(logged.at(-1)).toMatchObject({ status: "finished" });
+    expect(logged.at(-1)).toMatchObject({ status: "FINISHED" });
     expect(logged.some(({ progress }) => progress !== null)).toBe(true);
   });
 

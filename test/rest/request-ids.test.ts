@@ -96,10 +96,10 @@ describe("the id of a request", () => {
   describe("the id of a GraphQL request", () => {
     /** All lists fail meanwhile, as nobody foresaw. */
     async function whileListsFail<T>(work: () => Promise<T>): Promise<T> {
-      const { list } = running.registry.deps.records;
-      running.registry.deps.records.list = () => Promise.reject(new Error("not foreseen"));
+      const { select } = running.registry.deps.records;
+      running.registry.deps.records.select = () => Promise.reject(new Error("not foreseen"));
       return work().finally(() => {
-        running.registry.deps.records.list = list;
+        running.registry.deps.records.select = select;
       });
     }
     const faultsOf = (request: unknown) =>

@@ -48,8 +48,8 @@ describe("a path", () => {
     ["DELETE", "/dataset", "GET, HEAD, POST, PUT"],
     ["POST", "/healthz", "GET, HEAD"],
     ["OPTIONS", "/token", "POST"],
-    ["POST", "/dataset/ark:99999/x", "DELETE, GET, HEAD"],
-    ["PUT", "/api/dataset/ark:99999/x", "DELETE, GET, HEAD"],
+    ["POST", "/dataset/ark:99999/x", "DELETE, GET, HEAD, PATCH"],
+    ["PUT", "/api/dataset/ark:99999/x", "DELETE, GET, HEAD, PATCH"],
     ["BREW", "/", undefined],
   ])("answers %s %s with its methods", async (method, path, allow) => {
     if (allow === undefined)

@@ -165,12 +165,12 @@ export async function statusCommand(
 
 async function listUploads(registry: Registry, json: boolean, limit: number): Promise<void> {
   const fields = "submissionUUID status timeStarted rocrateIdentifier identifiersMinted";
-  const {
-    submissions: { nodes },
-  } = await registry.graphql<{ submissions: { nodes: Submission[] } }>(
+  const { submissions } = await registry.graphql<{ submissions: { nodes: Submission[] } }>(
     `query ($first: Int!) { submissions(first: $first) { nodes { ${fields} } } }`,
     { first: limit },
   );
+  // One upload is read over REST, which writes its status in lower case.
+  const nodes = submissions.nodes.map((node) => ({ ...node, status: node.status.toLowerCase() }));
   if (json) return void process.stdout.write(`${JSON.stringify(nodes, null, 2)}\n`);
   if (nodes.length === 0) return void process.stdout.write("No uploads yet\n");
   process.stdout.write(

@@ -366,7 +366,7 @@ describe("GraphQL", () => {
       ada.token,
     );
     expect(asked.body.data.rescoreCrate).toMatchObject({
-      status: "queued",
+      status: "QUEUED",
       scoredCrateIdentifier: id,
     });
     expect(await ended(asked.body.data.rescoreCrate.submissionUUID)).toMatchObject({
