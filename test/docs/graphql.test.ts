@@ -1,36 +1,100 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { packageRoot } from "../../src/package-root.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
+import { bodyOf } from "../support/bodies.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import type { Json, User } from "../support/registry-client.js";
 
 const page = readFileSync(join(packageRoot, "docs/graphql.md"), "utf8");
 const documents = [...page.matchAll(/^```graphql\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
 
-let server: TestServer;
-let ada: Person;
+let registry: LiveRegistry;
+let ada: User;
+/** The records of the page, by the identifiers that it prints. */
+const ids: Record<string, string> = {};
 beforeAll(async () => {
-  server = await startServer();
-  ada = await server.person("ada");
+  registry = await LiveRegistry.start();
+  ada = await registry.user("Ada");
+  ids["ark:99999/user-ada"] = ada.ark;
+  const { rocrateIdentifier } = await registry.take(await buildDemoCrate(), ada.token);
+  ids["ark:99999/rocrate-example"] = rocrateIdentifier as string;
+  const create = async (
+    kind: "group" | "project" | "software" | "computation" | "dataset",
+    more: Json = {},
+  ) => {
+    const { body, text } = await registry.ask(`/${kind}`, {
+      token: ada.token,
+      body: bodyOf(kind, ada.ark, more),
+    });
+    if (typeof body["@id"] !== "string") throw new Error(text);
+    return body["@id"];
+  };
+  const group = (ids["ark:99999/group-example"] = await create("group"));
+  const dataset = (ids["ark:99999/dataset-example"] = await create("dataset", {
+    name: "one",
+    owner: group,
+  }));
+  ids["ark:99999/project-example"] = await create("project", { datasets: [dataset] });
+  const software = await create("software", { name: "Segment", version: "2.1" });
+  await create("computation", {
+    name: "Made it",
+    dateFinished: "2026-03-01T00:00:00Z",
+    usedSoftware: software,
+    generated: [dataset],
+  });
+  await create("computation", { name: "Used it", usedDataset: dataset });
+  const { body } = await registry.ask(`/${dataset}`);
+  for (const name of ["two", "three", "four", "five"])
+    await registry.ask(`/${dataset}`, { method: "PUT", token: ada.token, body: { ...body, name } });
 });
-afterAll(() => server.stop());
+afterAll(() => registry?.stop());
+
+const answer = async (document: string): Promise<Json> => {
+  const asked = Object.entries(ids).reduce((text, [id, own]) => text.replaceAll(id, own), document);
+  const { body } = await registry.graphql(asked, {}, ada.token);
+  expect(body["errors"]).toBeUndefined();
+  return body["data"] as Json;
+};
+/** The answer to the document below the question that begins so. */
+const answerTo = (question: string): Promise<Json> =>
+  answer(/```graphql\n([\s\S]*?)```/.exec(page.slice(page.indexOf(question)))![1]!);
+const namesOf = (nodes: Json[]): unknown[] => nodes.map(({ name }) => name as unknown);
 
 describe("docs/graphql.md", () => {
-  it("shows documents", () => expect(documents.length).toBeGreaterThan(3));
+  it("shows documents", () => expect(documents.length).toBeGreaterThan(10));
 
   it.each(documents)("is answered without an error: %s", async (document) => {
-    const { body } = await server.graphql(
-      document.replaceAll("ark:99999/user-ada", ada.id),
-      {},
-      ada.token,
-    );
-    expect(body.errors).toBeUndefined();
+    await answer(document);
+  });
+
+  it("answers what is asked for", async () => {
+    const { project } = await answerTo("Which datasets does a project have");
+    expect(project.datasets.nodes).toMatchObject([
+      {
+        name: "five",
+        generatedBy: {
+          nodes: [{ usedSoftware: { nodes: [{ name: "Segment", version: "2.1" }] } }],
+        },
+      },
+    ]);
+    const used = await answerTo("Who used this dataset");
+    expect(namesOf(used["direct"].nodes)).toEqual(["Used it"]);
+    expect(namesOf(used["atAnyDistance"].nodes)).toContain("Used it");
+    const since = await answerTo("Which computations since 2026");
+    expect(namesOf(since["evidenceGraph"].nodes)).toEqual(["Made it"]);
+    const drafts = await answerTo("Which drafts does my group have");
+    expect(drafts["records"]).toMatchObject({ totalCount: 1, nodes: [{ name: "five" }] });
+    const { revision } = await answerTo("What differs between revisions 2 and 5");
+    expect(revision.differences).toEqual([
+      { pointer: "/name", kind: "CHANGED", before: "two", after: "five" },
+    ]);
   });
 
   it("names each condition of a filter", async () => {
-    const { body } = await server.graphql<{ __type: { inputFields: { name: string }[] } }>(
-      `{ __type(name: "RecordFilter") { inputFields { name } } }`,
-    );
-    for (const { name } of body.data.__type.inputFields) expect(page).toContain(`\`${name}\``);
+    const { __type } = await answer(`{ __type(name: "RecordFilter") { inputFields { name } } }`);
+    for (const { name } of __type.inputFields as { name: string }[])
+      expect(page).toContain(`\`${name}\``);
   });
 });
