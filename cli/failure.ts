@@ -1,4 +1,6 @@
-import { note } from "./render/terminal-progress.js";
+import { stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import { note } from "./render/progress.js";
 
 /** A failure whose message is written for the person at the terminal. */
 export class Failure extends Error {}
@@ -47,4 +49,28 @@ export class Interruptible {
       process.off("SIGINT", stop).off("SIGTERM", stop);
     }
   }
+}
+
+/**
+ * The error of opening a file for writing. If its folder is missing, the error says so and how to
+ * fix it.
+ */
+export async function writeFailure(target: string, error: unknown): Promise<unknown> {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOENT" && code !== "ENOTDIR") return error;
+  const folder = dirname(target);
+  // Any part of the path may be a file.
+  for (let at = folder; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => undefined);
+    if (found && !found.isDirectory())
+      return new Failure(`${at}: it is a file, not a folder; write to another path`, {
+        cause: error,
+      });
+    if (found || at === dirname(at)) break;
+  }
+  if (await stat(folder).catch(() => undefined)) return error;
+  return new Failure(
+    `${folder}: there is no such folder; create it first (mkdir -p), or write to another path`,
+    { cause: error },
+  );
 }

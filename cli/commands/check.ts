@@ -9,7 +9,7 @@ import { openObjects, prepareObjects } from "../../src/storage/objects/location.
 import type { RecordsTransfer } from "../../src/storage/records/transfer-port.js";
 import { Failure, Interruptible } from "../failure.js";
 import { openRecords } from "../records.js";
-import { note, terminalProgress } from "../render/terminal-progress.js";
+import { note, terminalProgress } from "../render/progress.js";
 
 export interface CheckOptions {
   data?: string;

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { buildDemoCrate } from "../demo/build-crate.js";
-import { writeFailure } from "../target-folder.js";
+import { writeFailure } from "../failure.js";
 
 /** Writes the example crate. @throws Failure when its folder is missing; the error of writing */
 export async function demoCrateCommand(file: string): Promise<void> {

@@ -14,7 +14,7 @@ import { openObjects, prepareObjects } from "../../src/storage/objects/location.
 import { TRANSFER_TABLES, type TransferTable } from "../../src/storage/records/transfer-port.js";
 import { Failure, Interruptible } from "../failure.js";
 import { textTable } from "../render/table.js";
-import { note, terminalProgress } from "../render/terminal-progress.js";
+import { note, terminalProgress } from "../render/progress.js";
 
 /** The content of each table, in the users' words. */
 const CALLED: Readonly<Record<TransferTable, string>> = {

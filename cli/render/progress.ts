@@ -1,4 +1,4 @@
-import { SingleBar, type GenericFormatter } from "cli-progress";
+import type { GenericFormatter } from "cli-progress";
 import { paint } from "./table.js";
 
 /** Shows the progress of one operation. */
@@ -12,14 +12,25 @@ export interface ProgressLine {
 const WIDTH = 24;
 
 /** A bar on a terminal; elsewhere a plain line for each new stage. */
-export function openProgress(
+export async function openProgress(
   label: string,
   stream: NodeJS.WriteStream = process.stdout,
-): ProgressLine {
+): Promise<ProgressLine> {
   return stream.isTTY ? bar(label, stream) : plainLines(label, stream);
 }
 
-function bar(label: string, stream: NodeJS.WriteStream): ProgressLine {
+const NONE: ProgressLine = { update() {}, stop() {} };
+
+/** A progress bar if standard error is a terminal; otherwise nothing. */
+export const terminalProgress = async (label: string): Promise<ProgressLine> =>
+  process.stderr.isTTY ? bar(label, process.stderr) : NONE;
+
+/** Prints one line for the user on standard error, beside the results. */
+export const note = (line: string): void => void process.stderr.write(`arkgraph: ${line}\n`);
+
+async function bar(label: string, stream: NodeJS.WriteStream): Promise<ProgressLine> {
+  // Most commands draw no bar.
+  const { SingleBar } = await import("cli-progress");
   const format: GenericFormatter = (_options, { progress }, { stage }: { stage: string }) => {
     const filled = Math.round(Math.min(1, progress) * WIDTH);
     return (

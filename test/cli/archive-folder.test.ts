@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { archiveFolder } from "../../cli/crate-archive/archive-folder.js";
+import { archiveFolder } from "../../cli/commands/registry/archive-folder.js";
 import { packageRoot } from "../../src/package-root.js";
 import { directoryHeaders, metadata } from "../support/crates.js";
 
@@ -81,7 +81,7 @@ describe("the archive of a folder", () => {
     expect(Buffer.compare(await archived(join(folder, "copy")), first)).toBe(0);
     const script =
       "const { archiveFolder } = await " +
-      `import(${JSON.stringify(join(packageRoot, "dist/cli/crate-archive/archive-folder.js"))});` +
+      `import(${JSON.stringify(join(packageRoot, "dist/cli/commands/registry/archive-folder.js"))});` +
       " (await archiveFolder(process.argv[1])).stream(() => {}).pipe(process.stdout);";
     const elsewhere = execFileSync(
       process.execPath,

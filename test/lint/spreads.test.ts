@@ -64,7 +64,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "rows of a table that is printed",
   'cli/commands/schema/inspect.ts: Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length))':
     "schemas of the package",
-  "cli/demo/crate/analysis.ts: Math.hypot(...next)": "a vector of the demo",
+  "cli/demo/crate/files.ts: Math.hypot(...next)": "a vector of the demo",
   "cli/demo/crate/images.ts: Math.min(...values)": "points of the demo's figure",
   "cli/demo/crate/images.ts: Math.max(...values)": "points of the demo's figure",
   "cli/demo/crate/metadata.ts: to(...images)": "files of the demo",

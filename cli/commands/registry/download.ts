@@ -4,7 +4,7 @@ import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Failure, Interruptible } from "../../failure.js";
+import { Failure, Interruptible, writeFailure } from "../../failure.js";
 import {
   arkPath,
   ConnectionError,
@@ -15,8 +15,7 @@ import {
   type ServerOption,
 } from "../../registry/registry.js";
 import { humanSize, visible } from "../../render/table.js";
-import { terminalProgress } from "../../render/terminal-progress.js";
-import { writeFailure } from "../../target-folder.js";
+import { terminalProgress } from "../../render/progress.js";
 
 /** The description of stored bytes, which the registry sends before the bytes. */
 interface Content {

@@ -13,7 +13,7 @@ import {
   type ServerOption,
 } from "../../registry/registry.js";
 import { paint, ShortIds, visible } from "../../render/table.js";
-import { note } from "../../render/terminal-progress.js";
+import { note } from "../../render/progress.js";
 
 /** Media type by the name of the format. */
 const TYPES = {

@@ -3,8 +3,7 @@ import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { TabularError } from "../../../src/tabular/limits.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
-import { Failure } from "../../failure.js";
-import { writeFailure } from "../../target-folder.js";
+import { Failure, writeFailure } from "../../failure.js";
 
 const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
 

@@ -173,7 +173,7 @@ async function openFileProgress(
     import("../../render/progress.js"),
     import("../../render/table.js"),
   ]);
-  const line = openProgress("checking", process.stderr);
+  const line = await openProgress("checking", process.stderr);
   return {
     update: (bytes) =>
       line.update(bytes, size, `${humanSize(bytes)} of ${humanSize(size)} · ${name}`),

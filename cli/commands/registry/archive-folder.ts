@@ -4,7 +4,7 @@ import { lstat, open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { PassThrough, pipeline, type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
-import { Failure } from "../failure.js";
+import { Failure } from "../../failure.js";
 
 /** A file of a crate's folder. */
 interface Member {
