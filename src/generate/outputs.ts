@@ -5,7 +5,7 @@ import * as documents from "@graphql-codegen/typed-document-node";
 import * as operations from "@graphql-codegen/typescript-operations";
 import { buildSchema, parse } from "graphql";
 import { stringify } from "yaml";
-import { schemaText } from "../graphql/schema.js";
+import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
@@ -42,7 +42,7 @@ ${operationNames()
  * of these two plugins and this configuration.
  */
 async function typedDocuments(): Promise<string> {
-  const schema = await schemaText();
+  const schema = schemaText(await graphqlSchema());
   const text = await readFile(join(packageRoot, "docs/clients/operations.graphql"), "utf8");
   const made = await codegen({
     filename: "documents.ts",
@@ -81,7 +81,7 @@ export const OUTPUTS: readonly Output[] = [
     file: "openapi/openapi.yaml",
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   },
-  { file: "graphql/schema.graphql", render: schemaText },
+  { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
   { file: "docs/clients/typescript/documents.ts", render: typedDocuments },
   { file: "src/identifiers/operation-names.ts", render: operationNamesModule },
   { file: "docs/settings.md", render: settingsPage },

@@ -16,7 +16,7 @@ import {
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
-import { StatisticsResolver } from "./resolvers/statistics-resolver.js";
+import { StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
   SchemaResolver,
@@ -87,6 +87,5 @@ const kindOfType = (name: string): string | undefined =>
       : undefined;
 
 /** The schema in GraphQL's own language, in a stable order: `graphql/schema.graphql`. */
-export async function schemaText(): Promise<string> {
-  return `${printSchema(lexicographicSortSchema(await graphqlSchema()))}\n`;
-}
+export const schemaText = (schema: GraphQLSchema): string =>
+  `${printSchema(lexicographicSortSchema(schema))}\n`;

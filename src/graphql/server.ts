@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
@@ -5,22 +6,23 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { GraphQLError } from "graphql";
+import type { GraphQLError, GraphQLSchema } from "graphql";
 import { ServiceError } from "../errors.js";
 import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
+import { notModified } from "../http/negotiation.js";
+import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
-import { totalsByKind } from "../services/records/totals.js";
+import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
 import { eventStreamTransport, type Streaming } from "./event-stream.js";
 import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
 import { type Context, contextOf } from "./resolvers/context.js";
-import { graphqlSchema } from "./schema.js";
-import { SchemaFile } from "./schema-file.js";
+import { graphqlSchema, schemaText } from "./schema.js";
 import { readUpload } from "./upload.js";
 import { webSocketTransport } from "./websocket.js";
 
@@ -198,3 +200,40 @@ const legacyStatuses: ApolloServerPlugin<Context> = {
     },
   }),
 };
+
+/** Caches ask again with If-None-Match: a new version may bring another schema at any time. */
+const CACHE = "public, no-cache";
+
+/** The schema as `graphql/schema.graphql` has it, for clients of this registry. */
+class SchemaFile {
+  readonly #schema: GraphQLSchema;
+  #printed: { bytes: Buffer; etag: string } | undefined;
+
+  constructor(schema: GraphQLSchema) {
+    this.#schema = schema;
+  }
+
+  /** @throws ServiceError `METHOD_NOT_ALLOWED` */
+  send(req: IncomingMessage, res: ServerResponse): void {
+    if (req.method !== "GET" && req.method !== "HEAD")
+      throw new ServiceError(
+        "METHOD_NOT_ALLOWED",
+        "The schema supports only GET and HEAD.",
+        {},
+        { Allow: "GET, HEAD" },
+      );
+    this.#printed ??= this.#print();
+    const { bytes, etag } = this.#printed;
+    const headers = { ETag: etag, "Cache-Control": CACHE };
+    if (notModified(req, etag))
+      return void res.writeHead(304, { ...SAFE_HEADERS, ...headers }).end();
+    sendBytes(req, res, bytes, { type: "application/graphql; charset=utf-8", headers });
+  }
+
+  #print(): { bytes: Buffer; etag: string } {
+    const bytes = Buffer.from(schemaText(this.#schema));
+    const hash = createHash("sha256").update(bytes).digest("base64url").slice(0, 27);
+    // Weak: the compressed answers have it too.
+    return { bytes, etag: `W/"${hash}"` };
+  }
+}

@@ -1,5 +1,5 @@
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
-import { StatisticsResolver } from "../graphql/resolvers/statistics-resolver.js";
+import { StatisticsResolver } from "../graphql/resolvers/selection-resolver.js";
 import { sendJson, streamJsonArray } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { KIND_NAMES } from "../model/kind.js";

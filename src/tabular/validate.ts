@@ -3,8 +3,12 @@ import { openSource, type TextOptions } from "./reader/open-source.js";
 import { type Guard, Row, type RowFeed, RowGate, unguarded } from "./reader/row.js";
 import { textFeed } from "./reader/text-feed.js";
 import { RowChecker } from "./row-checker.js";
-import { loadEnvironment, type PatternEngine, runsPatterns } from "./rules/environment.js";
-import type { GuardedWork } from "./rules/time-guard.js";
+import {
+  loadEnvironment,
+  type PatternEngine,
+  runsPatterns,
+  type GuardedWork,
+} from "./rules/environment.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
 import type { TableError, TableSummary } from "./summary.js";
 
@@ -181,7 +185,7 @@ async function guardFor(
   limits: TableLimits,
 ): Promise<Guard> {
   if (patterns === "linear" || !runsPatterns(schema)) return unguarded;
-  return (await import("./rules/time-guard.js")).timeGuard(state, limits);
+  return (await import("./rules/environment.js")).timeGuard(state, limits);
 }
 
 /** Little can be compressed to anything: the text itself is bounded too. */

@@ -18,7 +18,7 @@ import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { RecordResolver } from "./record-resolver.js";
-import { selectedPage } from "./selected-page.js";
+import { selectedPage } from "./selection-resolver.js";
 import { RecordsArguments } from "./types/filters.js";
 import {
   documentOf,

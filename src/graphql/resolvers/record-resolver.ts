@@ -39,7 +39,7 @@ import { type RecordPatch, updateRecord } from "../../services/records/update.js
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import { selectedPage } from "./selected-page.js";
+import { selectedPage } from "./selection-resolver.js";
 import { RevisionActionEnum } from "./types/enums.js";
 import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";

@@ -239,3 +239,12 @@ function references(value: JsonValue | undefined): string[] {
     return typeof id === "string" ? [id] : [];
   });
 }
+
+/** How many live records of each kind there are; the store has these counts ready. */
+export async function totalsByKind({
+  records,
+}: Pick<Deps, "records">): Promise<ReadonlyMap<KindName, number>> {
+  const kinds = Object.keys(KINDS) as KindName[];
+  const counts = await Promise.all(kinds.map((kind) => records.count({ kind })));
+  return new Map(kinds.map((kind, index) => [kind, counts[index]!]));
+}

@@ -6,7 +6,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { renewed } from "../evidence/stored/renew.js";
+import { renewed } from "../evidence/stored/build.js";
 import { findLive, findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
 import { changedBetween } from "./replace.js";
