@@ -9,33 +9,8 @@ import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
-import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
+import { openApiDocument } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
-
-/** The path segments after an identifier in the contract, as in `/ark:{NAAN}/{postfix}/history`. */
-function operationNames(): string[] {
-  return [
-    ...new Set(
-      OPERATIONS.flatMap(
-        ({ path }) => /\{(?:postfix|download_id)\}\/(\w+)\/?$/.exec(path)?.[1] ?? [],
-      ),
-    ),
-  ].sort();
-}
-
-/**
- * `src/identifiers/operation-names.ts`: the layer `identifiers` does not know the paths, and new
- * identifiers must not end in these words.
- */
-const operationNamesModule = (): string =>
-  `// Printed from the contract by \`npm run generate\`.
-
-/** Names that stand behind an identifier in a path and mean an operation on it. */
-export const OPERATION_NAMES: readonly string[] = [
-${operationNames()
-  .map((name) => `  ${JSON.stringify(name)},\n`)
-  .join("")}];
-`;
 
 /**
  * The example client's operations as typed documents. graphql-codegen's command line makes the same
@@ -83,7 +58,6 @@ export const OUTPUTS: readonly Output[] = [
   },
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
   { file: "docs/clients/typescript/documents.ts", render: typedDocuments },
-  { file: "src/identifiers/operation-names.ts", render: operationNamesModule },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },

@@ -1,5 +1,18 @@
 import { type Ark, arkKey, LONGEST_ARK, parseArk } from "./ark.js";
-import { OPERATION_NAMES } from "./operation-names.js";
+
+/**
+ * Names that stand behind an identifier in a path and mean an operation on it. Identifiers know no
+ * routes: a test compares the list with the contract.
+ */
+export const OPERATION_NAMES: readonly string[] = [
+  "addUser",
+  "download",
+  "history",
+  "rescore",
+  "rmUser",
+  "upload",
+  "validate",
+];
 
 /**
  * Controls, marks that change the direction of text, and all invisible characters: two identifiers

@@ -31,10 +31,14 @@ import { crateOperations, crateReadOperations, submissionOperations } from "./cr
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
-import { historyOperations } from "./history.js";
+import {
+  historyOperations,
+  allRecordOperations,
+  projectOperations,
+  resolverOperations,
+} from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
 import { publicationOperations } from "./publication.js";
-import { allRecordOperations, projectOperations, resolverOperations } from "./records.js";
 import {
   arkIn,
   checkPath,

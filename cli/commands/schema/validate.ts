@@ -43,7 +43,7 @@ export async function validateCommand(
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
       if (options.summary === true && options.quiet !== true)
         await (
-          await import("./report/table-report.js")
+          await import("./report/formats.js")
         ).writeSummary(file, summary, options.format, files.length > 1);
     } catch (error) {
       await report.abandon();
@@ -150,16 +150,20 @@ async function openReport({ format, quiet }: ValidateOptions, several: boolean):
   switch (format) {
     case "table": {
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
-      return new (await import("./report/table-report.js")).TableReport(output, several, coloured);
+      return new (await import("./report/formats.js")).TableReport(
+        output,
+        several,
+        coloured,
+      );
     }
     case "ndjson":
-      return new (await import("./report/machine-reports.js")).NdjsonReport(output);
+      return new (await import("./report/formats.js")).NdjsonReport(output);
     case "json":
-      return new (await import("./report/machine-reports.js")).JsonReport(output);
+      return new (await import("./report/formats.js")).JsonReport(output);
     case "sarif":
-      return new (await import("./report/machine-reports.js")).SarifReport(output);
+      return new (await import("./report/formats.js")).SarifReport(output);
     case "github":
-      return new (await import("./report/machine-reports.js")).GithubReport(output);
+      return new (await import("./report/formats.js")).GithubReport(output);
   }
 }
 

@@ -16,7 +16,7 @@ import {
   type CrateFile,
   crateFiles,
   type CrateFilesQuery,
-} from "../../services/crates/export/files.js";
+} from "../../services/crates/export/records.js";
 import {
   crateAddresses,
   crateSummary,

@@ -8,7 +8,7 @@ import { CRATES } from "../crates.js";
 import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
-import { HISTORIES } from "../history.js";
+import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
 import { PUBLICATION } from "../publication.js";
 import { SCORES } from "../scores.js";

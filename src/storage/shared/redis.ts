@@ -2,8 +2,7 @@ import { createHash } from "node:crypto";
 import type { Options } from "express-rate-limit";
 import { RedisStore, type RedisReply } from "rate-limit-redis";
 import type { RedisLink } from "../../adapters/redis.js";
-import { LocalMemory } from "./local.js";
-import type { Count, SharedMemory } from "./port.js";
+import { LocalMemory, type Count, type SharedMemory } from "./port.js";
 
 /** Memory of all nodes in Redis; while Redis is unavailable each node counts by itself. */
 export class RedisMemory implements SharedMemory {

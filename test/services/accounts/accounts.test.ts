@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
 import { hashPassword, login, verifyPassword } from "../../../src/services/accounts/accounts.js";
 import { Authenticator, issueToken, RateLimit } from "../../../src/services/accounts/tokens.js";
-import { LocalMemory } from "../../../src/storage/shared/local.js";
+import { LocalMemory } from "../../../src/storage/shared/port.js";
 import { overlay } from "../../support/overlay.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
 

@@ -1,4 +1,6 @@
 import type { Account } from "../../port.js";
+import { readNumbers, submissionOf as ofRow, type SubmissionRow as Stored } from "../../rows.js";
+import type { Submission, SubmissionPage } from "../../submissions-port.js";
 import { isStorableText } from "../../text.js";
 import { type Database, statement } from "../statement.js";
 
@@ -53,5 +55,60 @@ export class AccountReads {
 
   async setting(name: string): Promise<string | undefined> {
     return isStorableText(name) ? (await this.#database.query(SETTING, [name]))[0]?.[0] : undefined;
+  }
+}
+
+export const SUBMISSION_COLUMNS =
+  "number, id, type, person, status, stage, attempt, interrupted, time_created, " +
+  "time_started, time_finished, error, warnings, minted, rocrate, sha256, input, " +
+  "cancelled::int";
+export type SubmissionRow = Stored;
+
+/** A row of {@link SUBMISSION_COLUMNS} as the port returns it. */
+export const submissionOf = (row: SubmissionRow): Submission => ofRow(row);
+
+const SELECT = `SELECT ${SUBMISSION_COLUMNS} FROM submission`;
+const BY_ID = statement<SubmissionRow>(`${SELECT} WHERE id = $1`);
+const OF_USER = statement<SubmissionRow>(
+  `${SELECT} WHERE person = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
+);
+const ALL = statement<SubmissionRow>(`${SELECT} WHERE number < $1 ORDER BY number DESC LIMIT $2`);
+const UNFINISHED = statement<SubmissionRow>(
+  `${SELECT} WHERE status IN ('queued', 'running') ORDER BY number`,
+);
+
+export class SubmissionReads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async byId(id: string): Promise<Submission | undefined> {
+    const [row] = isStorableText(id) ? await this.#database.query(BY_ID, [id]) : [];
+    return row && submissionOf(row);
+  }
+
+  /** @param user null for all users */
+  async list(
+    user: string | null,
+    { after, limit }: { after?: string; limit: number },
+  ): Promise<SubmissionPage> {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
+    const rows = await (user === null
+      ? this.#database.query(ALL, [before, limit + 1])
+      : this.#database.query(OF_USER, [user, before, limit + 1]));
+    const page = rows.slice(0, limit);
+    const positions = page.map(([number]) => String(number));
+    return {
+      items: page.map(submissionOf),
+      positions,
+      ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
+    };
+  }
+
+  async unfinished(): Promise<Submission[]> {
+    return (await this.#database.query(UNFINISHED)).map(submissionOf);
   }
 }
