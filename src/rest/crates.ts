@@ -13,6 +13,7 @@ import { NOT_STORED, SAFE_HEADERS, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
+import { pathInUrl } from "../services/crates/export/records.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
 import { askedArk } from "../services/records/find.js";
@@ -44,7 +45,14 @@ import {
 import { answerOf, recordExample } from "./contract/schemas.js";
 import { CONTENT_HEADERS, CONTENT_REFUSALS, disposition, ELSEWHERE, PARTIAL } from "./files.js";
 import { getRecord, locationOf } from "./records.js";
-import { arkOf, type Handler, type Handlers, readFlag, type RestRequest } from "./request.js";
+import {
+  arkOf,
+  type Handler,
+  type Handlers,
+  linkToNext,
+  readFlag,
+  type RestRequest,
+} from "./request.js";
 
 const EXAMPLE = recordExample(KINDS.rocrate);
 const ARK = EXAMPLE["@id"] as string;
@@ -570,7 +578,7 @@ async function sendStream(
 }
 
 const summary: Handler = async (request) => {
-  const { req, res, query, path, context } = request;
+  const { req, res, query, context } = request;
   const { page } = listParameters({
     limit: query["limit"] ?? String(DEFAULT_PAGE),
     cursor: query["cursor"],
@@ -582,14 +590,9 @@ const summary: Handler = async (request) => {
   );
   const base = context.deps.baseUrl();
   const total = Object.values(counts).reduce((sum, count) => sum + count, 0);
-  const link =
-    next === undefined
-      ? {}
-      : {
-          Link:
-            `<${base}${encodeURI(path)}?${new URLSearchParams({ limit: String(page!.limit), cursor: next })}>` +
-            `; rel="next"`,
-        };
+  const link = next !== undefined && {
+    Link: linkToNext(request, { limit: String(page!.limit), cursor: next }),
+  };
   sendJson(
     req,
     res,
@@ -612,7 +615,7 @@ const summary: Handler = async (request) => {
         total: fileCount,
         files: files.map(({ name, size, mediaType, sha256 }) => ({
           name,
-          contentUrl: `${base}/${encodeURI(root.ark)}/${name.split("/").map(encodeURIComponent).join("/")}`,
+          contentUrl: `${base}/${encodeURI(root.ark)}/${pathInUrl(name)}`,
           contentSize: String(size),
           encodingFormat: mediaType,
           sha256,
@@ -624,7 +627,7 @@ const summary: Handler = async (request) => {
 };
 
 const listFiles: Handler = async (request) => {
-  const { req, res, query, path, context } = request;
+  const { req, res, query, context } = request;
   const { page } = listParameters({
     limit: query["limit"] ?? String(DEFAULT_PAGE),
     cursor: query["cursor"],
@@ -635,19 +638,13 @@ const listFiles: Handler = async (request) => {
     { ...page!, ...(minSize === undefined ? {} : { minSize: Number(minSize) }) },
     context,
   );
-  const more = {
-    limit: String(page!.limit),
-    ...(minSize === undefined ? {} : { minSize }),
-    ...(next === undefined ? {} : { cursor: next }),
+  const link = next !== undefined && {
+    Link: linkToNext(request, {
+      limit: String(page!.limit),
+      ...(minSize === undefined ? {} : { minSize }),
+      cursor: next,
+    }),
   };
-  const link =
-    next === undefined
-      ? {}
-      : {
-          Link:
-            `<${context.deps.baseUrl()}${encodeURI(path)}?${new URLSearchParams(more)}>` +
-            `; rel="next"`,
-        };
   sendJson(
     req,
     res,
@@ -677,16 +674,15 @@ const LAST = "completed";
  */
 export function submissionOperations(streams: EventStreams): Handlers {
   return {
-    list_submissions: async ({ req, res, query, path, context: given }) => {
-      const context = signedIn(given);
+    list_submissions: async (request) => {
+      const { req, res, query } = request;
+      const context = signedIn(request.context);
       const { limit, cursor } = query;
       const { page } = listParameters({ limit: limit ?? String(PAGE), cursor });
       const { items, next } = await crateSubmissions.list(page!, context);
-      const link: { Link?: string } = {};
-      if (next !== undefined) {
-        const parameters = new URLSearchParams({ limit: String(page!.limit), cursor: next });
-        link.Link = `<${context.deps.baseUrl()}${path}?${parameters}>; rel="next"`;
-      }
+      const link = next !== undefined && {
+        Link: linkToNext(request, { limit: String(page!.limit), cursor: next }),
+      };
       sendJson(req, res, items, { headers: { ...NOT_KEPT.headers, ...link } });
     },
     upload_status: async (request) => {

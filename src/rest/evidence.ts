@@ -27,7 +27,7 @@ import {
   schemaRef,
 } from "./contract/rows.js";
 import { QUEUED } from "./crates.js";
-import { arkOf, type Handlers, type RestRequest } from "./request.js";
+import { arkOf, type Handlers, linkToNext, type RestRequest } from "./request.js";
 
 const CELLS = "ark:99999/dataset-cells";
 const RUN = "ark:99999/computation-count";
@@ -371,15 +371,11 @@ async function sendEvidence(
 }
 
 /** A form that cannot hold a cursor signals truncation in the headers. */
-function cut(
-  { path, query, context }: RestRequest,
-  { truncated, cursor }: EvidenceGraph,
-): Record<string, string> {
+function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record<string, string> {
   if (!truncated) return {};
-  const next = new URLSearchParams({ ...(query as Record<string, string>), cursor: cursor! });
   return {
     "X-Truncated": "true",
-    Link: `<${context.deps.baseUrl()}${encodeURI(path)}?${next}>; rel="next"`,
+    Link: linkToNext(request, { ...request.query, cursor: cursor! }),
   };
 }
 

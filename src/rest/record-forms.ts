@@ -6,7 +6,7 @@ import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";
 import { askedAddress, landingLinks, linkHeader, linkset, type Place } from "../web/signposting.js";
-import type { RestRequest } from "./request.js";
+import { linkToNext, type RestRequest } from "./request.js";
 
 /** Sends a record in the requested form, with its signposts; or 304. */
 export async function sendRecord(
@@ -79,14 +79,8 @@ async function bytesOf(
 }
 
 /** Where truncated derived lists continue. */
-function nextLink({ path, context }: RestRequest, { next }: RecordView): string[] {
-  return next
-    ? [
-        `<${context.deps.baseUrl()}${encodeURI(path)}?backlinks=${writeBacklinkCursor(next)}>` +
-          `; rel="next"`,
-      ]
-    : [];
-}
+const nextLink = (request: RestRequest, { next }: RecordView): string[] =>
+  next ? [linkToNext(request, { backlinks: writeBacklinkCursor(next) })] : [];
 
 /** A record as the answer to a write. */
 export function sendWritten({ req, res }: RestRequest, view: RecordView): void {

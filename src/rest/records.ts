@@ -32,7 +32,14 @@ import {
 } from "./contract/rows.js";
 import { sendContent } from "./files.js";
 import { sendRecord, sendWritten } from "./record-forms.js";
-import { arkOf, type Handler, type Handlers, type RestRequest, splitTarget } from "./request.js";
+import {
+  arkOf,
+  type Handler,
+  type Handlers,
+  linkToNext,
+  type RestRequest,
+  splitTarget,
+} from "./request.js";
 
 const records = new RecordResolver();
 const crates = new CrateResolver();
@@ -57,14 +64,12 @@ export function recordHandlers(kind: KindName): Handlers {
       found.count(),
     ]);
     const headers: Record<string, string> = { ...own, "X-Total-Count": String(total) };
-    if (found.next !== undefined) {
-      const query = new URLSearchParams({
-        ...(request.query as Record<string, string>),
+    if (found.next !== undefined)
+      headers["Link"] = linkToNext(request, {
+        ...request.query,
         cursor: found.next,
         limit: String(page.limit),
       });
-      headers["Link"] = `<${context.deps.baseUrl()}${request.path}?${query}>; rel="next"`;
-    }
     await streamJsonArray(
       req,
       res,
@@ -357,18 +362,12 @@ function history(kind?: KindName): Handler {
     const { req, res, query, context } = request;
     const page = historyParameters(query);
     const found = await records.readHistory(arkOf(request), page, context, kind);
-    const next =
-      found.next === undefined
-        ? {}
-        : {
-            Link:
-              `<${context.deps.baseUrl()}${encodeURI(request.path)}?before=${found.next}&limit=${page.limit}>` +
-              `; rel="next"`,
-          };
     const own = found.record.kind === "user" && context.caller !== null;
     sendJson(req, res, historyView(found), {
       headers: {
-        ...next,
+        ...(found.next !== undefined && {
+          Link: linkToNext(request, { before: String(found.next), limit: String(page.limit) }),
+        }),
         "Cache-Control": "no-cache",
         Vary: "Authorization",
         ...(own && NOT_STORED),

@@ -136,6 +136,14 @@ export function readFlag(query: RestRequest["query"], name: string): boolean {
   return FLAGS[value]!;
 }
 
+/** A link to the next page of a list (RFC 8288): the same path with these parameters. */
+export const linkToNext = (
+  { path, context }: Pick<RestRequest, "path" | "context">,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string =>
+  `<${context.deps.baseUrl()}${encodeURI(path)}?` +
+  `${new URLSearchParams(parameters as Record<string, string>)}>; rel="next"`;
+
 /** Aborted when the client has left before its answer: nobody would see it. */
 export function presence({ res }: Pick<RestRequest, "res">): AbortSignal {
   const leaving = new AbortController();

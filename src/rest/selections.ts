@@ -14,7 +14,7 @@ import {
 import { viewsOf } from "../services/records/view.js";
 import { type ContractRow, json, query, schemaRef } from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
-import type { Handler, Handlers } from "./request.js";
+import { type Handler, type Handlers, linkToNext } from "./request.js";
 
 const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
@@ -116,8 +116,9 @@ export const SELECTIONS: readonly ContractRow[] = [
 const records = new RecordResolver();
 const statistics = new StatisticsResolver();
 
-const list: Handler = async ({ req, res, query: asked, path, context }) => {
-  const request = selectionParameters(asked);
+const list: Handler = async (asking) => {
+  const { req, res, context } = asking;
+  const request = selectionParameters(asking.query);
   const found = await records.select(request, context);
   const [views, total] = await Promise.all([
     viewsOf(context.deps, found.items, context.caller),
@@ -128,14 +129,12 @@ const list: Handler = async ({ req, res, query: asked, path, context }) => {
     "X-Total-Count": String(total),
     Vary: "Authorization",
   };
-  if (found.more && last !== undefined) {
-    const next = new URLSearchParams({
-      ...(asked as Record<string, string>),
+  if (found.more && last !== undefined)
+    headers["Link"] = linkToNext(asking, {
+      ...asking.query,
       limit: String(request.range.limit),
       cursor: last,
     });
-    headers["Link"] = `<${context.deps.baseUrl()}${path}?${next}>; rel="next"`;
-  }
   await streamJsonArray(
     req,
     res,

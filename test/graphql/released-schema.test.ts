@@ -26,12 +26,7 @@ function namedInChangelog(): RegExp[] {
 }
 
 /** Names that clients of an earlier release use already, and an adjective. */
-const KEPT = new Set([
-  "Health.healthy",
-  "Token.tokenType",
-  "Submission.submissionUUID",
-  "Revision.revision",
-]);
+const KEPT = new Set(["Token.tokenType", "Submission.submissionUUID", "Revision.revision"]);
 
 /** Names of what a type has that can be described: itself, fields, arguments and values. */
 function* describable(

@@ -25,7 +25,7 @@ import {
   surveyCrate,
   UsedContexts,
 } from "./metadata.js";
-import { stateOf } from "./records.js";
+import { pathInUrl, stateOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */
@@ -169,7 +169,7 @@ class FileStatements {
     }
     const path = paths.place(object.name);
     this.#placed.set(record.ark, {
-      url: path.split("/").map(encodeURIComponent).join("/"),
+      url: pathInUrl(path),
       object,
     });
     return { path };

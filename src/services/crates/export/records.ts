@@ -171,4 +171,6 @@ async function described(
   return items;
 }
 
-const pathInUrl = (path: string): string => path.split("/").map(encodeURIComponent).join("/");
+/** The path of a file in a crate as a part of an address. */
+export const pathInUrl = (path: string): string =>
+  path.split("/").map(encodeURIComponent).join("/");
