@@ -1,7 +1,8 @@
 import { type Format, negotiate, notModified, VARIANT } from "../http/negotiation.js";
 import { NOT_STORED, PAGE_POLICY, sendBytes } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
-import { kernelMetadata, rdfText } from "../services/records/forms.js";
+import { kernelMetadata } from "../services/records/attribution.js";
+import { rdfText } from "../services/records/links.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";

@@ -22,7 +22,8 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { askedArk } from "../../services/records/find.js";
-import { kernelMetadata, rdfText } from "../../services/records/forms.js";
+import { kernelMetadata } from "../../services/records/attribution.js";
+import { rdfText } from "../../services/records/links.js";
 import {
   differencesBetween,
   type History,

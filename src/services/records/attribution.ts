@@ -83,3 +83,32 @@ async function liveRecords({ records }: Reads, arks: readonly string[]): Promise
     (record): record is StoredRecord => record !== undefined && record.tombstone === null,
   );
 }
+
+/** Kernel elements are one line each: ANVL cannot express a line break or a `|`. */
+const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|", "%7C").trim();
+
+/**
+ * Description and commitment of a record in ANVL, for the `?info` inflection of an ARK
+ * (draft-kunze-ark, section 5; kernel elements who, what, when, where).
+ */
+export async function kernelMetadata(deps: Deps, record: StoredRecord): Promise<string> {
+  const landmarks = landmarksOf(record);
+  const { authors, when } = await attributionOf(deps, landmarks);
+  const who = authors.map((author) => author.name ?? author.id).join("; ");
+  const where = `${deps.baseUrl()}/${encodeURI(record.ark)}`;
+  return [
+    "erc:",
+    `who: ${who ? line(who) : "(:unkn)"}`,
+    `what: ${landmarks.name ? line(landmarks.name) : "(:unkn)"}`,
+    `when: ${line(when)}`,
+    `where: ${where}`,
+    "",
+    "erc-support:",
+    `who: the registry at ${deps.baseUrl()}`,
+    "what: the identifier is kept and never given to another object; the metadata may " +
+      "change, with its history; a deleted object leaves a tombstone",
+    `when: ${new Date(record.modifiedAt).toISOString().slice(0, 10)}`,
+    `where: ${where}`,
+    "",
+  ].join("\n");
+}

@@ -1,4 +1,7 @@
+import { Writer } from "n3";
+import { PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
+import { parseNQuads } from "../../rdf/nquads.js";
 import type {
   FoundLink,
   ObjectReference,
@@ -109,4 +112,20 @@ export async function quadsOf({ records }: Reads, { record, past }: RecordView):
   if (!past) return (await records.quads(record.ark)) ?? "";
   const { ark, kind, crate } = record;
   return (await graphOf({ ark, kind, document: past, fromCrate: crate !== null })).quads;
+}
+
+/** Media types of a record as RDF text. */
+export type RdfFormat = "text/turtle" | "application/n-quads";
+
+/** The statements of the record in the graph, without inferred ones. */
+export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): Promise<string> {
+  const graph = `<${view.record.ark}> .`;
+  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(graph));
+  if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  const writer = new Writer({ prefixes: PREFIXES });
+  for (const quad of parseNQuads(lines.join("\n")))
+    writer.addQuad(quad.subject, quad.predicate, quad.object);
+  return new Promise((resolve, reject) =>
+    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
+  );
 }

@@ -3,7 +3,7 @@ import type { ObjectReader } from "../../../storage/objects/port.js";
 import { firstBelow } from "../files/match-files.js";
 import { crateError, CrateError, Findings, type Place } from "../findings.js";
 import type { CrateLimits } from "../limits.js";
-import { inflateMember } from "./inflate.js";
+import { inflateMember, ObjectAccess } from "./inflate.js";
 import {
   type DirectoryEntry,
   directoryEntry,
@@ -12,7 +12,6 @@ import {
   shown,
   visible,
 } from "./member.js";
-import { ObjectAccess } from "./object-access.js";
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const FILE_TYPE = 0o170000;

@@ -52,10 +52,9 @@ import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
 import { asStoreError, StatementError } from "./statement-error.js";
 import { Database, type DatabaseOptions } from "./statement.js";
-import { Group, Mark } from "./writes/group.js";
+import { Group, Mark, Writer } from "./writes/group.js";
 import { Preparation } from "./writes/prepare.js";
 import { Terms } from "./writes/write-rows.js";
-import { Writer } from "./writes/writer.js";
 
 export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   /** ms between two polls for commits of other nodes. */

@@ -1,4 +1,13 @@
-/** The parts of shacl-engine that are used; the package has no types. */
+// Types of packages that have none, as far as services use them.
+
+declare module "mime-db" {
+  /** Media types in lower case; `source` is `iana` for those that IANA has registered. */
+  const types: Readonly<
+    Record<string, { source?: "iana" | "apache" | "nginx"; extensions?: readonly string[] }>
+  >;
+  export default types;
+}
+
 declare module "shacl-engine" {
   import type { DataFactory, NamedNode, Store, Term } from "n3";
 
