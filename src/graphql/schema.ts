@@ -7,9 +7,8 @@ import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
-import { HealthResolver } from "./resolvers/health-resolver.js";
+import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
-import { SearchResolver } from "./resolvers/query-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,

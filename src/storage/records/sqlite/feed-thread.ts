@@ -6,7 +6,7 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { FeedThreadMessage } from "../threads.js";
 import type { FeedAnswer, FeedRequest } from "../port.js";
 import { openForReading } from "./connection.js";
-import { FeedReads } from "./feed-reads.js";
+import { FeedReads } from "./reads.js";
 import type { Connection } from "./statement.js";
 
 let connection: Connection | undefined;
