@@ -2,7 +2,7 @@ import type { GenericFormatter } from "cli-progress";
 import { paint } from "./table.js";
 
 /** Shows the progress of one operation. */
-export interface ProgressLine {
+interface ProgressLine {
   /** @param total null while it is not known */
   update(done: number, total: number | null, stage?: string): void;
   stop(): void;

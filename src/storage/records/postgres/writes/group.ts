@@ -25,7 +25,7 @@ import {
   writeStates,
 } from "./write-rows.js";
 
-export type Task = { commit: Commit } | { call: Operation; args: unknown[] };
+type Task = { commit: Commit } | { call: Operation; args: unknown[] };
 type Answer = { result: unknown } | { error: unknown };
 
 /**
