@@ -150,11 +150,7 @@ async function openReport({ format, quiet }: ValidateOptions, several: boolean):
   switch (format) {
     case "table": {
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
-      return new (await import("./report/formats.js")).TableReport(
-        output,
-        several,
-        coloured,
-      );
+      return new (await import("./report/formats.js")).TableReport(output, several, coloured);
     }
     case "ndjson":
       return new (await import("./report/formats.js")).NdjsonReport(output);
