@@ -46,7 +46,7 @@ async function all(
       ada.token,
     );
     expect(answer.body.errors).toBeUndefined();
-    const { nodes, edges, pageInfo } = at(answer.body.data);
+    const { nodes, edges, pageInfo, totalCount } = at(answer.body.data);
     expect(edges.map(({ node }) => node.id)).toEqual(nodes.map(({ id }) => id));
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
       edges[0]?.cursor ?? null,
@@ -54,7 +54,10 @@ async function all(
     ]);
     expect(pageInfo.hasPreviousPage).toBe(after !== null);
     found.push(...nodes.map(({ id }) => id));
-    if (!pageInfo.hasNextPage) return found;
+    if (!pageInfo.hasNextPage) {
+      expect(totalCount).toBe(found.length);
+      return found;
+    }
     expect(nodes).toHaveLength(first);
     after = pageInfo.endCursor;
   }
