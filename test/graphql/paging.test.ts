@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import type { Json } from "../support/registry-client.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -199,6 +200,35 @@ describe("a page", () => {
       },
     });
   });
+  it("reads a large evidence graph in the same way, by pageInfo", async () => {
+    const parts: string[] = [];
+    for (let round = 0; round < 5; round++) parts.push(await make("dataset"));
+    const whole = await make("dataset", { derivedFrom: parts });
+    const found: string[] = [];
+    let after: string | null = null;
+    do {
+      const { body }: { body: Json } = await server.graphql(
+        `query ($after: String) { evidenceGraph(id: "${whole}", first: 2, after: $after) {
+          nodes { id } truncated endCursor pageInfo {
+            hasNextPage hasPreviousPage startCursor endCursor } } }`,
+        { after },
+      );
+      expect(body["errors"]).toBeUndefined();
+      const { nodes, truncated, endCursor, pageInfo } = body["data"].evidenceGraph;
+      expect(pageInfo).toEqual({
+        hasNextPage: truncated,
+        hasPreviousPage: after !== null,
+        startCursor: null,
+        endCursor,
+      });
+      found.push(...(nodes as { id: string }[]).map(({ id }) => id));
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      expect(found.length).toBeLessThan(20);
+    } while (after !== null);
+    // Nodes that edges of a page begin at come again.
+    expect([...new Set(found)].toSorted()).toEqual([whole, ...parts].toSorted());
+  });
+
   it.each([
     ["first: -1", "VALIDATION"],
     ["first: 1001", "VALIDATION"],
