@@ -214,14 +214,19 @@ describe("a page", () => {
         { after },
       );
       expect(body["errors"]).toBeUndefined();
-      const { nodes, truncated, endCursor, pageInfo } = body["data"].evidenceGraph;
+      const { nodes, truncated, endCursor, pageInfo } = body["data"].evidenceGraph as {
+        nodes: { id: string }[];
+        truncated: boolean;
+        endCursor: string | null;
+        pageInfo: Connection["pageInfo"];
+      };
       expect(pageInfo).toEqual({
         hasNextPage: truncated,
         hasPreviousPage: after !== null,
         startCursor: null,
         endCursor,
       });
-      found.push(...(nodes as { id: string }[]).map(({ id }) => id));
+      found.push(...nodes.map(({ id }) => id));
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
       expect(found.length).toBeLessThan(20);
     } while (after !== null);
