@@ -246,6 +246,8 @@ class Depths {
  * number is counted while they are read.
  */
 const USUAL_PAGE = 10;
+/** Price of counting the links of one record: as much as reading a page of them. */
+const COUNTED_LINKS = USUAL_PAGE;
 /** What fields other than connections cost, in reads of a record; by type where a name is common. */
 const COSTS: ReadonlyMap<string, number> = new Map([
   ["document", 1],
@@ -316,11 +318,25 @@ export function costOf(
     const page = pageOf(field, node, variables, type === root);
     if (page !== undefined) {
       const there = totals.get(inner.name) ?? Infinity;
-      return Math.max(1, Math.min(page, there)) * Math.max(1, below);
+      const counted = inner.name === "RecordConnection" && selects(node, "totalCount");
+      return (
+        Math.max(1, Math.min(page, there)) * Math.max(1, below) + (counted ? COUNTED_LINKS : 0)
+      );
     }
     const own = COSTS.get(field.name) ?? COSTS.get(`${type.name}.${field.name}`);
     return below + (own ?? (isRecord(inner as GraphQLCompositeType) ? 1 : 0));
   };
+  const selects = ({ selectionSet }: { selectionSet?: SelectionSetNode }, name: string): boolean =>
+    selectionSet?.selections.some((selection) =>
+      selection.kind === Kind.FIELD
+        ? selection.name.value === name
+        : selects(
+            selection.kind === Kind.FRAGMENT_SPREAD
+              ? fragments.get(selection.name.value)!
+              : selection,
+            name,
+          ),
+    ) ?? false;
   const typeNamed = (name: string | undefined): GraphQLCompositeType | undefined =>
     name === undefined ? undefined : (schema.getType(name) as GraphQLCompositeType);
   return costOfSet(operation.selectionSet, root);

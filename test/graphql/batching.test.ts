@@ -37,6 +37,7 @@ async function reads(work: () => Promise<unknown>): Promise<Record<string, numbe
     "count",
     "linksFrom",
     "linksTo",
+    "countLinks",
     "history",
     "quads",
     "atRevision",
@@ -88,6 +89,15 @@ describe("a page of a hundred records costs as many reads as one of a single rec
     expect(counted).toMatchObject({ select: 1, linksFrom: 2, linksTo: 2 });
     expect(counted["count"]).toBeUndefined();
     expect(counted["findMany"]).toBeLessThanOrEqual(6);
+  });
+  it("with how many records their links lead to", async () => {
+    const counted = await ask(
+      "id ... on Dataset { usedBy(first: 0) { totalCount } derivedFrom(first: 0) { totalCount } }",
+    );
+    expect(counted["select"]).toBe(1);
+    // Pages that need a second read for their other side end later, and are counted together.
+    expect(counted["countLinks"]).toBeGreaterThan(0);
+    expect(counted["countLinks"]).toBeLessThanOrEqual(4);
   });
   it("with their whole documents", async () => {
     const counted = await ask("document");

@@ -3,41 +3,20 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Client } from "graphql-ws";
 import { WebSocket } from "ws";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { openFeeds } from "../../src/services/records/changes.js";
 import { bodyOf, unnamed } from "../support/bodies.js";
-import { webSocketClient } from "../support/graphql-streams.js";
+import {
+  type ChangeFeed,
+  changesOverEvents,
+  changesOverWebSocket,
+  RECORD_CHANGES as FEED,
+} from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
-
-interface Change {
-  id: string;
-  kind: string;
-  change: "CREATED" | "UPDATED" | "DELETED";
-  revision: number;
-  deletedBy: string | null;
-  deleteReason: string | null;
-  successor: string | null;
-  record: { __typename: string; name: string; publicationStatus: string } | null;
-}
-interface Event {
-  sequence: number;
-  changes: Change[];
-}
-
-const FEED = `subscription ($filter: RecordChangeFilter, $after: Float, $first: Int) {
-  recordChanges(filter: $filter, afterSequence: $after, first: $first) {
-    sequence
-    changes {
-      id kind change revision deletedBy deleteReason successor
-      record { __typename name publicationStatus }
-    }
-  }
-}`;
 
 let folder: string;
 let registry: LiveRegistry;
@@ -80,72 +59,15 @@ afterEach(async () => {
   }
 });
 
-/** Events of a subscription, one after the other. */
-interface Feed {
-  next(): Promise<Event>;
-  errors(): Promise<{ message: string; extensions: Json }[]>;
-  /** Events until so many changes have come. */
-  changes(count: number): Promise<Change[]>;
+function overWebSocket(variables: object, user?: User, at = registry): ChangeFeed {
+  const feed = changesOverWebSocket(at.url, variables, user?.token);
+  open.push(feed.leave);
+  return feed;
 }
-
-interface Answer {
-  data?: { recordChanges: Event } | null;
-  errors?: { message: string; extensions: Json }[];
-}
-function feedOf(answers: AsyncIterator<unknown>): Feed {
-  const answer = async (): Promise<Answer> => {
-    const { value, done } = await answers.next();
-    if (done) throw new Error("the feed has ended");
-    return value as Answer;
-  };
-  const next = async (): Promise<Event> => {
-    const { data, errors } = await answer();
-    expect(errors).toBeUndefined();
-    return data!.recordChanges;
-  };
-  return {
-    next,
-    errors: async () => (await answer()).errors!,
-    async changes(count) {
-      const changes: Change[] = [];
-      while (changes.length < count) changes.push(...(await next()).changes);
-      return changes;
-    },
-  };
-}
-
-function overWebSocket(variables: object, user?: User, at = registry): Feed {
-  const client: Client = webSocketClient(at.url, user?.token);
-  open.push(() => client.dispose());
-  return feedOf(client.iterate({ query: FEED, variables: variables as Json }));
-}
-
-function overEvents(variables: object, user?: User, at = registry): Feed {
-  const leave = new AbortController();
-  open.push(() => leave.abort());
-  async function* answers(): AsyncGenerator {
-    const response = await fetch(`${at.url}/graphql/stream`, {
-      method: "POST",
-      signal: leave.signal,
-      body: JSON.stringify({ query: FEED, variables }),
-      headers: {
-        "Content-Type": "application/json",
-        Accept: "text/event-stream",
-        ...(user ? { Authorization: `Bearer ${user.token}` } : {}),
-      },
-    });
-    let text = "";
-    for await (const chunk of response.body!.pipeThrough(new TextDecoderStream())) {
-      text += chunk;
-      const blocks = text.split("\n\n");
-      text = blocks.pop()!;
-      for (const block of blocks) {
-        const data = /^data: (.+)$/m.exec(block)?.[1];
-        if (data !== undefined) yield JSON.parse(data) as unknown;
-      }
-    }
-  }
-  return feedOf(answers());
+function overEvents(variables: object, user?: User, at = registry): ChangeFeed {
+  const feed = changesOverEvents(at.url, variables, user?.token);
+  open.push(feed.leave);
+  return feed;
 }
 
 describe.each([

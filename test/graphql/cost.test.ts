@@ -35,6 +35,24 @@ describe("the price of an operation", () => {
     expect((await eventsOf(response))[0]!.data).toMatchObject({ extensions });
   });
 
+  test("has a place for each count of links, one for each record of the page", async () => {
+    const priceOf = async (page: string) => {
+      const query =
+        `{ datasets(first: 5) { nodes { usedBy(first: 2) { nodes { id } ${page} } } } } ` +
+        "fragment Counted on RecordConnection { totalCount pageInfo { hasNextPage } }";
+      const { body } = await registry.graphql(
+        page.includes("Counted") ? query : query.split(" fragment")[0]!,
+      );
+      return body["extensions"].cost.requested as number;
+    };
+    const without = await priceOf("");
+    expect(await priceOf("totalCount")).toBe(without + 5 * 10);
+    expect(await priceOf("...Counted")).toBe(without + 5 * 10);
+    // The count of a list is ready.
+    const { body } = await registry.graphql("{ datasets(first: 5) { totalCount } }");
+    expect(body["extensions"].cost.requested).toBe(5);
+  });
+
   test("counts what is there: four levels with their defaults pass on a small registry", async () => {
     const { body } = await registry.graphql(FOUR);
     expect(body["errors"]).toBeUndefined();

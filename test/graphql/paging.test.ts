@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import type { Json } from "../support/registry-client.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -46,7 +47,7 @@ async function all(
       ada.token,
     );
     expect(answer.body.errors).toBeUndefined();
-    const { nodes, edges, pageInfo } = at(answer.body.data);
+    const { nodes, edges, pageInfo, totalCount } = at(answer.body.data);
     expect(edges.map(({ node }) => node.id)).toEqual(nodes.map(({ id }) => id));
     expect([pageInfo.startCursor, pageInfo.endCursor]).toEqual([
       edges[0]?.cursor ?? null,
@@ -54,7 +55,10 @@ async function all(
     ]);
     expect(pageInfo.hasPreviousPage).toBe(after !== null);
     found.push(...nodes.map(({ id }) => id));
-    if (!pageInfo.hasNextPage) return found;
+    if (!pageInfo.hasNextPage) {
+      expect(totalCount).toBe(found.length);
+      return found;
+    }
     expect(nodes).toHaveLength(first);
     after = pageInfo.endCursor;
   }
@@ -196,6 +200,40 @@ describe("a page", () => {
       },
     });
   });
+  it("reads a large evidence graph in the same way, by pageInfo", async () => {
+    const parts: string[] = [];
+    for (let round = 0; round < 5; round++) parts.push(await make("dataset"));
+    const whole = await make("dataset", { derivedFrom: parts });
+    const found: string[] = [];
+    let after: string | null = null;
+    do {
+      const { body }: { body: Json } = await server.graphql(
+        `query ($after: String) { evidenceGraph(id: "${whole}", first: 2, after: $after) {
+          nodes { id } truncated endCursor pageInfo {
+            hasNextPage hasPreviousPage startCursor endCursor } } }`,
+        { after },
+      );
+      expect(body["errors"]).toBeUndefined();
+      const { nodes, truncated, endCursor, pageInfo } = body["data"].evidenceGraph as {
+        nodes: { id: string }[];
+        truncated: boolean;
+        endCursor: string | null;
+        pageInfo: Connection["pageInfo"];
+      };
+      expect(pageInfo).toEqual({
+        hasNextPage: truncated,
+        hasPreviousPage: after !== null,
+        startCursor: null,
+        endCursor,
+      });
+      found.push(...nodes.map(({ id }) => id));
+      after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
+      expect(found.length).toBeLessThan(20);
+    } while (after !== null);
+    // Nodes that edges of a page begin at come again.
+    expect([...new Set(found)].toSorted()).toEqual([whole, ...parts].toSorted());
+  });
+
   it.each([
     ["first: -1", "VALIDATION"],
     ["first: 1001", "VALIDATION"],

@@ -12,6 +12,7 @@ const READS = [
   "history",
   "linksFrom",
   "linksTo",
+  "countLinks",
   "quads",
   "accountOf",
   "objectsOf",

@@ -49,6 +49,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "history",
   "linksFrom",
   "linksTo",
+  "countLinks",
   "quads",
   "changes",
   "search",

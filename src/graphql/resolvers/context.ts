@@ -1,12 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import DataLoader from "dataloader";
 import { ServiceError } from "../../errors.js";
+import type { Connection } from "../../model/connections.js";
 import type { KindName } from "../../model/kind.js";
 import { authenticated, type Caller } from "../../services/access/rules.js";
 import { RateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import { type ContentState, contentStates } from "../../services/files/content.js";
-import { linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
+import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
@@ -114,6 +115,13 @@ class Loaders {
       `to ${options.limit} ${options.after ?? ""} ${options.kinds?.join() ?? ""}`,
       (keys) => linksTo(this.#deps, keys, options),
     ).load(key);
+  }
+
+  /** How many records the connection leads to. */
+  linkCount(ark: string, connection: Connection): Promise<number> {
+    return this.#batched(connection.out, `count ${connection.in.join()}`, (arks) =>
+      countLinks(this.#deps, arks, connection),
+    ).load(ark);
   }
 
   /**

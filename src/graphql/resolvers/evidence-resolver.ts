@@ -37,7 +37,7 @@ import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { RecordKindEnum } from "./types/enums.js";
 import { DateTimeRange } from "./types/filters.js";
-import { RecordNode } from "./types/records.js";
+import { PageInfo, RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
 enum DirectionEnum {
@@ -163,8 +163,14 @@ class EvidenceAnswerType {
   @Field(() => [ID], { description: "References to what is not stored here." }) dangling!: string[];
   @Field(() => GraphQLJSON, { description: "How many nodes are left out, by reason." })
   hidden!: object;
-  @Field({ description: "There are more nodes; endCursor leads to them." }) truncated!: boolean;
-  @Field(() => String, { nullable: true, description: "Pass as after for the next nodes." })
+  @Field(() => PageInfo, {
+    description:
+      "Where the answer ends, and whether there are more nodes. Those at which edges of the next " +
+      "answer begin come again. startCursor is null: edges of a graph have no cursors.",
+  })
+  pageInfo!: PageInfo;
+  @Field({ description: "The same as pageInfo.hasNextPage." }) truncated!: boolean;
+  @Field(() => String, { nullable: true, description: "The same as pageInfo.endCursor." })
   endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
   @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." })
@@ -350,6 +356,12 @@ export class EvidenceResolver {
       outputs: document.outputs.map((output) => output["@id"]),
       dangling: document.dangling.map((reference) => reference["@id"]),
       hidden: document.hidden,
+      pageInfo: {
+        hasNextPage: document.truncated,
+        hasPreviousPage: after != null,
+        startCursor: null,
+        endCursor: document.cursor ?? null,
+      },
       truncated: document.truncated,
       endCursor: document.cursor ?? null,
       asOf: document.asOf,

@@ -116,7 +116,8 @@ async function followLinks(
   context: Context,
 ): Promise<RecordConnection> {
   const [, side, after] = page.after === undefined ? [] : (CURSOR.exec(page.after) ?? badCursor());
-  if (!node.stored) return pageOf<RecordNode>([], [], false, page.after);
+  if (!node.stored) return { ...pageOf<RecordNode>([], [], false, page.after), totalCount: 0 };
+  const totalCount = () => context.loaders.linkCount(node.ark, connection);
   // A page of none says whether there are any.
   const limit = Math.max(1, page.limit);
   const targets: string[] = [];
@@ -149,14 +150,21 @@ async function followLinks(
     }
     more = back.items.length > space || back.next !== undefined;
   }
-  if (page.limit === 0) return pageOf<RecordNode>([], [], more || targets.length > 0, page.after);
+  if (page.limit === 0)
+    return {
+      ...pageOf<RecordNode>([], [], more || targets.length > 0, page.after),
+      totalCount,
+    };
   context.loaders.spend(targets.length);
-  return pageOf(
-    await Promise.all(targets.map((target) => context.loaders.node(target))),
-    cursors,
-    more,
-    page.after,
-  );
+  return {
+    ...pageOf(
+      await Promise.all(targets.map((target) => context.loaders.node(target))),
+      cursors,
+      more,
+      page.after,
+    ),
+    totalCount,
+  };
 }
 
 function badCursor(): never {

@@ -1,4 +1,5 @@
 import { Writer } from "n3";
+import type { Connection } from "../../model/connections.js";
 import { PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
 import { parseNQuads } from "../../rdf/nquads.js";
@@ -12,6 +13,7 @@ import type {
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "./forgotten.js";
+import { within } from "./select.js";
 import type { RecordView } from "./view.js";
 
 type Reads = Pick<Deps, "records">;
@@ -48,10 +50,39 @@ export const linksTo = (
   options: LinksTo,
 ): Promise<Page<FoundLink>[]> => records.linksTo(keys, once(options));
 
-const once = <T extends LinksFrom>(options: T): T => ({
+const once = <T extends { predicates?: readonly string[] }>(
+  options: T,
+): T & { distinct: boolean } => ({
   ...options,
   distinct: (options.predicates?.length ?? 0) > 1,
 });
+
+/**
+ * How many records a connection leads to from each record, as its pages list them.
+ * @throws ServiceError `QUERY_TIMEOUT`
+ */
+export const countLinks = (
+  { records }: Reads,
+  arks: readonly string[],
+  { out, in: back, inKinds }: Connection,
+): Promise<number[]> =>
+  within(
+    (signal) =>
+      records.countLinks(
+        {
+          arks,
+          from: once({ predicates: out }),
+          to: once({
+            predicates: back,
+            unlessBack: out,
+            ...(inKinds === undefined ? {} : { kinds: inKinds }),
+          }),
+        },
+        signal,
+      ),
+    "Counting the links",
+    "ask for totalCount of fewer records at a time",
+  );
 
 /** Data that a landing page shows beside the record itself. */
 export interface Surroundings {

@@ -297,7 +297,11 @@ class FilterReader {
  * A read that has begun is not stopped, but one that waits for others is not begun when nobody
  * waits for it any more.
  */
-async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
+export async function within<T>(
+  read: (signal: AbortSignal) => Promise<T>,
+  what = "The list",
+  instead = "filter by kind, owner, keyword or time",
+): Promise<T> {
   const ended = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   try {
@@ -307,7 +311,7 @@ async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> 
         timer = setTimeout(() => {
           const refused = new ServiceError(
             "QUERY_TIMEOUT",
-            `The list took longer than ${LIST_TIMEOUT} ms: filter by kind, owner, keyword or time.`,
+            `${what} took longer than ${LIST_TIMEOUT} ms: ${instead}.`,
           );
           ended.abort(refused);
           reject(refused);

@@ -2,7 +2,13 @@ import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../identifiers/ark.js";
 import type { KindName, Link, PublicationStatus } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
-import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "./selection-port.js";
+import type {
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "./selection-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
 
 export type { PublicationStatus };
@@ -144,6 +150,8 @@ interface SelectionStore {
    */
   select(query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage>;
   countSelected(selection: Selection, signal?: AbortSignal): Promise<number>;
+  /** How many links of each record `linksFrom` and `linksTo` list together, in all pages. */
+  countLinks(query: LinkCountQuery, signal?: AbortSignal): Promise<number[]>;
   /** Counts by the values of some keys; with one key, a facet. */
   statistics(query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics>;
 }

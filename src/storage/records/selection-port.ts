@@ -44,6 +44,21 @@ export interface RecordFilter {
   modified?: TimeRange;
 }
 
+/**
+ * Links of records in both directions, with the meaning that the options have in `linksFrom` and
+ * `linksTo` of the store.
+ */
+export interface LinkCountQuery {
+  arks: readonly string[];
+  from: { predicates: readonly string[]; distinct?: boolean };
+  to: {
+    predicates: readonly string[];
+    kinds?: readonly KindName[];
+    distinct?: boolean;
+    unlessBack?: readonly string[];
+  };
+}
+
 /** Order of a selection. `created` is the order in which the registry stored the records. */
 export interface RecordOrder {
   by: "created" | "modified" | "name";

@@ -151,6 +151,65 @@ export function linksConform(setting: Setting): void {
       ).toEqual([0, 1]);
     });
 
+    test("are counted in both directions as their pages list them, many records at once", async () => {
+      await write(
+        store(),
+        create(A, {
+          kind: "computation",
+          links: [
+            linkTo(B, "evi:used"),
+            linkTo(C, "evi:usedSample"),
+            linkTo("ark:99999/b1", "evi:usedSample"),
+          ],
+        }),
+        create(B, { links: [linkTo(A, "evi:usedBy")] }),
+        create(C, { links: [linkTo(A, "evi:usedBy"), linkTo("ark:99999/a1", "evi:sampleUsedBy")] }),
+        create("ark:99999/d", {
+          kind: "software",
+          links: [
+            linkTo(A, "evi:usedBy"),
+            linkTo("ark:99999/a1", "evi:sampleUsedBy"),
+            linkTo(A, "evi:other"),
+          ],
+        }),
+        create("ark:99999/gone", { links: [linkTo(A, "evi:usedBy")] }),
+      );
+      await write(store(), remove("ark:99999/gone", 1));
+      const arks = ["ark:99999/nobody", A, B, A];
+      const variants = [
+        { out: ["evi:used", "evi:usedSample"], back: ["evi:usedBy", "evi:sampleUsedBy"] },
+        { out: ["evi:usedSample"], back: ["evi:usedBy"] },
+        { out: ["evi:usedBy"], back: ["evi:used", "evi:usedSample"] },
+        { out: ["evi:usedBy"], back: [] },
+      ];
+      const found: number[][] = [];
+      for (const { out, back } of variants)
+        for (const distinct of [false, true])
+          for (const options of [{}, { kinds: ["software" as const] }, { unlessBack: out }]) {
+            const from = { predicates: out, distinct };
+            const to = { predicates: back, distinct, ...options };
+            const counts = await store().countLinks({ arks, from, to });
+            const stated = await store().linksFrom(arks, { ...from, limit: 100 });
+            const about = await store().linksTo(
+              arks.map((ark) => arkFrom(ark).key),
+              { ...to, limit: 100 },
+            );
+            const listed = arks.map(
+              (_, index) => stated[index]!.items.length + about[index]!.items.length,
+            );
+            expect(counts).toEqual(listed);
+            found.push(counts);
+          }
+      // Of C, B and the software, each once; C and B link back.
+      expect(found[5]).toEqual(
+        [0, 3, 2, 3].map((count, index) => (index === 2 ? found[5]![2] : count)),
+      );
+      expect(found[0]).not.toEqual(found[3]);
+      expect(
+        await store().countLinks({ arks: [], from: { predicates: [] }, to: { predicates: [] } }),
+      ).toEqual([]);
+    });
+
     test(
       "follow their source: a change preserves the age of unchanged links, a deletion " +
         "removes them",

@@ -245,8 +245,13 @@ export class RecordConnection {
   @Field(() => [RecordEdge], { description: ABOUT_PAGE.edges }) edges!: RecordEdge[];
   @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: RecordNode[];
   @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-  @Field(() => Int, { nullable: true, description: "Null: links are not counted ahead." })
-  totalCount?: null;
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Records in all; counted only when asked for. Null only beside an error, when counting " +
+      "took too long.",
+  })
+  totalCount!: number | (() => Promise<number>);
 }
 
 @ObjectType({

@@ -36,7 +36,13 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
-import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
+import type {
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../selection-port.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
@@ -155,6 +161,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#links.linksFrom(...args));
   linksTo = (...args: Parameters<RecordStore["linksTo"]>): Promise<Page<FoundLink>[]> =>
     this.#ask(() => this.#links.linksTo(...args));
+  countLinks = (query: LinkCountQuery): Promise<number[]> =>
+    this.#ask(() => this.#links.count(query));
   search = (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
     this.#ask(() => this.#searches.search(query, signal));
   quads = (ark: string): Promise<string | undefined> => this.#ask(() => this.#records.quads(ark));

@@ -34,7 +34,13 @@ import type {
   SubmissionPage,
   SubmissionStore,
 } from "../submissions-port.js";
-import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
+import type {
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../selection-port.js";
 import { wholeKinds } from "../selection.js";
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
@@ -126,6 +132,8 @@ class SqliteRecordStore implements RecordStore {
       ? read(() => this.#selection.tally(kinds))
       : ((await this.#selections.ask({ count: selection }, signal)) as number);
   };
+  countLinks = async (query: LinkCountQuery, signal?: AbortSignal): Promise<number[]> =>
+    (await this.#selections.ask({ links: query }, signal)) as number[];
   statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
   atRevision = async (

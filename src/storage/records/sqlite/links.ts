@@ -1,10 +1,11 @@
 import type { KindName } from "../../../model/kind.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
+import type { LinkCountQuery } from "../selection-port.js";
 import { readNumbers, restate } from "../rows.js";
 import { isStorableText } from "../text.js";
 import type { GroupTail } from "./group-tail.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./prepared-write.js";
-import { arkArray, type Connection, textArray } from "./statement.js";
+import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
 
 type From = [
   asked: number,
@@ -27,12 +28,35 @@ type To = [
   source: string,
 ];
 
+/**
+ * Counts the links that the two statements of {@link LinkReads} list. Each side either counts its
+ * links, or the distinct records at their other end.
+ */
+const countSql = (distinctTargets: boolean, distinctSources: boolean): string =>
+  `SELECT ( SELECT count(${distinctTargets ? "DISTINCT l.target_key" : "*"})
+      FROM record AS r CROSS JOIN link AS l ON l.source = r.id
+      WHERE r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 AND l.via IN (SELECT id
+      FROM via WHERE predicate IN (SELECT value FROM json_each(?2)))) + (
+      SELECT count(${distinctSources ? "DISTINCT l.source" : "*"})
+      FROM via AS v CROSS JOIN link AS l INDEXED BY link_target
+      ON l.target_key = asked.value ->> 0 AND l.via = v.id WHERE v.predicate IN (SELECT value
+      FROM json_each(?3)) AND (?4 IS NULL OR v.kind IN (SELECT value
+      FROM json_each(?4))) AND (?5 IS NULL OR NOT EXISTS ( SELECT 1
+      FROM link AS back INDEXED BY link_target WHERE back.target_key = (SELECT key
+      FROM record WHERE id = l.source) AND back.via IN (SELECT id FROM via
+      WHERE predicate IN (SELECT value FROM json_each(?5))) AND back.source IN (SELECT id
+      FROM record WHERE key = l.target_key))))
+      FROM json_each(?1) AS asked ORDER BY asked.key`;
+
 /** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
   readonly #from;
   readonly #to;
+  readonly #counts = new Map<string, Statement<[number]>>();
+  readonly #connection: Connection;
 
   constructor(connection: Connection) {
+    this.#connection = connection;
     this.#from =
       connection.prepare<From>(`SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
           FROM json_each(?1) AS asked CROSS JOIN record AS r
@@ -137,6 +161,22 @@ export class LinkReads {
         }),
       ),
     );
+  }
+
+  /** Links of each record in both directions: one statement for all of them. */
+  count({ arks, from, to }: LinkCountQuery): number[] {
+    const text = countSql(from.distinct === true, to.distinct === true);
+    let statement = this.#counts.get(text);
+    if (!statement) this.#counts.set(text, (statement = this.#connection.prepare(text)));
+    return statement
+      .all([
+        arkArray(arks.map(storable)),
+        listOf(from.predicates),
+        listOf(to.predicates),
+        to.kinds ? listOf(to.kinds) : null,
+        to.unlessBack ? listOf(to.unlessBack) : null,
+      ])
+      .map(([links]) => links);
   }
 }
 

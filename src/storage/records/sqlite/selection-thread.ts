@@ -1,26 +1,46 @@
 /**
- * Selects records in a thread beside the serving thread: a filter that few records meet may have to
- * look at all of them.
+ * Selects records, and counts links, in a thread beside the serving thread: a filter that few
+ * records meet may have to look at all of them, and a record may have a hundred thousand links.
  */
 import { parentPort, workerData } from "node:worker_threads";
 import type { SelectionPage } from "../port.js";
-import type { Selection, SelectionQuery, Statistics, StatisticsQuery } from "../selection-port.js";
+import type {
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../selection-port.js";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../threads.js";
 import { openForReading } from "./connection.js";
+import { LinkReads } from "./links.js";
 import { sendError } from "./requests.js";
 import { SelectionReads } from "./selection-reads.js";
 import type { Connection } from "./statement.js";
 
 export type SelectionQuestion =
-  { select: SelectionQuery } | { count: Selection } | { statistics: StatisticsQuery };
-export type SelectionAnswer = SelectionPage | number | Statistics;
+  | { select: SelectionQuery }
+  | { count: Selection }
+  | { statistics: StatisticsQuery }
+  | { links: LinkCountQuery };
+export type SelectionAnswer = SelectionPage | number | Statistics | number[];
 
 const { file } = workerData as { file: string };
 let connection: Connection | undefined;
-let reads: SelectionReads | undefined;
+let reads: { selection: SelectionReads; links: LinkReads } | undefined;
 /** Opened with the first question: a fault of the file is its answer. */
-const opened = (): SelectionReads =>
-  (reads ??= new SelectionReads((connection ??= openForReading(file))));
+function opened(): NonNullable<typeof reads> {
+  if (reads) return reads;
+  connection ??= openForReading(file);
+  return (reads = { selection: new SelectionReads(connection), links: new LinkReads(connection) });
+}
+function answerTo(question: SelectionQuestion): SelectionAnswer {
+  const { selection, links } = opened();
+  if ("select" in question) return selection.select(question.select);
+  if ("count" in question) return selection.count(question.count);
+  if ("links" in question) return links.count(question.links);
+  return selection.statistics(question.statistics);
+}
 
 parentPort!.on("message", (message: AskedThreadMessage<SelectionQuestion>) => {
   if ("close" in message) {
@@ -28,14 +48,8 @@ parentPort!.on("message", (message: AskedThreadMessage<SelectionQuestion>) => {
     parentPort!.close();
     return;
   }
-  const { ask } = message;
   try {
-    const answer =
-      "select" in ask
-        ? opened().select(ask.select)
-        : "count" in ask
-          ? opened().count(ask.count)
-          : opened().statistics(ask.statistics);
+    const answer = answerTo(message.ask);
     parentPort!.postMessage({ answer } satisfies AskedThreadAnswer<SelectionAnswer>);
   } catch (error) {
     parentPort!.postMessage({

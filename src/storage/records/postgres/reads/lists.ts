@@ -9,6 +9,7 @@ import {
   type RecordRow,
   writeNamePosition,
 } from "../../rows.js";
+import type { LinkCountQuery } from "../../selection-port.js";
 import { fold, isStorableText, shortWord, wordOf } from "../../text.js";
 import { type Database, type Row, type Statement, statement, type Value } from "../statement.js";
 
@@ -213,6 +214,27 @@ const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
     ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l JOIN record AS r
     ON r.id = l.source`);
 
+/**
+ * Counts the links that the two statements above list. Each side either counts its links, or the
+ * distinct records at their other end.
+ */
+const countOf = (distinctTargets: boolean, distinctSources: boolean): Statement<[number]> =>
+  statement<[number]>(`SELECT ( SELECT count(${distinctTargets ? "DISTINCT l.target_key" : "*"})
+    FROM record AS r JOIN link AS l ON l.source = r.id
+    WHERE r.ark = asked.ark AND l.via IN (SELECT id FROM via WHERE predicate = ANY($3))) + (
+    SELECT count(${distinctSources ? "DISTINCT l.source" : "*"}) FROM link AS l
+    WHERE l.target_key = asked.target_key AND l.via IN (SELECT id FROM via
+    WHERE predicate = ANY($4) AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
+    ( SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record
+    WHERE id = l.source) AND back.via IN (SELECT id FROM via
+    WHERE predicate = ANY($6)) AND back.source IN (SELECT id FROM record
+    WHERE key = l.target_key) LIMIT 1) IS NULL))
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (ark, target_key, place)
+    ORDER BY asked.place`);
+const COUNTS = [false, true].map((targets) =>
+  [false, true].map((sources) => countOf(targets, sources)),
+);
+
 /** Links in both directions: one statement each, for any number of records. */
 export class LinkReads {
   readonly #database: Database;
@@ -284,6 +306,20 @@ export class LinkReads {
         }),
       ),
     );
+  }
+
+  /** Links of each record in both directions: one statement for all of them. */
+  async count({ arks, from, to }: LinkCountQuery): Promise<number[]> {
+    const counts = COUNTS[Number(from.distinct === true)]![Number(to.distinct === true)]!;
+    const rows = await this.#database.query(counts, [
+      listOf(arks),
+      listOf(arks.map(arkKey)),
+      listOf(from.predicates),
+      listOf(to.predicates),
+      to.kinds ? listOf(to.kinds) : null,
+      to.unlessBack ? listOf(to.unlessBack) : null,
+    ]);
+    return rows.map(([links]) => links);
   }
 }
 
