@@ -44,6 +44,33 @@ export interface RecordFilter {
   modified?: TimeRange;
 }
 
+/**
+ * Bands of AI-readiness scores: from so many per cent on, up to the next one; the highest band
+ * first.
+ */
+export const SCORE_BANDS = [
+  ["FROM_80", 80],
+  ["FROM_60", 60],
+  ["FROM_40", 40],
+  ["FROM_20", 20],
+  ["BELOW_20", 0],
+] as const;
+export type ScoreBand = (typeof SCORE_BANDS)[number][0];
+
+/**
+ * Whole per cent of a score, rounded down: criteria that are met count whole, those that are met in
+ * part half. Null where none applies.
+ */
+export const percentOf = ({
+  met,
+  partly,
+  total,
+}: {
+  met: number;
+  partly: number;
+  total: number;
+}): number | null => (total === 0 ? null : Math.floor((100 * met + 50 * partly) / total));
+
 /** Order of a selection. `created` is the order in which the registry stored the records. */
 export interface RecordOrder {
   by: "created" | "modified" | "name";

@@ -27,8 +27,14 @@ function inSchema5(file: string): void {
     .prepare<[string]>(
       "SELECT name FROM newer.sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'",
     )
-    .all())
-    connection.exec(`INSERT INTO main.${table} SELECT * FROM newer.${table}`);
+    .all()) {
+    const columns = connection
+      .prepare<[string]>("SELECT name FROM pragma_table_info(?, 'main')")
+      .all([table])
+      .map(([name]) => name)
+      .join(", ");
+    connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM newer.${table}`);
+  }
   connection.exec(
     "INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, " +
       "description, keywords, other FROM text",
