@@ -694,7 +694,7 @@ export function selectionsConform({ store }: Setting): void {
       expect(await found("gen* -mouse")).toBe("four");
       expect(await found("name:four")).toBe("four");
       expect(await found("description:four")).toBe("");
-      expect(await found("imagine")).toBe("one");
+      expect(await found("imaged")).toBe("one");
       // Not corrected, as search would.
       expect(await found("genomme")).toBe("");
       for (const text of [
