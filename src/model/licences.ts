@@ -86,7 +86,10 @@ function spdxName(text: string): string | undefined {
 }
 
 /** Addresses of licences, and what the rest of the address is as an SPDX identifier. */
-const ADDRESSES: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+const ADDRESSES: readonly (readonly [
+  RegExp,
+  (first: string, second: string, third?: string) => string,
+])[] = [
   [
     /^creativecommons\.org\/licenses\/([a-z-]+)\/(\d\.\d)(?:\/([a-z]{2,3}))?$/,
     (name, version, land) => `CC-${name}-${version}${land ? `-${land}` : ""}`,
@@ -122,7 +125,7 @@ export function licenceName(text: string): string {
       .replace(/(?:\.[a-z]{2})?\.(?:html?|txt|json)$|\/+$/, "");
     for (const [pattern, nameOf] of ADDRESSES) {
       const parts = pattern.exec(path);
-      const name = parts && spdxName(nameOf(...parts.slice(1)));
+      const name = parts && spdxName(nameOf(parts[1] ?? "", parts[2] ?? "", parts[3]));
       if (name) return name;
     }
   }

@@ -172,7 +172,7 @@ describe("records by filter", () => {
     const { body } = await server.request<Record<string, unknown>>("GET", `/dataset/${short}`);
     const changed = await server.request("PUT", `/${short}`, {
       token: ada.token,
-      json: { ...body, license: "MIT" } as never,
+      json: { ...body, license: "MIT" },
     });
     expect(changed.status).toBe(200);
     expect(await ids({ keyword, licence: "CC-BY-4.0" })).toEqual([usual]);

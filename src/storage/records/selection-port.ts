@@ -23,9 +23,10 @@ export interface ScoreRange {
 }
 
 /**
- * Conditions on live records, or on deleted ones where {@link RecordFilter.deleted} is given. All that are given must hold; of a list of values any one. A record
- * without the value does not meet the condition, and meets its `not`. An empty `and` or `not: {}`
- * is about every record, an empty `or` and an empty list of values about none.
+ * Conditions on live records, or on deleted ones where {@link RecordFilter.deleted} is given. All
+ * that are given must hold; of a list of values any one. A record without the value does not meet
+ * the condition, and meets its `not`. An empty `and` or `not: {}` is about every record, an empty
+ * `or` and an empty list of values about none.
  */
 export interface RecordFilter {
   and?: readonly RecordFilter[];

@@ -30,6 +30,8 @@ export interface Dialect {
   word(keyword: string): string;
   /** SELECT of the numbers, as `id` and each once, of the records that a query finds. */
   textIds(text: string, sql: Sql): string;
+  /** The same as a condition on one record, where asking for each is quick. */
+  textHolds?(text: string, sql: Sql): string;
   /** Conditions on `object_ref AS o` for the stored content of now. */
   readonly currentContent: string;
 }
@@ -73,6 +75,8 @@ export interface Condition {
   ids?(sql: Sql): string;
   /** Those numbers come each once, and in their order. */
   inOrder?: true;
+  /** Asks for one record, without all of those numbers. */
+  holds?(sql: Sql): string;
   /** The field that it is about, where its index does not find the records. */
   reads?: ConditionField;
   /** The values that the field may have. */
@@ -198,7 +202,11 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   const { score, text: query, group, describedBy } = filter;
   if (score) conditions.push(inNumbers((sql) => scoredIds(score, sql)));
   if (query !== undefined)
-    conditions.push({ ...inNumbers((sql) => dialect.textIds(query, sql)), inOrder: true });
+    conditions.push({
+      ...inNumbers((sql) => dialect.textIds(query, sql)),
+      inOrder: true,
+      ...(dialect.textHolds ? { holds: (sql) => dialect.textHolds!(query, sql) } : {}),
+    });
   if (group !== undefined)
     conditions.push({ field: "owner", sql: (sql) => ownedWithin(group, sql) });
   if (describedBy !== undefined)

@@ -559,7 +559,7 @@ export function selectionsConform({ store }: Setting): void {
       const licences = async () =>
         (await store().statistics({ filter: since(0), by: ["licence"], limit: 9 })).groups;
       expect(await licences()).toMatchObject([{ values: [null], records: 3 }]);
-      await store().commit(commitOf([replace(a, 2, rows[0]!, { revive: true })]));
+      await store().commit(commitOf([replace(a, 2, rows[0], { revive: true })]));
       expect(await found(since(0))).toEqual([c, b]);
       expect(
         await found({ licences: ["CC-BY-4.0"], nameIs: rows[0]!.name, kinds: ["dataset"] }),

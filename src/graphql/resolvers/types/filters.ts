@@ -99,7 +99,7 @@ export class RecordFilter implements RecordFilterInput {
   owners?: string[] | null;
   @Field(() => ID, {
     nullable: true,
-    description: "Crate that the records came with; the crate itself is among them.",
+    description: "Crate that the records came with; the crate itself is not among them.",
   })
   crate?: string | null;
   @Field(() => ID, {

@@ -16,7 +16,8 @@ const KEEP_SCORE =
   statement(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES ($1, $2, $3, $4, $5,
       (SELECT id FROM record WHERE ark = $1))
       ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-      excluded.body, percent = excluded.percent, record = excluded.record WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
+      excluded.body, percent = excluded.percent, record = excluded.record
+      WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
 const OF = statement<[state: string, whole: boolean, body: Uint8Array, percent: number | null]>(
   "SELECT state, whole, body, percent FROM score WHERE crate = $1",
 );

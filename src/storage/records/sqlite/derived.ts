@@ -15,7 +15,8 @@ export class ScoreWrites {
       connection.prepare(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES (?1, ?2, ?3, ?4,
           ?5, (SELECT id FROM record WHERE key = ?6 AND ark = ?1))
           ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-          excluded.body, percent = excluded.percent, record = excluded.record WHERE state <> excluded.state OR whole <= excluded.whole`);
+          excluded.body, percent = excluded.percent, record = excluded.record
+          WHERE state <> excluded.state OR whole <= excluded.whole`);
     this.#forget = connection.prepare("DELETE FROM score WHERE crate = ?");
   }
 

@@ -51,6 +51,8 @@ const dialectOf = (matchOf: (text: string) => string): Dialect => ({
       ? NO_IDS
       : `SELECT rowid AS id FROM search WHERE search MATCH ${sql.add(match)}`;
   },
+  textHolds: (text, sql) =>
+    `EXISTS (SELECT 1 FROM search WHERE search MATCH ${sql.add(matchOf(text))} AND rowid = r.id)`,
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
 });
 /** For what is asked of conditions without making SQL of them. */
@@ -77,6 +79,11 @@ const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the 
 const SPARSE = 5000;
 /** The same for a part of the name: all names are read until so many have it. */
 const FEW_NAMES = 1000;
+/**
+ * Up to so many records that a text finds are all read, and those of a walk are looked up among
+ * them; of more, each record of the walk is asked for in the search index, which takes 20 µs.
+ */
+const DENSE = 25_000;
 /** Conditions whose records are counted, to find the one that the fewest meet. */
 const MOST_COUNTED = 10;
 /** Statements that stay prepared; what callers combine is without end. */
@@ -109,6 +116,7 @@ const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []
 const ALL_RECORDS = reading("record AS r", true);
 /** Records by kind and name; each kind is read by itself, and the first of all kinds are sorted. */
 const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
+const BY_MODIFIED = reading(INDEXES.modified, false);
 const DELETED = reading(INDEXES.deleted, false);
 
 /**
@@ -124,8 +132,12 @@ export class SelectionReads {
     everyTermOf(parseQuery(text), (words) => (this.#stemmer ??= new Stemmer()).stemsOf(words)),
   );
 
-  constructor(connection: Connection) {
+  readonly #dense: number;
+
+  /** @param options.dense {@link DENSE} unless given */
+  constructor(connection: Connection, { dense = DENSE }: { dense?: number } = {}) {
     this.#connection = connection;
+    this.#dense = dense;
     this.#byNumber = connection.prepare<RecordRow>(
       `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
         WHERE r.id = ?`,
@@ -231,9 +243,12 @@ export class SelectionReads {
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
         .join();
+    const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
     const shared = [
       baseOf(query),
-      ...left(conditions, plan).map((condition) => condition.sql(sql)),
+      ...left(conditions, plan).map((condition) =>
+        isWalk && this.#isDense(condition) ? condition.holds!(sql) : condition.sql(sql),
+      ),
       ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
       ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
     ];
@@ -268,7 +283,7 @@ export class SelectionReads {
     if (order.by === "name") return BY_NAME;
     const named = this.#named(conditions);
     if (named) return named;
-    if (order.by === "modified") return reading(INDEXES.modified, false);
+    if (order.by === "modified") return BY_MODIFIED;
     const natural = conditions.map(planFor).filter((plan) => plan?.natural === true);
     // What the search index finds is not looked up there for each record of another index.
     return natural.find((plan) => plan?.meets) ?? natural[0] ?? ALL_RECORDS;
@@ -295,6 +310,15 @@ export class SelectionReads {
       if (best === undefined || count < best.count) best = { plan, count };
     }
     return best;
+  }
+
+  #isDense({ ids, holds }: Condition): boolean {
+    if (!ids || !holds) return false;
+    const sql = new Sql(this.#dialect);
+    const [count] = this.#prepare<[number]>(
+      `SELECT count(*) FROM (SELECT 1 FROM (${ids(sql)}) LIMIT ${this.#dense})`,
+    ).get(sql.values as Value[])!;
+    return count === this.#dense;
   }
 
   /**
