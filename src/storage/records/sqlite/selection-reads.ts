@@ -132,11 +132,13 @@ export class SelectionReads {
     everyTermOf(parseQuery(text), (words) => (this.#stemmer ??= new Stemmer()).stemsOf(words)),
   );
 
+  readonly #sparse: number;
   readonly #dense: number;
 
-  /** @param options.dense {@link DENSE} unless given */
-  constructor(connection: Connection, { dense = DENSE }: { dense?: number } = {}) {
+  /** @param limits smaller than the usual ones in tests */
+  constructor(connection: Connection, { sparse = SPARSE, dense = DENSE } = {}) {
     this.#connection = connection;
+    this.#sparse = sparse;
     this.#dense = dense;
     this.#byNumber = connection.prepare<RecordRow>(
       `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
@@ -212,7 +214,7 @@ export class SelectionReads {
         from: (conditions, keys, main) => {
           if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
           const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
-          return best && best.count < SPARSE
+          return best && best.count < this.#sparse
             ? { from: best.plan.from(main), extra: best.plan.extra(main) }
             : { from: readWith(conditions, keys), extra: [] };
         },
@@ -279,7 +281,7 @@ export class SelectionReads {
       if (plan && !sole.ids) return plan;
     }
     const best = this.#sparsest(conditions);
-    if (best && best.count < SPARSE) return best.plan;
+    if (best && best.count < this.#sparse) return best.plan;
     if (order.by === "name") return BY_NAME;
     const named = this.#named(conditions);
     if (named) return named;
@@ -305,7 +307,7 @@ export class SelectionReads {
       ];
       const [count] = this.#prepare<[number]>(
         `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
-          LIMIT ${SPARSE})`,
+          LIMIT ${this.#sparse})`,
       ).get(sql.values as Value[])!;
       if (best === undefined || count < best.count) best = { plan, count };
     }

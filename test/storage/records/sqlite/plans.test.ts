@@ -82,7 +82,7 @@ test("a list by text is the same whether hits are read or asked for one by one",
     const connection = openForReading(file);
     const [read, asked] = [
       new SelectionReads(connection),
-      new SelectionReads(connection, { dense: 1 }),
+      new SelectionReads(connection, { sparse: 1, dense: 1 }),
     ];
     const prepare = vi.spyOn(Connection.prototype, "prepare");
     for (const text of ["alpha", "alpha -two", "one", "none", ""])
