@@ -44,6 +44,7 @@ function answerTo(question: SelectionQuestion): SelectionAnswer {
 
 parentPort!.on("message", (message: AskedThreadMessage<SelectionQuestion>) => {
   if ("close" in message) {
+    reads?.selection.close();
     connection?.close();
     parentPort!.close();
     return;
