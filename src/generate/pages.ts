@@ -367,7 +367,7 @@ By category and criterion:
 - **The graph** is the crate with its sub-crates: those that came with it, and ` +
     "those with an upload of their own that `hasPart` names. What has more records and " +
     `references than SCORE_MAX_RECORDS is not scored (413 \`TOO_LARGE\`).
-- **Files** are data downloads, and datasets and software that have content, an ` +
+- **Files** are data downloads, and datasets, models and software that have content, an ` +
     "address, a checksum, a size or a format. A dataset that only lists parts is a " +
     `folder.
 - **References** by identifier or by the URL of an entity are followed, from either ` +

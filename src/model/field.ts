@@ -51,6 +51,12 @@ export type JsonValue =
   string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+/** The values of a member that JSON-LD states alone or in a list. */
+export const listOf = (value: JsonValue | undefined): JsonValue[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
 /** Records of `kind` whose `via` fields name this record. */
 export interface Backlink {
   readonly kind: string | readonly string[];
