@@ -1,3 +1,4 @@
+import { FALLBACK_VOCABULARY } from "./field.js";
 import type { KindName } from "./kind.js";
 
 /** A field of the object model that leads to other records. */
@@ -121,6 +122,7 @@ const stated = (description: string, ...names: string[]): Connection => ({
     `schema:${name}`,
     `https://w3id.org/fair4ml#${name}`,
     `https://w3id.org/fair4ml/${name}`,
+    FALLBACK_VOCABULARY + name,
   ]),
   in: [],
 });

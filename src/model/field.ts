@@ -76,6 +76,9 @@ export const PREFIXES = {
   sh: "http://www.w3.org/ns/shacl#",
 } as const;
 
+/** Namespace of terms that no context explains, so that no statement of a crate is dropped. */
+export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
+
 /** `evi:usedDataset` → `https://w3id.org/EVI#usedDataset`. */
 export function expandCurie(curie: string): string {
   const colon = curie.indexOf(":");
