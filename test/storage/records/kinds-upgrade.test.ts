@@ -6,12 +6,16 @@ import { arkKey } from "../../../src/identifiers/ark.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import type { KindName } from "../../../src/model/kind.js";
 import { graphOf } from "../../../src/rdf/graph.js";
-import type { FeedAnswer, RecordStore, RecordWrite } from "../../../src/storage/records/port.js";
+import type {
+  FeedAnswer,
+  RecordStore,
+  RecordWrite,
+  StoredRecord,
+} from "../../../src/storage/records/port.js";
 import { openPostgresRecordStore } from "../../../src/storage/records/postgres/index.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
 import { Connection } from "../../../src/storage/records/sqlite/statement.js";
 import { decode, remove, write } from "../../conformance/records/fixtures.js";
-import { arkFrom } from "../../support/arks.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 
 const CRATE = "ark:99999/crate";
@@ -148,17 +152,17 @@ function upgrades(place: () => Promise<Place>): void {
     await store.close();
     await here.remove();
   });
-  const record = async (name: string) =>
-    ((await store.find(arkFrom(at(name)))) as { record: never })["record"] as Awaited<
-      ReturnType<RecordStore["findMany"]>
-    >[number] & { revision: number };
+  const record = async (name: string): Promise<StoredRecord> => {
+    const [found] = await store.findMany([at(name)]);
+    return found!;
+  };
   const MOVED = Object.entries(ENTITIES).filter(
     ([name, [before, now]]) => before !== now && name !== "thrown",
   );
 
   test("gives records their kinds, and changes no document, revision or time", async () => {
     for (const [name, [, now]] of Object.entries(ENTITIES)) {
-      const { kind, document, revision, tombstone } = (await record(name))!;
+      const { kind, document, revision, tombstone } = await record(name);
       expect(kind, name).toBe(now);
       expect(decode(document)).toEqual(documentOf(name));
       expect(revision, name).toBe(["model", "thrown"].includes(name) ? 2 : 1);
@@ -220,8 +224,8 @@ function upgrades(place: () => Promise<Place>): void {
     for (const { ark, nquads } of graphs) expect(nquads).toBe(await store.quads(ark));
     expect(graphs).toHaveLength(MOVED.length);
     for (const [name] of MOVED)
-      expect((await record(name))!.newestBacklink, name).toBe(sequence + 1);
-    expect((await record("ada"))!.newestBacklink).toBe(0);
+      expect((await record(name)).newestBacklink, name).toBe(sequence + 1);
+    expect((await record("ada")).newestBacklink).toBe(0);
   });
 
   test("accepts writes afterwards, and finds nothing to do a second time", async () => {
