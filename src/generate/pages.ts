@@ -169,6 +169,13 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
     "list. An object without `@id` stays in the entity that holds it; an object with one " +
     "that says more becomes a record too. `@base` moves nothing: paths are those of the " +
     `archive.
+- **Kinds** of records, the first that fits the types of an entity: crate (the root, nested ` +
+    "roots, `evi:ROCrate`), computation (`evi:Computation`, actions of schema.org), experiment, " +
+    "schema, software (`evi:Software`, `SoftwareSourceCode`, `SoftwareApplication`, " +
+    "`ComputationalWorkflow`), machine-learning model (`MLModel` of EVI or FAIR4ML), data " +
+    "download (`File`, `MediaObject`), dataset, sample (`Sample`, `BioSample`), instrument, " +
+    "annotation. Anything else is an entity. `metadataType` counts as `@type`. " +
+    `[Decision 77](decisions/0077-kinds-of-models-samples-and-experiments.md) says why.
 - **Contexts** come from copies in the registry (RO-Crate, the workflow-run and ` +
     "test terms of RO-Crate, LDaC, schema.org); no connection is opened. A context that " +
     "is not among them stays in the documents, and terms that only it explains have no " +
@@ -367,7 +374,7 @@ By category and criterion:
 - **The graph** is the crate with its sub-crates: those that came with it, and ` +
     "those with an upload of their own that `hasPart` names. What has more records and " +
     `references than SCORE_MAX_RECORDS is not scored (413 \`TOO_LARGE\`).
-- **Files** are data downloads, and datasets and software that have content, an ` +
+- **Files** are data downloads, and datasets, models and software that have content, an ` +
     "address, a checksum, a size or a format. A dataset that only lists parts is a " +
     `folder.
 - **References** by identifier or by the URL of an entity are followed, from either ` +

@@ -1,3 +1,4 @@
+import { FALLBACK_VOCABULARY } from "./field.js";
 import type { KindName } from "./kind.js";
 
 /** A field of the object model that leads to other records. */
@@ -86,6 +87,46 @@ export const PROVENANCE_CONNECTIONS: Readonly<Record<string, Connection>> = {
   },
 };
 
+const connectionsNamed = (...names: string[]): Readonly<Record<string, Connection>> =>
+  Object.fromEntries(names.map((name) => [name, PROVENANCE_CONNECTIONS[name]!]));
+/** Of things, which activities use and generate. */
+const THING_CONNECTIONS = connectionsNamed(
+  "generatedBy",
+  "usedBy",
+  "derivedFrom",
+  "derivedTo",
+  "hasPart",
+  "isPartOf",
+  "distribution",
+);
+/** Of experiments. */
+const EXPERIMENT_CONNECTIONS: Readonly<Record<string, Connection>> = {
+  ...connectionsNamed(
+    "generated",
+    "usedDataset",
+    "usedSoftware",
+    "usedSample",
+    "usedInstrument",
+    "usedMLModel",
+  ),
+  usedTreatment: used("Treatments", "evi:usedTreatment"),
+  usedStain: used("Stains", "evi:usedStain"),
+  usedReagent: used("Reagents", "evi:usedReagent", ["evi:reagentUsedBy"]),
+  ...connectionsNamed("associatedWith", "hasPart", "isPartOf"),
+};
+/** A link by a name that crates put into different vocabularies. */
+const stated = (description: string, ...names: string[]): Connection => ({
+  description,
+  out: names.flatMap((name) => [
+    `evi:${name}`,
+    `schema:${name}`,
+    `https://w3id.org/fair4ml#${name}`,
+    `https://w3id.org/fair4ml/${name}`,
+    FALLBACK_VOCABULARY + name,
+  ]),
+  in: [],
+});
+
 const AUTHORS: Readonly<Record<string, Connection>> = {
   authors: { description: "Authors that have an identifier.", out: ["schema:author"], in: [] },
 };
@@ -152,6 +193,30 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
     case "computation":
     case "rocrate":
       return { ...PROVENANCE_CONNECTIONS, ...AUTHORS };
+    case "mlmodel":
+      return {
+        ...THING_CONNECTIONS,
+        trainedOn: stated("Data that the model was trained on.", "trainedOn", "trainingDataset"),
+        evaluatedOn: stated("Data that the model was evaluated with.", "evaluatedOn", "testedOn"),
+        fineTunedFrom: stated("Models that this one was made from.", "fineTunedFrom", "baseModel"),
+        ...AUTHORS,
+      };
+    case "sample":
+      return {
+        ...THING_CONNECTIONS,
+        cellLineReference: stated("Cell line that the sample is of.", "cellLineReference"),
+        ...AUTHORS,
+      };
+    case "instrument":
+      return THING_CONNECTIONS;
+    case "experiment":
+      return { ...EXPERIMENT_CONNECTIONS, ...AUTHORS };
+    case "annotation":
+      return {
+        ...PROVENANCE_CONNECTIONS,
+        annotates: stated("What the annotation is about.", "annotates"),
+        ...AUTHORS,
+      };
     default:
       return PROVENANCE_CONNECTIONS;
   }

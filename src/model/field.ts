@@ -51,6 +51,12 @@ export type JsonValue =
   string | number | boolean | null | JsonValue[] | { [key: string]: JsonValue };
 export type JsonObject = { [key: string]: JsonValue };
 
+export const isObject = (value: JsonValue | undefined): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+/** The values of a member that JSON-LD states alone or in a list. */
+export const listOf = (value: JsonValue | undefined): JsonValue[] =>
+  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+
 /** Records of `kind` whose `via` fields name this record. */
 export interface Backlink {
   readonly kind: string | readonly string[];
@@ -69,6 +75,9 @@ export const PREFIXES = {
   dcterms: "http://purl.org/dc/terms/",
   sh: "http://www.w3.org/ns/shacl#",
 } as const;
+
+/** Namespace of terms that no context explains, so that no statement of a crate is dropped. */
+export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
 
 /** `evi:usedDataset` → `https://w3id.org/EVI#usedDataset`. */
 export function expandCurie(curie: string): string {

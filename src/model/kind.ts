@@ -33,6 +33,8 @@ export interface Kind {
   readonly alsoShown?: Readonly<Record<string, string>>;
   /** Records of the kind may have stored bytes. */
   readonly hasContent?: true;
+  /** Records of the kind are activities: they use and generate others. */
+  readonly activity?: true;
 }
 
 export const KIND_NAMES = [
@@ -47,6 +49,11 @@ export const KIND_NAMES = [
   "rocrate",
   "datadownload",
   "schema",
+  "mlmodel",
+  "sample",
+  "instrument",
+  "experiment",
+  "annotation",
   "entity",
 ] as const;
 export type KindName = (typeof KIND_NAMES)[number];

@@ -227,8 +227,172 @@ const entity: Kind = {
   rdfClass: "schema:Thing",
   loose: true,
   fromCrates: true,
-  description: "Anything else that a crate describes: a person, an instrument, a place.",
+  description: "Anything else that a crate describes: a person, an article, a place.",
   fields: { ...loose, ...optionalCommon },
+};
+
+/** References that crates state alone or in a list; GraphQL shows them as links. */
+const references = (term: string, description: string) =>
+  custom("stringOrList", term, description, { link: true });
+const author = text("schema:author", "Who made it: names, or identifiers.", { link: true });
+const version = text("schema:version", "Version.");
+const contentUrl = text("schema:contentUrl", "Where the bytes are.");
+const documentation = {
+  associatedPublication: text("evi:associatedPublication", "Publication about it."),
+  additionalDocumentation: text("evi:additionalDocumentation", "Further documentation."),
+};
+const generatedBy = references("evi:generatedBy", "Activities that generated it.");
+const derivedFrom = references("evi:derivedFrom", "What it was derived from.");
+const usedByExperiment = references("evi:usedByExperiment", "Experiments that used it.");
+const isPartOf = references("schema:isPartOf", "What it is a part of.");
+
+const mlmodel: Kind = {
+  name: "mlmodel",
+  typeName: "MLModel",
+  plural: "mlModels",
+  path: null,
+  rdfClass: "evi:MLModel",
+  loose: true,
+  fromCrates: true,
+  hasContent: true,
+  description: "A trained machine-learning model.",
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    author,
+    version,
+    dateCreated: text("schema:dateCreated", "When it was made."),
+    dateModified: text("schema:dateModified", "When it was last changed."),
+    datePublished: text("schema:datePublished", "When it was published."),
+    modelType: text("evi:modelType", "Type of the model, such as its architecture."),
+    modelTask: text("evi:modelTask", "Task that the model is for."),
+    modelArchitecture: text("evi:modelArchitecture", "Architecture of the model."),
+    framework: text("evi:framework", "Framework that the model was built with."),
+    modelFormat: text("evi:modelFormat", "Format that the model is stored in."),
+    format: text("schema:fileFormat", "Format of the file."),
+    parametersCount: text("evi:parametersCount", "How many parameters the model has."),
+    inputSize: text("evi:inputSize", "Size of the input that the model expects."),
+    intendedUseCase: text("evi:intendedUseCase", "What the model is meant to be used for."),
+    usageInformation: text("evi:usageInformation", "How to use the model."),
+    hasBias: text("evi:hasBias", "Known biases of the model."),
+    baseModel: text("evi:baseModel", "Model that this one was made from: its name or address."),
+    trainedOn: references("evi:trainedOn", "Data that the model was trained on."),
+    ...documentation,
+    contentUrl,
+    generatedBy,
+    derivedFrom,
+    usedByComputation: references("evi:usedByComputation", "Computations that used the model."),
+    isPartOf,
+  },
+  alsoShown: {
+    mlTask: "Task that the model is for, as FAIR4ML calls it.",
+    modelCategory: "Category of the model, as FAIR4ML calls it.",
+    intendedUse: "What the model is meant to be used for, as FAIR4ML calls it.",
+  },
+};
+
+const sample: Kind = {
+  name: "sample",
+  typeName: "Sample",
+  plural: "samples",
+  path: null,
+  rdfClass: "evi:Sample",
+  loose: true,
+  fromCrates: true,
+  hasContent: true,
+  description: "A specimen that an experiment used.",
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    author,
+    cellLineReference: references("evi:cellLineReference", "Cell line that the sample is of."),
+    ...documentation,
+    contentUrl,
+    generatedBy,
+    derivedFrom,
+    usedByExperiment,
+    isPartOf,
+  },
+};
+
+const instrument: Kind = {
+  name: "instrument",
+  typeName: "Instrument",
+  plural: "instruments",
+  path: null,
+  rdfClass: "evi:Instrument",
+  loose: true,
+  fromCrates: true,
+  hasContent: true,
+  description: "A device that an experiment used.",
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    manufacturer: text("schema:manufacturer", "Who made the instrument."),
+    model: text("schema:model", "Model of the instrument."),
+    serialNumber: text("schema:serialNumber", "Serial number of the instrument."),
+    ...documentation,
+    contentUrl,
+    usedByExperiment,
+    isPartOf,
+  },
+};
+
+const experiment: Kind = {
+  name: "experiment",
+  typeName: "Experiment",
+  plural: "experiments",
+  path: null,
+  rdfClass: "evi:Experiment",
+  loose: true,
+  fromCrates: true,
+  activity: true,
+  description: "Work at the bench or in the field: what it used and what it generated.",
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    author,
+    experimentType: text("evi:experimentType", "Type of the experiment."),
+    runBy: text("evi:runBy", "Who carried the experiment out."),
+    datePerformed: text("evi:datePerformed", "When the experiment was carried out."),
+    protocol: text("evi:protocol", "Protocol that was followed: its text or address."),
+    ...documentation,
+    usedInstrument: references("evi:usedInstrument", "Instruments that were used."),
+    usedSample: references("evi:usedSample", "Samples that were used."),
+    usedTreatment: references("evi:usedTreatment", "Treatments that were applied."),
+    usedStain: references("evi:usedStain", "Stains that were used."),
+    usedReagent: references("evi:usedReagent", "Reagents that were used."),
+    generated: references("evi:generated", "What the experiment generated."),
+    isPartOf,
+  },
+};
+
+const annotation: Kind = {
+  name: "annotation",
+  typeName: "Annotation",
+  plural: "annotations",
+  path: null,
+  rdfClass: "evi:Annotation",
+  loose: true,
+  fromCrates: true,
+  hasContent: true,
+  description: "A document about another object.",
+  fields: {
+    ...loose,
+    ...optionalCommon,
+    author,
+    createdBy: text("evi:createdBy", "Who made the annotation.", { link: true }),
+    dateCreated: text("schema:dateCreated", "When it was made."),
+    version,
+    annotates: references("evi:annotates", "What the annotation is about."),
+    ...documentation,
+    contentUrl,
+    usedDataset: references("evi:usedDataset", "Data that the annotation was made from."),
+    generated: references("evi:generated", "What was generated with the annotation."),
+    generatedBy,
+    derivedFrom,
+    isPartOf,
+  },
 };
 
 export const schema: Kind = {
@@ -276,7 +440,7 @@ export const schema: Kind = {
 
 /** Uses of this record: computations whose `used…` fields name it. */
 const users: Backlink = {
-  kind: ["computation"],
+  kind: ["computation", "experiment"],
   via: [
     "evi:used",
     "evi:usedDataset",
@@ -368,6 +532,7 @@ const computation: Kind = {
   rdfClass: "evi:Computation",
   fromCrates: true,
   description: "One run of software: what it used and what it generated.",
+  activity: true,
   fields: {
     "@context": context(),
     "@type": constantType("evi:Computation"),
@@ -476,5 +641,10 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   rocrate,
   datadownload,
   schema,
+  mlmodel,
+  sample,
+  instrument,
+  experiment,
+  annotation,
   entity,
 };

@@ -345,7 +345,7 @@ function emit(input: GraphInput, nodes: Expanded[]): RecordGraph {
     ark: input.ark,
     subject,
     properties,
-    activity: input.kind === "computation",
+    activity: KINDS[input.kind].activity === true,
     known: input.known,
   });
   for (const [index, node] of nodes.entries())

@@ -1,5 +1,5 @@
 import { parseArk } from "../identifiers/ark.js";
-import { expandCurie } from "../model/field.js";
+import { expandCurie, FALLBACK_VOCABULARY } from "../model/field.js";
 import {
   ACTIVITY_SUBJECT,
   ANY_SUBJECT,
@@ -53,8 +53,7 @@ const HIERARCHICAL = new RegExp(
     String.raw`/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)`,
 );
 
-/** Namespace of terms that no context explains, so that no statement of a crate is dropped. */
-export const FALLBACK_VOCABULARY = "urn:arkgraph:term:";
+export { FALLBACK_VOCABULARY };
 
 function encode(character: string): string {
   return character === "%"

@@ -267,6 +267,11 @@ export const resolverOperations: Handlers = {
 const PARTIAL: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   rocrate: ["list", "delete"],
   datadownload: ["list", "get"],
+  mlmodel: ["list"],
+  sample: ["list"],
+  instrument: ["list"],
+  experiment: ["list"],
+  annotation: ["list"],
   entity: ["list"],
 };
 

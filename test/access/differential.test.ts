@@ -127,6 +127,11 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   rocrate: ["roCrate", "roCrates"],
   datadownload: ["dataDownload", "dataDownloads"],
   schema: ["schema", "schemas"],
+  mlmodel: ["mlModel", "mlModels"],
+  sample: ["sample", "samples"],
+  instrument: ["instrument", "instruments"],
+  experiment: ["experiment", "experiments"],
+  annotation: ["annotation", "annotations"],
   entity: ["entity", "entities"],
 };
 const operationOf = (id: string): ContractRow =>
@@ -187,6 +192,11 @@ const REST: Record<string, Row> = {
   // GraphQL has null for callers without a token.
   me: { list: {} },
   list_datadownload: { list: {}, twin: "dataDownloads" },
+  list_mlmodel: { list: {}, twin: "mlModels" },
+  list_sample: { list: {}, twin: "samples" },
+  list_instrument: { list: {}, twin: "instruments" },
+  list_experiment: { list: {}, twin: "experiments" },
+  list_annotation: { list: {}, twin: "annotations" },
   list_entity: { list: {}, twin: "entities" },
   list_records: { list: { query: "?limit=1000" }, twin: "records" },
   list_record_statistics: { list: { query: "?by=owner,status,format" }, twin: "recordStatistics" },
@@ -460,6 +470,16 @@ describe("reading", () => {
           "supportPath",
           "entity",
           "entities",
+          "mlModel",
+          "mlModels",
+          "sample",
+          "samples",
+          "instrument",
+          "instruments",
+          "experiment",
+          "experiments",
+          "annotation",
+          "annotations",
           "dataDownloads",
         ]) {
           for (const target of Object.values(world.targets))

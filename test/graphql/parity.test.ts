@@ -407,6 +407,11 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   resolve_ark: [
     "Query.record",
     "Query.entity",
+    "Query.mlModel",
+    "Query.sample",
+    "Query.instrument",
+    "Query.experiment",
+    "Query.annotation",
     "Record.document",
     "Record.rdf",
     "Record.erc",

@@ -34,9 +34,9 @@ function inputOf(kind: keyof typeof KINDS, body: JsonObject): JsonObject {
 const field = (kind: keyof typeof KINDS) => {
   if (kind === "evidencegraph") return "evidenceGraphRecord";
   const { typeName } = KINDS[kind];
-  return typeName.startsWith("RO")
-    ? `ro${typeName.slice(2)}`
-    : typeName[0]!.toLowerCase() + typeName.slice(1);
+  const abbreviation = ["RO", "ML"].find((letters) => typeName.startsWith(letters));
+  const first = abbreviation ?? typeName[0]!;
+  return first.toLowerCase() + typeName.slice(first.length);
 };
 const mutate = (
   verb: string,

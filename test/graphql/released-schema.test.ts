@@ -25,8 +25,13 @@ function namedInChangelog(): RegExp[] {
   );
 }
 
-/** Names that clients of an earlier release use already, and an adjective. */
-const KEPT = new Set(["Token.tokenType", "Submission.submissionUUID", "Revision.revision"]);
+/** Names that clients of an earlier release use already, an adjective, and a word of EVI. */
+const KEPT = new Set([
+  "Token.tokenType",
+  "Submission.submissionUUID",
+  "Revision.revision",
+  "Experiment.experimentType",
+]);
 
 /** Names of what a type has that can be described: itself, fields, arguments and values. */
 function* describable(

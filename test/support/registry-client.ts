@@ -128,7 +128,8 @@ export class RegistryClient {
     const { body } = await this.graphql(
       "{ roCrates { totalCount } datasets { totalCount } softwareList { totalCount } " +
         "computations { totalCount } dataDownloads { totalCount } entities { totalCount } " +
-        "schemas { totalCount } }",
+        "schemas { totalCount } mlModels { totalCount } samples { totalCount } " +
+        "instruments { totalCount } experiments { totalCount } annotations { totalCount } }",
     );
     return Object.values(body["data"] as Record<string, { totalCount: number }>).reduce(
       (sum, { totalCount }) => sum + totalCount,

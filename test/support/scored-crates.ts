@@ -9,7 +9,7 @@ import type {
   RecordWrite,
   StoredRecord,
 } from "../../src/storage/records/port.js";
-import { kindOfTypes, typeNames } from "../../src/services/crates/kinds.js";
+import { kindOfTypes, typeNames } from "../../src/model/entity-kind.js";
 import { documentsHere } from "./documents-here.js";
 import { stateOf } from "../../src/services/records/state.js";
 import { gather } from "../../src/services/scoring/facts/gather.js";

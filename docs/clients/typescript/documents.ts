@@ -38,24 +38,34 @@ export type RecordChangeType =
 
 /** Kinds of records, by the name of their path. */
 export type RecordKind =
+  /** A document about another object. */
+  | 'ANNOTATION'
   /** One run of software: what it used and what it generated. */
   | 'COMPUTATION'
   /** A file: its metadata, and its content when it is stored here. */
   | 'DATADOWNLOAD'
   /** A set of data; its files are data downloads. */
   | 'DATASET'
-  /** Anything else that a crate describes: a person, an instrument, a place. */
+  /** Anything else that a crate describes: a person, an article, a place. */
   | 'ENTITY'
   /** A stored answer to: what supports this record? */
   | 'EVIDENCEGRAPH'
+  /** Work at the bench or in the field: what it used and what it generated. */
+  | 'EXPERIMENT'
   /** A set of users that may own records together. */
   | 'GROUP'
+  /** A device that an experiment used. */
+  | 'INSTRUMENT'
+  /** A trained machine-learning model. */
+  | 'MLMODEL'
   /** An organization with members and projects. */
   | 'ORGANIZATION'
   /** A project of an organization, with its members and records. */
   | 'PROJECT'
   /** A research-object crate: the root of an uploaded archive. */
   | 'ROCRATE'
+  /** A specimen that an experiment used. */
+  | 'SAMPLE'
   /** Describes the columns of a table. */
   | 'SCHEMA'
   /** A program, script or workflow. */
@@ -89,6 +99,11 @@ export type MyDatasetsQuery = { datasets: { nodes: Array<{ id: string, name: str
           | { id: string, name: string | null }
           | { id: string, name: string | null }
           | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
+          | { id: string, name: string | null }
         > } }>, pageInfo: { hasNextPage: boolean, endCursor: string | null } } };
 
 export type ChangesSubscriptionVariables = Exact<{
@@ -98,6 +113,11 @@ export type ChangesSubscriptionVariables = Exact<{
 
 
 export type ChangesSubscription = { recordChanges: { sequence: number, changes: Array<{ id: string, kind: RecordKind, change: RecordChangeType, record:
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
+        | { name: string | null }
         | { name: string | null }
         | { name: string | null }
         | { name: string | null }

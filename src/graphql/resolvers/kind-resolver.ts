@@ -78,8 +78,9 @@ export const KIND_RESOLVERS = Object.fromEntries(
 /** `evidenceGraph` is the graph built on request; a stored graph has another name. */
 const fieldName = (kind: KindName): string =>
   kind === "evidencegraph" ? "evidenceGraphRecord" : lowerFirst(KINDS[kind].typeName);
+/** `ROCrate` → `roCrate`, `MLModel` → `mlModel`. */
 const lowerFirst = (name: string): string =>
-  name.startsWith("RO") ? `ro${name.slice(2)}` : name[0]!.toLowerCase() + name.slice(1);
+  name.replace(/^(?:RO|ML|[A-Z])/, (first) => first.toLowerCase());
 
 const records = new RecordResolver();
 

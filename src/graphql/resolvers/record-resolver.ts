@@ -17,7 +17,7 @@ import {
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import { type Connection, connectionsOf } from "../../model/connections.js";
-import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
@@ -209,7 +209,8 @@ function addLinks(kind: KindName): void {
     Object.defineProperty(prototype, linked, {
       configurable: true,
       value(this: RecordNode, { loaders }: Context): Promise<RecordNode> | null {
-        const named = this.shown[name];
+        const [stated] = listOf(this.shown[name]);
+        const named = isObject(stated) ? stated["@id"] : stated;
         const target = typeof named === "string" ? referencedArk(named)?.stored : undefined;
         return target === undefined ? null : loaders.node(target);
       },

@@ -1,5 +1,5 @@
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import type { JsonObject, JsonValue } from "../field.js";
+import { isObject, type JsonObject, type JsonValue } from "../field.js";
 
 /** Most operations of one JSON Patch. */
 export const MAX_PATCH_OPERATIONS = 1000;
@@ -302,9 +302,6 @@ class Patched {
     );
   }
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** Own members only: `constructor` names nothing unless the document says so. */
 const memberOf = (object: JsonObject, name: string): JsonValue | undefined =>

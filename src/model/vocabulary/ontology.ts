@@ -44,7 +44,7 @@ const CLASSES: Readonly<Record<string, VocabularyClass>> = {
     "schema:SoftwareSourceCode",
     "schema:SoftwareApplication",
   ]),
-  MLModel: a("A trained model.", "evi:DigitalObject"),
+  MLModel: a("A trained model.", "evi:DigitalObject", ["fair4ml:MLModel"]),
   Schema: a("A description of the properties and types of data.", "evi:DigitalObject"),
   Document: a("A text for readers.", "evi:DigitalObject", ["schema:DigitalDocument"]),
   Article: a("A published document.", "evi:Document", ["schema:Article"]),
@@ -61,7 +61,7 @@ const CLASSES: Readonly<Record<string, VocabularyClass>> = {
   Computation: a("A run of software.", "prov:Activity", ["schema:CreateAction"]),
   Experiment: a("Work at the bench or in the field.", "prov:Activity"),
   Instrument: a("A device used in an experiment.", "prov:Entity"),
-  Sample: a("A specimen used in an experiment.", "prov:Entity"),
+  Sample: a("A specimen used in an experiment.", "prov:Entity", ["bioschemas:BioSample"]),
   Reagent: a("A substance used in an experiment.", "prov:Entity"),
   Service: a("Software that acts for others over a network.", "prov:SoftwareAgent", [
     "schema:Service",
@@ -337,6 +337,8 @@ const NAMESPACES = {
   ...PREFIXES,
   owl: "http://www.w3.org/2002/07/owl#",
   skos: "http://www.w3.org/2004/02/skos/core#",
+  fair4ml: "https://w3id.org/fair4ml#",
+  bioschemas: "https://bioschemas.org/",
   vann: "http://purl.org/vocab/vann/",
 };
 

@@ -42,9 +42,12 @@ function recordRows(kind: Kind): ContractRow[] {
 
 const article = (kind: Kind): string =>
   `${/^[aeio]/i.test(kind.typeName) ? "an" : "a"} ${labelOf(kind)}`;
-/** `EvidenceGraph` → `evidence graph`. */
+/** `EvidenceGraph` → `evidence graph`, `MLModel` → `ML model`. */
 const labelOf = (kind: Kind): string =>
-  kind.typeName.replace(/(?<=[a-z])(?=[A-Z])/g, " ").toLowerCase();
+  kind.typeName
+    .replace(/(?<=[a-z]|^ML)(?=[A-Z])/g, " ")
+    .toLowerCase()
+    .replace(/^ml /, "ML ");
 
 function listOperation(kind: Kind): ContractRow {
   const example = publicView(kind, recordExample(kind));
@@ -292,7 +295,10 @@ const NAMES = [
 export const RECORDS: readonly ContractRow[] = NAMES.flatMap((name) => recordRows(KINDS[name]));
 
 /** Kinds that are created in other ways have the list only. */
-export const LISTS: readonly ContractRow[] = [KINDS.datadownload, KINDS.entity].map(listOperation);
+export const LISTS: readonly ContractRow[] = [
+  KINDS.datadownload,
+  ...Object.values(KINDS).filter(({ path }) => path === null),
+].map(listOperation);
 
 const withHeader = (operation: ContractRow): ContractRow => ({
   ...operation,

@@ -11,7 +11,7 @@ import {
   step,
 } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
-import { kindOfTypes, typeNames } from "./kinds.js";
+import { kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);

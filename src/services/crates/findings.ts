@@ -1,4 +1,4 @@
-import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 
 /**
@@ -539,10 +539,7 @@ export function statusOfFindings(findings: readonly Finding[]): 409 | 413 | 422 
 export const step = (key: string | number): string =>
   `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
 
-export const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-export const listOf = (value: JsonValue | undefined): JsonValue[] =>
-  Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
+export { isObject, listOf };
 
 /** Identifiers that a value refers to: texts, and `@id` of objects. */
 export function referencesIn(value: JsonValue | undefined): string[] {

@@ -1,3 +1,4 @@
+import { DESCRIPTOR } from "../../model/entity-kind.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Findings, isObject, listOf, objectFrom, referencesIn, step } from "./findings.js";
 
@@ -9,11 +10,7 @@ export interface MetadataFile {
   folder: string;
 }
 
-/**
- * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate
- * Metadata Descriptor").
- */
-export const DESCRIPTOR = "ro-crate-metadata.json";
+export { DESCRIPTOR };
 const NAMES = [DESCRIPTOR, "ro-crate-metadata.jsonld"];
 const SPECIFICATION = /^https?:\/\/w3id\.org\/ro\/crate(?:\/|$)/;
 

@@ -10,7 +10,7 @@ import {
 import { Findings } from "./findings.js";
 import { type IdentifiedEntity, identify, type IdentifySettings } from "./identifiers/identify.js";
 import { type LinkedEntity, separateSummaries, withOwnStatement } from "./identifiers/rewrite.js";
-import { kindOfTypes, typeNames } from "./kinds.js";
+import { kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";
 import type { CrateLimits } from "./limits.js";
 import { checkBounds, checkContexts, readMetadata } from "./metadata/read.js";

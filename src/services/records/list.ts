@@ -151,7 +151,7 @@ const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 const MOST_ITEMS = 20;
 
 /** schema.org's term for each kind. */
-const SCHEMA_TYPES: Readonly<Record<string, string>> = {
+const SCHEMA_TYPES: Readonly<Record<KindName, string>> = {
   user: "Person",
   group: "Organization",
   organization: "Organization",
@@ -163,6 +163,11 @@ const SCHEMA_TYPES: Readonly<Record<string, string>> = {
   rocrate: "Dataset",
   datadownload: "MediaObject",
   schema: "CreativeWork",
+  mlmodel: "CreativeWork",
+  sample: "Thing",
+  instrument: "Product",
+  experiment: "Action",
+  annotation: "CreativeWork",
   entity: "Thing",
 };
 

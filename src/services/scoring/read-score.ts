@@ -19,7 +19,7 @@ import { type AiReadyScore, pointOf, scoreOf, type ScorePoint } from "./score.js
 /**
  * Increment it with every change of a criterion: scores that were stored before are computed again.
  */
-const RULES = 1;
+const RULES = 2;
 /**
  * A score that depends on more records beside its crates is not stored: checking its validity would
  * take as long as computing it.

@@ -8,7 +8,7 @@ import { KINDS } from "../../model/kinds.js";
 import { boundsForDocuments } from "../../rdf/contexts.js";
 import { boundedGraphs } from "../../rdf/graph.js";
 import { isObject, listOf } from "../crates/findings.js";
-import { kindOfTypes, typeNames } from "../crates/kinds.js";
+import { kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { refuseUnknownContexts, statementsOf } from "../records/reserved.js";
 import type { RecordToCheck } from "./report.js";
 

@@ -1,7 +1,9 @@
-import type { JsonObject } from "../../model/field.js";
+import { isDescriptor, kindOfTypes, typeNames } from "../../model/entity-kind.js";
+import { expandCurie, type JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { packQuads, unpackQuads } from "./codecs.js";
 import type { RecordState, SearchText } from "./port.js";
 import { percentOf } from "./selection-port.js";
 
@@ -87,4 +89,66 @@ export function storedPercent(body: Uint8Array): number | null {
   } catch {
     return null;
   }
+}
+
+/** Texts of which a stored document has one where {@link kindNow} finds another kind. */
+export const KIND_MARKS = ["MLModel", "Sample", "Instrument", "Experiment", "Annotation"] as const;
+/** What the types of these kinds were before they had kinds of their own. */
+export const FORMER_KINDS = ["entity", "computation"] as const;
+
+/**
+ * The kind of a record of a crate that was stored before models, samples, instruments, experiments
+ * and annotations had kinds of their own, with its quads as they are for that kind; undefined where
+ * nothing changes, and where the record cannot be read.
+ * @param quads packed, of the record's current state
+ */
+export function kindNow(
+  record: { ark: string; kind: string; document: Uint8Array },
+  quads: readonly (Uint8Array | null)[],
+): { kind: KindName; quads: (Uint8Array | null)[] } | undefined {
+  try {
+    const document = JSON.parse(Buffer.from(record.document).toString("utf8")) as JsonObject;
+    const types = typeNames(document, document["@context"]);
+    const kind = kindOfTypes(types);
+    const former = kind === "experiment" ? FORMER_KINDS : FORMER_KINDS.slice(0, 1);
+    if (
+      !NEW_KINDS.includes(kind) ||
+      !former.some((name) => name === record.kind) ||
+      isDescriptor(record.ark)
+    )
+      return undefined;
+    const before = KINDS[record.kind as KindName].rdfClass;
+    const isStated = types.includes(before.slice(before.indexOf(":") + 1));
+    return {
+      kind,
+      quads: quads.map(
+        (packed) =>
+          packed &&
+          packQuads(
+            withClass(unpackQuads(packed), isStated ? undefined : before, KINDS[kind].rdfClass),
+          ),
+      ),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+const NEW_KINDS: readonly KindName[] = [
+  "mlmodel",
+  "sample",
+  "instrument",
+  "experiment",
+  "annotation",
+];
+const TYPE = `<${expandCurie("rdf:type")}>`;
+
+/** Canonical N-Quads of a record with another class of the record. */
+function withClass(nquads: string, before: string | undefined, now: string): string {
+  const lines = nquads.split("\n").filter((line) => line !== "");
+  const ending = lines[0]?.slice(lines[0].lastIndexOf(" ", lines[0].length - 3) + 1, -2) ?? "";
+  const graph = ending.replace(/#inferred>$/, ">");
+  const stating = (curie: string) => `${graph} ${TYPE} <${expandCurie(curie)}> ${graph} .`;
+  const left = before === undefined ? lines : lines.filter((line) => line !== stating(before));
+  return `${[...new Set([...left, stating(now)])].sort().join("\n")}\n`;
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { CrateError, Findings } from "../../../src/services/crates/findings.js";
-import { kindOfTypes, typeNames } from "../../../src/services/crates/kinds.js";
+import { kindOfTypes, typeNames } from "../../../src/model/entity-kind.js";
 import { readLayout, SUMMARIZES } from "../../../src/services/crates/layout.js";
 import { locateMetadata } from "../../../src/services/crates/metadata/read.js";
 import { prepareCrate, type PreparedCrate } from "../../../src/services/crates/prepare.js";
@@ -350,20 +350,42 @@ describe("the kind of an entity", () => {
     const kinds = [
       ["ROCrate", "Dataset"],
       ["CreateAction", "File"],
+      ["Experiment", "CreateAction"],
+      ["Experiment", "File"],
       ["Schema", "Software"],
       ["File", "SoftwareSourceCode"],
+      ["MLModel", "Software"],
+      ["File", "MLModel"],
+      ["Dataset", "MLModel"],
+      ["File", "Annotation"],
       ["File", "Dataset"],
       ["Dataset"],
+      ["Dataset", "Sample"],
+      ["Product", "Sample"],
+      ["BioSample"],
+      ["Instrument", "Annotation"],
+      ["Annotation", "AnnotatedComputation"],
       ["Person"],
       [],
     ].map(kindOfTypes);
     expect(kinds).toEqual([
       "rocrate",
       "computation",
+      "computation",
+      "experiment",
       "schema",
       "software",
+      "software",
+      "mlmodel",
+      "mlmodel",
+      "datadownload",
       "datadownload",
       "dataset",
+      "dataset",
+      "sample",
+      "sample",
+      "instrument",
+      "annotation",
       "entity",
       "entity",
     ]);
@@ -374,7 +396,6 @@ describe("the kind of an entity", () => {
       "evi:Computation",
       "EVI:Computation",
       "https://w3id.org/EVI#Computation",
-      "http://w3id.org/evi#Experiment",
       "http://schema.org/CreateAction",
       "schema:ControlAction",
     ])
@@ -387,6 +408,19 @@ describe("the kind of an entity", () => {
       "SoftwareApplication",
     ])
       expect(kind(type), type).toBe("software");
+    for (const type of ["http://w3id.org/evi#Experiment", "EVI:Experiment", "Experiment"])
+      expect(kind(type), type).toBe("experiment");
+    for (const type of [
+      "https://w3id.org/EVI#MLModel",
+      "https://w3id.org/fair4ml#MLModel",
+      "https://w3id.org/fair4ml/MLModel",
+      "https://w3id.org/fair4ml/0.1.0#MLModel",
+      "fair4ml:MLModel",
+    ])
+      expect(kind(type), type).toBe("mlmodel");
+    for (const type of ["https://bioschemas.org/BioSample", "bioschemas:Sample", "evi:Sample"])
+      expect(kind(type), type).toBe("sample");
+    expect(kind("https://w3id.org/ldac/terms#Annotation")).toBe("entity");
     expect(kind("my:Run", { my: "https://w3id.org/EVI#", "@vocab": "x:" })).toBe("entity");
     expect(kind("e:Computation", [{ e: "https://w3id.org/EVI#" }])).toBe("computation");
     expect(kind("Run", { Run: "evi:Computation" })).toBe("computation");

@@ -25,7 +25,17 @@ describe.skipIf(!present)("real crates by others", () => {
   const expected: [string, Record<string, number>, string[]][] = [
     [
       "fs-cm4ai-release",
-      { rocrate: 4, dataset: 23, computation: 19, schema: 12, software: 8, entity: 7 },
+      {
+        rocrate: 4,
+        dataset: 23,
+        computation: 10,
+        experiment: 9,
+        schema: 12,
+        software: 8,
+        sample: 1,
+        instrument: 1,
+        entity: 5,
+      },
       ["CONTEXT_VERSION", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"],
     ],
     ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, ["CONTEXT_VERSION"]],

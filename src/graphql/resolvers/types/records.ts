@@ -14,7 +14,12 @@ import {
 import { invalid } from "../../../errors.js";
 import { connectionsOf } from "../../../model/connections.js";
 import { instantOf } from "../../../model/dates.js";
-import type { JsonObject, JsonValue, Field as ModelField } from "../../../model/field.js";
+import {
+  type JsonObject,
+  type JsonValue,
+  listOf,
+  type Field as ModelField,
+} from "../../../model/field.js";
 import { type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { ContentState } from "../../../services/files/content.js";
@@ -53,6 +58,9 @@ function shownText(value: JsonValue | undefined): string | null {
   if (typeof first !== "object" || first === null || Array.isArray(first)) return text(first);
   return text(first["name"]) ?? text(first["@value"]) ?? text(first["@id"]);
 }
+
+const shownTexts = (value: JsonValue | undefined): string[] =>
+  listOf(value).flatMap((item) => shownText(item) ?? []);
 
 /** An object with an identifier that `node(id)` finds. */
 @InterfaceType("Node", {
@@ -410,7 +418,10 @@ function addScalars(kind: Kind, type: NodeClass): void {
     Object.defineProperty(type.prototype, name, {
       configurable: true,
       get(this: RecordNode) {
-        return many ? texts(this.shown[name]) : (this.shown[name] ?? null);
+        const value = this.shown[name];
+        // A crate may have stated any JSON.
+        if (kind.loose) return many ? shownTexts(value) : shownText(value);
+        return many ? texts(value) : (value ?? null);
       },
     });
     Field(scalarOf(field) as never, {

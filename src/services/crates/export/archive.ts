@@ -8,7 +8,7 @@ import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { localPath } from "../files/match-files.js";
 import { listOf, referencesIn } from "../findings.js";
-import { typeNames } from "../kinds.js";
+import { typeNames } from "../../../model/entity-kind.js";
 import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { RATIO_FROM } from "../zip/inflate.js";

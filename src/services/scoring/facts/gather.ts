@@ -119,7 +119,12 @@ interface Gathered {
 }
 
 /** Kinds whose content is read. */
-const WITH_CONTENT: ReadonlySet<string> = new Set(["datadownload", "dataset", "software"]);
+const WITH_CONTENT: ReadonlySet<string> = new Set([
+  "datadownload",
+  "dataset",
+  "software",
+  "mlmodel",
+]);
 
 /**
  * Reads a crate, its sub-crates, and their references, in pages. Memory use is a few hundred bytes

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { JsonObject } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT } from "../../../model/provenance.js";
 import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { referencesIn } from "../../crates/findings.js";
@@ -168,7 +169,7 @@ export class Relations {
       this.#part(this.#members.get(targetKey)?.key ?? targetKey, source.key);
     if (ORIGINS.has(predicate)) source.sourced = true;
     const exists = kind !== undefined;
-    if (source.kind === "computation") {
+    if (KINDS[source.kind].activity) {
       const run = this.#runOf(key);
       if (predicate === "evi:generated") {
         if (exists) run.outputs++;
@@ -189,7 +190,8 @@ export class Relations {
       return;
     }
     // The same, stated from the other end.
-    if (this.#members.get(targetKey)?.kind !== "computation") return;
+    const target = this.#members.get(targetKey);
+    if (!target || !KINDS[target.kind].activity) return;
     const run = this.#runOf(targetKey);
     if (predicate === "evi:generatedBy") run.outputs++;
     else if (INPUTS_OF.has(predicate) && source.kind === "software") run.programs++;

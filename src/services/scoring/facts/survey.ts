@@ -1,13 +1,14 @@
 import { arkKey, lookupArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds.js";
 import { ANY_SUBJECT } from "../../../model/provenance.js";
 import { eachUnknownContext } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/predicates.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
-import { typeNames } from "../../crates/kinds.js";
+import { typeNames } from "../../../model/entity-kind.js";
 import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */
@@ -172,12 +173,12 @@ const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
 type Role = "file" | "data" | "other";
 
 /**
- * The role of a record in the crate: a dataset with facts about bytes is a file; a folder, which
- * only lists its parts, has no role.
+ * The role of a record in the crate: a dataset or model with facts about bytes is a file; a folder,
+ * which only lists its parts, has no role.
  */
 function roleOf({ kind }: Pick<StoredRecord, "kind">, fields: Fields, hasContent: boolean): Role {
   if (kind === "datadownload" || (kind === "software" && hasContent)) return "file";
-  if (kind !== "dataset") return "other";
+  if (kind !== "dataset" && kind !== "mlmodel") return "other";
   if (hasContent || fields.has("contentUrl", "sourceContentUrl", "md5", "sha256")) return "file";
   if (fields.has("hasPart")) return "other";
   return fields.has("contentSize", "format", "encodingFormat", "fileFormat") ? "file" : "data";
@@ -265,7 +266,7 @@ export function survey(
     isRoot || record.kind === "rocrate" ? "other" : roleOf(record, fields, content !== undefined);
   const types = typeNames(document, document["@context"]);
   const url = entityUrl(record, document);
-  const run = record.kind === "computation" ? runOf(types) : undefined;
+  const run = KINDS[record.kind].activity ? runOf(types) : undefined;
   const member: Member = {
     key: arkKey(record.ark),
     ark: record.ark,
@@ -323,7 +324,7 @@ function remember(
   isRoot: boolean,
 ): void {
   any.dataset ||= !isRoot && (kind === "dataset" || kind === "datadownload");
-  any.computation ||= kind === "computation";
+  any.computation ||= KINDS[kind].activity === true;
   any.software ||= kind === "software";
   any.schema ||= kind === "schema";
   any.checksum ||= fields.has("md5", "sha256", "sha512", "hash");

@@ -1,6 +1,14 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
-import { LICENCE_MARK, storedLicence, storedPercent, withoutArks } from "../text.js";
+import {
+  FORMER_KINDS,
+  KIND_MARKS,
+  kindNow,
+  LICENCE_MARK,
+  storedLicence,
+  storedPercent,
+  withoutArks,
+} from "../text.js";
 import { Analyzer } from "./search/analyzer.js";
 import { failure, isCollision, StatementError } from "./statement-error.js";
 import { type Database, type Session, statement } from "./statement.js";
@@ -380,17 +388,22 @@ export async function fillLicences(session: Session): Promise<void> {
   };
   let rows = await session.query(STATING, [0, LICENCE_MARK]);
   while (rows.length > 0) {
-    let [ids, bytes]: [number[], number] = [[], 0];
-    for (const [id, size] of rows) {
-      ids.push(id);
-      bytes += size;
-      if (bytes < BYTES) continue;
-      await put(ids);
-      [ids, bytes] = [[], 0];
-    }
-    await put(ids);
+    for (const ids of batches(rows)) await put(ids);
     rows = await session.query(STATING, [rows.at(-1)![0], LICENCE_MARK]);
   }
+}
+
+/** Records whose documents are read together. */
+function* batches(rows: readonly (readonly [id: number, size: number])[]): Generator<number[]> {
+  let [ids, bytes]: [number[], number] = [[], 0];
+  for (const [id, size] of rows) {
+    ids.push(id);
+    bytes += size;
+    if (bytes < BYTES) continue;
+    yield ids;
+    [ids, bytes] = [[], 0];
+  }
+  if (ids.length > 0) yield ids;
 }
 
 const SCORES = statement<[crate: string, body: Uint8Array]>(
@@ -407,6 +420,90 @@ async function fillPercents(session: Session): Promise<void> {
       await session.query(PUT_PERCENT, [crate, storedPercent(body)]);
     rows = await session.query(SCORES, [rows.at(-1)![0]]);
   }
+}
+
+const MARKED = KIND_MARKS.map(
+  (mark) => `position(convert_to('${mark}', 'UTF8') IN s.document) > 0`,
+);
+const MAY_CHANGE_KIND = statement<[id: number, size: number]>(
+  `SELECT r.id, octet_length(s.document) FROM record AS r JOIN state AS s ON s.id = r.state
+    WHERE r.id > $1 AND r.kind = ANY($2::text[]) AND (${MARKED.join(" OR ")})
+    ORDER BY r.id LIMIT ${TEXTS}`,
+);
+const STATES = statement<
+  [
+    id: number,
+    ark: string,
+    kind: string,
+    state: number,
+    document: Uint8Array,
+    quads: Uint8Array,
+    projected: Uint8Array | null,
+  ]
+>(
+  `SELECT r.id, r.ark, r.kind, s.id, s.document, s.quads, s.projected
+    FROM record AS r JOIN state AS s ON s.id = r.state WHERE r.id = ANY($1::bigint[])`,
+);
+const PUT_QUADS = statement("UPDATE state SET quads = $2, projected = $3 WHERE id = $1");
+const KINDS_NOW = "unnest($1::bigint[], $2::text[]) AS v (id, kind)";
+/** Each has the records and their kinds; only the first has the sequence too. */
+const PUT_KINDS = statement(
+  `UPDATE record SET kind = v.kind, newest_backlink = CASE WHEN deleted_at IS NULL THEN $3::bigint
+    ELSE newest_backlink END FROM ${KINDS_NOW} WHERE record.id = v.id`,
+);
+const FOLLOW_KINDS = [
+  `INSERT INTO via (id, predicate, kind) SELECT ((SELECT coalesce(max(id), 0) FROM via)
+    + row_number() OVER (ORDER BY n.predicate, n.kind))::int, n.predicate, n.kind
+    FROM (SELECT DISTINCT o.predicate, v.kind FROM ${KINDS_NOW} JOIN link AS l ON l.source = v.id
+    JOIN via AS o ON o.id = l.via) AS n WHERE NOT EXISTS (SELECT 1 FROM via AS t
+    WHERE t.predicate = n.predicate AND t.kind = n.kind)`,
+  `UPDATE link SET via = n.id FROM ${KINDS_NOW}, via AS o, via AS n WHERE link.source = v.id
+    AND o.id = link.via AND n.predicate = o.predicate AND n.kind = v.kind`,
+  `UPDATE keyword SET kind = v.kind FROM ${KINDS_NOW} WHERE keyword.record = v.id`,
+  `UPDATE text SET kind = v.kind FROM ${KINDS_NOW} JOIN record AS r ON r.id = v.id
+    WHERE text.state = r.state`,
+  `UPDATE vector SET kind = v.kind FROM ${KINDS_NOW}, vector_reach AS m
+    WHERE vector.model = m.model AND vector.record = v.id`,
+].map((sql) => statement(sql));
+const LOG_KINDS = statement(
+  `INSERT INTO change_log (sequence, record) SELECT $2::bigint, r.id FROM record AS r
+    WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL`,
+);
+const NEXT_SEQUENCE = statement<[sequence: number]>(
+  "UPDATE counter SET sequence = sequence + 1 WHERE id = 1 RETURNING sequence",
+);
+const TALLY_KINDS = `DELETE FROM tally; INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record
+  WHERE deleted_at IS NULL GROUP BY kind;`;
+
+/**
+ * Models, samples, instruments, experiments and annotations of crates have kinds of their own,
+ * which nodes of older versions do not know. Their documents and revisions stay; their ETags
+ * change, and the graph follows the change log.
+ */
+async function version11(session: Session): Promise<void> {
+  let rows = await session.query(MAY_CHANGE_KIND, [0, FORMER_KINDS]);
+  while (rows.length > 0) {
+    for (const ids of batches(rows)) await putKinds(session, ids);
+    rows = await session.query(MAY_CHANGE_KIND, [rows.at(-1)![0], FORMER_KINDS]);
+  }
+  await session.exec(TALLY_KINDS);
+}
+
+async function putKinds(session: Session, ids: readonly number[]): Promise<void> {
+  const [changed, kinds]: [number[], string[]] = [[], []];
+  for (const [id, ark, kind, state, document, ...quads] of await session.query(STATES, [ids])) {
+    const now = kindNow({ ark, kind, document }, quads);
+    if (!now) continue;
+    await session.query(PUT_QUADS, [state, ...now.quads]);
+    changed.push(id);
+    kinds.push(now.kind);
+  }
+  if (changed.length === 0) return;
+  // One sequence for each batch: a graph index reads the changes of one together.
+  const sequence = (await session.query(NEXT_SEQUENCE))[0]![0];
+  await session.query(PUT_KINDS, [changed, kinds, sequence]);
+  for (const follow of FOLLOW_KINDS) await session.query(follow, [changed, kinds]);
+  await session.query(LOG_KINDS, [changed, sequence]);
 }
 
 /**
@@ -433,6 +530,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: VERSION_8, needs: 6 },
   { up: searchPlaces, needs: 9 },
   { up: version10, needs: 10 },
+  { up: version11, needs: 11 },
 ];
 
 /**

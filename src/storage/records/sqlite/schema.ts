@@ -1,6 +1,14 @@
 import { ServiceError } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
-import { LICENCE_MARK, storedLicence, storedPercent, withoutArks } from "../text.js";
+import {
+  FORMER_KINDS,
+  KIND_MARKS,
+  kindNow,
+  LICENCE_MARK,
+  storedLicence,
+  storedPercent,
+  withoutArks,
+} from "../text.js";
 import { StatementError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
@@ -336,6 +344,72 @@ function fillPercents(connection: Connection): void {
     put.put([row[0], storedPercent(row[1]), arkKey(row[0])]);
 }
 
+const list = (words: readonly string[]): string => words.map((word) => `'${word}'`).join(", ");
+
+/**
+ * Models, samples, instruments, experiments and annotations of crates have kinds of their own.
+ * Their documents and revisions stay; their ETags change, and the graph follows the change log.
+ */
+function version11(connection: Connection): void {
+  const page = connection.prepare<[id: number, ark: string, kind: string, state: number]>(
+    `SELECT id, ark, kind, state FROM record WHERE id > ? AND kind IN (${list(FORMER_KINDS)})
+      ORDER BY id LIMIT ${TEXTS}`,
+  );
+  const marks = KIND_MARKS.map((mark) => `instr(document, CAST('${mark}' AS BLOB)) > 0`);
+  const stored = connection.prepare<
+    [document: Uint8Array, quads: Uint8Array, projected: Uint8Array | null]
+  >(`SELECT document, quads, projected FROM state WHERE id = ? AND (${marks.join(" OR ")})`);
+  const putQuads = connection.prepare("UPDATE state SET quads = ?2, projected = ?3 WHERE id = ?1");
+  const putKind = connection.prepare(
+    `UPDATE record SET kind = ?2,
+      newest_backlink = CASE WHEN deleted_at IS NULL THEN ?3 ELSE newest_backlink END WHERE id = ?1`,
+  );
+  const log = connection.prepare(
+    `INSERT INTO change_log (sequence, record) SELECT ?2, id FROM record
+      WHERE id = ?1 AND deleted_at IS NULL`,
+  );
+  const vias = connection.prepare(
+    `INSERT OR IGNORE INTO via (predicate, kind) SELECT DISTINCT v.predicate, ?2
+      FROM link AS l JOIN via AS v ON v.id = l.via WHERE l.source = ?1`,
+  );
+  const links = connection.prepare(
+    `UPDATE link SET via = (SELECT n.id FROM via AS v JOIN via AS n
+      ON n.predicate = v.predicate AND n.kind = ?2 WHERE v.id = link.via) WHERE source = ?1`,
+  );
+  const words = connection.prepare<[words: string]>("SELECT words FROM text WHERE id = ?");
+  const putWord = connection.prepare(
+    "UPDATE keyword SET kind = ?3 WHERE word = ?2 AND record = ?1",
+  );
+  const vectors = connection.prepare(
+    "UPDATE vector SET kind = ?2 WHERE record = ?1 AND model IN (SELECT model FROM vector_reach)",
+  );
+  let sequence = connection
+    .prepare<[number]>("SELECT coalesce(max(sequence), 0) FROM change_log")
+    .get()![0];
+  // One sequence for each page: a graph index reads the changes of one together.
+  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]])) {
+    let isFirst = true;
+    for (const [id, ark, kind, state] of rows) {
+      const [document, quads, projected] = stored.get([state]) ?? [];
+      const now = document && kindNow({ ark, kind, document }, [quads ?? null, projected ?? null]);
+      if (!now) continue;
+      if (isFirst) sequence++;
+      isFirst = false;
+      putQuads.put([state, ...now.quads]);
+      putKind.put([id, now.kind, sequence]);
+      log.put([id, sequence]);
+      vias.put([id, now.kind]);
+      links.put([id, now.kind]);
+      for (const word of words.get([id])?.[0].split("\n") ?? []) putWord.put([id, word, now.kind]);
+      vectors.put([id, now.kind]);
+    }
+  }
+  connection.exec(
+    `DELETE FROM tally; INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record
+      WHERE deleted_at IS NULL GROUP BY kind`,
+  );
+}
+
 /** Each brings the schema one version further. Only ever add to the end. */
 export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   VERSION_1,
@@ -348,6 +422,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version8,
   VERSION_9,
   version10,
+  version11,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

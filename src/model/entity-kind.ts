@@ -1,22 +1,38 @@
-import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { KindName } from "../../model/kind.js";
-import { isObject, listOf } from "./findings.js";
+import { isObject, type JsonObject, type JsonValue, listOf } from "./field.js";
+import type { KindName } from "./kind.js";
 
 const SCHEMA_ORG = /^https?:\/\/(?:www\.)?schema\.org\/(.*)$/;
 const EVI = /^https?:\/\/w3id\.org\/evi#(.*)$/i;
 const BIOSCHEMAS = /^https?:\/\/bioschemas\.org\/(?:terms\/|types\/)?(.*)$/;
+/** FAIR4ML, with or without its version. */
+const FAIR4ML = /^https?:\/\/w3id\.org\/fair4ml(?:\/\d[\d.]*)?[#/](.*)$/i;
 /** Prefixes that mean the same whether a context declares them or not. */
-const PREFIXES = /^(?:evi|schema|sdo|schemaorg|bioschemas|bs):(.*)$/i;
+const PREFIXES = /^(?:evi|schema|sdo|schemaorg|bioschemas|bs|fair4ml):(.*)$/i;
+
+const VOCABULARIES = [SCHEMA_ORG, EVI, BIOSCHEMAS, FAIR4ML, PREFIXES];
 
 /** Types that define each kind, in order of precedence; the first match is the record's kind. */
 const BY_TYPE: readonly [KindName, RegExp][] = [
   ["rocrate", /^ROCrate$/],
-  ["computation", /^(?:Computation|Experiment|\w*Action)$/],
+  ["computation", /^(?:Computation|\w*Action)$/],
+  ["experiment", /^Experiment$/],
   ["schema", /^Schema$/],
   ["software", /^(?:Software|SoftwareSourceCode|SoftwareApplication|ComputationalWorkflow)$/],
+  ["mlmodel", /^MLModel$/],
   ["datadownload", /^(?:File|MediaObject|DataDownload)$/],
   ["dataset", /^Dataset$/],
+  ["sample", /^(?:Sample|BioSample)$/],
+  ["instrument", /^Instrument$/],
+  ["annotation", /^Annotation$/],
 ];
+
+/**
+ * Name of the metadata file, and `@id` of the entity that describes it (RO-Crate 1.2, "RO-Crate
+ * Metadata Descriptor").
+ */
+export const DESCRIPTOR = "ro-crate-metadata.json";
+/** Whether a record is that of a metadata file, which is of no other kind, whatever its types. */
+export const isDescriptor = (ark: string): boolean => ark.endsWith(`/${DESCRIPTOR}`);
 
 /** Kind of an entity by its types alone. */
 export function kindOfTypes(types: readonly string[]): KindName {
@@ -44,7 +60,7 @@ export function typeNames(entity: JsonObject, ...contexts: (JsonValue | undefine
 
 function plainName(type: string, contexts: (JsonValue | undefined)[]): string | undefined {
   const iri = expand(type, contexts) ?? type;
-  const known = SCHEMA_ORG.exec(iri) ?? EVI.exec(iri) ?? BIOSCHEMAS.exec(iri) ?? PREFIXES.exec(iri);
+  const known = VOCABULARIES.map((pattern) => pattern.exec(iri)).find((match) => match !== null);
   if (known) return known[1];
   return iri.includes(":") ? undefined : iri;
 }
