@@ -20,7 +20,7 @@ const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
 
 /** Conditions on records; all that are given must hold. */
-const FILTERS: readonly JsonObject[] = [
+export const FILTERS: readonly JsonObject[] = [
   query("kind", `Kinds, separated by commas: ${KIND_NAMES.join(", ")}.`, text),
   query("name", "Part of the name, without case.", text),
   query("nameIs", "The whole name, without case.", text),

@@ -1,6 +1,7 @@
 import { Ctx, Field, Int, ObjectType, Query, Resolver } from "type-graphql";
 import { health, readiness } from "../../services/health.js";
 import type { Context } from "./context.js";
+import { HealthStateEnum } from "./types/enums.js";
 
 @ObjectType("HealthCheck", {
   description: "State of one part of the service.",
@@ -9,7 +10,7 @@ import type { Context } from "./context.js";
 class HealthCheckType {
   @Field({ description: "A part of the service: records, index, objects, jobs and others." })
   part!: string;
-  @Field({ description: "ok, loading, damaged or failed." }) state!: string;
+  @Field(() => HealthStateEnum, { description: "Its state." }) state!: string;
 }
 @ObjectType("Health", { description: "State of the node that answers.", simpleResolvers: true })
 class HealthType {

@@ -17,7 +17,7 @@ import { RecordKindEnum } from "./types/enums.js";
 import { RecordFilter } from "./types/filters.js";
 import { PublicationStatusEnum, RecordNode } from "./types/records.js";
 
-const StatisticsKeyEnum = Object.fromEntries(
+export const StatisticsKeyEnum = Object.fromEntries(
   STATISTICS_KEYS.map((key) => [key.toUpperCase(), key]),
 ) as Record<string, StatisticsKey>;
 registerEnumType(StatisticsKeyEnum, {

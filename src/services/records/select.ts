@@ -148,12 +148,22 @@ function selectionOf(
   { kind, filter }: { kind?: KindName; filter?: RecordFilterInput | null },
   caller: Caller | null,
 ): Selection {
-  const read = new FilterReader().read(filter ?? {});
   return {
-    filter:
-      kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) },
+    filter: filterOf({ kind, filter }),
     ...(caller ? {} : { without: ["user"] as const }),
   };
+}
+
+/** A filter as the record store reads it, of one kind where one is named. @throws ValidationError */
+export function filterOf({
+  kind,
+  filter,
+}: {
+  kind?: KindName | undefined;
+  filter?: RecordFilterInput | null | undefined;
+}): RecordFilter {
+  const read = new FilterReader().read(filter ?? {});
+  return kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) };
 }
 
 const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
@@ -368,7 +378,8 @@ export function statisticsParameters(query: Query): {
   return { filter, by: by as StatisticsKey[], limit };
 }
 
-function filterParameters(query: Query, problems: ValidationItem[]): RecordFilterInput {
+/** Reads the conditions of a query string. */
+export function filterParameters(query: Query, problems: ValidationItem[]): RecordFilterInput {
   const { name, nameIs, nameStartsWith, keyword, owner, crate, used, generatedBy, partOf } = query;
   const kind = listed(query["kind"]);
   for (const each of kind ?? []) oneOf("kind", each, KIND_NAMES, problems);
@@ -400,13 +411,13 @@ function filterParameters(query: Query, problems: ValidationItem[]): RecordFilte
 }
 
 /** Commas separate several values. */
-const listed = (raw: string | undefined): string[] | undefined =>
+export const listed = (raw: string | undefined): string[] | undefined =>
   raw
     ?.split(",")
     .map((each) => each.trim())
     .filter((each) => each !== "");
 
-function oneOf(
+export function oneOf(
   name: string,
   value: string,
   allowed: readonly string[],

@@ -26,7 +26,7 @@ import { type Connection, type Statement, textArray, type Value } from "./statem
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   placeholder: (number) => `?${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -39,6 +39,10 @@ const DIALECT: Dialect = {
   word: wordOf,
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
 };
+
+/** The month of days since 1970. */
+export const monthOf = (days: string): string =>
+  `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
 
 const LIVE = "r.deleted_at IS NULL";
 /** Where the records that meet a condition are found; together with {@link LIVE}. */
@@ -155,11 +159,27 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
+  /**
+   * The numbers of the selected records where an index shows that they are few, as a JSON array;
+   * `undefined` where it does not.
+   */
+  few(selection: Selection): string | undefined {
+    const conditions = conditionsOf(selection, DIALECT);
+    const best = this.#sparsest(conditions);
+    if (!best || best.count >= SPARSE) return undefined;
+    const sql = new Sql(DIALECT);
+    const from = best.plan.from(sql);
+    const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
+    return this.#prepare<[string]>(
+      `SELECT json_group_array(r.id) FROM ${from} WHERE ${joined(where, "AND")}`,
+    ).get(sql.values as Value[])![0];
+  }
+
   statistics(query: StatisticsQuery): Statistics {
     return this.#connection.transaction(() => {
       const { text, sql } = statisticsSql(query, {
         ...DIALECT,
-        monthOf: (days) => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`,
+        monthOf,
         from: (conditions, keys, main) => {
           const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
           return best && best.count < SPARSE
@@ -274,7 +294,7 @@ export class SelectionReads {
     };
   }
 
-  #prepare<R extends Numbered | [number] | StatisticsRow>(text: string): Statement<R> {
+  #prepare<R extends Numbered | [number] | [string] | StatisticsRow>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
     if (!statement) {
       const [oldest] = this.#prepared.keys();

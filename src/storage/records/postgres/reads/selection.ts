@@ -23,7 +23,7 @@ import { type Database, statement } from "../statement.js";
 const LAST_CHARACTER = "\u{10FFFF}";
 
 /** The index holds the beginning of a name only: `sorted`. */
-const DIALECT: Dialect = {
+export const DIALECT: Dialect = {
   placeholder: (number) => `$${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -39,6 +39,10 @@ const DIALECT: Dialect = {
   word: (keyword) => shortWord(wordOf(keyword)),
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
 };
+
+/** The month of days since 1970. */
+export const monthOf = (days: string): string =>
+  `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
 
 const LIVE = "r.deleted_at IS NULL";
 
@@ -114,7 +118,7 @@ export class SelectionReads {
   async statistics(query: StatisticsQuery): Promise<Statistics> {
     const { text, sql } = statisticsSql(query, {
       ...DIALECT,
-      monthOf: (days) => `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`,
+      monthOf,
       from: (_conditions, keys) => ({
         from: keys.includes("keyword")
           ? "record AS r JOIN keyword AS g ON g.record = r.id"

@@ -1,6 +1,10 @@
 import type { SearchQuery } from "../../port.js";
+import type { RecordFilter } from "../../selection-port.js";
+import { conditionsOf, joined, Sql } from "../../selection.js";
+import { soleKind } from "../../search/ranking.js";
 import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
-import type { Near } from "../../vectors/matrix.js";
+import type { Compared, Near } from "../../vectors/matrix.js";
+import { DIALECT } from "../reads/selection.js";
 import { type Database, statement } from "../statement.js";
 
 const RUN = statement<[era: string, step: number]>(
@@ -27,11 +31,28 @@ export class NearReads {
   /** Asked one at a time. @throws ServiceError `QUERY_MEMORY` */
   async nearest(
     { model, vector }: NonNullable<SearchQuery["near"]>,
-    kind: string | undefined,
+    filter: RecordFilter | undefined,
   ): Promise<Near[]> {
     const row = (await this.#database.query(RUN, [model]))[0];
     if (this.#held.begin(model, row && { era: row[0], step: row[1] })) await this.#readOn(model);
-    return this.#held.nearest(vector, kind);
+    return this.#held.nearest(vector, filter && (await this.#compared(filter)));
+  }
+
+  /** The records whose vectors are compared. */
+  async #compared(filter: RecordFilter): Promise<Compared> {
+    const kind = soleKind(filter);
+    if (kind !== undefined) return { kind };
+    const sql = new Sql(DIALECT);
+    const conditions = conditionsOf({ filter }, DIALECT).map((each) => each.sql(sql));
+    const rows = await this.#database.query(
+      statement<[number]>(
+        `SELECT r.id FROM record AS r
+          WHERE ${joined(["r.deleted_at IS NULL", ...conditions], "AND")}`,
+        { kept: false },
+      ),
+      sql.values,
+    );
+    return { ids: new Set(rows.map(([id]) => id)) };
   }
 
   /** In one view with the run that it is of. */

@@ -3,15 +3,16 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";
 import type { SearchQuery } from "../../port.js";
 import { asSent } from "../../refusals.js";
+import type { RecordFilter } from "../../selection-port.js";
 import type { Near } from "../../vectors/matrix.js";
 import { Database, type DatabaseOptions } from "../statement.js";
 import { asStoreError } from "../statement-error.js";
 import { NearReads } from "./near-reads.js";
 
-/** The nearest records, among those of a kind where one is named. */
+/** The nearest records, among those of a filter where there is one. */
 export interface NearQuestion {
   near: NonNullable<SearchQuery["near"]>;
-  kind: string | undefined;
+  filter: RecordFilter | undefined;
 }
 
 const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool" | "log"> & {
@@ -21,9 +22,9 @@ const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool"
 const database = new Database({ ...options, pool: 1, log: () => {} });
 const reads = new NearReads(database, vectorsMemory);
 
-async function answered({ near, kind }: NearQuestion): Promise<AskedThreadAnswer<Near[]>> {
+async function answered({ near, filter }: NearQuestion): Promise<AskedThreadAnswer<Near[]>> {
   try {
-    return { answer: await reads.nearest(near, kind) };
+    return { answer: await reads.nearest(near, filter) };
   } catch (error) {
     return { error: asSent(error, asStoreError) };
   }
