@@ -124,9 +124,12 @@ export const MOST_FACET_VALUES = 100;
  */
 export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
   const { query, limit, facets, explain = false } = request;
-  const problems = [...queryProblems(deps, query), ...range("limit", limit, 1, MOST_RESULTS)];
-  problems.push(...range("offset", request.offset, 0, LARGEST_OFFSET));
-  if (facets) problems.push(...facetProblems(facets));
+  const problems = [
+    ...queryProblems(deps, query),
+    ...range("limit", limit, 1, MOST_RESULTS),
+    ...range("offset", request.offset, 0, LARGEST_OFFSET),
+    ...(facets ? facetProblems(facets) : []),
+  ];
   if (problems.length > 0) throw new ValidationError(problems);
   const filter = filterOf(request);
   const of = digestOf(request, filter);

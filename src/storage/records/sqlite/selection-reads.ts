@@ -41,8 +41,7 @@ export const DIALECT: Dialect = {
 };
 
 /** The month of days since 1970. */
-export const monthOf = (days: string): string =>
-  `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
+export const monthOf = (days: string): string => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
 
 const LIVE = "r.deleted_at IS NULL";
 /** Where the records that meet a condition are found; together with {@link LIVE}. */
@@ -160,13 +159,13 @@ export class SelectionReads {
   }
 
   /**
-   * The numbers of the selected records where an index shows that they are few, as a JSON array;
-   * `undefined` where it does not.
+   * The numbers of the selected records where an index shows that they are fewer than `most`, as a
+   * JSON array; `undefined` where it does not.
    */
-  few(selection: Selection): string | undefined {
+  few(selection: Selection, most: number): string | undefined {
     const conditions = conditionsOf(selection, DIALECT);
-    const best = this.#sparsest(conditions);
-    if (!best || best.count >= SPARSE) return undefined;
+    const best = this.#sparsest(conditions, most);
+    if (!best || best.count >= most) return undefined;
     const sql = new Sql(DIALECT);
     const from = best.plan.from(sql);
     const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
@@ -253,7 +252,10 @@ export class SelectionReads {
   }
 
   /** The condition that the fewest records meet, of those that an index answers. */
-  #sparsest(conditions: readonly Condition[]): { plan: Plan; count: number } | undefined {
+  #sparsest(
+    conditions: readonly Condition[],
+    most = SPARSE,
+  ): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
     for (const condition of conditions
       .flatMap((each) => (planFor(each) ? each : []))
@@ -264,7 +266,7 @@ export class SelectionReads {
       const where = [LIVE, ...plan.extra(sql), condition.sql(sql)];
       const [count] = this.#prepare<[number]>(
         `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
-          LIMIT ${SPARSE})`,
+          LIMIT ${most})`,
       ).get(sql.values as Value[])!;
       if (best === undefined || count < best.count) best = { plan, count };
     }

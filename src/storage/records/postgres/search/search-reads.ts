@@ -28,7 +28,7 @@ import { statisticsSql } from "../../statistics.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
 import { DIALECT, monthOf } from "../reads/selection.js";
-import { type Database, type Row, type Session, statement, type Value } from "../statement.js";
+import { type Database, type Row, type Session, statement } from "../statement.js";
 import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
 import type { NearQuestion } from "./near-thread.js";
 import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabulary.js";
@@ -733,18 +733,18 @@ export class SearchReads {
         (sql) => `SELECT state FROM (${nearSql(nearest, among, sql)}) AS n`,
       ))
         places.add(state);
-    if (found.length < limit && places.size < total)
-      found.push(
-        ...(await read<Found>(session, (sql) =>
-          restSql(
-            query,
-            [...places],
-            { limit: limit - found.length, offset: Math.max(0, offset - places.size) },
-            among,
-            sql,
-          ),
-        )),
+    if (found.length < limit && places.size < total) {
+      const rest = await read<Found>(session, (sql) =>
+        restSql(
+          query,
+          [...places],
+          { limit: limit - found.length, offset: Math.max(0, offset - places.size) },
+          among,
+          sql,
+        ),
       );
+      for (const row of rest) found.push(row);
+    }
     return { total, ranked: places.size, found };
   }
 
@@ -798,7 +798,7 @@ async function read<R extends Row>(
 ): Promise<R[]> {
   const sql = new Sql(DIALECT);
   const text = write(sql);
-  return session.query(statement<R>(text, { kept }), sql.values as Value[]);
+  return session.query(statement<R>(text, { kept }), sql.values);
 }
 
 /** SELECT of the states of all that is found. */
@@ -849,12 +849,12 @@ async function facetsOf(
     );
     const counts = await session.query(
       statement<[string | null, number, number]>(text, { kept: false }),
-      sql.values as Value[],
+      sql.values,
     );
     facets.push(
       facetOf(
         key,
-        counts.map(([value, records]) => [value, Number(records)]),
+        counts.map(([value, records]) => [value, records] as const),
         limit,
         total,
       ),

@@ -122,6 +122,8 @@ interface Among {
   candidates: Map<string, readonly number[]>;
 }
 
+/** Records of a filter that are named; of more each hit is looked up. */
+const FEW_RECORDS = 20_000;
 /** Hits of a page whose matches are looked up one by one; more are met on a walk over the index. */
 const FEW_HITS = 20;
 
@@ -185,7 +187,7 @@ export class SearchReads {
   #among({ filter }: SearchQuery): Among {
     const state = { filter, counts: new Map(), candidates: new Map() };
     if (filter === undefined) return { ...state, join: "", ofWords: () => "", ofRecords: () => "" };
-    const few = this.#selection.few({ filter });
+    const few = this.#selection.few({ filter }, FEW_RECORDS);
     if (few === undefined) {
       const conditions = conditionsOf({ filter }, DIALECT);
       const stated = (sql: Sql): string =>
@@ -368,12 +370,7 @@ export class SearchReads {
       sql,
     );
     if (rows.length < limit && ranked < total)
-      rows.push(
-        ...this.#rest(matches, among, candidates!, {
-          offset: Math.max(0, offset - ranked),
-          limit: limit - rows.length,
-        }),
-      );
+      this.#addRest(rows, matches, among, candidates!, { offset, limit });
     return { total, ranked, rows };
   }
 
@@ -431,21 +428,24 @@ export class SearchReads {
     return ids;
   }
 
-  /** Those that are found and not ranked, the newest first, on a page behind the ranked ones. */
-  #rest(
+  /** Adds those that are found and not ranked, the newest first, behind the ranked ones. */
+  #addRest(
+    rows: Found[],
     matches: readonly Match[],
     among: Among,
     ranked: readonly number[],
     { offset, limit }: Page,
-  ): Found[] {
+  ): void {
     const sql = new Sql(DIALECT);
-    return this.#rows<Found>(
+    const rest = this.#rows<Found>(
       `SELECT r.id, r.ark, ${UNRANKED} FROM (${idsOf(matches, among, sql)}) AS f
         CROSS JOIN record AS r ON r.id = f.id
         WHERE f.id NOT IN (SELECT value FROM json_each(${sql.add(JSON.stringify(ranked))}))
-        ORDER BY f.id DESC LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}`,
+        ORDER BY f.id DESC LIMIT ${sql.add(limit - rows.length)}
+        OFFSET ${sql.add(Math.max(0, offset - ranked.length))}`,
       sql,
     );
+    for (const row of rest) rows.push(row);
   }
 
   /**
@@ -506,12 +506,7 @@ export class SearchReads {
       const places = isPart ? this.#union(candidates, nearSql) : [];
       const ranked = isPart ? places.length : total;
       if (isPart && rows.length < limit && ranked < total)
-        rows.push(
-          ...this.#rest(matches, among, places, {
-            offset: Math.max(0, offset - ranked),
-            limit: limit - rows.length,
-          }),
-        );
+        this.#addRest(rows, matches, among, places, { offset, limit });
       return this.#shown(total, ranked, rows, matches, query, near);
     };
     const shown = limit === 0 ? { ranked: Math.min(total, RANKED), hits: [] } : page();
