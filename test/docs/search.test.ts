@@ -61,18 +61,18 @@ describe("docs/search.md", () => {
   it.each(rows(3))("finds for %s what it says", async (query, _, here) => {
     const { body } = await server.request<{ results: { "@id": string }[] }>(
       "GET",
-      `/search/basic?query=${encodeURIComponent(query!)}`,
+      `/search/basic?query=${encodeURIComponent(query)}`,
     );
     expect(
       body.results.map((result) => result["@id"].replace("ark:99999/", "")).toSorted(),
-    ).toEqual(here!.split(", ").toSorted());
+    ).toEqual(here.split(", ").toSorted());
   });
 
   const documents = blocks("graphql").map((document, index) => [document, blocks("json")[index]!]);
   it.each(documents)("is answered as printed: %s", async (document, answer) => {
-    const { body } = await server.graphql(document!, {}, ada.token);
+    const { body } = await server.graphql(document, {}, ada.token);
     expect(body.errors).toBeUndefined();
-    expect(body.data).toMatchObject(JSON.parse(own(answer!)) as object);
+    expect(body.data).toMatchObject(JSON.parse(own(answer)) as object);
   });
 
   it.skipIf(!tools)("prints what its commands print", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
 import { RANKED } from "../../../src/storage/records/search/ranking.js";
+import { fold } from "../../../src/storage/records/text.js";
 import { type RecordFilter, STATISTICS_KEYS } from "../../../src/storage/records/selection-port.js";
 import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
@@ -381,8 +382,11 @@ export function searchConforms({ store, reopen }: Setting): void {
         ["ΕΙΚΌΝΕΣ", "greek"],
         ["größe café", "combining"],
         ["grö*", "combining"],
-      ] as const)
+      ] as const) {
         expect(await found(query), query).toEqual([name]);
+        expect(await found(query, { filter: { kinds: ["dataset"] } }), query).toEqual([name]);
+        expect(await found(query, { filter: { not: { kinds: ["dataset"] } } }), query).toEqual([]);
+      }
     });
 
     test("is fast with 8 KiB of operators", async () => {
@@ -743,6 +747,12 @@ export function searchConforms({ store, reopen }: Setting): void {
         const { total, hits } = await ask(text, { match });
         expect(hits.length).toBeLessThanOrEqual(total);
         for (const { score } of hits) expect(score).toBeGreaterThan(0);
+        // Within filters too, whose values are no more than text.
+        const own = { filter: { owners: [arkKey(OWNER)] }, match };
+        expect((await ask(text, own)).total).toBe(total);
+        const filter = { or: [{ nameContains: text }, { keywords: [text] }, { crates: [text] }] };
+        const part = await ask("plate", { filter, match, facets: { by: ["keyword"], limit: 1 } });
+        expect(part.total).toBe("near plate* name:alpha or not".includes(fold(text)) ? 1 : 0);
       }),
       { numRuns: 150 },
     );

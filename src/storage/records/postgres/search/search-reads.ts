@@ -848,13 +848,14 @@ async function facetsOf(
       },
     );
     const counts = await session.query(
-      statement<[string | null, number, number]>(text, { kept: false }),
+      statement<[value: string | null, records: string, bytes: string]>(text, { kept: false }),
       sql.values,
     );
     facets.push(
       facetOf(
         key,
-        counts.map(([value, records]) => [value, records] as const),
+        // A sum of counts is numeric, which comes as text.
+        counts.map(([value, records]) => [value, Number(records)] as const),
         limit,
         total,
       ),
