@@ -95,6 +95,8 @@ const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
  * statistics of an empty file, and must not change its choice when the file grows.
  */
 export class SelectionReads {
+  /** The dialect of its conditions. */
+  readonly dialect = DIALECT;
   readonly #prepared = new Map<string, Statement>();
   readonly #byNumber;
   readonly #connection: Connection;

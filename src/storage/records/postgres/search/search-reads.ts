@@ -30,6 +30,7 @@ import { exactVector, type Near } from "../../vectors/matrix.js";
 import { DIALECT, monthOf } from "../reads/selection.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
 import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
+import type { ComparedBy } from "./near-reads.js";
 import type { NearQuestion } from "./near-thread.js";
 import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabulary.js";
 
@@ -439,16 +440,23 @@ export class SearchReads {
     });
   }
 
-  async #nearest(
-    { match, near, filter }: SearchQuery,
-    signal: AbortSignal | undefined,
-  ): Promise<Near[]> {
-    return match === "all" || near === undefined
-      ? []
-      : this.#near.ask(
-          { near: { model: near.model, vector: exactVector(near.vector) }, filter },
-          signal,
-        );
+  async #nearest(query: SearchQuery, signal: AbortSignal | undefined): Promise<Near[]> {
+    const { match, near, filter } = query;
+    if (match === "all" || near === undefined) return [];
+    const kind = filter && soleKind(filter);
+    const sql = new Sql(DIALECT);
+    const records = (): ComparedBy => ({
+      text: `SELECT r.id FROM record AS r
+        WHERE r.deleted_at IS NULL${amongOf(query).ofRecords(sql)}`,
+      values: sql.values,
+    });
+    return this.#near.ask(
+      {
+        near: { model: near.model, vector: exactVector(near.vector) },
+        among: filter && (kind === undefined ? records() : { kind }),
+      },
+      signal,
+    );
   }
 
   /**

@@ -189,7 +189,7 @@ export class SearchReads {
     if (filter === undefined) return { ...state, join: "", ofWords: () => "", ofRecords: () => "" };
     const few = this.#selection.few({ filter }, FEW_RECORDS);
     if (few === undefined) {
-      const conditions = conditionsOf({ filter }, DIALECT);
+      const conditions = conditionsOf({ filter }, this.#selection.dialect);
       const stated = (sql: Sql): string =>
         ` AND ${joined(
           conditions.map((each) => each.sql(sql)),
