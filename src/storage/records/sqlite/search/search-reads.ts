@@ -123,7 +123,7 @@ interface Among {
 }
 
 /** Records of a filter that are named; of more each hit is looked up. */
-const FEW_RECORDS = 20_000;
+const FEW_RECORDS = 50_000;
 /** Hits of a page whose matches are looked up one by one; more are met on a walk over the index. */
 const FEW_HITS = 20;
 
