@@ -1,6 +1,9 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { arkKey } from "../src/identifiers/ark.js";
+import type { JsonObject } from "../src/model/field.js";
+import { KINDS } from "../src/model/kinds.js";
+import { licenceOf } from "../src/model/licences.js";
 import type { RecordFilter, RecordOrder } from "../src/storage/records/selection-port.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench, Figure } from "./bench.js";
@@ -24,9 +27,10 @@ export const lists: Bench = async ({ sizes, stores, say }) => {
     const order = { by: "created", descending: false } as const;
     const { items } = await store.select({ filter: {}, order, limit: 1000 });
     const middle = items[items.length >> 1]!;
-    const { keywords } = JSON.parse(Buffer.from(middle.document).toString("utf8")) as {
+    const document = JSON.parse(Buffer.from(middle.document).toString("utf8")) as JsonObject & {
       keywords?: string[];
     };
+    const { keywords } = document;
     const filters: Readonly<Record<string, RecordFilter>> = {
       kind: { kinds: [middle.kind] },
       "a common part of the name": { nameContains: (middle.name ?? "").slice(0, 4) },
@@ -37,6 +41,12 @@ export const lists: Bench = async ({ sizes, stores, say }) => {
       owner: { owners: [arkKey(middle.owner ?? "")] },
       status: { statuses: [middle.publicationStatus] },
       "a status that none has": { statuses: ["ARCHIVED"] },
+      licence: { licences: [licenceOf(KINDS[middle.kind], document) ?? ""] },
+      "a score below 60 %": { score: { below: 60 } },
+      "a word of all": { text: "spinning" },
+      "a word of a tenth": { text: "segment" },
+      "a word of one": { text: `"${(middle.name ?? "").split(" ").at(-1)!}"` },
+      "a group": { group: arkKey(middle.owner ?? "") },
       created: { created: { since: middle.createdAt } },
       modified: { modified: { since: middle.modifiedAt } },
     };
@@ -67,7 +77,14 @@ export const lists: Bench = async ({ sizes, stores, say }) => {
         wanted: { below: TARGET_MS },
       });
     }
-    for (const by of [["kind", "month"], ["owner"], ["keyword"], ["status"]] as const) {
+    for (const by of [
+      ["kind", "month"],
+      ["owner"],
+      ["keyword"],
+      ["status"],
+      ["licence"],
+      ["scoreBand"],
+    ] as const) {
       const times: number[] = [];
       for (let round = 0; round < rounds * 4; round++) {
         const begun = performance.now();

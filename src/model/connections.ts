@@ -107,6 +107,13 @@ const MEMBERS: Readonly<Record<string, Connection>> = {
   members: { description: "Members.", out: ["schema:member"], in: [] },
 };
 
+/** What belongs to a project: what it owns or states, and what names it. */
+export const OF_PROJECT: Connection = {
+  description: "Records of the project.",
+  out: ["schema:hasPart", ...Object.values(HOLDINGS).flatMap(({ out }) => out)],
+  in: ["schema:sourceProject", "schema:isPartOf", "schema:owner"],
+};
+
 /** Connections of a kind's GraphQL type, by field name. */
 export function connectionsOf(kind: KindName): Readonly<Record<string, Connection>> {
   switch (kind) {

@@ -52,7 +52,8 @@ export const KIND_NAMES = [
 export type KindName = (typeof KIND_NAMES)[number];
 
 /** Who may read the content of a record: everyone once it is PUBLISHED. */
-export type PublicationStatus = "DRAFT" | "PUBLISHED" | "EMBARGOED" | "ARCHIVED";
+export const PUBLICATION_STATUSES = ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"] as const;
+export type PublicationStatus = (typeof PUBLICATION_STATUSES)[number];
 
 /** A kind's name in a sentence: "an Entity", but "a User". */
 export const withArticle = (name: string): string =>

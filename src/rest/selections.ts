@@ -2,22 +2,24 @@ import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { StatisticsResolver } from "../graphql/resolvers/statistics-resolver.js";
 import { sendJson, streamJsonArray } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
-import { KIND_NAMES } from "../model/kind.js";
+import { KIND_NAMES, PUBLICATION_STATUSES } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import {
   ORDERS,
   selectionParameters,
   statisticsParameters,
   STATISTICS_KEYS,
-  STATUSES,
 } from "../services/records/select.js";
-import { viewsOf } from "../services/records/view.js";
+import { tombstoneMembers } from "../services/records/find.js";
+import { documentBytes, viewsOf } from "../services/records/view.js";
+import type { StoredRecord } from "../storage/records/port.js";
 import { type ContractRow, json, query, schemaRef } from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
 import type { Handler, Handlers } from "./request.js";
 
 const text = { type: "string" };
 const time = { type: "string", format: "date-time" };
+const percent = { type: "integer", minimum: 0, maximum: 100 };
 
 /** Conditions on records; all that are given must hold. */
 export const FILTERS: readonly JsonObject[] = [
@@ -32,11 +34,51 @@ export const FILTERS: readonly JsonObject[] = [
   query("generatedBy", "Records that this computation generated: an ARK.", text),
   query("partOf", "Records that are parts of this one: an ARK.", text),
   query("format", "Media types of the stored content, separated by commas.", text),
-  query("status", `Publication statuses, separated by commas: ${STATUSES.join(", ")}.`, text),
+  query(
+    "status",
+    `Publication statuses, separated by commas: ${PUBLICATION_STATUSES.join(", ")}.`,
+    text,
+  ),
   query("createdSince", "Created at this time or later (ISO 8601).", time),
   query("createdBefore", "Created before this time.", time),
   query("modifiedSince", "Changed last at this time or later.", time),
   query("modifiedBefore", "Changed last before this time.", time),
+  query(
+    "deletedSince",
+    "Deleted records, in place of others, deleted at this time or later. Only `kind`, `owner`, " +
+      "`group`, `crate`, `describedBy` and times can be combined with it.",
+    time,
+  ),
+  query("deletedBefore", "Deleted records, in place of others, deleted before this time.", time),
+  query(
+    "licence",
+    "Licences, separated by commas: SPDX identifiers, or addresses. Both find a licence that is " +
+      "known, however it is stated.",
+    text,
+  ),
+  query(
+    "scoreAtLeast",
+    "Crates whose stored AI-readiness score has at least so many per cent.",
+    percent,
+  ),
+  query("scoreBelow", "Crates whose stored AI-readiness score has fewer per cent.", percent),
+  query("text", "A query in the language of search, without corrections of its spelling.", text),
+  query(
+    "project",
+    "Records of this project: those that it owns or states, that are parts of it, or that name " +
+      "it as `sourceProject`.",
+    text,
+  ),
+  query(
+    "group",
+    "Records that this group, organization or project owns, or one of its members: an ARK.",
+    text,
+  ),
+  query(
+    "describedBy",
+    "Records that a crate describes: those that came with it, and those that it uses besides.",
+    text,
+  ),
 ];
 
 export const SELECTIONS: readonly ContractRow[] = [
@@ -48,7 +90,8 @@ export const SELECTIONS: readonly ContractRow[] = [
     summary: "Records of all kinds by filter",
     description:
       "All conditions must hold. GraphQL's `records` combines them with `and`, `or` and `not`. " +
-      "Users are among the records only for callers with a token.",
+      "Users are among the records only for callers with a token. Of a deleted record the list " +
+      "has its identifier, kind, revision and tombstone.",
     parameters: [
       ...FILTERS,
       query("order", "Order of the list; `-` reverses it.", {
@@ -116,6 +159,15 @@ export const SELECTIONS: readonly ContractRow[] = [
 const records = new RecordResolver();
 const statistics = new StatisticsResolver();
 
+/** What is shown of a deleted record. */
+const tombstoneOf = (record: StoredRecord): Uint8Array =>
+  documentBytes({
+    "@id": record.ark,
+    kind: record.kind,
+    revision: record.revision,
+    ...tombstoneMembers(record),
+  });
+
 const list: Handler = async ({ req, res, query: asked, path, context }) => {
   const request = selectionParameters(asked);
   const found = await records.select(request, context);
@@ -140,7 +192,7 @@ const list: Handler = async ({ req, res, query: asked, path, context }) => {
     req,
     res,
     (async function* () {
-      yield views.map((view) => view.bytes);
+      yield views.map(({ record, bytes }) => (record.tombstone ? tombstoneOf(record) : bytes));
     })(),
     headers,
   );

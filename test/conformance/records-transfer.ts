@@ -99,6 +99,7 @@ export async function fill(place: Place): Promise<void> {
       {
         name: "Eclairs baking",
         keywords: ["genes", "proteins"],
+        licence: "MIT",
         links: [linkTo("ark:99999/later")],
       },
       { objects: [object("b")] },
@@ -286,6 +287,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           list: await store.list({ limit: 20 }),
           byName: await store.list({ order: "name", limit: 3 }),
           byWord: await store.list({ keyword: "GENES", limit: 5 }),
+          licences: await store.statistics({ filter: {}, by: ["licence"], limit: 9 }),
           part: await store.list({ name: "clair", limit: 5 }),
           count: await store.count({ kind: "dataset" }),
           byOwner: await store.count({ ownerKey: OWNER }),
@@ -320,6 +322,7 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           );
         const answers = await ask(there);
         expect(plain(answers)).toEqual(plain(await ask(here)));
+        expect(answers.licences.groups).toContainEqual({ values: ["MIT"], records: 1, bytes: 0 });
         expect(answers.found).toEqual([A]);
         expect(answers.typo).toEqual([A]);
         expect(answers.unfinished.map(({ id }) => id)).toEqual(["s1", "s2"]);

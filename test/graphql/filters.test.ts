@@ -155,6 +155,109 @@ describe("records by filter", () => {
     });
   });
 
+  it("finds by licence, by its SPDX identifier or its address", async () => {
+    const keyword = "licensed";
+    const licensed = (license: string) => make("dataset", { keywords: [keyword], license });
+    const usual = await licensed(" https://creativecommons.org/licenses/by/4.0/");
+    const short = await licensed("CC-BY-4.0");
+    const own = await licensed("Ask the authors");
+    const ccBy = [usual, short];
+    expect(await ids({ keyword, licence: "CC-BY-4.0" })).toEqual(ccBy);
+    expect(await ids({ keyword, licence: "cc-by-4.0" })).toEqual(ccBy);
+    expect(
+      await ids({ keyword, licence: ["http://creativecommons.org/licenses/by/4.0/deed.de"] }),
+    ).toEqual(ccBy);
+    expect(await ids({ keyword, licence: ["Ask the authors", "MIT"] })).toEqual([own]);
+    expect(await ids({ keyword, not: { licence: "CC-BY-4.0" } })).toEqual([own]);
+    const { body } = await server.request<Record<string, unknown>>("GET", `/dataset/${short}`);
+    const changed = await server.request("PUT", `/${short}`, {
+      token: ada.token,
+      json: { ...body, license: "MIT" },
+    });
+    expect(changed.status).toBe(200);
+    expect(await ids({ keyword, licence: "CC-BY-4.0" })).toEqual([usual]);
+    expect(await ids({ keyword, licence: "https://opensource.org/license/mit" })).toEqual([short]);
+  });
+
+  it("finds by text, with phrases, beginnings and exclusions", async () => {
+    const one = await make("dataset", { description: "Zebrafish heart development", name: "one" });
+    const two = await make("software", { description: "Heart of zebrafish", name: "two" });
+    expect(await ids({ text: "zebrafish heart" })).toEqual([one, two]);
+    expect(await ids({ text: '"zebrafish heart"' })).toEqual([one]);
+    expect(await ids({ text: "zebraf* -development" })).toEqual([two]);
+    expect(await ids({ text: "zebrafish", kind: "SOFTWARE" })).toEqual([two]);
+    expect(await ids({ text: "zebrafish", not: { text: "name:one" } })).toEqual([two]);
+    expect(await ids({ text: "zebrafisch" })).toEqual([]);
+    expect(await ids({ text: "" })).toEqual([]);
+    expect((await page({ filter: { text: "zebrafish" }, first: 0 })).totalCount).toBe(2);
+  });
+
+  it("finds by project, whichever side states it, and by group, its members' too", async () => {
+    const stated = await make("dataset");
+    const project = await make("project", { datasets: [stated] });
+    const owned = await make("software", { owner: project });
+    const run = await make("computation", { sourceProject: project });
+    const part = await make("dataset", { isPartOf: [{ "@id": project }] });
+    const found = await ids({ project });
+    expect(found.toSorted()).toEqual([stated, owned, run, part].toSorted());
+    const group = await make("group", { members: [bob.id] });
+    const ours = await make("dataset", { owner: group });
+    const bobs = await make("dataset", { keywords: ["of bob"] }, bob);
+    const drafts = await ids({ group, status: "DRAFT", kind: ["DATASET", "SOFTWARE"] });
+    expect(drafts).toContain(ours);
+    expect(drafts).toContain(bobs);
+    expect(drafts).not.toContain(stated);
+    expect(await ids({ owner: group })).toEqual([ours]);
+    await server.request("DELETE", `/group/${group}`, { token: ada.token });
+    expect(await ids({ group })).toEqual([ours]);
+  });
+
+  it("lists deleted records instead of live ones, with no more than their tombstones", async () => {
+    const since = new Date().toISOString();
+    const gone = await make("dataset", { name: "Secret name", keywords: ["secret"] });
+    const alive = await make("dataset");
+    const successor = encodeURIComponent(alive);
+    await server.request("DELETE", `/dataset/${gone}?reason=wrong&successor=${successor}`, {
+      token: ada.token,
+    });
+    const deleted = { since };
+    expect(await ids({ deleted })).toEqual([gone]);
+    expect(await ids({ and: [{ deleted }], kind: "DATASET", owner: ada.id })).toEqual([gone]);
+    expect(await ids({ deleted, owner: bob.id })).toEqual([]);
+    expect(await ids({ deleted: { before: since }, kind: "DATASET" })).not.toContain(gone);
+    expect(await ids({ modified: { since }, kind: "DATASET" })).toEqual([alive]);
+    expect((await page({ filter: { deleted }, first: 0 })).totalCount).toBe(1);
+    const { body } = await server.graphql<{ records: { nodes: object[] } }>(
+      `query ($deleted: DateTimeRange) { records(filter: { deleted: $deleted }) { nodes {
+        __typename id kind name description keywords revision types additionalProperties
+        deletedAt deletedBy deleteReason successor
+        ... on Dataset { author content { state } generatedBy { nodes { id } } } } } }`,
+      { deleted },
+    );
+    expect(body.errors).toBeUndefined();
+    expect(JSON.stringify(body.data)).not.toMatch(/secret/i);
+    expect(body.data.records.nodes).toMatchObject([
+      {
+        __typename: "Dataset",
+        id: gone,
+        kind: "DATASET",
+        name: null,
+        keywords: [],
+        revision: 2,
+        deletedBy: ada.id,
+        deleteReason: "wrong",
+        successor: alive,
+        content: { state: "NONE" },
+      },
+    ]);
+    const { data } = (
+      await server.graphql<{ records: { nodes: { deletedAt: unknown }[] } }>(
+        `{ records(first: 1) { nodes { deletedAt } } }`,
+      )
+    ).body;
+    expect(data.records.nodes).toEqual([{ deletedAt: null }]);
+  });
+
   it("gives nodes in the order of their identifiers, with gaps and errors in their places", async () => {
     const [one, two] = [await make("dataset"), await make("software")];
     await server.request("DELETE", `/software/${two}`, { token: ada.token });
@@ -226,6 +329,20 @@ describe("statistics of records", () => {
     expect(anonymous.data.recordStatistics.groups.map(({ kind }) => kind)).not.toContain("USER");
   });
 
+  it("count by licence, and by the band of the score", async () => {
+    const keyword = "to count";
+    for (const license of ["MIT", "https://opensource.org/licenses/MIT", "On request"])
+      await make("dataset", { keywords: [keyword], license });
+    const { data } = await count(
+      `filter: { keyword: "${keyword}" }, by: [LICENCE, SCORE_BAND]`,
+      "licence scoreBand bytes",
+    );
+    expect(data.recordStatistics.groups).toEqual([
+      { count: 2, licence: "MIT", scoreBand: null, bytes: 0 },
+      { count: 1, licence: "On request", scoreBand: null, bytes: 0 },
+    ]);
+  });
+
   it("refuse too many keys, the same twice, unknown ones and too many groups", async () => {
     for (const args of [
       "by: [KIND, MONTH, OWNER, STATUS]",
@@ -263,6 +380,55 @@ describe("a list refuses", () => {
       });
     expect(await ids({ keywords: values(999) })).toEqual([]);
     expect(await ids({ or: values(500).map((keyword) => ({ keyword })) })).toEqual([]);
+  });
+
+  it("scores out of range, long texts and many of them", async () => {
+    for (const filter of [{ scoreBelow: 101 }, { scoreAtLeast: -1 }, { not: { scoreBelow: -5 } }])
+      expect(await refusal({ filter })).toMatchObject({ code: "VALIDATION" });
+    expect((await refusal({ filter: { scoreBelow: 59.5 } })).message).toContain("scoreBelow");
+    expect(await refusal({ filter: { text: "x".repeat(1_000_000) } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter", "text"],
+    });
+    const texts = (many: number) => Array.from({ length: many }, (_, at) => ({ text: `w${at}` }));
+    expect(await refusal({ filter: { or: texts(30) } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "filter"],
+    });
+    expect(await ids({ or: texts(15) })).toEqual([]);
+  });
+
+  it("10,000 licences, and takes 999", async () => {
+    const licence = Array.from({ length: 10_000 }, (_, index) => `licence ${index}`);
+    expect(await refusal({ filter: { licence } })).toMatchObject({ code: "VALIDATION" });
+    expect(await ids({ licence: licence.slice(0, 999) })).toEqual([]);
+  });
+
+  it("deleted in or and not, and beside what a tombstone does not say", async () => {
+    const deleted = { since: "2020-01-01T00:00:00Z" };
+    for (const [filter, ...place] of [
+      [{ or: [{ kind: "DATASET" }, { deleted }] }, "or", 1, "deleted"],
+      [{ not: { deleted } }, "not", "deleted"],
+      [{ deleted, name: "x" }, "name"],
+      [{ deleted, and: [{ not: { text: "x" } }] }, "and", 0, "not", "text"],
+      [{ deleted, status: "DRAFT" }, "status"],
+    ] as const)
+      expect(await refusal({ filter }), JSON.stringify(filter)).toMatchObject({
+        code: "VALIDATION",
+        loc: ["query", "filter", ...place],
+      });
+    expect(await refusal({ filter: { deleted }, orderBy: { field: "NAME" } })).toMatchObject({
+      code: "VALIDATION",
+      loc: ["query", "order"],
+    });
+    const { pageInfo } = await page({ filter: { deleted }, first: 1 });
+    expect(await refusal({ after: pageInfo.endCursor })).toMatchObject({ code: "BAD_REQUEST" });
+    expect((await refusal({ filter: { deleted: { since: "99999-01-01" } } })).message).toContain(
+      "filter.deleted.since",
+    );
+    expect(
+      await ids({ deleted: { since: "0000-01-01T00:00:00Z", before: deleted.since } }),
+    ).toEqual([]);
   });
 
   it("values that no enum has, and names the place", async () => {

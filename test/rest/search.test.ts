@@ -99,6 +99,7 @@ describe("GET /search/basic", () => {
     ["?query=a&kind=thing", ["query", "kind"], "literal_error"],
     ["?query=a&owner=ada", ["query", "filter", "owner"], "value_error"],
     ["?query=a&createdSince=yesterday", ["query", "createdSince"], "datetime_from_date_parsing"],
+    ["?query=a&deletedSince=2026-01-01", ["query", "filter", "deleted"], "value_error"],
     ["?query=a&facets=colour", ["query", "facets"], "literal_error"],
     ["?query=a&facets=kind,kind", ["query", "facets"], "value_error"],
     ["?query=a&facets=kind&facetLimit=0", ["query", "facets"], "value_error"],

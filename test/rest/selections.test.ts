@@ -65,6 +65,44 @@ describe("GET /records", () => {
     expect(await names("?kind=dataset&modifiedSince=2000-01-01T00:00:00Z")).toHaveLength(2);
   });
 
+  it("selects by licence, text, project, group and score", async () => {
+    expect(await names("?kind=dataset,software&licence=CC-BY-4.0&order=name")).toEqual([
+      "Human cells",
+      "Mouse cells",
+      "Segment",
+    ]);
+    expect(await names("?kind=dataset&licence=MIT,Apache-2.0")).toEqual([]);
+    expect(await names("?kind=dataset&text=cells -human")).toEqual(["Mouse cells"]);
+    expect(await names("?kind=dataset&text=cells&keyword=human")).toEqual(["Human cells"]);
+    expect(await names("?project=ark:99999/none")).toEqual([]);
+    expect(await names(`?group=${bob.id}&kind=dataset`)).toEqual(["Human cells"]);
+    expect(await names("?scoreBelow=60")).toEqual([]);
+    expect(await names("?scoreAtLeast=0&describedBy=ark:99999/none")).toEqual([]);
+  });
+
+  it("lists deleted records by their tombstones", async () => {
+    const since = new Date().toISOString();
+    const { body } = await server.request<{ "@id": string }>("POST", "/dataset", {
+      token: ada.token,
+      json: bodyOf("dataset", ada.id, { name: "Not for long" }),
+    });
+    await server.request("DELETE", `/dataset/${body["@id"]}?reason=wrong`, { token: ada.token });
+    const { body: found, headers } = await get(`?deletedSince=${since}`);
+    expect(headers.get("x-total-count")).toBe("1");
+    const tombstone = {
+      deletedAt: expect.any(String) as string,
+      deletedBy: ada.id,
+      reason: "wrong",
+    };
+    expect(found).toEqual([{ "@id": body["@id"], kind: "dataset", revision: 2, ...tombstone }]);
+    const gone = await server.request("GET", `/dataset/${body["@id"]}`);
+    expect(gone.body).toMatchObject(tombstone);
+    expect(await names(`?deletedSince=${since}&deletedBefore=${since}`)).toEqual([]);
+    expect((await get(`?deletedSince=${since}&name=long`)).status).toBe(422);
+    expect((await get(`?deletedSince=${since}&order=name`)).status).toBe(422);
+    expect((await get("?deletedSince=99999")).status).toBe(422);
+  });
+
   it("has pages that lead through all of them, and their number", async () => {
     const seen: string[] = [];
     let query: string | undefined = "?kind=dataset,software,computation&order=-name&limit=1";
@@ -96,6 +134,14 @@ describe("GET /records", () => {
     expect(
       (body as unknown as { detail: { loc: string[] }[] }).detail.map(({ loc }) => loc[1]),
     ).toEqual(["kind", "status", "createdSince", "order", "limit"]);
+    for (const query of [
+      "?scoreBelow=high",
+      "?scoreBelow=101",
+      "?scoreAtLeast=-1",
+      "?project=none",
+      "?group=",
+    ])
+      expect((await get(query)).status, query).toBe(422);
     for (const query of ["?owner=nobody", "?colour=red", "?limit=1001", "?modifiedBefore=99999"])
       expect((await get(query)).status, query).toBe(422);
     for (const cursor of ["x", "a.b.c.d"])
@@ -124,6 +170,11 @@ describe("GET /records/statistics", () => {
       hasMore: false,
     });
     expect((await count("?by=owner&kind=dataset&limit=1")).body).toMatchObject({ hasMore: true });
+  });
+
+  it("counts by licence and by band of the score", async () => {
+    const { body } = await count("?by=licence,scoreBand&kind=dataset");
+    expect(body.groups).toEqual([{ licence: "CC-BY-4.0", scoreBand: null, count: 2, bytes: 0 }]);
   });
 
   it("refuses keys that it does not know, and more than three", async () => {

@@ -14,7 +14,8 @@ import {
 } from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../http/client.js";
-import { filterParameters, listed, oneOf, STATISTICS_KEYS } from "../../services/records/select.js";
+import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters.js";
+import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";
 import {
   facetsOf,
   find,
@@ -148,7 +149,7 @@ class SearchHit {
   simpleResolvers: true,
 })
 class SearchFacetValue {
-  @Field({ description: "As the filter of the same search takes it, but months." })
+  @Field({ description: "As a filter takes it, except months and bands of scores." })
   value!: string;
   @Field(() => String, {
     nullable: true,
@@ -338,22 +339,15 @@ export function searchParameters(
     problems.push({ loc: ["query", "query"], msg: "Field required", type: "missing" });
   const number = (name: string, usual: number): number => {
     const raw = parameters[name];
-    if (raw === undefined) return usual;
-    if (/^[+-]?\d{1,15}$/.test(raw)) return Number(raw);
-    problems.push({
-      loc: ["query", name],
-      msg: "Input should be a valid integer, unable to parse string as an integer",
-      type: "int_parsing",
-    });
-    return usual;
+    return raw === undefined ? usual : (wholeNumber(problems, name, raw) ?? usual);
   };
   const flag = (name: string): boolean => {
     const raw = parameters[name] ?? "false";
-    oneOf(name, raw, ["true", "false"], problems);
+    checkOneOf(problems, name, raw, ["true", "false"]);
     return raw === "true";
   };
-  const by = listed(parameters["facets"]) ?? [];
-  for (const key of by) oneOf("facets", key, STATISTICS_KEYS, problems);
+  const by = listOf(parameters["facets"]) ?? [];
+  for (const key of by) checkOneOf(problems, "facets", key, STATISTICS_KEYS);
   const request = {
     query: query ?? "",
     limit: number("limit", 10),

@@ -19,6 +19,7 @@ import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criter
 import type { Status } from "../../services/scoring/criterion.js";
 import { readScore, requestScore } from "../../services/scoring/read-score.js";
 import type { AiReadyScore } from "../../services/scoring/score.js";
+import { percentOf } from "../../storage/records/selection-port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -75,6 +76,11 @@ class TotalsType {
   @Field(() => Int, { description: "Criteria that are met." }) met!: number;
   @Field(() => Int, { description: "Criteria that are met in part." }) partly!: number;
   @Field(() => Int, { description: "Criteria that apply." }) total!: number;
+  @Field(() => Int, {
+    nullable: true,
+    description: "Share of those that are met, in per cent, rounded down; met in part counts half.",
+  })
+  percent!: number | null;
 }
 @ObjectType("AiReadyScore", {
   description: "How ready a crate is for AI, criterion by criterion.",
@@ -99,7 +105,7 @@ export function typedScore(score: AiReadyScore): AiReadyScoreType {
   return {
     name,
     rocrateIdentifier,
-    score: totals,
+    score: { ...totals, percent: percentOf(totals) },
     revision,
     computedAt,
     document: score,

@@ -11,14 +11,19 @@ import {
 } from "type-graphql";
 import type { KindName } from "../../model/kind.js";
 import { recordStatistics } from "../../services/records/select.js";
-import { STATISTICS_KEYS, type StatisticsKey } from "../../storage/records/selection-port.js";
+import {
+  SCORE_BANDS,
+  type ScoreBand,
+  STATISTICS_KEYS,
+  type StatisticsKey,
+} from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
 import { RecordKindEnum } from "./types/enums.js";
 import { RecordFilter } from "./types/filters.js";
 import { PublicationStatusEnum, RecordNode } from "./types/records.js";
 
 export const StatisticsKeyEnum = Object.fromEntries(
-  STATISTICS_KEYS.map((key) => [key.toUpperCase(), key]),
+  STATISTICS_KEYS.map((key) => [key.replace(/[A-Z]/g, "_$&").toUpperCase(), key]),
 ) as Record<string, StatisticsKey>;
 registerEnumType(StatisticsKeyEnum, {
   name: "RecordStatisticsKey",
@@ -30,6 +35,24 @@ registerEnumType(StatisticsKeyEnum, {
     KEYWORD: { description: "Each keyword: a record counts once for each that it has." },
     STATUS: { description: "Publication status." },
     FORMAT: { description: "Media type of the stored content." },
+    LICENCE: { description: "Licence." },
+    SCORE_BAND: { description: "Band of a crate's stored AI-readiness score." },
+  },
+});
+
+const ScoreBandEnum = Object.fromEntries(SCORE_BANDS.map(([band]) => [band, band])) as Record<
+  string,
+  ScoreBand
+>;
+registerEnumType(ScoreBandEnum, {
+  name: "ScoreBand",
+  description: "Band of an AI-readiness score, in per cent.",
+  valuesConfig: {
+    FROM_80: { description: "80 to 100." },
+    FROM_60: { description: "60 to 79." },
+    FROM_40: { description: "40 to 59." },
+    FROM_20: { description: "20 to 39." },
+    BELOW_20: { description: "0 to 19." },
   },
 });
 
@@ -51,6 +74,13 @@ class RecordStatisticsGroup {
   status!: PublicationStatusEnum | null;
   @Field(() => String, { nullable: true, description: "Media type, in lower case." })
   format!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "SPDX identifier where the licence is known, else the licence as it is stated.",
+  })
+  licence!: string | null;
+  @Field(() => ScoreBandEnum, { nullable: true, description: "Band of their score." })
+  scoreBand!: ScoreBand | null;
   @Field(() => Int, { description: "Records of the group." }) count!: number;
   @Field(() => Float, {
     description: "Bytes of their stored content, added up only when asked for.",
@@ -114,6 +144,8 @@ export class StatisticsResolver {
           keyword: value("keyword"),
           status: value("status") as PublicationStatusEnum | null,
           format: value("format"),
+          licence: value("licence"),
+          scoreBand: value("scoreBand") as ScoreBand | null,
           count: records,
           bytes: () => bytesOf(values),
         };

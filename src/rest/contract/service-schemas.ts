@@ -47,6 +47,8 @@ const KEYS: Readonly<Record<StatisticsKey, string>> = {
   keyword: "In lower case; a record counts once for each that it has.",
   status: "Publication status.",
   format: "Media type of the stored content, in lower case.",
+  licence: "SPDX identifier where the licence is known, else the licence as it is stated.",
+  scoreBand: "Band of a crate's AI-readiness score in per cent: FROM_60 is 60 to 79.",
 };
 
 export const SERVICE_SCHEMAS: JsonObject = {

@@ -2,6 +2,7 @@ import { arkKey } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { licenceOf } from "../../model/licences.js";
 import { ContextLimit } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
@@ -296,6 +297,7 @@ function record(
     quads: graph.quads,
     links: withOwner(entity.kind, graph.links, settings.owner),
     ...searchedOf(entity.ark, document),
+    licence: licenceOf(KINDS[entity.kind], document),
     objects: objectsOf(crate, entity, document, stored, settings),
     ...(isRoot
       ? {}

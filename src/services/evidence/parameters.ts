@@ -1,6 +1,7 @@
 import { invalid, ValidationError, type ValidationItem } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { checkOneOf, listOf, type QueryStrings, wholeNumber } from "../query-parameters.js";
 import type { AssertedBy, Direction, EvidenceRequest } from "./types.js";
 
 type EvidenceParameters = Omit<EvidenceRequest, "ark" | "limit"> & { limit?: number };
@@ -12,9 +13,7 @@ const DIRECTIONS = ["upstream", "downstream", "both"];
 /**
  * The parameters of an evidence graph in a query string. @throws ValidationError with all errors
  */
-export function evidenceParameters(
-  query: Readonly<Record<string, string | undefined>>,
-): EvidenceParameters {
+export function evidenceParameters(query: QueryStrings): EvidenceParameters {
   const problems: ValidationItem[] = [];
   const oneOf = (name: string, value: string, allowed: readonly string[]): void =>
     checkOneOf(problems, name, value, allowed);
@@ -34,13 +33,8 @@ export function evidenceParameters(
   for (const name of ["depth", "limit", "collapse"] as const) {
     const raw = query[name];
     if (raw === undefined || (name === "collapse" && (raw === "true" || raw === "false"))) continue;
-    if (/^[+-]?\d{1,15}$/.test(raw)) numbers[name] = Number(raw);
-    else
-      problems.push({
-        loc: ["query", name],
-        msg: "Input should be a valid integer, unable to parse string as an integer",
-        type: "int_parsing",
-      });
+    const value = wholeNumber(problems, name, raw);
+    if (value !== undefined) numbers[name] = value;
   }
   if (problems.length > 0) throw new ValidationError(problems);
   const expand = listOf(query["expand"]);
@@ -55,36 +49,7 @@ export function evidenceParameters(
   };
 }
 
-/** Commas separate several values of one parameter. */
-const listOf = (raw: string | undefined): string[] | undefined =>
-  raw
-    ?.split(",")
-    .map((each) => each.trim())
-    .filter((each) => each !== "");
-
-function checkOneOf(
-  problems: ValidationItem[],
-  name: string,
-  value: string,
-  allowed: readonly string[],
-): void {
-  if (allowed.includes(value)) return;
-  const expected = allowed
-    .map((each) => `'${each}'`)
-    .join(", ")
-    .replace(/, ([^,]*)$/, " or $1");
-  problems.push({
-    loc: ["query", name],
-    msg: `Input should be ${expected}`,
-    type: "literal_error",
-    ctx: { expected },
-  });
-}
-
-function assertedByOf(
-  query: Readonly<Record<string, string | undefined>>,
-  problems: ValidationItem[],
-): AssertedBy {
+function assertedByOf(query: QueryStrings, problems: ValidationItem[]): AssertedBy {
   const { assertedBy = "anyone" } = query;
   checkOneOf(problems, "assertedBy", assertedBy, ["owner", "anyone"]);
   return assertedBy as AssertedBy;
@@ -94,9 +59,7 @@ function assertedByOf(
  * `assertedBy` alone, where no other parameter of an evidence graph is supported.
  * @throws ValidationError
  */
-export function assertedByParameter(
-  query: Readonly<Record<string, string | undefined>>,
-): AssertedBy {
+export function assertedByParameter(query: QueryStrings): AssertedBy {
   const problems: ValidationItem[] = [];
   const value = assertedByOf(query, problems);
   if (problems.length > 0) throw new ValidationError(problems);

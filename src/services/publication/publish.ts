@@ -2,19 +2,15 @@ import { ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import { dateProblem } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
-import type { PublicationStatus, RecordWrite, StoredRecord } from "../../storage/records/port.js";
+import { PUBLICATION_STATUSES, type PublicationStatus } from "../../model/kind.js";
+import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
 import { mismatch, unlessChanged } from "../records/replace.js";
 
-const PUBLICATION_STATUSES = [
-  "DRAFT",
-  "PUBLISHED",
-  "EMBARGOED",
-  "ARCHIVED",
-] as const satisfies readonly PublicationStatus[];
-const EXPECTED = "'DRAFT', 'PUBLISHED', 'EMBARGOED' or 'ARCHIVED'";
+const EXPECTED = expectedOf(PUBLICATION_STATUSES);
 
 /** A record and its new status. */
 interface PublicationRequest {

@@ -100,17 +100,29 @@ export function pathOf(record: { kind: KindName; ark: string }): string {
 }
 
 export function gone(record: StoredRecord): ServiceError {
-  const { at, by, reason, successor } = record.tombstone!;
-  const when = new Date(at).toISOString();
+  const { by, reason, successor } = record.tombstone!;
+  const members = tombstoneMembers(record);
+  const when = members.deletedAt;
   const sentence =
     `${record.ark} was deleted on ${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.` +
     (successor ? ` Its successor is ${successor}.` : "");
-  return new ServiceError("GONE", sentence, {
-    deletedAt: when,
+  return new ServiceError("GONE", sentence, members);
+}
+
+/** What anyone may know of a deleted record. */
+export function tombstoneMembers(record: StoredRecord): {
+  deletedAt: string;
+  deletedBy: string | null;
+  reason?: string;
+  successor?: string;
+} {
+  const { at, by, reason, successor } = record.tombstone!;
+  return {
+    deletedAt: new Date(at).toISOString(),
     deletedBy: by,
     ...(reason ? { reason } : {}),
     ...(successor ? { successor } : {}),
-  });
+  };
 }
 
 const quote = (text: string): string => (text.length > 200 ? `${text.slice(0, 200)}…` : text);

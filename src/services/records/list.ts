@@ -6,6 +6,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { ListedPage, ListQuery, StoredRecord } from "../../storage/records/port.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { checkOneOf, limitOf, type QueryStrings } from "../query-parameters.js";
 import { withoutForgotten } from "./forgotten.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
 
@@ -96,13 +97,11 @@ export async function* listAll(
   } while (after !== undefined);
 }
 
-const MOST_PER_PAGE = 1000;
-
 /**
  * Reads `limit`, `cursor`, `order` and the filters of a query string.
  * @throws ValidationError with all that is wrong
  */
-export function listParameters(query: Readonly<Record<string, string | undefined>>): {
+export function listParameters(query: QueryStrings): {
   filter: ListFilter;
   page: { limit: number; after?: string } | null;
 } {
@@ -112,36 +111,10 @@ export function listParameters(query: Readonly<Record<string, string | undefined
     if (query[name] !== undefined) filter[name] = query[name];
   const { limit, cursor, order } = query;
   if (order !== undefined) {
-    if (order === "created" || order === "-created" || order === "name") filter.order = order;
-    else
-      problems.push({
-        loc: ["query", "order"],
-        msg: "Input should be 'created', '-created' or 'name'",
-        type: "literal_error",
-        ctx: { expected: "'created', '-created' or 'name'" },
-      });
+    checkOneOf(problems, "order", order, ["created", "-created", "name"]);
+    filter.order = order as NonNullable<ListFilter["order"]>;
   }
-  const number = limit === undefined ? 100 : Number(limit);
-  if (limit !== undefined && !/^[+-]?\d+$/.test(limit))
-    problems.push({
-      loc: ["query", "limit"],
-      msg: "Input should be a valid integer, unable to parse string as an integer",
-      type: "int_parsing",
-    });
-  else if (number < 1)
-    problems.push({
-      loc: ["query", "limit"],
-      msg: "Input should be greater than or equal to 1",
-      type: "greater_than_equal",
-      ctx: { ge: 1 },
-    });
-  else if (number > MOST_PER_PAGE)
-    problems.push({
-      loc: ["query", "limit"],
-      msg: `Input should be less than or equal to ${MOST_PER_PAGE}`,
-      type: "less_than_equal",
-      ctx: { le: MOST_PER_PAGE },
-    });
+  const number = limitOf(problems, query);
   if (problems.length > 0) throw new ValidationError(problems);
   return {
     filter,

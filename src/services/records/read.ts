@@ -6,6 +6,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { type QueryStrings, wholeNumber } from "../query-parameters.js";
 import { renewed } from "../evidence/stored/renew.js";
 import { findLive, findPast } from "./find.js";
 import { forgetIn, withoutForgotten } from "./forgotten.js";
@@ -176,35 +177,11 @@ export function historyView({ record, revisions }: History): {
 }
 
 /** `before` and `limit` of a query string. @throws ValidationError with all that is wrong */
-export function historyParameters(
-  query: Readonly<Record<string, string | undefined>>,
-): HistoryPage {
+export function historyParameters(query: QueryStrings): HistoryPage {
   const problems: ValidationItem[] = [];
   const read = (name: string, most: number): number | undefined => {
     const raw = query[name];
-    if (raw === undefined) return undefined;
-    const value = Number(raw);
-    if (!/^[+-]?\d+$/.test(raw))
-      problems.push({
-        loc: ["query", name],
-        msg: "Input should be a valid integer, unable to parse string as an integer",
-        type: "int_parsing",
-      });
-    else if (value < 1)
-      problems.push({
-        loc: ["query", name],
-        msg: "Input should be greater than or equal to 1",
-        type: "greater_than_equal",
-        ctx: { ge: 1 },
-      });
-    else if (value > most)
-      problems.push({
-        loc: ["query", name],
-        msg: `Input should be less than or equal to ${most}`,
-        type: "less_than_equal",
-        ctx: { le: most },
-      });
-    return value;
+    return raw === undefined ? undefined : wholeNumber(problems, name, raw, { least: 1, most });
   };
   const before = read("before", 999_999_999);
   const limit = read("limit", MOST_REVISIONS) ?? MOST_REVISIONS;

@@ -3,6 +3,7 @@ import { arkKey } from "../../identifiers/ark.js";
 import { expandCurie, type JsonObject, type JsonValue } from "../../model/field.js";
 import { type Kind, type KindName, type Link, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { licenceOf } from "../../model/licences.js";
 import { eachUnknownContext, UnknownContext } from "../../rdf/contexts.js";
 import { graphOf } from "../../rdf/graph.js";
 import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
@@ -123,7 +124,7 @@ export const MOST_TEXT = 20_000;
 /**
  * The statements of a document, ready to be stored, and the lines that only the registry may state.
  */
-export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords"> & {
+export type Stated = Pick<RecordState, "quads" | "links" | "text" | "keywords" | "licence"> & {
   reserved: string[];
 };
 
@@ -142,6 +143,7 @@ export async function stated(input: StatedInput): Promise<Stated> {
     links: withOwner(input.kind, links, input.owner),
     text: searchText(shown),
     keywords: keywordsOf(shown),
+    licence: licenceOf(KINDS[input.kind], input.document),
     reserved: reservedIn(quads),
   };
 }

@@ -1,21 +1,37 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk, referencedArk } from "../../identifiers/ark.js";
-import { PROVENANCE_CONNECTIONS } from "../../model/connections.js";
+import { type Connection, OF_PROJECT, PROVENANCE_CONNECTIONS } from "../../model/connections.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
-import { KIND_NAMES, type KindName } from "../../model/kind.js";
-import type { PublicationStatus, SelectionPage } from "../../storage/records/port.js";
+import {
+  KIND_NAMES,
+  type KindName,
+  PUBLICATION_STATUSES,
+  type PublicationStatus,
+} from "../../model/kind.js";
+import { licenceName } from "../../model/licences.js";
+import type { SelectionPage, StoredRecord } from "../../storage/records/port.js";
 import {
   type RecordFilter,
   type RecordOrder,
+  type ScoreRange,
   type Selection,
   type Statistics,
   STATISTICS_KEYS,
   type StatisticsKey,
   type TimeRange,
 } from "../../storage/records/selection-port.js";
+import { isOfDeleted } from "../../storage/records/selection.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import {
+  checkOneOf,
+  limitOf,
+  listOf,
+  type QueryStrings,
+  wholeNumber,
+} from "../query-parameters.js";
 import { withoutForgotten } from "./forgotten.js";
+import { documentBytes } from "./view.js";
 
 export { STATISTICS_KEYS, type StatisticsKey };
 
@@ -23,6 +39,8 @@ export { STATISTICS_KEYS, type StatisticsKey };
 const MAX_FILTER_DEPTH = 10;
 /** Conditions and values of one filter, those in lists and at all levels together. */
 const MAX_FILTER_VALUES = 1000;
+/** What a query counts as, of these. */
+const TEXT_WEIGHT = 50;
 /** ms that one page or one count may take, the wait for those of others included. */
 const LIST_TIMEOUT = 10_000;
 
@@ -54,9 +72,24 @@ export interface RecordFilterInput {
   partOf?: string | null;
   format?: readonly string[] | null;
   status?: readonly PublicationStatus[] | null;
+  licence?: readonly string[] | null;
+  scoreAtLeast?: number | null;
+  scoreBelow?: number | null;
+  text?: string | null;
+  project?: string | null;
+  group?: string | null;
+  describedBy?: string | null;
   created?: TimeRangeInput | null;
   modified?: TimeRangeInput | null;
+  deleted?: TimeRangeInput | null;
 }
+
+/** Conditions that are ranges of time. */
+const RANGES = ["created", "modified", "deleted"] as const;
+/** Conditions that can be combined with `deleted`: others would tell what the record said. */
+const OF_DELETED: ReadonlySet<string> = new Set(
+  "and or not order kind owner owners group crate describedBy created modified deleted".split(" "),
+);
 
 /** A page of a selection: `backward` reads the last records before `before`. */
 export interface SelectionRange {
@@ -88,7 +121,12 @@ export async function selectRecords(
 ): Promise<SelectedRecords> {
   if (request.kind === "user") authenticated(caller);
   const { order = { by: "created", descending: false } as const, range } = request;
-  const selection = selectionOf(request, caller);
+  const selection = selectionOf(deps, request, caller);
+  if (order.by === "name" && isOfDeleted(selection.filter))
+    throw invalid(
+      ["query", "order"],
+      "Value error, deleted records show no name: order them by created or modified",
+    );
   const page = await within((signal) =>
     deps.records.select(
       {
@@ -102,10 +140,16 @@ export async function selectRecords(
   );
   return {
     ...page,
-    items: await withoutForgotten(deps, page.items),
+    items: await withoutForgotten(deps, page.items.map(publicPart)),
     count: () => within((signal) => deps.records.countSelected(selection, signal)),
   };
 }
+
+/** Of a deleted record no more than its tombstone is shown, as where it is read by itself. */
+const publicPart = (record: StoredRecord): StoredRecord =>
+  record.tombstone === null
+    ? record
+    : { ...record, name: null, document: documentBytes({ "@id": record.ark }) };
 
 /** Keys of one grouping, and groups of one answer. */
 const MAX_STATISTICS_KEYS = 3;
@@ -136,7 +180,7 @@ export async function recordStatistics(
       limit < 1 ? "greater_than_equal" : "less_than_equal",
       limit < 1 ? { ge: 1 } : { le: MAX_STATISTICS_GROUPS },
     );
-  const query = { ...selectionOf(request, caller), by, limit };
+  const query = { ...selectionOf(deps, request, caller), by, limit };
   const read = (sizes: boolean): Promise<Statistics> =>
     within((signal) => deps.records.statistics({ ...query, sizes }, signal));
   let sized: Promise<Statistics> | undefined;
@@ -145,24 +189,22 @@ export async function recordStatistics(
 
 /** What a filter selects for the caller. @throws ValidationError */
 function selectionOf(
+  deps: Pick<Deps, "config">,
   { kind, filter }: { kind?: KindName; filter?: RecordFilterInput | null },
   caller: Caller | null,
 ): Selection {
   return {
-    filter: filterOf({ kind, filter }),
+    filter: filterOf(deps, { kind, filter }),
     ...(caller ? {} : { without: ["user"] as const }),
   };
 }
 
 /** A filter as the record store reads it, of one kind where one is named. @throws ValidationError */
-export function filterOf({
-  kind,
-  filter,
-}: {
-  kind?: KindName | undefined;
-  filter?: RecordFilterInput | null | undefined;
-}): RecordFilter {
-  const read = new FilterReader().read(filter ?? {});
+export function filterOf(
+  { config }: Pick<Deps, "config">,
+  { kind, filter }: { kind?: KindName | undefined; filter?: RecordFilterInput | null | undefined },
+): RecordFilter {
+  const read = new FilterReader(config.SEARCH_MAX_QUERY_BYTES).read(filter ?? {});
   return kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) };
 }
 
@@ -170,40 +212,60 @@ const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
 
 /** Filters by a relation to a record, and the connection of that record which leads back. */
 const RELATIONS = [
-  ["used", "usedBy"],
-  ["generatedBy", "generated"],
-  ["partOf", "hasPart"],
-] as const;
+  ["used", PROVENANCE_CONNECTIONS["usedBy"]!],
+  ["generatedBy", PROVENANCE_CONNECTIONS["generated"]!],
+  ["partOf", PROVENANCE_CONNECTIONS["hasPart"]!],
+  ["project", OF_PROJECT],
+] as const satisfies readonly (readonly [keyof RecordFilterInput, Connection])[];
 
 /** Reads a filter, and notes all that is wrong with it. */
 class FilterReader {
   readonly #problems: ValidationItem[] = [];
   #values = 0;
+  /** Conditions that cannot be about deleted records, each where it stands first. */
+  readonly #ofLive = new Map<string, ValidationItem["loc"]>();
+
+  readonly #longestText: number;
+
+  /** @param longestText bytes of a query */
+  constructor(longestText: number) {
+    this.#longestText = longestText;
+  }
 
   /** @throws ValidationError */
   read(input: RecordFilterInput): RecordFilter {
     const filter = this.#filter(input, ["query", "filter"], 1);
     if (this.#values > MAX_FILTER_VALUES)
-      this.#problems.push({
-        loc: ["query", "filter"],
-        msg:
-          `Value error, ${this.#values} conditions and values; the limit is ` +
-          `${MAX_FILTER_VALUES}: ask in several queries`,
-        type: "value_error",
-      });
+      this.#problem(
+        ["query", "filter"],
+        `${this.#values} conditions and values; the limit is ${MAX_FILTER_VALUES}: ask in ` +
+          "several queries",
+      );
+    if (isOfDeleted(filter))
+      for (const loc of this.#ofLive.values())
+        this.#problem(
+          loc,
+          "deleted records show only what a tombstone says: combine deleted with kind, owner, " +
+            "group, crate, describedBy, created and modified",
+        );
     if (this.#problems.length > 0) throw new ValidationError(this.#problems);
     return filter;
   }
 
   #filter(input: RecordFilterInput, loc: ValidationItem["loc"], depth: number): RecordFilter {
     if (depth > MAX_FILTER_DEPTH) {
-      this.#problems.push({
-        loc,
-        msg: `Value error, a filter has at most ${MAX_FILTER_DEPTH} levels of and, or and not`,
-        type: "value_error",
-      });
+      this.#problem(loc, `a filter has at most ${MAX_FILTER_DEPTH} levels of and, or and not`);
       return {};
     }
+    for (const [name, value] of Object.entries(input))
+      if (value != null && !OF_DELETED.has(name) && !this.#ofLive.has(name))
+        this.#ofLive.set(name, [...loc, name]);
+    if (input.deleted && loc.some((part) => part === "or" || part === "not"))
+      this.#problem(
+        [...loc, "deleted"],
+        "deleted stands in the outermost filter or in its and: a list is either of deleted " +
+          "records or of others",
+      );
     const parts = this.#conditions(input, loc);
     this.#values += Math.max(1, parts.length);
     const inner = (name: "and" | "or"): RecordFilter[] =>
@@ -241,16 +303,27 @@ class FilterReader {
         owners: this.#keys(this.#counted(owners), (index) => [...loc, "owners", index]),
       });
     if (crate != null) parts.push({ crates: this.#arks([crate], () => [...loc, "crate"]) });
-    for (const [field, connection] of RELATIONS) {
+    for (const [field, { out, in: back }] of RELATIONS) {
       const id = input[field];
       if (id == null) continue;
       const [key] = this.#keys([id], () => [...loc, field]);
-      const { out, in: back } = PROVENANCE_CONNECTIONS[connection]!;
       if (key !== undefined) parts.push({ linked: { key, out, in: back } });
     }
     if (input.format) parts.push({ formats: this.#counted(input.format) });
     if (status) parts.push({ statuses: this.#counted(status) });
-    for (const field of ["created", "modified"] as const) {
+    if (input.licence) parts.push({ licences: this.#counted(input.licence).map(licenceName) });
+    const score = this.#score(input, loc);
+    if (score) parts.push({ score });
+    if (input.text != null) parts.push({ text: this.#text(input.text, [...loc, "text"]) });
+    if (input.group != null) {
+      const [group] = this.#keys([input.group], () => [...loc, "group"]);
+      if (group !== undefined) parts.push({ group });
+    }
+    if (input.describedBy != null) {
+      const [describedBy] = this.#arks([input.describedBy], () => [...loc, "describedBy"]);
+      if (describedBy !== undefined) parts.push({ describedBy });
+    }
+    for (const field of RANGES) {
       const range = input[field];
       if (range) parts.push({ [field]: this.#range(range, [...loc, field]) });
     }
@@ -279,11 +352,34 @@ class FilterReader {
   }
 
   #noArk(loc: ValidationItem["loc"], example: string): void {
-    this.#problems.push({
-      loc,
-      msg: `Value error, not an ARK; for example ${example}`,
-      type: "value_error",
-    });
+    this.#problem(loc, `not an ARK; for example ${example}`);
+  }
+
+  #problem(loc: ValidationItem["loc"], what: string): void {
+    this.#problems.push({ loc, msg: `Value error, ${what}`, type: "value_error" });
+  }
+
+  #score(
+    { scoreAtLeast, scoreBelow }: RecordFilterInput,
+    loc: ValidationItem["loc"],
+  ): ScoreRange | undefined {
+    for (const [name, value] of Object.entries({ scoreAtLeast, scoreBelow }))
+      if (value != null && !(Number.isInteger(value) && value >= 0 && value <= 100))
+        this.#problem([...loc, name], "a score is a whole number of per cent, 0 to 100");
+    return scoreAtLeast == null && scoreBelow == null
+      ? undefined
+      : {
+          ...(scoreAtLeast == null ? {} : { atLeast: scoreAtLeast }),
+          ...(scoreBelow == null ? {} : { below: scoreBelow }),
+        };
+  }
+
+  #text(text: string, loc: ValidationItem["loc"]): string {
+    // Each query is read and compiled by itself.
+    this.#values += TEXT_WEIGHT;
+    if (Buffer.byteLength(text) > this.#longestText)
+      this.#problem(loc, `longer than ${this.#longestText} bytes (SEARCH_MAX_QUERY_BYTES)`);
+    return text;
   }
 
   #range(range: TimeRangeInput, loc: ValidationItem["loc"]): TimeRange {
@@ -292,12 +388,7 @@ class FilterReader {
       const time = range[end]?.getTime();
       if (time === undefined) continue;
       if (Number.isSafeInteger(time)) times[end] = time;
-      else
-        this.#problems.push({
-          loc: [...loc, end],
-          msg: "Value error, not a time; for example 2026-01-31T12:00:00Z",
-          type: "value_error",
-        });
+      else this.#problem([...loc, end], "not a time; for example 2026-01-31T12:00:00Z");
     }
     return times;
   }
@@ -331,16 +422,9 @@ async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> 
 
 /** Orders of a list in a query string; `-` reverses one. */
 export const ORDERS = ["created", "-created", "modified", "-modified", "name", "-name"] as const;
-export const STATUSES = [
-  "DRAFT",
-  "PUBLISHED",
-  "EMBARGOED",
-  "ARCHIVED",
-] as const satisfies readonly PublicationStatus[];
-type Query = Readonly<Record<string, string | undefined>>;
 
 /** Reads the filter, order and page of a query string. @throws ValidationError with all errors */
-export function selectionParameters(query: Query): {
+export function selectionParameters(query: QueryStrings): {
   filter: RecordFilterInput;
   order: RecordOrder;
   range: SelectionRange;
@@ -348,8 +432,8 @@ export function selectionParameters(query: Query): {
   const problems: ValidationItem[] = [];
   const filter = filterParameters(query, problems);
   const { order = "created", cursor } = query;
-  oneOf("order", order, ORDERS, problems);
-  const limit = limitParameter(query, problems);
+  checkOneOf(problems, "order", order, ORDERS);
+  const limit = limitOf(problems, query);
   if (problems.length > 0) throw new ValidationError(problems);
   return {
     filter,
@@ -362,78 +446,69 @@ export function selectionParameters(query: Query): {
 }
 
 /** Reads the keys and the filter of statistics. @throws ValidationError with all errors */
-export function statisticsParameters(query: Query): {
+export function statisticsParameters(query: QueryStrings): {
   filter: RecordFilterInput;
   by: StatisticsKey[];
   limit: number;
 } {
   const problems: ValidationItem[] = [];
   const filter = filterParameters(query, problems);
-  const by = listed(query["by"]) ?? [];
+  const by = listOf(query["by"]) ?? [];
   if (by.length === 0)
     problems.push({ loc: ["query", "by"], msg: "Field required", type: "missing" });
-  for (const key of by) oneOf("by", key, STATISTICS_KEYS, problems);
-  const limit = limitParameter(query, problems);
+  for (const key of by) checkOneOf(problems, "by", key, STATISTICS_KEYS);
+  const limit = limitOf(problems, query);
   if (problems.length > 0) throw new ValidationError(problems);
   return { filter, by: by as StatisticsKey[], limit };
 }
 
+/** Conditions that are the text of one parameter. */
+const TEXTS = [
+  "name",
+  "nameIs",
+  "nameStartsWith",
+  "keyword",
+  "owner",
+  "crate",
+  "used",
+  "generatedBy",
+  "partOf",
+  "text",
+  "project",
+  "group",
+  "describedBy",
+] as const satisfies readonly (keyof RecordFilterInput)[];
+
 /** Reads the conditions of a query string. */
-export function filterParameters(query: Query, problems: ValidationItem[]): RecordFilterInput {
-  const { name, nameIs, nameStartsWith, keyword, owner, crate, used, generatedBy, partOf } = query;
-  const kind = listed(query["kind"]);
-  for (const each of kind ?? []) oneOf("kind", each, KIND_NAMES, problems);
-  const status = listed(query["status"]);
-  for (const each of status ?? []) oneOf("status", each, STATUSES, problems);
-  const range = (field: "created" | "modified"): TimeRangeInput | undefined => {
+export function filterParameters(
+  query: QueryStrings,
+  problems: ValidationItem[],
+): RecordFilterInput {
+  const kind = listOf(query["kind"]);
+  for (const each of kind ?? []) checkOneOf(problems, "kind", each, KIND_NAMES);
+  const status = listOf(query["status"]);
+  for (const each of status ?? []) checkOneOf(problems, "status", each, PUBLICATION_STATUSES);
+  const number = (name: string): number | undefined => {
+    const raw = query[name];
+    return raw === undefined ? undefined : wholeNumber(problems, name, raw);
+  };
+  const range = (field: (typeof RANGES)[number]): TimeRangeInput | undefined => {
     const [since, before] = [`${field}Since`, `${field}Before`].map((at) =>
       timeParameter(at, query[at], problems),
     );
     return since || before ? { since: since ?? null, before: before ?? null } : undefined;
   };
   const stated = {
-    name,
-    nameIs,
-    nameStartsWith,
-    keyword,
-    owner,
-    crate,
-    used,
-    generatedBy,
-    partOf,
+    ...Object.fromEntries(TEXTS.map((name) => [name, query[name]])),
     kind: kind as KindName[] | undefined,
     status: status as PublicationStatus[] | undefined,
-    format: listed(query["format"]),
-    created: range("created"),
-    modified: range("modified"),
+    format: listOf(query["format"]),
+    licence: listOf(query["licence"]),
+    scoreAtLeast: number("scoreAtLeast"),
+    scoreBelow: number("scoreBelow"),
+    ...Object.fromEntries(RANGES.map((field) => [field, range(field)])),
   };
   return Object.fromEntries(Object.entries(stated).filter(([, value]) => value !== undefined));
-}
-
-/** Commas separate several values. */
-export const listed = (raw: string | undefined): string[] | undefined =>
-  raw
-    ?.split(",")
-    .map((each) => each.trim())
-    .filter((each) => each !== "");
-
-export function oneOf(
-  name: string,
-  value: string,
-  allowed: readonly string[],
-  problems: ValidationItem[],
-): void {
-  if (allowed.includes(value)) return;
-  const expected = allowed
-    .map((each) => `'${each}'`)
-    .join(", ")
-    .replace(/, ([^,]*)$/, " or $1");
-  problems.push({
-    loc: ["query", name],
-    msg: `Input should be ${expected}`,
-    type: "literal_error",
-    ctx: { expected },
-  });
 }
 
 function timeParameter(
@@ -450,32 +525,4 @@ function timeParameter(
     type: "datetime_from_date_parsing",
   });
   return undefined;
-}
-
-const MOST_PER_PAGE = 1000;
-
-function limitParameter({ limit = "100" }: Query, problems: ValidationItem[]): number {
-  const number = Number(limit);
-  const loc = ["query", "limit"];
-  if (!/^[+-]?\d+$/.test(limit))
-    problems.push({
-      loc,
-      msg: "Input should be a valid integer, unable to parse string as an integer",
-      type: "int_parsing",
-    });
-  else if (number < 1)
-    problems.push({
-      loc,
-      msg: "Input should be greater than or equal to 1",
-      type: "greater_than_equal",
-      ctx: { ge: 1 },
-    });
-  else if (number > MOST_PER_PAGE)
-    problems.push({
-      loc,
-      msg: `Input should be less than or equal to ${MOST_PER_PAGE}`,
-      type: "less_than_equal",
-      ctx: { le: MOST_PER_PAGE },
-    });
-  return number;
 }

@@ -3,6 +3,7 @@ import { type ErrorCode, ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JobHandler, Progress } from "../../jobs/port.js";
 import type { StoredScore, StoredRecord } from "../../storage/records/port.js";
+import { percentOf } from "../../storage/records/selection-port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { stateOf } from "../crates/export/records.js";
@@ -70,6 +71,7 @@ export function storedScore(
     crate: answer.rocrateIdentifier,
     state: stateText(config.ARK_NAAN, [...crates], [...outside]),
     whole,
+    percent: percentOf(answer.score),
     body: Buffer.from(JSON.stringify(body)),
   };
 }

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
@@ -17,6 +17,7 @@ import type {
   StoredRecord,
 } from "../../storage/records/port.js";
 import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
+import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
@@ -131,7 +132,7 @@ export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
     ...(facets ? facetProblems(facets) : []),
   ];
   if (problems.length > 0) throw new ValidationError(problems);
-  const filter = filterOf(request);
+  const filter = searchedFilter(deps, request);
   const of = digestOf(request, filter);
   const offset = request.offset + (request.after == null ? 0 : readCursor(of, request.after));
   if (offset > LARGEST_OFFSET)
@@ -176,7 +177,11 @@ export async function facetsOf(
 ): Promise<SearchFacet[]> {
   const problems = [...queryProblems(deps, request.query), ...facetProblems(facets)];
   if (problems.length > 0) throw new ValidationError(problems);
-  const page = await searched(deps, request, filterOf(request), { offset: 0, limit: 0, facets });
+  const page = await searched(deps, request, searchedFilter(deps, request), {
+    offset: 0,
+    limit: 0,
+    facets,
+  });
   return labelled(deps, page.facets ?? []);
 }
 
@@ -206,6 +211,20 @@ function searched(
   return within(deps.config.SEARCH_TIMEOUT, (signal) =>
     match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal),
   );
+}
+
+/** @throws ValidationError for a filter that is none, or is of deleted records */
+function searchedFilter(
+  deps: Pick<Deps, "config">,
+  request: Pick<SearchRequest, "kind" | "filter">,
+): RecordFilter {
+  const filter = filterOf(deps, request);
+  if (isOfDeleted(filter))
+    throw invalid(
+      ["query", "filter", "deleted"],
+      "Value error, deleted records are not searched: list them by the same filter",
+    );
+  return filter;
 }
 
 function queryProblems({ config }: Pick<Deps, "config">, query: string): ValidationItem[] {

@@ -171,6 +171,8 @@ export interface RecordState {
   /** The text for keyword search. */
   text: SearchText;
   keywords: string[];
+  /** As `licenceName` of `model/licences.ts` makes it; absent or null: none is stated. */
+  licence?: string | null;
 }
 export interface SearchText {
   name: string;
@@ -600,6 +602,8 @@ export interface StoredScore {
    * state.
    */
   whole: boolean;
+  /** As `percentOf` makes it, for lists; null or absent where no criterion applies. */
+  percent?: number | null;
   /** The data that show whether the score still holds, and the score itself. */
   body: Uint8Array;
 }

@@ -16,10 +16,17 @@ export interface LinkedTo {
   in: readonly string[];
 }
 
+/** Per cent of a score: from `atLeast` on, up to but without `below`. */
+export interface ScoreRange {
+  atLeast?: number;
+  below?: number;
+}
+
 /**
- * Conditions on live records. All that are given must hold; of a list of values any one. A record
- * without the value does not meet the condition, and meets its `not`. An empty `and` or `not: {}`
- * is about every record, an empty `or` and an empty list of values about none.
+ * Conditions on live records, or on deleted ones where {@link RecordFilter.deleted} is given. All
+ * that are given must hold; of a list of values any one. A record without the value does not meet
+ * the condition, and meets its `not`. An empty `and` or `not: {}` is about every record, an empty
+ * `or` and an empty list of values about none.
  */
 export interface RecordFilter {
   and?: readonly RecordFilter[];
@@ -40,9 +47,54 @@ export interface RecordFilter {
   /** Media types of the stored content, compared without case. */
   formats?: readonly string[];
   statuses?: readonly PublicationStatus[];
+  /** As `licenceName` of `model/licences.ts` makes them. */
+  licences?: readonly string[];
+  /** Crates with a stored score in the range; it may be older than the crate. */
+  score?: ScoreRange;
+  /**
+   * Records that hold every part of a query ({@link import("../../model/search-query.js").parseQuery})
+   * and nothing that it excludes; none where it only excludes. No other spellings are tried.
+   */
+  text?: string;
+  /** Key of a group: records that it owns, or that one of its members owns. */
+  group?: string;
+  /** Stored form of a crate: records that were minted for it, or that it uses. */
+  describedBy?: string;
   created?: TimeRange;
   modified?: TimeRange;
+  /**
+   * Selects deleted records, by the time, in place of live ones. Only in the outermost filter, or
+   * in its `and`.
+   */
+  deleted?: TimeRange;
 }
+
+/**
+ * Bands of AI-readiness scores: from so many per cent on, up to the next one; the highest band
+ * first.
+ */
+export const SCORE_BANDS = [
+  ["FROM_80", 80],
+  ["FROM_60", 60],
+  ["FROM_40", 40],
+  ["FROM_20", 20],
+  ["BELOW_20", 0],
+] as const;
+export type ScoreBand = (typeof SCORE_BANDS)[number][0];
+
+/**
+ * Whole per cent of a score, rounded down: criteria that are met count whole, those that are met in
+ * part half. Null where none applies.
+ */
+export const percentOf = ({
+  met,
+  partly,
+  total,
+}: {
+  met: number;
+  partly: number;
+  total: number;
+}): number | null => (total === 0 ? null : Math.floor((100 * met + 50 * partly) / total));
 
 /** Order of a selection. `created` is the order in which the registry stored the records. */
 export interface RecordOrder {
@@ -70,10 +122,20 @@ export interface SelectionQuery extends Selection {
 
 /**
  * What statistics group records by: the month of creation (UTC, `2026-01`), the owner's stored
- * form, the media type of the stored content in lower case. A record without the value is in the
+ * form, the media type of the stored content in lower case, the name of the
+ * licence, the {@link ScoreBand} of a crate's stored score. A record without the value is in the
  * group of null; one without keywords is in no group by keyword, one with several in several.
  */
-export const STATISTICS_KEYS = ["kind", "month", "owner", "keyword", "status", "format"] as const;
+export const STATISTICS_KEYS = [
+  "kind",
+  "month",
+  "owner",
+  "keyword",
+  "status",
+  "format",
+  "licence",
+  "scoreBand",
+] as const;
 export type StatisticsKey = (typeof STATISTICS_KEYS)[number];
 
 export interface StatisticsQuery extends Selection {

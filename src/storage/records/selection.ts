@@ -1,12 +1,17 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../../errors.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
-import type {
-  LinkedTo,
-  RecordFilter,
-  RecordOrder,
-  Selection,
-  TimeRange,
+import {
+  type LinkedTo,
+  type RecordFilter,
+  type RecordOrder,
+  SCORE_BANDS,
+  type ScoreRange,
+  type Selection,
+  type Statistics,
+  type StatisticsKey,
+  type StatisticsQuery,
+  type TimeRange,
 } from "./selection-port.js";
 import { fold, isStorableText } from "./text.js";
 
@@ -23,6 +28,10 @@ export interface Dialect {
   nameStartsWith(folded: string, sql: Sql): string;
   /** A keyword as the database holds it. */
   word(keyword: string): string;
+  /** SELECT of the numbers, as `id` and each once, of the records that a query finds. */
+  textIds(text: string, sql: Sql): string;
+  /** The same as a condition on one record, where asking for each is quick. */
+  textHolds?(text: string, sql: Sql): string;
   /** Conditions on `object_ref AS o` for the stored content of now. */
   readonly currentContent: string;
 }
@@ -52,8 +61,10 @@ export type ConditionField =
   | "owner"
   | "crate"
   | "status"
+  | "licence"
   | "created"
-  | "modified";
+  | "modified"
+  | "deleted";
 
 /** One of the conditions that must all hold. */
 export interface Condition {
@@ -62,6 +73,10 @@ export interface Condition {
   field?: ConditionField;
   /** SELECT of the numbers, as `id`, of all records that may meet it. */
   ids?(sql: Sql): string;
+  /** Those numbers come each once, and in their order. */
+  inOrder?: true;
+  /** Asks for one record, without all of those numbers. */
+  holds?(sql: Sql): string;
   /** The field that it is about, where its index does not find the records. */
   reads?: ConditionField;
   /** The values that the field may have. */
@@ -72,6 +87,16 @@ export interface Condition {
 
 const NONE = "(1 = 0)";
 const ALL = "(1 = 1)";
+/** SELECT of no number. */
+export const NO_IDS = `SELECT r.id FROM record AS r WHERE ${NONE}`;
+
+/** Whether deleted records are selected, in place of live ones. */
+export const isOfDeleted = ({ deleted, and = [] }: RecordFilter): boolean =>
+  deleted !== undefined || and.some(isOfDeleted);
+
+/** The condition that a record is live, or deleted, as the filter wants it. */
+export const baseOf = ({ filter }: Selection): string =>
+  `r.deleted_at IS ${isOfDeleted(filter) ? "NOT NULL" : "NULL"}`;
 
 /** The conditions of a selection, in SQL of one dialect. */
 export function conditionsOf({ filter, without = [] }: Selection, dialect: Dialect): Condition[] {
@@ -173,7 +198,20 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
     );
   listed("crate", filter.crates, column("r.crate"));
   listed("status", filter.statuses, column("r.status"));
-  for (const field of ["created", "modified"] as const) {
+  listed("licence", filter.licences, column("r.licence"));
+  const { score, text: query, group, describedBy } = filter;
+  if (score) conditions.push(inNumbers((sql) => scoredIds(score, sql)));
+  if (query !== undefined)
+    conditions.push({
+      ...inNumbers((sql) => dialect.textIds(query, sql)),
+      inOrder: true,
+      ...(dialect.textHolds ? { holds: (sql) => dialect.textHolds!(query, sql) } : {}),
+    });
+  if (group !== undefined)
+    conditions.push({ field: "owner", sql: (sql) => ownedWithin(group, sql) });
+  if (describedBy !== undefined)
+    conditions.push(inNumbers((sql) => describedIds(describedBy, sql)));
+  for (const field of ["created", "modified", "deleted"] as const) {
     const range = filter[field];
     if (range)
       conditions.push({ field, range, sql: (sql) => inRange(`r.${field}_at`, range, sql) });
@@ -186,8 +224,35 @@ const inNumbers = (ids: (sql: Sql) => string): Condition => ({
   ids,
 });
 
+function scoredIds({ atLeast, below }: ScoreRange, sql: Sql): string {
+  const parts = [
+    "s.record IS NOT NULL",
+    `s.percent >= ${sql.add(atLeast ?? 0)}`,
+    ...(below === undefined ? [] : [`s.percent < ${sql.add(below)}`]),
+  ];
+  return `SELECT s.record AS id FROM score AS s WHERE ${parts.join(" AND ")}`;
+}
+
+/** Members are those that the group's own record names. */
+function ownedWithin(key: string, sql: Sql): string {
+  if (!isStorableText(key)) return NONE;
+  const group = sql.add(key);
+  return `r.owner_key IN (SELECT x.key FROM record AS x WHERE x.key = ${group}
+    UNION SELECT l.target_key FROM record AS x JOIN link AS l ON l.source = x.id
+      JOIN via AS v ON v.id = l.via WHERE x.key = ${group} AND x.deleted_at IS NULL
+      AND v.predicate = 'schema:member')`;
+}
+
+function describedIds(crate: string, sql: Sql): string {
+  if (!isStorableText(crate)) return NO_IDS;
+  const ark = sql.add(crate);
+  return `SELECT m.id FROM record AS m WHERE m.crate = ${ark} AND m.crate IS NOT NULL
+      AND m.deleted_at IS NULL
+    UNION SELECT u.record AS id FROM crate_use AS u WHERE u.crate = ${ark}`;
+}
+
 function linkedIds(linked: LinkedTo, dialect: Dialect, sql: Sql): string {
-  if (!isStorableText(linked.key)) return `SELECT id FROM record WHERE ${NONE}`;
+  if (!isStorableText(linked.key)) return NO_IDS;
   const key = sql.add(linked.key);
   return `SELECT l.source AS id FROM link AS l JOIN via AS v ON v.id = l.via
       WHERE l.target_key = ${key} AND ${dialect.anyOf("v.predicate", linked.in, sql)}
@@ -278,4 +343,82 @@ export function beyond(
 ): string {
   if (keyColumn === null || key === null) return `${idColumn} ${direction} ${sql.add(id)}`;
   return `(${keyColumn}, ${idColumn}) ${direction} (${sql.add(key)}, ${sql.add(id)})`;
+}
+
+/** The SQL of statistics in which two databases differ. */
+export interface StatisticsDialect extends Dialect {
+  /** The first of a month, `2026-01`, from days since 1970. */
+  monthOf(days: string): string;
+  /**
+   * Where the records that meet the conditions are read, as `r`, and their keywords as `g`, where
+   * these are a key; with what that needs in the conditions.
+   */
+  from(
+    conditions: readonly Condition[],
+    keys: readonly StatisticsKey[],
+    sql: Sql,
+  ): { from: string; extra: readonly string[] };
+}
+
+/** `[value of each key…, records, bytes]` */
+export type StatisticsRow = (string | number | null)[];
+
+/** Only crates have a score, and asking for each record takes as long as all the rest. */
+const SCORE_BAND = `CASE WHEN r.kind = 'rocrate' THEN (SELECT CASE ${SCORE_BANDS.map(
+  ([band, from]) => `WHEN s.percent >= ${from} THEN '${band}'`,
+).join(" ")} END FROM score AS s WHERE s.crate = r.ark) END`;
+
+/** ms of a day. */
+const DAY = 86_400_000;
+
+/**
+ * The statement of a query. Months are worked out from days, of which there are few: from each
+ * record they took twice as long.
+ */
+export function statisticsSql(
+  query: StatisticsQuery,
+  dialect: StatisticsDialect,
+): { text: string; sql: Sql } {
+  const { by, sizes = false, limit } = query;
+  const sql = new Sql(dialect);
+  const conditions = conditionsOf(query, dialect);
+  const content = `FROM object_ref AS o WHERE o.record = r.id AND ${dialect.currentContent}`;
+  const read: Readonly<Record<StatisticsKey, string>> = {
+    kind: "r.kind",
+    month: `r.created_at / ${DAY}`,
+    owner: "r.owner",
+    keyword: "g.word",
+    status: "r.status",
+    licence: "r.licence",
+    scoreBand: SCORE_BAND,
+    format: `(SELECT lower(o.media_type) ${content} ORDER BY o.id LIMIT 1)`,
+  };
+  const bytes = sizes ? `coalesce(sum((SELECT sum(o.size) ${content})), 0)` : "0";
+  const { from, extra } = dialect.from(conditions, by, sql);
+  const where = [baseOf(query), ...extra, ...conditions.map((condition) => condition.sql(sql))];
+  const columns = by.map((key, index) => `${read[key]} AS v${index}`);
+  const places = by.map((_, index) => `v${index}`);
+  const inner = `SELECT ${[...columns, "count(*) AS records", `${bytes} AS bytes`].join(", ")}
+      FROM ${from} WHERE ${joined(where, "AND")}
+      ${places.length === 0 ? "" : `GROUP BY ${places.join(", ")}`}`;
+  const shown = by.map((key, index) =>
+    key === "month" ? `${dialect.monthOf(`v${index}`)} AS s${index}` : `v${index} AS s${index}`,
+  );
+  const names = by.map((_, index) => `s${index}`);
+  const text = `SELECT ${[...shown, "sum(records) AS n", "sum(bytes) AS b"].join(", ")}
+    FROM (${inner}) AS days ${names.length === 0 ? "" : `GROUP BY ${names.join(", ")}`}
+    ORDER BY ${["n DESC", ...names.map((name) => `${name} NULLS FIRST`)].join(", ")}
+    LIMIT ${sql.add(limit + 1)}`;
+  return { text, sql };
+}
+
+export function statisticsOf(rows: readonly StatisticsRow[], limit: number): Statistics {
+  return {
+    groups: rows.slice(0, limit).map((row) => ({
+      values: row.slice(0, -2) as (string | null)[],
+      records: Number(row.at(-2)),
+      bytes: Number(row.at(-1)),
+    })),
+    more: rows.length > limit,
+  };
 }

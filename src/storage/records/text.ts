@@ -1,4 +1,9 @@
+import type { JsonObject } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
+import { licenceOf } from "../../model/licences.js";
 import type { RecordState, SearchText } from "./port.js";
+import { percentOf } from "./selection-port.js";
 
 /** True for text that every store preserves: well-formed, without NUL. */
 export const isStorableText = (text: string): boolean =>
@@ -57,3 +62,29 @@ export const sortedName = (folded: string): string =>
   folded.length > LONGEST_SORTED_NAME
     ? folded.slice(0, LONGEST_SORTED_NAME).toWellFormed()
     : folded;
+
+/** What a stored document that states a licence holds. */
+export const LICENCE_MARK = '"license"';
+
+/** The licence of a stored document; null also where the document cannot be read. */
+export function storedLicence(kind: string, document: Uint8Array): string | null {
+  try {
+    const read = JSON.parse(Buffer.from(document).toString("utf8")) as JsonObject;
+    return licenceOf(KINDS[kind as KindName], read);
+  } catch {
+    return null;
+  }
+}
+
+/** The per cent of a score that was stored before they had a column; null where it cannot be read. */
+export function storedPercent(body: Uint8Array): number | null {
+  try {
+    const { answer } = JSON.parse(Buffer.from(body).toString("utf8")) as {
+      answer: { score: { met: number; partly: number; total: number } };
+    };
+    const percent = percentOf(answer.score);
+    return Number.isInteger(percent) ? percent : null;
+  } catch {
+    return null;
+  }
+}

@@ -37,6 +37,7 @@ export interface Sketch {
   owner?: string | null;
   links?: Link[];
   keywords?: string[];
+  licence?: string | null;
   extra?: Record<string, unknown>;
 }
 
@@ -48,6 +49,7 @@ export function stateOf(
     owner = OWNER,
     links = [],
     keywords = [],
+    licence = null,
     extra = {},
   }: Sketch,
 ): RecordState {
@@ -57,7 +59,13 @@ export function stateOf(
     owner,
     links,
     keywords,
-    document: encode({ "@id": ark, name, ...extra }),
+    licence,
+    document: encode({
+      "@id": ark,
+      name,
+      ...(licence === null ? {} : { license: licence }),
+      ...extra,
+    }),
     quads: quadsOf(ark, name, links),
     text: { name, description: "", keywords: keywords.join(" "), other: "" },
   };

@@ -26,6 +26,7 @@ const KINDS: readonly KindName[] = ["dataset", "software", "user"];
 const STATUSES = ["DRAFT", "PUBLISHED"] as const;
 const NAMES = ["Alpha one", "alpha TWO", "beta", "Ärger", "ÄRGER", "", "100% sure", "a_b", "aXb"];
 const WORDS = ["red", "Green", "deep  blue"];
+const LICENCES = ["CC-BY-4.0", null, "https://example.org/terms"];
 
 interface Row {
   ark: string;
@@ -34,6 +35,7 @@ interface Row {
   owner: string | null;
   status: (typeof STATUSES)[number];
   keywords: string[];
+  licence: string | null;
   created: number;
   modified: number;
 }
@@ -49,6 +51,7 @@ async function fill(store: RecordStore): Promise<Row[]> {
       owner: OWNERS[Math.floor(i / 3) % 3]!,
       status: STATUSES[Math.floor(i / 5) % 2]!,
       keywords: WORDS.filter((_word, bit) => (i >> bit) & 1),
+      licence: LICENCES[Math.floor(i / 2) % 3]!,
       created,
       modified: created,
     };
@@ -81,6 +84,21 @@ const within = (
 ): boolean | undefined =>
   range && time >= (range.since ?? -Infinity) && time < (range.before ?? Infinity);
 
+/** Whether name or keywords hold all the words, and none that is excluded. */
+const holds = (row: Row, text: string): boolean => {
+  const has = (word: string): boolean =>
+    [row.name, ...row.keywords].some((part) =>
+      fold(part)
+        .split(/[\s_%]+/)
+        .includes(fold(word)),
+    );
+  const words = text.split(" ");
+  return (
+    words.some((word) => word !== "" && !word.startsWith("-")) &&
+    words.every((word) => word === "" || (word.startsWith("-") ? !has(word.slice(1)) : has(word)))
+  );
+};
+
 /** What the filter means, in plain words. */
 function meets(row: Row, filter: RecordFilter): boolean {
   const words = row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
@@ -96,6 +114,8 @@ function meets(row: Row, filter: RecordFilter): boolean {
     filter.keywords?.some((word) => words.includes(fold(word).replace(/\s+/g, " "))),
     filter.owners?.some((owner) => row.owner !== null && arkKey(row.owner) === owner),
     filter.statuses?.includes(row.status),
+    filter.licences?.some((licence) => row.licence === licence),
+    filter.text === undefined ? undefined : holds(row, filter.text),
     within(row.created, filter.created),
     within(row.modified, filter.modified),
     filter.and?.every((inner) => meets(row, inner)),
@@ -141,6 +161,20 @@ const FILTERS: readonly RecordFilter[] = [
   { keywords: ["none such"] },
   { owners: [arkKey(OWNER)] },
   { owners: [arkKey(OWNER), arkKey("ark:99999/user-bob")] },
+  { licences: ["CC-BY-4.0"] },
+  { licences: ["CC-BY-4.0", "https://example.org/terms", "none such"] },
+  { licences: ["none such"] },
+  { not: { licences: ["CC-BY-4.0"] } },
+  { text: "alpha" },
+  { text: "alpha red" },
+  { text: "alpha -red" },
+  { text: "-red" },
+  { text: "" },
+  { text: "nosuchword" },
+  { text: "green", kinds: ["dataset", "software"] },
+  { text: "alpha", and: [{ text: "two" }] },
+  { not: { text: "alpha" } },
+  { or: [{ text: "alpha" }, { text: "beta" }, { licences: ["CC-BY-4.0"] }] },
   { statuses: ["DRAFT"] },
   { statuses: ["DRAFT", "ARCHIVED"] },
   { created: { since: T0 + 3 * HOUR, before: T0 + 9 * HOUR } },
@@ -397,6 +431,7 @@ export function selectionsConform({ store }: Setting): void {
         owner: null,
         status: "DRAFT",
         keywords: [],
+        licence: "MIT",
         created: Date.UTC(2025, 11, 31, 23, 59),
         modified: 0,
       };
@@ -420,6 +455,8 @@ export function selectionsConform({ store }: Setting): void {
             return row.keywords.map((word) => fold(word).replace(/\s+/g, " "));
           case "format":
             return [row === sized ? "text/csv" : null];
+          case "scoreBand":
+            return [null];
           default:
             return [row[key]];
         }
@@ -438,6 +475,8 @@ export function selectionsConform({ store }: Setting): void {
         ["keyword"],
         ["status"],
         ["format"],
+        ["licence"],
+        ["scoreBand", "licence"],
         ["kind", "month"],
         ["status", "kind"],
         ["keyword", "owner", "month"],
@@ -446,6 +485,8 @@ export function selectionsConform({ store }: Setting): void {
           {},
           { kinds: ["dataset"] as const },
           { not: { keywords: ["red"] } },
+          { text: "alpha" },
+          { licences: ["MIT"] },
           { nameContains: "a", statuses: ["DRAFT"] as const },
         ]) {
           const counts = new Map<string, number>();
@@ -472,6 +513,202 @@ export function selectionsConform({ store }: Setting): void {
       const cut = await store().statistics({ filter: {}, by: ["keyword"], limit: 2 });
       expect(cut.groups).toHaveLength(2);
       expect(cut.more).toBe(true);
+    });
+
+    test("is of deleted records, by the time, where that is asked for", async () => {
+      const rows = await fill(store());
+      const [a, b, c] = rows.slice(0, 3).map(({ ark }) => ark) as [string, string, string];
+      const at = (hour: number): number => T0 + (1000 + hour) * HOUR;
+      await store().commit(commitOf([remove(c, 1), remove(a, 1)], { at: at(1) }));
+      await store().commit(commitOf([remove(b, 1, { reason: "wrong" })], { at: at(2) }));
+      const found = async (filter: RecordFilter, more: Partial<SelectionQuery> = {}) => {
+        const order = { by: "modified", descending: false } as const;
+        const page = await store().select({ filter, order, limit: 10, ...more });
+        return page.items.map(({ ark }) => ark);
+      };
+      const since = (hour: number): RecordFilter => ({ deleted: { since: at(hour) } });
+      expect(await found(since(0))).toEqual([a, c, b]);
+      expect(await found(since(0), { order: { by: "created", descending: true } })).toEqual([
+        c,
+        b,
+        a,
+      ]);
+      expect(await found(since(2))).toEqual([b]);
+      expect(await found(since(3))).toEqual([]);
+      expect(await found({ deleted: { since: at(0), before: at(2) } })).toEqual([a, c]);
+      expect(await found({ kinds: ["dataset"], and: [since(0)] })).toEqual([a]);
+      expect(await found(since(0), { without: ["user"] })).toEqual([a, b]);
+      expect(await found({ owners: [arkKey(OWNER)], ...since(0) })).toEqual([a, c, b]);
+      expect(await store().countSelected({ filter: since(0) })).toBe(3);
+      const first = await store().select({
+        filter: since(0),
+        order: { by: "modified", descending: false },
+        limit: 1,
+      });
+      expect(first).toMatchObject({ more: true, items: [{ tombstone: { at: at(1) } }] });
+      expect(await found(since(0), { after: first.positions[0]! })).toEqual([c, b]);
+      const { groups } = await store().statistics({ filter: since(0), by: ["kind"], limit: 9 });
+      expect(groups).toMatchObject([
+        { values: ["dataset"], records: 1 },
+        { values: ["software"], records: 1 },
+        { values: ["user"], records: 1 },
+      ]);
+      // Live lists have none of them.
+      expect(await store().countSelected({ filter: { nameContains: "" } })).toBe(rows.length - 3);
+      // What a deleted record stated counts no more; restored, it counts again.
+      const licences = async () =>
+        (await store().statistics({ filter: since(0), by: ["licence"], limit: 9 })).groups;
+      expect(await licences()).toMatchObject([{ values: [null], records: 3 }]);
+      await store().commit(commitOf([replace(a, 2, rows[0], { revive: true })]));
+      expect(await found(since(0))).toEqual([c, b]);
+      expect(
+        await found({ licences: ["CC-BY-4.0"], nameIs: rows[0]!.name, kinds: ["dataset"] }),
+      ).toContain(a);
+    });
+
+    test("holds the crates of a score, and counts them by band", async () => {
+      const scores = { a: 0, b: 19, c: 20, d: 59, e: 60, f: 80, g: 100, h: null };
+      const ark = (name: string): string => `ark:99999/crate-${name}`;
+      const names = Object.keys(scores);
+      await write(
+        store(),
+        create("ark:99999/no-crate"),
+        ...names.map((name) => create(ark(name), { kind: "rocrate" })),
+        create(ark("unscored"), { kind: "rocrate" }),
+      );
+      const put = (name: string, state: string, percent: number | null) =>
+        store().storeScore({
+          crate: ark(name),
+          state,
+          whole: true,
+          percent,
+          body: new Uint8Array(1),
+        });
+      for (const [name, percent] of Object.entries(scores)) await put(name, "1", percent);
+      await put("never-stored", "1", 10);
+      expect(await store().storedScore(ark("d"))).toMatchObject({ percent: 59 });
+      const found = async (score: NonNullable<RecordFilter["score"]>, not = false) => {
+        const filter = not ? { kinds: ["rocrate"] as const, not: { score } } : { score };
+        const found = [];
+        for (const by of ["created", "modified", "name"] as const) {
+          const { items } = await store().select({
+            filter,
+            order: { by, descending: false },
+            limit: 20,
+          });
+          found.push(items.map((record) => record.ark.slice(ark("").length)).join(""));
+        }
+        expect(await store().countSelected({ filter })).toBe(
+          (await store().select({ filter, order: { by: "created", descending: false }, limit: 20 }))
+            .items.length,
+        );
+        expect(new Set(found).size).toBe(1);
+        return found[0];
+      };
+      expect(await found({ below: 60 })).toBe("abcd");
+      expect(await found({ atLeast: 60 })).toBe("efg");
+      expect(await found({ atLeast: 20, below: 60 })).toBe("cd");
+      expect(await found({ atLeast: 60, below: 60 })).toBe("");
+      expect(await found({ below: 0 })).toBe("");
+      expect(await found({ atLeast: 0 }, true)).toBe("hunscored");
+      const { groups } = await store().statistics({
+        filter: { kinds: ["rocrate"] },
+        by: ["scoreBand"],
+        limit: 9,
+      });
+      expect(Object.fromEntries(groups.map(({ values, records }) => [values[0], records]))).toEqual(
+        { BELOW_20: 2, FROM_20: 1, FROM_40: 1, FROM_60: 1, FROM_80: 2, null: 2 },
+      );
+      await put("a", "2", 95);
+      await write(store(), remove(ark("g"), 1));
+      expect(await found({ atLeast: 80 })).toBe("af");
+    });
+
+    test("holds what a group and its members own, and what a crate describes", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const group = ark("gr-oup");
+      const crate = ark("crate");
+      await write(
+        store(),
+        create(group, {
+          kind: "group",
+          owner: ark("boss"),
+          links: [linkTo(ark("ann"), "schema:member"), linkTo(ark("eve"), "schema:other")],
+        }),
+        create(crate, { kind: "rocrate", owner: ark("boss") }),
+        create(ark("of-group"), { owner: group }, { crate }),
+        create(ark("of-ann"), { owner: ark("a-nn") }),
+        create(ark("of-eve"), { owner: ark("eve") }),
+        create(ark("of-nobody"), { owner: null }),
+      );
+      await store().commit(commitOf([], { uses: { crate, arks: [ark("of-eve")] } }));
+      const found = async (filter: RecordFilter, by: RecordOrder["by"] = "created") => {
+        const order = { by, descending: false };
+        const { items } = await store().select({ filter, order, limit: 10 });
+        expect(await store().countSelected({ filter })).toBe(items.length);
+        return items.map((record) => record.ark).toSorted();
+      };
+      for (const by of ["created", "modified", "name"] as const) {
+        expect(await found({ group: arkKey(group) }, by)).toEqual([ark("of-ann"), ark("of-group")]);
+        expect(await found({ group: arkKey(group), statuses: ["PUBLISHED"] }, by)).toEqual([]);
+        expect(await found({ describedBy: crate }, by)).toEqual([ark("of-eve"), ark("of-group")]);
+      }
+      expect(await found({ describedBy: crate, not: { crates: [crate] } })).toEqual([
+        ark("of-eve"),
+      ]);
+      expect(await found({ not: { group: arkKey(group) }, kinds: ["dataset"] })).toEqual([
+        ark("of-eve"),
+        ark("of-nobody"),
+      ]);
+      expect(await found({ group: arkKey(ark("no-group")) })).toEqual([]);
+      await write(store(), remove(ark("of-eve"), 1), remove(group, 1));
+      expect(await found({ describedBy: crate })).toEqual([ark("of-group")]);
+      expect(await found({ group: arkKey(group) })).toEqual([ark("of-group")]);
+    });
+
+    test("reads a text in the language of search", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const texts = {
+        one: "Imaging of cell lines",
+        two: "A line of cells",
+        three: "Genome of a mouse",
+        four: "Genetics",
+      };
+      await write(
+        store(),
+        ...Object.entries(texts).map(([name, description]) =>
+          create(ark(name), {}, { text: { name, description, keywords: "", other: "" } }),
+        ),
+      );
+      const found = async (text: string): Promise<string> => {
+        const { items } = await store().select({
+          filter: { text },
+          order: { by: "created", descending: false },
+          limit: 10,
+        });
+        return items.map((record) => record.ark.slice(ark("").length)).join(" ");
+      };
+      expect(await found("cells line")).toBe("one two");
+      expect(await found('"cell line"')).toBe("one");
+      expect(await found("gen*")).toBe("four three");
+      expect(await found("gen* -mouse")).toBe("four");
+      expect(await found("name:four")).toBe("four");
+      expect(await found("description:four")).toBe("");
+      expect(await found("imaged")).toBe("one");
+      // Not corrected, as search would.
+      expect(await found("genomme")).toBe("");
+      for (const text of [
+        '"',
+        "((((",
+        "* AND OR NOT",
+        "a\0b",
+        "\ud800",
+        "' ; --",
+        "x ".repeat(4000),
+      ])
+        expect(await found(text)).toBe("");
+      await write(store(), replace(ark("one"), 1, { name: "other" }), remove(ark("two"), 1));
+      expect(await found("cells line")).toBe("");
     });
 
     test("takes many values, deep filters and times far away", async () => {

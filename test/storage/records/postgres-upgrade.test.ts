@@ -1,7 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { MIGRATIONS } from "../../../src/storage/records/postgres/schema.js";
-import { commitOf, create, replace, write } from "../../conformance/records/fixtures.js";
+import type { RecordFilter } from "../../../src/storage/records/selection-port.js";
+import { commitOf, create, remove, replace, write } from "../../conformance/records/fixtures.js";
 import { AWAY, type Node, Nodes } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 import { arkFrom } from "../../support/arks.js";
@@ -226,6 +227,35 @@ describe.skipIf(!hasPostgres)(
       const next = await nodes.open(url);
       const asked = { text: '"cell line"', match: "all", offset: 0, limit: 1 } as const;
       expect((await next.search(asked)).hits.map(({ ark }) => ark)).toEqual(["ark:99999/pair"]);
+    });
+
+    test("of before version 10 has licences and scores once it is upgraded", async () => {
+      const [node, url] = await running(50);
+      const crate = "ark:99999/crate";
+      await write(
+        node,
+        create("ark:99999/one", { extra: { license: " MIT " } }),
+        create("ark:99999/two", { extra: { license: { "@id": "https://spdx.org/licenses/MIT" } } }),
+        create("ark:99999/gone", { extra: { license: "MIT" } }),
+        create(crate, { kind: "rocrate" }),
+      );
+      await write(node, remove("ark:99999/gone", 1));
+      const body = Buffer.from('{"answer":{"score":{"met":3,"partly":1,"total":6}}}');
+      await node.storeScore({ crate, state: "1", whole: true, body });
+      await server.sql(
+        `ALTER TABLE record DROP COLUMN licence; DROP INDEX gone; ALTER TABLE score DROP COLUMN
+        record, DROP COLUMN percent; UPDATE arkgraph_schema SET version = 9; UPDATE schema_needs
+        SET version = 9`,
+        url,
+      );
+      const next = await nodes.open(url);
+      const found = async (filter: RecordFilter) => {
+        const order = { by: "created", descending: false } as const;
+        return (await next.select({ filter, order, limit: 9 })).items.map(({ ark }) => ark);
+      };
+      expect(await found({ licences: ["MIT"] })).toEqual(["ark:99999/one", "ark:99999/two"]);
+      expect(await found({ score: { atLeast: 58, below: 59 } })).toEqual([crate]);
+      expect(await found({ deleted: {} })).toEqual(["ark:99999/gone"]);
     });
 
     test("of the previous version is upgraded while its nodes write", async () => {

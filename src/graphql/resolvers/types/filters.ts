@@ -99,7 +99,7 @@ export class RecordFilter implements RecordFilterInput {
   owners?: string[] | null;
   @Field(() => ID, {
     nullable: true,
-    description: "Crate that the records came with; the crate itself is among them.",
+    description: "Crate that the records came with; the crate itself is not among them.",
   })
   crate?: string | null;
   @Field(() => ID, {
@@ -131,6 +131,56 @@ export class RecordFilter implements RecordFilterInput {
   created?: DateTimeRange | null;
   @Field(() => DateTimeRange, { nullable: true, description: "When it was last changed." })
   modified?: DateTimeRange | null;
+  @Field(() => DateTimeRange, {
+    nullable: true,
+    description:
+      "Deleted records, in place of others, by the time of their deletion. It stands in the " +
+      "outermost filter or in its and, together with kind, owner, group, crate, describedBy and " +
+      "times only.",
+  })
+  deleted?: DateTimeRange | null;
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      "The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is " +
+      "known, however the record states it.",
+  })
+  licence?: string[] | null;
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Crates whose stored AI-readiness score has at least so many per cent. A crate whose score " +
+      "was never asked for has none.",
+  })
+  scoreAtLeast?: number | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: "Crates whose stored AI-readiness score has fewer per cent.",
+  })
+  scoreBelow?: number | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "A query in the language of search, without corrections of its spelling.",
+  })
+  text?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Records of this project: those that it owns or states, that are parts of it, or that name " +
+      "it as sourceProject.",
+  })
+  project?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Records that this group, organization or project owns, or one of its members.",
+  })
+  group?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Records that this crate describes: those that came with it, and those that it uses besides.",
+  })
+  describedBy?: string | null;
   @Field(() => String, {
     nullable: true,
     description: "created, -created or name; in the outermost filter of a list of one kind.",

@@ -166,6 +166,27 @@ export abstract class RecordNode extends Node {
     const instant = until == null ? undefined : instantOf(until);
     return instant === undefined ? null : new Date(instant);
   }
+  @Field(() => GraphQLISODateTime, {
+    nullable: true,
+    description:
+      "When it was deleted; null of a live record. Of a deleted record this, the next three, id, " +
+      "kind and revision are all that is shown.",
+  })
+  get deletedAt(): Date | null {
+    return this.stored?.tombstone ? new Date(this.stored.tombstone.at) : null;
+  }
+  @Field(() => ID, { nullable: true, description: "User who deleted the record." })
+  get deletedBy(): string | null {
+    return this.stored?.tombstone?.by ?? null;
+  }
+  @Field(() => String, { nullable: true, description: "Why the record was deleted." })
+  get deleteReason(): string | null {
+    return this.stored?.tombstone?.reason ?? null;
+  }
+  @Field(() => ID, { nullable: true, description: "Record to use in place of a deleted one." })
+  get successor(): string | null {
+    return this.stored?.tombstone?.successor ?? null;
+  }
   @Field(() => GraphQLJSON, {
     nullable: true,
     description: "Members of the document that the kind does not declare.",

@@ -12,11 +12,14 @@ import { packVectors } from "../vectors/matrix.js";
 import { type Database, statement } from "./statement.js";
 import { Sending } from "./writes/sending.js";
 
-const KEEP_SCORE = statement(`INSERT INTO score (crate, state, whole, body) VALUES ($1, $2, $3, $4)
+const KEEP_SCORE =
+  statement(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES ($1, $2, $3, $4, $5,
+      (SELECT id FROM record WHERE ark = $1))
       ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-      excluded.body WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
-const OF = statement<[state: string, whole: boolean, body: Uint8Array]>(
-  "SELECT state, whole, body FROM score WHERE crate = $1",
+      excluded.body, percent = excluded.percent, record = excluded.record
+      WHERE score.state <> excluded.state OR NOT score.whole OR excluded.whole`);
+const OF = statement<[state: string, whole: boolean, body: Uint8Array, percent: number | null]>(
+  "SELECT state, whole, body, percent FROM score WHERE crate = $1",
 );
 
 const FORGET_SCORE = statement("DELETE FROM score WHERE crate = ANY($1::text[])");
@@ -36,13 +39,13 @@ export class Scores implements ScoreStore {
     this.#writing = writing;
   }
 
-  async storeScore({ crate, state, whole, body }: StoredScore): Promise<void> {
-    await this.#writing.query(KEEP_SCORE, [crate, state, whole, body]);
+  async storeScore({ crate, state, whole, body, percent = null }: StoredScore): Promise<void> {
+    await this.#writing.query(KEEP_SCORE, [crate, state, whole, body, percent]);
   }
 
   async storedScore(crate: string): Promise<StoredScore | undefined> {
     const row = (await this.#reading.query(OF, [crate]))[0];
-    return row && { crate, state: row[0], whole: row[1], body: row[2] };
+    return row && { crate, state: row[0], whole: row[1], body: row[2], percent: row[3] };
   }
 }
 

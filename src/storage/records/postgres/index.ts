@@ -120,7 +120,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
 
     this.#records = new RecordReads(database);
     this.#lists = new ListReads(database);
-    this.#selection = new SelectionReads(database);
+    this.#selection = new SelectionReads(database, analyzer);
     this.#links = new LinkReads(database);
     this.#accounts = new AccountReads(database);
     this.#submissions = new SubmissionReads(database);

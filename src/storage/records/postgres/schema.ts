@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
-import { withoutArks } from "../text.js";
+import { LICENCE_MARK, storedLicence, storedPercent, withoutArks } from "../text.js";
 import { Analyzer } from "./search/analyzer.js";
 import { failure, isCollision, StatementError } from "./statement-error.js";
 import { type Database, type Session, statement } from "./statement.js";
@@ -328,6 +328,87 @@ async function searchPlaces(session: Session): Promise<void> {
   }
 }
 
+const COLUMNS_10 = `
+ALTER TABLE record ADD COLUMN IF NOT EXISTS licence text COLLATE "C";
+ALTER TABLE score ADD COLUMN IF NOT EXISTS record bigint, ADD COLUMN IF NOT EXISTS percent smallint;
+`;
+const INDEXES_10 = `
+CREATE INDEX IF NOT EXISTS live_licence ON record (licence, id) WHERE deleted_at IS NULL AND licence IS NOT NULL;
+CREATE INDEX IF NOT EXISTS gone ON record (deleted_at, id) WHERE deleted_at IS NOT NULL;
+CREATE INDEX IF NOT EXISTS score_percent ON score (percent, record);
+`;
+
+/**
+ * Selections by licence, by score and of deleted records. `record.licence` is as `licenceName`
+ * makes it, of live records only; `score.percent` as `percentOf`. Nodes of older versions would
+ * write neither.
+ */
+async function version10(session: Session): Promise<void> {
+  await session.exec(COLUMNS_10);
+  await fillLicences(session);
+  await fillPercents(session);
+  await session.exec(INDEXES_10);
+}
+
+/** Bytes of documents that are read together. */
+const BYTES = 4 * 2 ** 20;
+const STATING = statement<[id: number, size: number]>(
+  `SELECT r.id, octet_length(s.document) FROM record AS r JOIN state AS s ON s.id = r.state
+    WHERE r.id > $1 AND r.deleted_at IS NULL
+    AND position(convert_to($2, 'UTF8') IN s.document) > 0 ORDER BY r.id LIMIT ${TEXTS}`,
+);
+const DOCUMENTS = statement<[id: number, kind: string, document: Uint8Array]>(
+  `SELECT r.id, r.kind, s.document FROM record AS r JOIN state AS s ON s.id = r.state
+    WHERE r.id = ANY($1::bigint[])`,
+);
+const PUT_LICENCES = statement(
+  `UPDATE record SET licence = v.licence FROM unnest($1::bigint[], $2::text[]) AS v (id, licence)
+    WHERE record.id = v.id`,
+);
+
+/** Reads the licences of all live records from their documents, a few MiB at a time. */
+export async function fillLicences(session: Session): Promise<void> {
+  const put = async (ids: readonly number[]): Promise<void> => {
+    const found = (await session.query(DOCUMENTS, [ids])).flatMap(([id, kind, document]) => {
+      const licence = storedLicence(kind, document);
+      return licence === null ? [] : [{ id, licence }];
+    });
+    await session.query(PUT_LICENCES, [
+      found.map(({ id }) => id),
+      found.map(({ licence }) => licence),
+    ]);
+  };
+  let rows = await session.query(STATING, [0, LICENCE_MARK]);
+  while (rows.length > 0) {
+    let [ids, bytes]: [number[], number] = [[], 0];
+    for (const [id, size] of rows) {
+      ids.push(id);
+      bytes += size;
+      if (bytes < BYTES) continue;
+      await put(ids);
+      [ids, bytes] = [[], 0];
+    }
+    await put(ids);
+    rows = await session.query(STATING, [rows.at(-1)![0], LICENCE_MARK]);
+  }
+}
+
+const SCORES = statement<[crate: string, body: Uint8Array]>(
+  "SELECT crate, body FROM score WHERE crate > $1 ORDER BY crate LIMIT 10",
+);
+const PUT_PERCENT = statement(
+  `UPDATE score SET percent = $2, record = (SELECT id FROM record WHERE ark = $1) WHERE crate = $1`,
+);
+
+async function fillPercents(session: Session): Promise<void> {
+  let rows = await session.query(SCORES, [""]);
+  while (rows.length > 0) {
+    for (const [crate, body] of rows)
+      await session.query(PUT_PERCENT, [crate, storedPercent(body)]);
+    rows = await session.query(SCORES, [rows.at(-1)![0]]);
+  }
+}
+
 /**
  * One version of the schema: what brings the one before to it, and the least version that a program
  * must know to use it.
@@ -351,6 +432,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: version7, needs: 6 },
   { up: VERSION_8, needs: 6 },
   { up: searchPlaces, needs: 9 },
+  { up: version10, needs: 10 },
 ];
 
 /**

@@ -110,6 +110,23 @@ export const anyOf = (matches: readonly string[]): string => matches.join(" OR "
 export const without = (match: string, excluded: readonly string[]): string =>
   excluded.length === 0 ? match : `(${match}) NOT (${anyOf(excluded)})`;
 
+/**
+ * An FTS5 query for the records that hold every term of a query and nothing that it excludes; empty
+ * where it looks for nothing.
+ * @param stemsOf the stem of each word
+ */
+export function everyTermOf(
+  query: SearchTerms,
+  stemsOf: (words: readonly string[]) => readonly (string | undefined)[],
+): string {
+  const match = (term: QueryTerm): string =>
+    matchOf(term, term.prefix ? completionsOf(term.words.at(-1)!, stemsOf) : []);
+  const sought = soughtOf(query);
+  return sought.length === 0
+    ? ""
+    : without(allOf(sought.map((term) => [match(term)])), query.excluded.map(match));
+}
+
 /** As the index is declared in the schema; words are stemmed by the same code. */
 const TOKENIZER = "porter unicode61 remove_diacritics 2";
 

@@ -12,14 +12,16 @@ export class ScoreWrites {
 
   constructor(connection: Connection) {
     this.#keep =
-      connection.prepare(`INSERT INTO score (crate, state, whole, body) VALUES (?1, ?2, ?3, ?4)
+      connection.prepare(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES (?1, ?2, ?3, ?4,
+          ?5, (SELECT id FROM record WHERE key = ?6 AND ark = ?1))
           ON CONFLICT (crate) DO UPDATE SET state = excluded.state, whole = excluded.whole, body =
-          excluded.body WHERE state <> excluded.state OR whole <= excluded.whole`);
+          excluded.body, percent = excluded.percent, record = excluded.record
+          WHERE state <> excluded.state OR whole <= excluded.whole`);
     this.#forget = connection.prepare("DELETE FROM score WHERE crate = ?");
   }
 
-  keep({ crate, state, whole, body }: StoredScore): void {
-    this.#keep.run([crate, state, Number(whole), body]);
+  keep({ crate, state, whole, body, percent = null }: StoredScore): void {
+    this.#keep.run([crate, state, Number(whole), body, percent, arkKey(crate)]);
   }
 
   /** A crate that is deleted has none any more. */
@@ -32,14 +34,14 @@ export class ScoreReads {
   readonly #of;
 
   constructor(connection: Connection) {
-    this.#of = connection.prepare<[state: string, whole: number, body: Uint8Array]>(
-      "SELECT state, whole, body FROM score WHERE crate = ?",
-    );
+    this.#of = connection.prepare<
+      [state: string, whole: number, body: Uint8Array, percent: number | null]
+    >("SELECT state, whole, body, percent FROM score WHERE crate = ?");
   }
 
   of(crate: string): StoredScore | undefined {
     const row = this.#of.get([crate]);
-    return row && { crate, state: row[0], whole: row[1] === 1, body: row[2] };
+    return row && { crate, state: row[0], whole: row[1] === 1, body: row[2], percent: row[3] };
   }
 }
 

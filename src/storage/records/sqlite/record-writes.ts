@@ -70,15 +70,15 @@ export class RecordWrites {
     );
     this.#insert =
       connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at,
-          modified_at, revision, status, crate, newest_backlink, state)
-          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?)`);
+          modified_at, revision, status, crate, newest_backlink, state, licence)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?9, ?9, 1, ?, ?, ?, ?, ?)`);
     this.#replace =
       connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
-          modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), deleted_at =
+          modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11, deleted_at =
           NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
     this.#delete = connection.prepare(
       `UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4,
-        delete_reason = ?5, successor = ?6 WHERE id = ?1`,
+        delete_reason = ?5, successor = ?6, licence = NULL WHERE id = ?1`,
     );
     this.#publish = connection.prepare(
       `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5
@@ -229,6 +229,7 @@ export class RecordWrites {
       write.crate ?? null,
       step.linked.has(write.key) ? step.sequence : 0,
       state,
+      write.licence ?? null,
     ]);
     this.#addRevision(id, 1, step, "create", [], state);
     this.#text.add(id, write);
@@ -268,6 +269,7 @@ export class RecordWrites {
       revision,
       state,
       write.crate ?? null,
+      write.licence ?? null,
     ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
     this.#text.replace(id, write, kindChanged);

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.js";
-import { withoutArks } from "../text.js";
+import { arkKey } from "../../../identifiers/ark.js";
+import { LICENCE_MARK, storedLicence, storedPercent, withoutArks } from "../text.js";
 import { StatementError } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
@@ -208,7 +209,9 @@ CREATE TABLE record_6 (
   delete_reason TEXT,
   successor TEXT
 ) STRICT;
-INSERT INTO record_6 SELECT * FROM record ORDER BY id;
+INSERT INTO record_6 SELECT id, ark, key, kind, name, folded, owner, owner_key, created_at, modified_at,
+  revision, status, embargoed_until, crate, newest_backlink, state, deleted_at, deleted_by, delete_reason,
+  successor FROM record ORDER BY id;
 DROP TABLE record;
 ALTER TABLE record_6 RENAME TO record;
 CREATE UNIQUE INDEX record_ark ON record (key, ark);
@@ -278,6 +281,61 @@ function version8(connection: Connection): void {
   }
 }
 
+/**
+ * Selections by licence, by score and of deleted records. `record.licence` is as `licenceName`
+ * makes it, of live records only; `score.percent` as `percentOf`.
+ */
+function version10(connection: Connection): void {
+  for (const [table, column, type] of [
+    ["record", "licence", "TEXT"],
+    ["score", "record", "INTEGER"],
+    ["score", "percent", "INTEGER"],
+  ] as const)
+    if (
+      connection
+        .prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?")
+        .get([table, column]) === undefined
+    )
+      connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+  fillLicences(connection);
+  fillPercents(connection);
+  connection.exec(`
+    CREATE INDEX IF NOT EXISTS live_licence ON record (licence, id, kind)
+      WHERE deleted_at IS NULL AND licence IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS gone ON record (deleted_at, id, kind) WHERE deleted_at IS NOT NULL;
+    CREATE INDEX IF NOT EXISTS score_percent ON score (percent, record);`);
+}
+
+/** Reads the licences of all live records from their documents, one in memory at a time. */
+export function fillLicences(connection: Connection): void {
+  const page = connection.prepare<[id: number, kind: string, state: number]>(
+    `SELECT id, kind, state FROM record WHERE id > ? AND deleted_at IS NULL ORDER BY id
+      LIMIT ${TEXTS}`,
+  );
+  const document = connection.prepare<[Uint8Array]>(
+    "SELECT document FROM state WHERE id = ? AND instr(document, CAST(? AS BLOB)) > 0",
+  );
+  const put = connection.prepare("UPDATE record SET licence = ? WHERE id = ?");
+  for (let rows = page.all([0]); rows.length > 0; rows = page.all([rows.at(-1)![0]]))
+    for (const [id, kind, state] of rows) {
+      const stating = document.get([state, LICENCE_MARK]);
+      const licence = stating ? storedLicence(kind, stating[0]) : null;
+      if (licence !== null) put.put([licence, id]);
+    }
+}
+
+function fillPercents(connection: Connection): void {
+  const next = connection.prepare<[crate: string, body: Uint8Array]>(
+    "SELECT crate, body FROM score WHERE crate > ? ORDER BY crate LIMIT 1",
+  );
+  const put = connection.prepare(
+    `UPDATE score SET percent = ?2, record = (SELECT id FROM record WHERE key = ?3 AND ark = ?1)
+      WHERE crate = ?1`,
+  );
+  for (let row = next.get([""]); row; row = next.get([row[0]]))
+    put.put([row[0], storedPercent(row[1]), arkKey(row[0])]);
+}
+
 /** Each brings the schema one version further. Only ever add to the end. */
 export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   VERSION_1,
@@ -289,6 +347,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   VERSION_7,
   version8,
   VERSION_9,
+  version10,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

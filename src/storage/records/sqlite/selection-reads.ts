@@ -1,6 +1,8 @@
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
+import { parseQuery } from "../../../model/search-query.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
 import type { SelectionPage } from "../port.js";
+import { everyTermOf, Stemmer } from "../search/words.js";
 import type {
   Selection,
   SelectionQuery,
@@ -9,24 +11,30 @@ import type {
   StatisticsQuery,
 } from "../selection-port.js";
 import {
+  baseOf,
   beyond,
   type Condition,
   type ConditionField,
   conditionsOf,
   type Dialect,
+  isOfDeleted,
   joined,
+  NO_IDS,
   type Place,
   Positions,
   Sql,
+  statisticsOf,
+  type StatisticsRow,
+  statisticsSql,
 } from "../selection.js";
-import { statisticsOf, type StatisticsRow, statisticsSql } from "../statistics.js";
 import { wordOf } from "../text.js";
 import { type Connection, type Statement, textArray, type Value } from "./statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
-export const DIALECT: Dialect = {
+/** @param matchOf an FTS5 query for a query of a user; empty where it looks for nothing */
+const dialectOf = (matchOf: (text: string) => string): Dialect => ({
   placeholder: (number) => `?${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -37,8 +45,18 @@ export const DIALECT: Dialect = {
   nameStartsWith: (folded, sql) =>
     `(r.folded >= ${sql.add(folded)} AND r.folded < ${sql.add(folded + LAST_CHARACTER)})`,
   word: wordOf,
+  textIds: (text, sql) => {
+    const match = matchOf(text);
+    return match === ""
+      ? NO_IDS
+      : `SELECT rowid AS id FROM search WHERE search MATCH ${sql.add(match)}`;
+  },
+  textHolds: (text, sql) =>
+    `EXISTS (SELECT 1 FROM search WHERE search MATCH ${sql.add(matchOf(text))} AND rowid = r.id)`,
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
-};
+});
+/** For what is asked of conditions without making SQL of them. */
+export const DIALECT = dialectOf(() => "");
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
@@ -51,8 +69,10 @@ const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the 
   owner: "record AS r INDEXED BY live_owner",
   crate: "record AS r INDEXED BY live_crate",
   status: "record AS r INDEXED BY live_status",
+  licence: "record AS r INDEXED BY live_licence",
   created: "record AS r INDEXED BY live_created",
   modified: "record AS r INDEXED BY live_modified",
+  deleted: "record AS r INDEXED BY gone",
 };
 
 /**
@@ -62,6 +82,11 @@ const INDEXES: Readonly<Record<Exclude<ConditionField, "keyword" | "part of the 
 const SPARSE = 5000;
 /** The same for a part of the name: all names are read until so many have it. */
 const FEW_NAMES = 1000;
+/**
+ * Up to so many records that a text finds are all read, and those of a walk are looked up among
+ * them; of more, each record of the walk is asked for in the search index, which takes 20 µs.
+ */
+const DENSE = 25_000;
 /** Conditions whose records are counted, to find the one that the fewest meet. */
 const MOST_COUNTED = 10;
 /** Statements that stay prepared; what callers combine is without end. */
@@ -77,7 +102,12 @@ interface Plan {
   id: string;
   /** Records come by their number: no need to read all of them for the first ones. */
   natural: boolean;
+  /** All that it reads meets this condition. */
+  meets?: Condition;
 }
+
+const left = (conditions: readonly Condition[], { meets }: Plan): readonly Condition[] =>
+  conditions.filter((condition) => condition !== meets);
 
 /** Reads an index, or the table in the order of creation. */
 const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []): Plan => ({
@@ -89,24 +119,39 @@ const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []
 const ALL_RECORDS = reading("record AS r", true);
 /** Records by kind and name; each kind is read by itself, and the first of all kinds are sorted. */
 const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
+const BY_MODIFIED = reading(INDEXES.modified, false);
+const DELETED = reading(INDEXES.deleted, false);
 
 /**
  * Records by filter. The SQL names the index, as in the other lists, by counts: the planner has no
  * statistics of an empty file, and must not change its choice when the file grows.
  */
 export class SelectionReads {
-  /** The dialect of its conditions. */
-  readonly dialect = DIALECT;
   readonly #prepared = new Map<string, Statement>();
   readonly #byNumber;
   readonly #connection: Connection;
+  #stemmer: Stemmer | undefined;
+  /** The dialect of its conditions. */
+  readonly dialect = dialectOf((text) =>
+    everyTermOf(parseQuery(text), (words) => (this.#stemmer ??= new Stemmer()).stemsOf(words)),
+  );
 
-  constructor(connection: Connection) {
+  readonly #sparse: number;
+  readonly #dense: number;
+
+  /** @param limits smaller than the usual ones in tests */
+  constructor(connection: Connection, { sparse = SPARSE, dense = DENSE } = {}) {
     this.#connection = connection;
+    this.#sparse = sparse;
+    this.#dense = dense;
     this.#byNumber = connection.prepare<RecordRow>(
       `SELECT ${RECORD_COLUMNS} FROM record AS r JOIN state AS s ON s.id = r.state
-        WHERE r.id = ? AND ${LIVE}`,
+        WHERE r.id = ?`,
     );
+  }
+
+  close(): void {
+    this.#stemmer?.close();
   }
 
   /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
@@ -146,14 +191,19 @@ export class SelectionReads {
   }
 
   count(selection: Selection): number {
-    const conditions = conditionsOf(selection, DIALECT);
+    const conditions = conditionsOf(selection, this.dialect);
     return this.#connection.transaction(() => {
       const isNamed = conditions.some(({ field }) => field === "part of the name");
-      const plan =
-        this.#sparsest(conditions)?.plan ??
-        (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS);
-      const sql = new Sql(DIALECT);
-      const where = [LIVE, ...plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
+      const plan = isOfDeleted(selection.filter)
+        ? DELETED
+        : (this.#sparsest(conditions)?.plan ??
+          (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
+      const sql = new Sql(this.dialect);
+      const where = [
+        baseOf(selection),
+        ...plan.extra(sql),
+        ...left(conditions, plan).map((each) => each.sql(sql)),
+      ];
       return this.#prepare<[number]>(
         `SELECT count(*) FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}`,
       ).get(sql.values as Value[])![0];
@@ -165,10 +215,10 @@ export class SelectionReads {
    * JSON array; `undefined` where it does not.
    */
   few(selection: Selection, most: number): string | undefined {
-    const conditions = conditionsOf(selection, DIALECT);
+    const conditions = conditionsOf(selection, this.dialect);
     const best = this.#sparsest(conditions, most);
     if (!best || best.count >= most) return undefined;
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(this.dialect);
     const from = best.plan.from(sql);
     const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
     return this.#prepare<[string]>(
@@ -179,11 +229,12 @@ export class SelectionReads {
   statistics(query: StatisticsQuery): Statistics {
     return this.#connection.transaction(() => {
       const { text, sql } = statisticsSql(query, {
-        ...DIALECT,
+        ...this.dialect,
         monthOf,
         from: (conditions, keys, main) => {
+          if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
           const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
-          return best && best.count < SPARSE
+          return best && best.count < this.#sparse
             ? { from: best.plan.from(main), extra: best.plan.extra(main) }
             : { from: readWith(conditions, keys), extra: [] };
         },
@@ -200,21 +251,26 @@ export class SelectionReads {
     { after, before }: { after: Place | undefined; before: Place | undefined },
   ): Numbered[] {
     const { order, backward = false, limit } = query;
-    const conditions = conditionsOf(query, DIALECT);
+    const conditions = conditionsOf(query, this.dialect);
     // Kinds that are left out do not count: they are few.
     const [sole, ...others] = conditionsOf({ filter: query.filter }, DIALECT);
-    const plan = this.#plan(query, conditions, others.length === 0 ? sole : undefined);
+    const plan = isOfDeleted(query.filter)
+      ? DELETED
+      : this.#plan(query, conditions, others.length === 0 ? sole : undefined);
     const column = { created: null, modified: "r.modified_at", name: "r.folded" }[order.by];
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(this.dialect);
     const by = (key: string | null, id: string): string =>
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
         .join();
+    const isWalk = plan === BY_NAME || plan === BY_MODIFIED;
     const shared = [
-      LIVE,
-      ...conditions.map((condition) => condition.sql(sql)),
+      baseOf(query),
+      ...left(conditions, plan).map((condition) =>
+        isWalk && this.#isDense(condition) ? condition.holds!(sql) : condition.sql(sql),
+      ),
       ...(after ? [beyond(after, [column, plan.id], behind, sql)] : []),
       ...(before ? [beyond(before, [column, plan.id], ahead, sql)] : []),
     ];
@@ -245,18 +301,20 @@ export class SelectionReads {
       if (plan && !sole.ids) return plan;
     }
     const best = this.#sparsest(conditions);
-    if (best && best.count < SPARSE) return best.plan;
+    if (best && best.count < this.#sparse) return best.plan;
     if (order.by === "name") return BY_NAME;
     const named = this.#named(conditions);
     if (named) return named;
-    if (order.by === "modified") return reading(INDEXES.modified, false);
-    return conditions.map(planFor).find((plan) => plan?.natural === true) ?? ALL_RECORDS;
+    if (order.by === "modified") return BY_MODIFIED;
+    const natural = conditions.map(planFor).filter((plan) => plan?.natural === true);
+    // What the search index finds is not looked up there for each record of another index.
+    return natural.find((plan) => plan?.meets) ?? natural[0] ?? ALL_RECORDS;
   }
 
   /** The condition that the fewest records meet, of those that an index answers. */
   #sparsest(
     conditions: readonly Condition[],
-    most = SPARSE,
+    most = this.#sparse,
   ): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
     for (const condition of conditions
@@ -264,8 +322,12 @@ export class SelectionReads {
       .slice(0, MOST_COUNTED)) {
       const plan = planFor(condition);
       if (!plan || best?.count === 0) continue;
-      const sql = new Sql(DIALECT);
-      const where = [LIVE, ...plan.extra(sql), condition.sql(sql)];
+      const sql = new Sql(this.dialect);
+      const where = [
+        LIVE,
+        ...plan.extra(sql),
+        ...(plan.meets === condition ? [] : [condition.sql(sql)]),
+      ];
       const [count] = this.#prepare<[number]>(
         `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
           LIMIT ${most})`,
@@ -275,6 +337,15 @@ export class SelectionReads {
     return best;
   }
 
+  #isDense({ ids, holds }: Condition): boolean {
+    if (!ids || !holds) return false;
+    const sql = new Sql(this.dialect);
+    const [count] = this.#prepare<[number]>(
+      `SELECT count(*) FROM (SELECT 1 FROM (${ids(sql)}) LIMIT ${this.#dense})`,
+    ).get(sql.values as Value[])!;
+    return count === this.#dense;
+  }
+
   /**
    * The few records with a part of the name, or `undefined` when they are many. No index answers
    * that, but one holds all names, and is read once.
@@ -282,7 +353,7 @@ export class SelectionReads {
   #named(conditions: readonly Condition[]): Plan | undefined {
     const named = conditions.find(({ field }) => field === "part of the name");
     if (!named) return undefined;
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(this.dialect);
     const where = [LIVE, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), named.sql(sql)];
     const ids = this.#prepare<[number]>(
       `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${FEW_NAMES}`,
@@ -310,7 +381,16 @@ export class SelectionReads {
   }
 }
 
-function planFor({ field, values = [], ids }: Condition): Plan | undefined {
+function planFor(condition: Condition): Plan | undefined {
+  const { field, values = [], ids, inOrder = false } = condition;
+  if (ids && inOrder)
+    return {
+      from: (sql) => `(${ids(sql)}) AS d CROSS JOIN record AS r ON r.id = d.id`,
+      extra: () => [],
+      id: "d.id",
+      natural: true,
+      meets: condition,
+    };
   if (ids)
     return {
       ...ALL_RECORDS,
@@ -339,6 +419,8 @@ function planFor({ field, values = [], ids }: Condition): Plan | undefined {
       return reading(INDEXES.owner, single, () => ["r.owner_key IS NOT NULL"]);
     case "crate":
       return reading(INDEXES.crate, single, () => ["r.crate IS NOT NULL"]);
+    case "licence":
+      return reading(INDEXES.licence, single, () => ["r.licence IS NOT NULL"]);
     default:
       return reading(INDEXES[field], single);
   }

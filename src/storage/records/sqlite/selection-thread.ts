@@ -24,6 +24,7 @@ const opened = (): SelectionReads =>
 
 parentPort!.on("message", (message: AskedThreadMessage<SelectionQuestion>) => {
   if ("close" in message) {
+    reads?.close();
     connection?.close();
     parentPort!.close();
     return;

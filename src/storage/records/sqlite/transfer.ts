@@ -17,7 +17,7 @@ import {
 import { chunksOf, receive } from "../transfer/chunks.js";
 import { lockFile, openForReading, openForWriting } from "./connection.js";
 import { columnsOf, findDamage } from "./find-damage.js";
-import { checkSchema, migrate } from "./schema.js";
+import { checkSchema, fillLicences, migrate } from "./schema.js";
 import { asStoreError } from "./statement-error.js";
 import type { Connection, Value } from "./statement.js";
 
@@ -55,6 +55,7 @@ async function ingest(connection: Connection, chunks: AsyncIterable<TransferChun
       for (const row of rows) putter.put(table, row);
     });
     connection.exec(DERIVED);
+    fillLicences(connection);
     connection.exec("COMMIT");
   } catch (error) {
     if (connection.inTransaction) connection.exec("ROLLBACK");

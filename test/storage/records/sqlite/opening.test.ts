@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { RecordFilter } from "../../../../src/storage/records/selection-port.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
 import { MIGRATIONS } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
@@ -27,8 +28,14 @@ function inSchema5(file: string): void {
     .prepare<[string]>(
       "SELECT name FROM newer.sqlite_schema WHERE type = 'table' AND sql LIKE '%STRICT%'",
     )
-    .all())
-    connection.exec(`INSERT INTO main.${table} SELECT * FROM newer.${table}`);
+    .all()) {
+    const columns = connection
+      .prepare<[string]>("SELECT name FROM pragma_table_info(?, 'main')")
+      .all([table])
+      .map(([name]) => name)
+      .join(", ");
+    connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM newer.${table}`);
+  }
   connection.exec(
     "INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, " +
       "description, keywords, other FROM text",
@@ -259,6 +266,50 @@ describe("opening the file of records", () => {
     // The index holds what its removal needs.
     await write(after, remove("ark:99999/by-ada", 1));
     expect(await found("ada")).toEqual([]);
+    await after.close();
+  });
+
+  test("reads licences and scores of before schema 10 from what is stored", async () => {
+    const [byId, byUrl, other, gone, crate] = ["id", "url", "other", "gone", "crate"].map(
+      (name) => `ark:99999/${name}`,
+    ) as [string, string, string, string, string];
+    const before = await openSqliteRecordStore({ file });
+    const stating = (license: unknown) => ({ extra: { license } }) as const;
+    await write(
+      before,
+      create(byId, stating("MIT")),
+      create(byUrl, stating([{ "@id": "https://opensource.org/licenses/MIT" }])),
+      create(other, { name: 'no "license" here' }),
+      create(gone, stating("MIT")),
+      create(crate, { kind: "rocrate" }),
+      create("ark:99999/ada", { kind: "user", ...stating("MIT") }),
+    );
+    await write(before, remove(gone, 1));
+    const answer = { score: { met: 3, partly: 1, total: 6 } };
+    await before.storeScore({
+      crate,
+      state: "1",
+      whole: true,
+      body: Buffer.from(JSON.stringify({ answer })),
+    });
+    await before.storeScore({ crate: other, state: "1", whole: true, body: Buffer.from("{") });
+    await before.close();
+    const connection = new Connection(file);
+    connection.exec(
+      "DROP INDEX live_licence; DROP INDEX score_percent; DROP INDEX gone; ALTER TABLE record " +
+        "DROP COLUMN licence; ALTER TABLE score DROP COLUMN record; ALTER TABLE score DROP " +
+        "COLUMN percent; PRAGMA user_version = 9",
+    );
+    connection.close();
+    const after = await openSqliteRecordStore({ file });
+    const found = async (filter: RecordFilter) => {
+      const order = { by: "created", descending: false } as const;
+      return (await after.select({ filter, order, limit: 9 })).items.map(({ ark }) => ark);
+    };
+    expect(await found({ licences: ["MIT"] })).toEqual([byId, byUrl]);
+    expect(await found({ score: { atLeast: 58, below: 59 } })).toEqual([crate]);
+    expect(await found({ score: {} })).toEqual([crate]);
+    expect(await found({ deleted: {} })).toEqual([gone]);
     await after.close();
   });
 

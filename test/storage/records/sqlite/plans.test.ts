@@ -2,15 +2,21 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { openForWriting } from "../../../../src/storage/records/sqlite/connection.js";
+import {
+  openForReading,
+  openForWriting,
+} from "../../../../src/storage/records/sqlite/connection.js";
 import { Committer } from "../../../../src/storage/records/sqlite/commit.js";
 import { CrateUseReads } from "../../../../src/storage/records/sqlite/crate-uses.js";
 import { FeedReads } from "../../../../src/storage/records/sqlite/feed-reads.js";
 import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
 import { ObjectReads } from "../../../../src/storage/records/sqlite/objects.js";
 import { RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
+import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
+import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
+import { create, remove, replace, write } from "../../../conformance/records/fixtures.js";
 import { VectorReads, VectorWrites } from "../../../../src/storage/records/sqlite/derived.js";
 
 /**
@@ -58,6 +64,39 @@ test("no prepared statement scans a whole table of records", () => {
     expect(step).toMatch(LARGE);
   } finally {
     connection.close();
+    rmSync(folder, { recursive: true });
+  }
+});
+
+test("a list by text is the same whether hits are read or asked for one by one", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "arkgraph-plans-"));
+  const file = join(folder, "records.db");
+  try {
+    const store = await openSqliteRecordStore({ file });
+    const names = ["alpha one", "beta", "alpha two", "gamma", "delta alpha", "alpha -", "one"];
+    for (const [index, name] of names.entries())
+      await write(store, create(`ark:99999/r${index}`, { name }));
+    await write(store, replace("ark:99999/r2", 1, { name: "two alphas" }));
+    await write(store, remove("ark:99999/r0", 1));
+    await store.close();
+    const connection = openForReading(file);
+    const [read, asked] = [
+      new SelectionReads(connection),
+      new SelectionReads(connection, { sparse: 1, dense: 1 }),
+    ];
+    const prepare = vi.spyOn(Connection.prototype, "prepare");
+    for (const text of ["alpha", "alpha -two", "one", "none", ""])
+      for (const filter of [{ text }, { not: { text } }, { text, and: [{ nameContains: "t" }] }])
+        for (const by of ["created", "modified", "name"] as const)
+          for (const descending of [false, true]) {
+            const query = { filter, order: { by, descending }, limit: 3 };
+            expect(asked.select(query), JSON.stringify(query)).toEqual(read.select(query));
+          }
+    expect(prepare.mock.calls.some(([sql]) => sql.includes("AND rowid = r.id"))).toBe(true);
+    prepare.mockRestore();
+    for (const one of [read, asked]) one.close();
+    connection.close();
+  } finally {
     rmSync(folder, { recursive: true });
   }
 });

@@ -1,3 +1,5 @@
+import { parseQuery } from "../../../../model/search-query.js";
+import { soughtOf } from "../../search/words.js";
 import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
 import type { SelectionPage } from "../../port.js";
 import type {
@@ -7,23 +9,28 @@ import type {
   StatisticsQuery,
 } from "../../selection-port.js";
 import {
+  baseOf,
   beyond,
   conditionsOf,
   type Dialect,
   joined,
+  NO_IDS,
   Positions,
   Sql,
+  statisticsOf,
+  type StatisticsRow,
+  statisticsSql,
   wholeKinds,
 } from "../../selection.js";
-import { statisticsOf, type StatisticsRow, statisticsSql } from "../../statistics.js";
 import { shortWord, sortedName, wordOf } from "../../text.js";
+import { type Analyzer, tsqueryOf } from "../search/analyzer.js";
 import { type Database, statement } from "../statement.js";
 
 /** The last character of all: no name has it, so it ends the range of names with a beginning. */
 const LAST_CHARACTER = "\u{10FFFF}";
 
 /** The index holds the beginning of a name only: `sorted`. */
-export const DIALECT: Dialect = {
+export const dialectOf = (analyzer: Analyzer): Dialect => ({
   placeholder: (number) => `$${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -37,14 +44,33 @@ export const DIALECT: Dialect = {
       AND r.sorted < ${sql.add(sortedName(folded) + LAST_CHARACTER)}
       AND starts_with(r.folded, ${sql.add(folded)}))`,
   word: (keyword) => shortWord(wordOf(keyword)),
+  textIds: (text, sql) => {
+    const query = tsqueryFor(text, analyzer);
+    return query === undefined
+      ? NO_IDS
+      : `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
+          WHERE x.search @@ ${sql.add(query)}::tsquery`;
+  },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
-};
+});
 
 /** The month of days since 1970. */
 export const monthOf = (days: string): string =>
   `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
 
-const LIVE = "r.deleted_at IS NULL";
+/**
+ * A tsquery for every term of a query and nothing that it excludes; `undefined` where it looks for
+ * nothing.
+ */
+function tsqueryFor(text: string, analyzer: Analyzer): string | undefined {
+  const query = parseQuery(text);
+  const sought = soughtOf(query);
+  if (sought.length === 0) return undefined;
+  return [
+    ...sought.map((term) => tsqueryOf(analyzer.termOf(term))),
+    ...query.excluded.map((term) => `!(${tsqueryOf(analyzer.termOf(term))})`),
+  ].join(" & ");
+}
 
 const TALLY = statement<[number]>(
   "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
@@ -55,17 +81,22 @@ type Selected = [...RecordRow, rows: number, id: number, modified: number, sorte
 /** Records by filter. The planner chooses the index, by the statistics of the database. */
 export class SelectionReads {
   readonly #database: Database;
+  readonly #dialect: Dialect;
 
-  constructor(database: Database) {
+  constructor(database: Database, analyzer: Analyzer) {
     this.#database = database;
+    this.#dialect = dialectOf(analyzer);
   }
 
   /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
   async select(query: SelectionQuery): Promise<SelectionPage> {
     const { order, limit, bytes, backward = false, after, before } = query;
     const positions = new Positions(query.filter, order);
-    const sql = new Sql(DIALECT);
-    const where = [LIVE, ...conditionsOf(query, DIALECT).map((condition) => condition.sql(sql))];
+    const sql = new Sql(this.#dialect);
+    const where = [
+      baseOf(query),
+      ...conditionsOf(query, this.#dialect).map((condition) => condition.sql(sql)),
+    ];
     const key = { created: null, modified: "modified_at", name: "sorted" }[order.by];
     const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
@@ -105,8 +136,11 @@ export class SelectionReads {
   async count(selection: Selection): Promise<number> {
     const kinds = wholeKinds(selection);
     if (kinds) return (await this.#database.query(TALLY, [kinds]))[0]![0];
-    const sql = new Sql(DIALECT);
-    const where = [LIVE, ...conditionsOf(selection, DIALECT).map((each) => each.sql(sql))];
+    const sql = new Sql(this.#dialect);
+    const where = [
+      baseOf(selection),
+      ...conditionsOf(selection, this.#dialect).map((each) => each.sql(sql)),
+    ];
     const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
     const [row] = await this.#database.query(
       statement<[number]>(text, { kept: false }),
@@ -117,7 +151,7 @@ export class SelectionReads {
 
   async statistics(query: StatisticsQuery): Promise<Statistics> {
     const { text, sql } = statisticsSql(query, {
-      ...DIALECT,
+      ...this.#dialect,
       monthOf,
       from: (_conditions, keys) => ({
         from: keys.includes("keyword")

@@ -23,11 +23,10 @@ import {
 } from "../../search/ranking.js";
 import { isWord, placesOf, soughtOf, wordsOf } from "../../search/words.js";
 import type { RecordFilter } from "../../selection-port.js";
-import { conditionsOf, joined, Sql } from "../../selection.js";
-import { statisticsSql } from "../../statistics.js";
+import { conditionsOf, type Dialect, joined, Sql, statisticsSql } from "../../selection.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
-import { DIALECT, monthOf } from "../reads/selection.js";
+import { dialectOf, monthOf } from "../reads/selection.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
 import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
 import type { ComparedBy } from "./near-reads.js";
@@ -156,9 +155,9 @@ interface Among {
   ofRecords(sql: Sql): string;
 }
 
-function amongOf({ filter }: SearchQuery): Among {
+function amongOf({ filter }: SearchQuery, dialect: Dialect): Among {
   if (filter === undefined) return { filter, ofTexts: () => "", ofRecords: () => "" };
-  const conditions = conditionsOf({ filter }, DIALECT);
+  const conditions = conditionsOf({ filter }, dialect);
   const ofRecords = (sql: Sql): string =>
     ` AND ${joined(
       conditions.map((each) => each.sql(sql)),
@@ -357,11 +356,13 @@ export class SearchReads {
 
   readonly #database: Database;
   readonly #analyzer: Analyzer;
+  readonly #dialect: Dialect;
   readonly #near: AskedThread<NearQuestion, Near[]>;
 
   constructor(database: Database, analyzer: Analyzer, near: AskedThread<NearQuestion, Near[]>) {
     this.#database = database;
     this.#analyzer = analyzer;
+    this.#dialect = dialectOf(analyzer);
     this.#near = near;
   }
 
@@ -374,7 +375,7 @@ export class SearchReads {
     const near = isEmpty && parsed.excluded.length > 0 ? [] : await this.#nearest(query, signal);
     if (isEmpty && near.length === 0) return nothingFor(query);
     signal?.throwIfAborted();
-    const among = amongOf(query);
+    const among = amongOf(query, this.#dialect);
     // One view of the database for all that is read.
     return this.#database.snapshot((session) => {
       signal?.throwIfAborted();
@@ -408,19 +409,19 @@ export class SearchReads {
   /** Records whose key is the text or begins with it, by key. */
   #identified(query: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage> {
     const { text, offset, limit, facets } = query;
-    const among = amongOf(query);
+    const among = amongOf(query, this.#dialect);
     const where = (sql: Sql): string =>
       `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
         AND r.deleted_at IS NULL${among.ofRecords(sql)}`;
     return this.#database.snapshot(async (session) => {
       signal?.throwIfAborted();
-      const [[total]] = (await read(session, (sql) => `SELECT count(*) ${where(sql)}`)) as [
+      const [[total]] = (await this.#read(session, (sql) => `SELECT count(*) ${where(sql)}`)) as [
         [number],
       ];
       const rows =
         total <= offset
           ? []
-          : await read<[ark: string, length: number]>(
+          : await this.#read<[ark: string, length: number]>(
               session,
               (sql) =>
                 `SELECT r.ark, length(r.key)::bigint ${where(sql)} ORDER BY r.key, r.id
@@ -430,7 +431,7 @@ export class SearchReads {
       return {
         total,
         ranked: total,
-        ...(facets ? { facets: await facetsOf(session, found, total, facets) } : {}),
+        ...(facets ? { facets: await this.#facets(session, found, total, facets) } : {}),
         hits: rows.map(([ark, length]) => ({
           ark,
           score: [...text].length / length,
@@ -444,10 +445,10 @@ export class SearchReads {
     const { match, near, filter } = query;
     if (match === "all" || near === undefined) return [];
     const kind = filter && soleKind(filter);
-    const sql = new Sql(DIALECT);
+    const sql = new Sql(this.#dialect);
     const records = (): ComparedBy => ({
       text: `SELECT r.id FROM record AS r
-        WHERE r.deleted_at IS NULL${amongOf(query).ofRecords(sql)}`,
+        WHERE r.deleted_at IS NULL${amongOf(query, this.#dialect).ofRecords(sql)}`,
       values: sql.values,
     });
     return this.#near.ask(
@@ -563,7 +564,7 @@ export class SearchReads {
   ): Promise<{ asked: readonly StemTerm[]; groups?: StemTerm[][] }> {
     const terms = [...sought.terms.values()].slice(0, MOST_WORDS);
     if (terms.length === 0) return { asked: [] };
-    const [[known]] = (await read(
+    const [[known]] = (await this.#read(
       session,
       (sql) => `SELECT count(*) ${foundBy(without(anyOf(terms), sought.none), among, sql)}`,
     )) as [[number]];
@@ -632,7 +633,7 @@ export class SearchReads {
       ranked,
       ...(query.facets
         ? {
-            facets: await facetsOf(
+            facets: await this.#facets(
               session,
               (sql) =>
                 `SELECT r.id FROM (${states(sql)}) AS u JOIN record AS r ON r.state = u.state`,
@@ -697,13 +698,13 @@ export class SearchReads {
     const [[words]] = (
       rated.size === 0
         ? [[0]]
-        : await read(session, (sql) => `SELECT count(*) ${foundBy(query, among, sql)}`)
+        : await this.#read(session, (sql) => `SELECT count(*) ${foundBy(query, among, sql)}`)
     ) as [[number]];
     const total =
       near.length === 0
         ? words
         : (
-            await read<[number]>(
+            await this.#read<[number]>(
               session,
               (sql) => `SELECT count(*) FROM (${statesSql(asked, near, among, sql)}) AS u`,
             )
@@ -719,7 +720,7 @@ export class SearchReads {
       ([term, weight]) => [term, weight * rarity(counts.get(term)!, records)] as const,
     );
     const nearest = { near, none };
-    const found = await read<Found>(
+    const found = await this.#read<Found>(
       session,
       (sql) => {
         const ranks =
@@ -736,13 +737,13 @@ export class SearchReads {
     if (candidates === undefined) return { total, ranked: total, found };
     const places = new Set(candidates);
     if (near.length > 0)
-      for (const [state] of await read<[state: number]>(
+      for (const [state] of await this.#read<[state: number]>(
         session,
         (sql) => `SELECT state FROM (${nearSql(nearest, among, sql)}) AS n`,
       ))
         places.add(state);
     if (found.length < limit && places.size < total) {
-      const rest = await read<Found>(session, (sql) =>
+      const rest = await this.#read<Found>(session, (sql) =>
         restSql(
           query,
           [...places],
@@ -773,12 +774,72 @@ export class SearchReads {
       const count = counts.get(source)!;
       // The index of words reads all that hold them, the walk backwards all that are newer.
       const isCommon = LOOKED_THROUGH * records < count * count;
-      const rows = await read<[state: number]>(session, (sql) =>
+      const rows = await this.#read<[state: number]>(session, (sql) =>
         candidatesSql(source, share, isCommon, among, sql),
       );
       for (const [state] of rows) states.add(state);
     }
     return [...states];
+  }
+
+  /** Reads what a statement with parameters of its own finds. */
+  async #read<R extends Row>(
+    session: Session,
+    write: (sql: Sql) => string,
+    kept = false,
+  ): Promise<R[]> {
+    const sql = new Sql(this.#dialect);
+    const text = write(sql);
+    return session.query(statement<R>(text, { kept }), sql.values);
+  }
+
+  /**
+   * Counts what is found, or the newest {@link FACETED} of it.
+   * @param found SELECT of the numbers of all that is found
+   */
+  async #facets(
+    session: Session,
+    found: (sql: Sql) => string,
+    total: number,
+    { by, limit }: NonNullable<SearchQuery["facets"]>,
+  ): Promise<SearchFacet[]> {
+    const rows = await this.#read<[id: number]>(
+      session,
+      (sql) =>
+        `SELECT f.id FROM (${found(sql)}) AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
+    );
+    const ids = rows.map(([id]) => id);
+    const facets: SearchFacet[] = [];
+    for (const key of by) {
+      // One more for the records without a value.
+      const { text, sql } = statisticsSql(
+        { filter: {}, by: [key], limit: limit + 1 },
+        {
+          ...this.#dialect,
+          monthOf,
+          from: (_conditions, _keys, main) => ({
+            from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${
+              key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
+            }`,
+            extra: [],
+          }),
+        },
+      );
+      const counts = await session.query(
+        statement<[value: string | null, records: string, bytes: string]>(text, { kept: false }),
+        sql.values,
+      );
+      facets.push(
+        facetOf(
+          key,
+          // A sum of counts is numeric, which comes as text.
+          counts.map(([value, records]) => [value, Number(records)] as const),
+          limit,
+          total,
+        ),
+      );
+    }
+    return facets;
   }
 
   #fragments(
@@ -798,17 +859,6 @@ export class SearchReads {
   }
 }
 
-/** Reads what a statement with parameters of its own finds. */
-async function read<R extends Row>(
-  session: Session,
-  write: (sql: Sql) => string,
-  kept = false,
-): Promise<R[]> {
-  const sql = new Sql(DIALECT);
-  const text = write(sql);
-  return session.query(statement<R>(text, { kept }), sql.values);
-}
-
 /** SELECT of the states of all that is found. */
 const statesSql = (
   { query, rated, none }: Asked,
@@ -822,55 +872,6 @@ const statesSql = (
       ? []
       : [`SELECT state FROM (${nearSql({ near, none }, among, sql)}) AS n`]),
   ].join(" UNION ");
-
-/**
- * Counts what is found, or the newest {@link FACETED} of it.
- * @param found SELECT of the numbers of all that is found
- */
-async function facetsOf(
-  session: Session,
-  found: (sql: Sql) => string,
-  total: number,
-  { by, limit }: NonNullable<SearchQuery["facets"]>,
-): Promise<SearchFacet[]> {
-  const rows = await read<[id: number]>(
-    session,
-    (sql) =>
-      `SELECT f.id FROM (${found(sql)}) AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
-  );
-  const ids = rows.map(([id]) => id);
-  const facets: SearchFacet[] = [];
-  for (const key of by) {
-    // One more for the records without a value.
-    const { text, sql } = statisticsSql(
-      { filter: {}, by: [key], limit: limit + 1 },
-      {
-        ...DIALECT,
-        monthOf,
-        from: (_conditions, _keys, main) => ({
-          from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${
-            key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
-          }`,
-          extra: [],
-        }),
-      },
-    );
-    const counts = await session.query(
-      statement<[value: string | null, records: string, bytes: string]>(text, { kept: false }),
-      sql.values,
-    );
-    facets.push(
-      facetOf(
-        key,
-        // A sum of counts is numeric, which comes as text.
-        counts.map(([value, records]) => [value, Number(records)] as const),
-        limit,
-        total,
-      ),
-    );
-  }
-  return facets;
-}
 
 const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
   ...NOTHING,

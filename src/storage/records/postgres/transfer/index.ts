@@ -11,7 +11,7 @@ import {
   type RecordsTransfer,
 } from "../../transfer-port.js";
 import { chunksOf, receive, rowDamage } from "../../transfer/chunks.js";
-import { checkSchema, migrate } from "../schema.js";
+import { checkSchema, fillLicences, migrate } from "../schema.js";
 import { asStoreError, isDamage } from "../statement-error.js";
 import { Database, type DatabaseOptions, type Session, statement } from "../statement.js";
 import { Sending } from "../writes/sending.js";
@@ -180,6 +180,7 @@ async function ingest(session: Session, chunks: AsyncIterable<TransferChunk>): P
     await receive(chunks, (table, some) => rows.put(table, some));
     await sending.settle();
     await session.exec(DERIVED);
+    await fillLicences(session);
   } finally {
     await sending.settle().catch(() => {});
     rows.close();

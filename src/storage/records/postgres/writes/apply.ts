@@ -277,6 +277,7 @@ function createOne(step: Step, write: Write<"create">): void {
     deletedBy: null,
     reason: null,
     successor: null,
+    licence: write.licence ?? null,
   };
   ledger.hold(record);
   ledger.created.push(record);
@@ -318,6 +319,7 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
         deletedBy: null,
         reason: null,
         successor: null,
+        licence: write.licence ?? null,
       });
       addRevision(step, record, "update", write.changed);
       if (write.dropObjects) endObjects(ledger, record.id, revision, true);
@@ -334,6 +336,7 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
         deletedBy: by,
         reason: write.reason ?? null,
         successor: write.successor ?? null,
+        licence: null,
       });
       addRevision(step, record, "delete", []);
       endObjects(ledger, record.id, revision, write.dropObjects === true);

@@ -172,12 +172,13 @@ interface RecordRow {
   deletedBy: string | null;
   reason: string | null;
   successor: string | null;
+  licence: string | null;
 }
 
 const ROW_COLUMNS =
   "id, ark, key, kind, name, owner, created_at, modified_at, revision, status, " +
   "embargoed_until, crate, newest_backlink, state, deleted_at, deleted_by, delete_reason, " +
-  "successor";
+  "successor, licence";
 
 function rowOf(columns: Row): RecordRow {
   const [
@@ -199,6 +200,7 @@ function rowOf(columns: Row): RecordRow {
     deletedBy,
     reason,
     successor,
+    licence,
   ] = columns;
   return {
     id,
@@ -219,6 +221,7 @@ function rowOf(columns: Row): RecordRow {
     deletedBy,
     reason,
     successor,
+    licence,
   } as RecordRow;
 }
 

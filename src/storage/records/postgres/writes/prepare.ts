@@ -231,7 +231,12 @@ function checkWrite(write: RecordWrite): void {
   else if (write.op === "publish") checkTexts(write.ark, write.embargoedUntil);
   else {
     checkIdentifiers(write.owner, write.crate, write.op === "create" ? write.key : undefined);
-    checkTexts(write.ark, write.name, typeof write.quads === "string" ? write.quads : null);
+    checkTexts(
+      write.ark,
+      write.name,
+      write.licence,
+      typeof write.quads === "string" ? write.quads : null,
+    );
     unpackLinks(write.links).forEach(checkLink);
     write.objects?.forEach(checkObject);
   }

@@ -123,6 +123,7 @@ const COLUMNS = [
   "deleted_by",
   "delete_reason",
   "successor",
+  "licence",
 ];
 const NUMBERS = new Set([
   "id",
@@ -187,6 +188,7 @@ function valuesOf(record: Held): unknown[] {
     record.deletedBy,
     record.reason,
     record.successor,
+    record.licence,
   ];
 }
 

@@ -32,8 +32,7 @@ import {
   without,
 } from "../../search/words.js";
 import type { RecordFilter } from "../../selection-port.js";
-import { conditionsOf, joined, Sql } from "../../selection.js";
-import { statisticsSql } from "../../statistics.js";
+import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
 import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
 import type { Compared, Near } from "../../vectors/matrix.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
