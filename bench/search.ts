@@ -4,13 +4,16 @@ import { join, relative } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import yazl from "yazl";
+import { arkKey } from "../src/identifiers/ark.js";
 import { EXAMPLES } from "../src/model/examples.js";
+import type { SearchQuery } from "../src/storage/records/port.js";
 import { openForReading } from "../src/storage/records/sqlite/connection.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import { freePort } from "../test/support/servers/program.js";
 import { EmbeddingsServer } from "../test/support/servers/embeddings.js";
 import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
+import { ownerOf } from "./support/documents.js";
 import { BY_WORDS, type JudgedQuery, ndcgAt10, PARAPHRASES } from "./support/judged-queries.js";
 import { median, timed } from "./support/measure.js";
 import { startRegistry, type Server } from "./support/server.js";
@@ -55,6 +58,22 @@ async function speed({ sizes, stores }: Surroundings): Promise<Figure[]> {
       for (let round = 0; round < TIMES; round++) taken.push(await timed(() => work(round)));
       return median(taken);
     };
+    const named = { text: "microscope cells", match: "all", offset: 0, limit: 10 } as const;
+    const slower: Readonly<Record<string, SearchQuery>> = {
+      "two words of all records": named,
+      "the same among the datasets": { ...named, filter: { kinds: ["dataset"] } },
+      "the same with explained scores": { ...named, explain: true },
+      "a phrase of all records": { ...named, text: '"spinning disk"' },
+      "a prefix of words of all records": { ...named, text: "micro*" },
+      "records related to two words of all records": { ...named, match: "related" },
+    };
+    // A fifth of the records: 20,000 of 100,000.
+    const owners = Array.from({ length: Math.ceil(records / 5000) }, (_, thousand) =>
+      arkKey(ownerOf(thousand)),
+    );
+    const facets = { by: ["kind", "keyword", "owner"], limit: 10 } as const;
+    const counted: SearchQuery = { ...named, text: common, filter: { owners }, facets };
+    const { total } = await store.search(counted);
     const rare = (round: number): string => String((round * 970) % records).padStart(8, "0");
     await times((round) => ask(rare(round)));
     const selective = await times((round) => ask(rare(round)));
@@ -74,11 +93,28 @@ async function speed({ sizes, stores }: Surroundings): Promise<Figure[]> {
         baseline: { name: "the same by FTS5 alone", value: baseline },
         wanted: { atMost: 10 },
       },
+      ...(await figuresOf(slower, (query) => times(() => store.search(query)))),
+      {
+        name: `a word of ${total} records of a filter, counted by kind, keyword and owner`,
+        value: await times(() => store.search(counted)),
+        unit: "ms",
+        wanted: { below: 150 },
+      },
     ];
   } finally {
     raw.close();
     await store.close();
   }
+}
+
+async function figuresOf(
+  queries: Readonly<Record<string, SearchQuery>>,
+  time: (query: SearchQuery) => Promise<number>,
+): Promise<Figure[]> {
+  const figures: Figure[] = [];
+  for (const [name, query] of Object.entries(queries))
+    figures.push({ name, value: await time(query), unit: "ms", wanted: { below: 100 } });
+  return figures;
 }
 
 async function relevance({ crates, folder, say }: Surroundings): Promise<Figure[]> {

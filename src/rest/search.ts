@@ -3,9 +3,11 @@ import { sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KIND_NAMES } from "../model/kind.js";
-import { searchAnswer, type SearchMode } from "../services/search/search.js";
+import { STATISTICS_KEYS } from "../services/records/select.js";
+import { MOST_FACET_VALUES, searchAnswer, type SearchMode } from "../services/search/search.js";
 import { type ContractRow, json, query, schemaRef } from "./contract/rows.js";
 import type { Handler, Handlers } from "./request.js";
+import { FILTERS } from "./selections.js";
 
 const { "@id": ID, "@type": TYPE, name, description } = EXAMPLES.dataset;
 const EXAMPLE: JsonObject = {
@@ -25,6 +27,8 @@ const EXAMPLE: JsonObject = {
   ],
 };
 
+const FLAG: JsonObject = { type: "boolean", default: false };
+
 const searching = (mode: "basic" | "semantic", summary: string, about: string): ContractRow => ({
   method: "get",
   path: `/search/${mode}`,
@@ -36,7 +40,8 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
     'records that are not deleted. The query is words, and may have operators: `"cell ' +
     'line"` (words next to each other), `gen*` (words that begin so), `-mouse` (not these ' +
     "records), `name:`, `description:` or `keyword:` before a word or phrase (in that field). " +
-    "What cannot be an operator is read as words.",
+    "What cannot be an operator is read as words. Conditions such as `kind` and `keyword` narrow " +
+    "the records that are searched, as those of `GET /records` do.",
   parameters: [
     {
       ...query(
@@ -65,10 +70,32 @@ const searching = (mode: "basic" | "semantic", summary: string, about: string): 
       maximum: 10_000,
       default: 0,
     }),
+    query(
+      "cursor",
+      "Cursor of the page: take it from the `Link` header of the previous page. `offset` counts " +
+        "from there.",
+      { type: "string" },
+    ),
+    ...FILTERS,
+    query(
+      "facets",
+      "Also count all results by these, separated by commas: " +
+        `${STATISTICS_KEYS.join(", ")}. Of more than 50,000 results the newest are counted.`,
+      { type: "string" },
+    ),
+    query("facetLimit", "Values of one facet.", {
+      type: "integer",
+      minimum: 1,
+      maximum: MOST_FACET_VALUES,
+      default: 10,
+    }),
+    query("fragments", "Also return matches as pieces of plain text.", FLAG),
+    query("explain", "Also return what made each score.", FLAG),
   ],
   answer: {
     description: "The results, the best first.",
     content: json(schemaRef("SearchAnswer"), EXAMPLE, "SearchAnswer"),
+    headers: ["Link"],
   },
   refusals: ["QUERY_TIMEOUT"],
 });
@@ -95,11 +122,20 @@ const resolver = new SearchResolver();
 
 const searchBy =
   (mode: SearchMode): Handler =>
-  async ({ req, res, query, context }) => {
-    const request = { ...searchParameters(query), mode };
+  async ({ req, res, query: asked, path, context }) => {
+    const { fragments, ...parameters } = searchParameters(asked);
+    const request = { ...parameters, mode };
     const found = await resolver.search(request, context);
-    sendJson(req, res, await searchAnswer(context.deps, request.query, found), {
-      headers: { "Cache-Control": "no-store" },
+    const headers: Record<string, string> = { "Cache-Control": "no-store" };
+    const cursor = found.found.at(-1)?.cursor;
+    if (found.hasNext && cursor !== undefined) {
+      // The cursor counts from the beginning.
+      const { offset: _, ...rest } = asked as Record<string, string>;
+      const next = new URLSearchParams({ ...rest, cursor });
+      headers["Link"] = `<${context.deps.baseUrl()}${path}?${next}>; rel="next"`;
+    }
+    sendJson(req, res, await searchAnswer(context.deps, request.query, found, { fragments }), {
+      headers,
     });
   };
 

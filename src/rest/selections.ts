@@ -22,7 +22,7 @@ const time = { type: "string", format: "date-time" };
 const percent = { type: "integer", minimum: 0, maximum: 100 };
 
 /** Conditions on records; all that are given must hold. */
-const FILTERS: readonly JsonObject[] = [
+export const FILTERS: readonly JsonObject[] = [
   query("kind", `Kinds, separated by commas: ${KIND_NAMES.join(", ")}.`, text),
   query("name", "Part of the name, without case.", text),
   query("nameIs", "The whole name, without case.", text),

@@ -50,7 +50,11 @@ beforeAll(async () => {
     owner: group,
   }));
   ids["ark:99999/project-example"] = await create("project", { datasets: [dataset] });
-  const software = await create("software", { name: "Segment", version: "2.1" });
+  const software = await create("software", {
+    name: "Segment",
+    version: "2.1",
+    keywords: ["cell images"],
+  });
   await create("computation", {
     name: "Made it",
     dateFinished: "2026-03-01T00:00:00Z",
@@ -110,6 +114,23 @@ describe("docs/graphql.md", () => {
     expect(revision.differences).toEqual([
       { pointer: "/name", kind: "CHANGED", before: "two", after: "five" },
     ]);
+  });
+
+  it("counts what a search finds by keyword and owner", async () => {
+    const { search } = await answerTo("Which records are about these words");
+    const own = search.nodes.find(({ name }: Json) => name === "Segment");
+    expect(own).toBeDefined();
+    const [keywords, owners] = search.facets as { by: string; values: Json[] }[];
+    expect([keywords!.by, owners!.by]).toEqual(["KEYWORD", "OWNER"]);
+    expect(keywords!.values).toContainEqual({
+      value: "cell images",
+      label: "cell images",
+      count: 1,
+    });
+    expect(owners!.values.map(({ label }) => label as unknown)).toContain("Ada");
+    expect(owners!.values.reduce((sum, { count }) => sum + Number(count), 0)).toBe(
+      search.totalCount,
+    );
   });
 
   it("names each condition of a filter", async () => {

@@ -327,7 +327,7 @@ describe("the report of the shapes, health, the own user and further lists", () 
       checked: report["checked"],
     });
     expect(health).toMatchObject({ ok: true, ready: true });
-    expect(health.checks).toContainEqual({ part: "records", state: "ok" });
+    expect(health.checks).toContainEqual({ part: "records", state: "OK" });
 
     const own = await registry.ask("/me", { token: ada.token });
     expect(own.body).toEqual((await registry.ask(`/user/${ada.ark}`, { token: ada.token })).body);

@@ -19,19 +19,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "arguments of the rate limiter's own commands",
   'src/services/records/create.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
     "ends after MAX_FINDINGS",
-  'src/services/search/search.ts: problems.push(...range("limit", limit, 1, MOST_RESULTS))':
-    "one problem or none",
-  'src/services/search/search.ts: problems.push(...range("offset", offset, 0, LARGEST_OFFSET))':
-    "one problem or none",
   "src/graphql/limits.ts: Math.max(...given)": "first and last",
-  "src/storage/records/postgres/search/search-reads.ts: found.push(...(await session.query(REST, [ query, kind ?? null, [...places], limit - found.)":
-    "rows of one page",
-  "src/storage/records/sqlite/search/search-reads.ts: rows.push(...this.#rest(matches, query, candidates!, rows.length, ranked))":
-    "rows of one page",
-  "src/storage/records/sqlite/search/search-reads.ts: rows.push(...this.#rest(matches, query, places, rows.length, ranked))":
-    "rows of one page",
-  "src/storage/records/sqlite/search/search-reads.ts: Math.min(...ids)": "records of one page",
-  "src/storage/records/sqlite/search/search-reads.ts: Math.max(...ids)": "records of one page",
   "src/storage/objects/s3/download.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
     "one window",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":

@@ -96,6 +96,15 @@ describe("GET /search/basic", () => {
     ["?query=a&offset=10001", ["query", "offset"], "less_than_equal"],
     ["?query=a&limit=x", ["query", "limit"], "int_parsing"],
     ["?query=a&type=Thing", ["query", "type"], "literal_error"],
+    ["?query=a&kind=thing", ["query", "kind"], "literal_error"],
+    ["?query=a&owner=ada", ["query", "filter", "owner"], "value_error"],
+    ["?query=a&createdSince=yesterday", ["query", "createdSince"], "datetime_from_date_parsing"],
+    ["?query=a&deletedSince=2026-01-01", ["query", "filter", "deleted"], "value_error"],
+    ["?query=a&facets=colour", ["query", "facets"], "literal_error"],
+    ["?query=a&facets=kind,kind", ["query", "facets"], "value_error"],
+    ["?query=a&facets=kind&facetLimit=0", ["query", "facets"], "value_error"],
+    ["?query=a&facets=kind&facetLimit=x", ["query", "facetLimit"], "int_parsing"],
+    ["?query=a&explain=maybe", ["query", "explain"], "literal_error"],
   ])("refuses %s", async (search, loc, type) => {
     const answer = await server.request("GET", `/search/basic${search}`);
     expect(answer.status).toBe(422);
@@ -119,6 +128,153 @@ describe("the operators of a query", () => {
     for (const query of ['"nucleus images', 'nucleus* "', "nucleus - images", "(nucleus)"])
       expect(await found(query), query).toEqual(["images"]);
     expect((await ask(`/search/basic?query=${encodeURIComponent('"-*')}`)).status).toBe(200);
+  });
+});
+
+describe("the filters of a search", () => {
+  it.each(["basic", "semantic"])("narrow what /search/%s finds and counts", async (mode) => {
+    const found = async (more: string) => {
+      const { status, body } = await ask(`/search/${mode}?query=images${more}`);
+      expect(status).toBe(200);
+      expect(body.total_results).toBe(body.results.length);
+      return body.results.map((result) => result["@id"].slice("ark:99999/".length)).toSorted();
+    };
+    expect(await found("&kind=dataset")).toEqual(["counts", "images"]);
+    expect(await found("&kind=software,computation")).toEqual(["counter"]);
+    expect(await found("&keyword=IMAGING")).toEqual(["images"]);
+    expect(await found("&nameStartsWith=count&kind=dataset")).toEqual(["counts"]);
+    expect(await found(`&owner=${ada.id}`)).toEqual(["counter", "counts", "images"]);
+    expect(await found("&createdBefore=2020-01-01")).toEqual([]);
+    expect(await found("&type=Software&kind=dataset")).toEqual([]);
+  });
+});
+
+describe("the facets of a search", () => {
+  it("count all results, with what people read", async () => {
+    const { body } = await ask(
+      "/search/basic?query=images&limit=1&facets=kind,owner,keyword,format",
+    );
+    expect(body.facets).toEqual([
+      {
+        by: "kind",
+        values: [
+          { value: "dataset", label: "Dataset", count: 2 },
+          { value: "software", label: "Software", count: 1 },
+        ],
+        has_more: false,
+        exact: true,
+      },
+      {
+        by: "owner",
+        values: [{ value: ada.id, label: expect.stringMatching(/ada/i), count: 3 }],
+        has_more: false,
+        exact: true,
+      },
+      {
+        by: "keyword",
+        values: [
+          { value: "imaging", label: "imaging", count: 1 },
+          { value: "nucleus", label: "nucleus", count: 1 },
+        ],
+        has_more: false,
+        exact: true,
+      },
+      { by: "format", values: [], has_more: false, exact: true },
+    ]);
+    const few = await ask("/search/semantic?query=images&facets=kind&facetLimit=1&keyword=nucleus");
+    expect(few.body.facets).toEqual([
+      {
+        by: "kind",
+        values: [{ value: "dataset", label: "Dataset", count: 1 }],
+        has_more: false,
+        exact: true,
+      },
+    ]);
+    expect((await ask("/search/basic?query=images")).body.facets).toBeUndefined();
+  });
+
+  it("are the same over GraphQL, whose filters take their values", async () => {
+    interface Answer {
+      search: {
+        totalCount: number;
+        facets: {
+          by: string;
+          hasMore: boolean;
+          values: { value: string; label: string; count: number }[];
+        }[];
+      };
+    }
+    const asked = (args: string) =>
+      server.graphql<Answer>(
+        `{ search(query: "images"${args}) { totalCount facets(by: [KIND, KEYWORD], first: 1) { by
+          hasMore exact values { value label count } } } }`,
+      );
+    const { body } = await asked("");
+    expect(body.errors).toBeUndefined();
+    expect(body.data.search.facets).toEqual([
+      {
+        by: "KIND",
+        hasMore: true,
+        exact: true,
+        values: [{ value: "DATASET", label: "Dataset", count: 2 }],
+      },
+      {
+        by: "KEYWORD",
+        hasMore: true,
+        exact: true,
+        values: [{ value: "imaging", label: "imaging", count: 1 }],
+      },
+    ]);
+    for (const { by, values } of body.data.search.facets) {
+      const value = by === "KIND" ? `kind: ${values[0]!.value}` : `keyword: "${values[0]!.value}"`;
+      const within = await asked(`, filter: { ${value} }`);
+      expect(within.body.data.search.totalCount).toBe(values[0]!.count);
+    }
+    const refused = await server.graphql(
+      '{ search(query: "images") { facets(by: [KIND], first: 101) { by } } }',
+    );
+    expect(refused.body.errors![0]!.extensions.code).toBe("VALIDATION");
+  });
+});
+
+describe("the parts of an answer over REST that are there on request", () => {
+  it("are matches as pieces of text, and what made a score", async () => {
+    const { body } = await ask("/search/basic?query=nuclear+images&fragments=true&explain=true");
+    const [hit] = body.results;
+    expect(hit!.fragments!.name).toEqual([
+      { text: "Nuclear", found: true },
+      { text: " <b>", found: false },
+      { text: "images", found: true },
+      { text: "</b>", found: false },
+    ]);
+    expect(hit!.explanation!.map(({ reason }) => reason)).toEqual(["term", "term"]);
+    expect(hit!.explanation!.reduce((sum, { score }) => sum + score, 0)).toBeCloseTo(1, 6);
+  });
+
+  it("are pages by the cursor of the Link header, which belongs to query and filter", async () => {
+    const seen: string[] = [];
+    let path: string | undefined = `/search/basic?query=images&limit=1&offset=1&owner=${ada.id}`;
+    let cursor = "";
+    while (path !== undefined) {
+      const answer = await ask(path);
+      expect(answer.status).toBe(200);
+      seen.push(...ids(answer));
+      const next = /^<([^>]+)>; rel="next"$/.exec(answer.headers.get("link") ?? "")?.[1];
+      path = next === undefined ? undefined : new URL(next).pathname + new URL(next).search;
+      cursor = next === undefined ? cursor : new URL(next).searchParams.get("cursor")!;
+    }
+    const all = ids(await ask("/search/basic?query=images"));
+    expect(seen).toEqual(all.slice(1));
+    for (const other of [
+      "basic?query=images",
+      "basic?query=cells&limit=1",
+      `semantic?query=images&owner=${ada.id}`,
+      `basic?query=images&owner=${ada.id}&kind=dataset`,
+      "basic?query=images&owner=ark:99999/other",
+    ]) {
+      const { status, body } = await server.request("GET", `/search/${other}&cursor=${cursor}`);
+      expect([other, status, body["code"]]).toEqual([other, 400, "BAD_REQUEST"]);
+    }
   });
 });
 
@@ -242,6 +398,7 @@ describe("search in GraphQL", () => {
       `query: "cells"${after}`,
       `query: "images", mode: SEMANTIC${after}`,
       `query: "images", type: "Software"${after}`,
+      `query: "images", filter: { keyword: "imaging" }${after}`,
       'query: "images", after: "x"',
       `query: "images", after: "${"x".repeat(5000)}"`,
     ])

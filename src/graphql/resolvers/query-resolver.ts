@@ -3,30 +3,37 @@ import {
   Arg,
   Ctx,
   Field,
+  FieldResolver,
   Float,
   Int,
   ObjectType,
   Query,
   registerEnumType,
   Resolver,
+  Root,
 } from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../http/client.js";
 import { health, readiness } from "../../services/health.js";
+import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters.js";
+import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";
 import {
+  facetsOf,
   find,
   type Found,
+  type FacetsRequest,
   kindOf,
-  LARGEST_OFFSET,
-  readSearchCursor,
   type SearchMode,
   type SearchRequest,
-  writeSearchCursor,
 } from "../../services/search/search.js";
 import { answerQuery, type SparqlRequest } from "../../services/sparql/answer.js";
 import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { ScorePart, SearchedField } from "../../storage/records/port.js";
+import type { StatisticsKey } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
+import { HealthStateEnum } from "./types/enums.js";
+import { StatisticsKeyEnum } from "./selection-resolver.js";
+import { RecordFilter } from "./types/filters.js";
 import { ABOUT_PAGE, PageInfo, RecordNode } from "./types/records.js";
 
 /**
@@ -139,6 +146,36 @@ class SearchHit {
   })
   explanation!: ScorePartType[] | null;
 }
+@ObjectType("SearchFacetValue", {
+  description: "Results that agree in a value.",
+  simpleResolvers: true,
+})
+class SearchFacetValue {
+  @Field({ description: "As a filter takes it, except months and bands of scores." })
+  value!: string;
+  @Field(() => String, {
+    nullable: true,
+    description: "For people: the name of an owner, the type of a kind; null where there is none.",
+  })
+  label!: string | null;
+  @Field(() => Int, { description: "Results that have it." }) count!: number;
+}
+@ObjectType("SearchFacet", {
+  description: "Counts of the results by one of their values.",
+  simpleResolvers: true,
+})
+class SearchFacetType {
+  @Field(() => StatisticsKeyEnum, { description: "What is counted by." }) by!: StatisticsKey;
+  @Field(() => [SearchFacetValue], {
+    description:
+      "Those of most results first. A result without a value counts nowhere, one with several " +
+      "keywords at each.",
+  })
+  values!: SearchFacetValue[];
+  @Field({ description: "There are more values than were asked for." }) hasMore!: boolean;
+  @Field({ description: "All results were counted; else the newest 50,000 of them." })
+  exact!: boolean;
+}
 @ObjectType("SearchAnswer", {
   description: "The results of a search, the best first.",
   simpleResolvers: true,
@@ -165,10 +202,12 @@ class SearchAnswerType {
   @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
   @Field(() => Int, { description: "The same as totalResults." }) totalCount!: number;
   @Field(() => Float, { description: "Milliseconds that the search took." }) timeTakenMs!: number;
+  /** What {@link SearchResolver.facets} counts again. */
+  request!: SearchRequest;
 }
 
 /** Search in all records. REST calls {@link SearchResolver.search} as well. */
-@Resolver()
+@Resolver(() => SearchAnswerType)
 export class SearchResolver {
   /** @throws ValidationError; ServiceError `QUERY_TIMEOUT` */
   search(request: SearchRequest, { deps }: Context): Promise<Found> {
@@ -189,9 +228,15 @@ export class SearchResolver {
       description: "How to match.",
     })
     mode: SearchMode,
+    @Arg("filter", () => RecordFilter, {
+      nullable: true,
+      description: "Only these records are found, ranked and counted.",
+    })
+    filter?: RecordFilter | null,
     @Arg("type", () => String, {
       nullable: true,
       description: "Only records of this kind, e.g. Dataset.",
+      deprecationReason: "Use kind of the argument filter.",
     })
     type?: string,
     @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
@@ -207,31 +252,34 @@ export class SearchResolver {
     })
     explain = false,
   ): Promise<SearchAnswerType> {
-    const asked: SearchRequest = {
+    const request: SearchRequest = {
       query,
       mode,
       limit: first,
       offset,
+      after: after ?? null,
       explain,
+      filter: filter ?? null,
       ...(type == null ? {} : { kind: kindOf(type) }),
     };
-    if (after != null) asked.offset += readSearchCursor(asked, after);
-    const { total, ranked, didYouMean, found, ms } = await this.search(asked, context);
-    const hits = found.map(({ ark, score, highlight, fragments, parts }, index): SearchHit => {
+    const { total, ranked, didYouMean, found, hasNext, hasPrevious, ms } = await this.search(
+      request,
+      context,
+    );
+    const hits = found.map(({ ark, score, cursor, highlight, fragments, parts }): SearchHit => {
       const record = (): Promise<RecordNode> => context.loaders.node(ark);
       return {
         score,
         highlight,
         record,
         node: record,
-        cursor: writeSearchCursor(asked, asked.offset + index + 1),
+        cursor,
         fragments: (Object.entries(fragments) as [SearchedField, TextPart[]][]).map(
           ([field, texts]) => ({ field, parts: texts }),
         ),
         explanation: parts ?? null,
       };
     });
-    const end = asked.offset + hits.length;
     return {
       query,
       totalResults: total,
@@ -241,43 +289,86 @@ export class SearchResolver {
       nodes: () => Promise.all(hits.map(({ node }) => node())),
       edges: hits,
       pageInfo: {
-        hasNextPage: hits.length > 0 && end < total && end <= LARGEST_OFFSET,
-        hasPreviousPage: asked.offset > 0,
+        hasNextPage: hasNext,
+        hasPreviousPage: hasPrevious,
         startCursor: hits[0]?.cursor ?? null,
         endCursor: hits.at(-1)?.cursor ?? null,
       },
       timeTakenMs: ms,
       results: hits,
+      request,
     };
+  }
+
+  @FieldResolver(() => [SearchFacetType], {
+    description: "Counts of all results by their values, in the requested order.",
+  })
+  async facets(
+    @Root() { request }: SearchAnswerType,
+    @Ctx() { deps, loaders }: Context,
+    @Arg("by", () => [StatisticsKeyEnum], { description: "What to count by." })
+    by: StatisticsKey[],
+    @Arg("first", () => Int, { defaultValue: 10, description: "Values of each; at most 100." })
+    first = 10,
+  ): Promise<SearchFacetType[]> {
+    const facets = await loaders.queued(() => facetsOf(deps, request, { by, limit: first }));
+    return facets.map(({ by: key, values, more, exact }) => ({
+      by: key,
+      // Kinds as the enum of filters names them.
+      values:
+        key === "kind"
+          ? values.map((each) => ({ ...each, value: each.value.toUpperCase() }))
+          : values,
+      hasMore: more,
+      exact,
+    }));
   }
 }
 
+/** Values of a facet of a query string that names no other number. */
+const FACET_VALUES = 10;
+
 /**
- * `query`, `type`, `limit` and `offset` of a query string.
+ * The search of a query string, and which parts its answer has beside the usual ones.
  * @throws ValidationError with all that is wrong
  */
-export function searchParameters({
-  query,
-  type,
-  ...rest
-}: Readonly<Record<string, string | undefined>>): Omit<SearchRequest, "mode"> {
+export function searchParameters(
+  parameters: Readonly<Record<string, string | undefined>>,
+): Omit<SearchRequest, "mode"> & { fragments: boolean } {
+  const { query, type, cursor } = parameters;
   const problems: ValidationItem[] = [];
-  const numbers = { limit: 10, offset: 0 };
   if (query === undefined)
     problems.push({ loc: ["query", "query"], msg: "Field required", type: "missing" });
-  for (const name of ["limit", "offset"] as const) {
-    const raw = rest[name];
-    if (raw === undefined) continue;
-    if (/^[+-]?\d{1,15}$/.test(raw)) numbers[name] = Number(raw);
-    else
-      problems.push({
-        loc: ["query", name],
-        msg: "Input should be a valid integer, unable to parse string as an integer",
-        type: "int_parsing",
-      });
-  }
+  const number = (name: string, usual: number): number => {
+    const raw = parameters[name];
+    return raw === undefined ? usual : (wholeNumber(problems, name, raw) ?? usual);
+  };
+  const flag = (name: string): boolean => {
+    const raw = parameters[name] ?? "false";
+    checkOneOf(problems, name, raw, ["true", "false"]);
+    return raw === "true";
+  };
+  const by = listOf(parameters["facets"]) ?? [];
+  for (const key of by) checkOneOf(problems, "facets", key, STATISTICS_KEYS);
+  const request = {
+    query: query ?? "",
+    limit: number("limit", 10),
+    offset: number("offset", 0),
+    explain: flag("explain"),
+    fragments: flag("fragments"),
+    filter: filterParameters(parameters, problems),
+  };
+  const facets: FacetsRequest = {
+    by: by as StatisticsKey[],
+    limit: number("facetLimit", FACET_VALUES),
+  };
   if (problems.length > 0) throw new ValidationError(problems);
-  return { query: query!, ...numbers, ...(type === undefined ? {} : { kind: kindOf(type) }) };
+  return {
+    ...request,
+    ...(by.length === 0 ? {} : { facets }),
+    ...(cursor === undefined ? {} : { after: cursor }),
+    ...(type === undefined ? {} : { kind: kindOf(type) }),
+  };
 }
 
 @ObjectType("HealthCheck", {
@@ -287,7 +378,7 @@ export function searchParameters({
 class HealthCheckType {
   @Field({ description: "A part of the service: records, index, objects, jobs and others." })
   part!: string;
-  @Field({ description: "ok, loading, damaged or failed." }) state!: string;
+  @Field(() => HealthStateEnum, { description: "Its state." }) state!: string;
 }
 @ObjectType("Health", { description: "State of the node that answers.", simpleResolvers: true })
 class HealthType {

@@ -62,7 +62,7 @@ export async function selectedPage(
   };
 }
 
-const StatisticsKeyEnum = Object.fromEntries(
+export const StatisticsKeyEnum = Object.fromEntries(
   STATISTICS_KEYS.map((key) => [key.replace(/[A-Z]/g, "_$&").toUpperCase(), key]),
 ) as Record<string, StatisticsKey>;
 registerEnumType(StatisticsKeyEnum, {

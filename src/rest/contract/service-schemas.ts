@@ -390,6 +390,35 @@ export const SERVICE_SCHEMAS: JsonObject = {
           "Only where not all were ranked: how many of them were. They were chosen among the " +
           "newest, first those with the words in name or keywords; the others follow them.",
       },
+      facets: {
+        type: "array",
+        description: "With `facets`: counts of the results by their values, in that order.",
+        items: {
+          type: "object",
+          required: ["by", "values", "has_more", "exact"],
+          properties: {
+            by: { type: "string", enum: [...STATISTICS_KEYS] },
+            values: {
+              type: "array",
+              description: "Those of most results first.",
+              items: {
+                type: "object",
+                required: ["value", "label", "count"],
+                properties: {
+                  value: { type: "string", description: "As a filter takes it." },
+                  label: nullable("string", "For people: the name of an owner, a type of kinds."),
+                  count: { type: "integer" },
+                },
+              },
+            },
+            has_more: { type: "boolean", description: "There are further values." },
+            exact: {
+              type: "boolean",
+              description: "False where only the newest 50,000 results were counted.",
+            },
+          },
+        },
+      },
       results: {
         type: "array",
         items: {
@@ -412,6 +441,36 @@ export const SERVICE_SCHEMAS: JsonObject = {
               description:
                 "By field (`name`, `keywords`, `description`), as HTML: matches are in " +
                 "`<em>`, everything else is escaped.",
+            },
+            fragments: {
+              type: "object",
+              description: "With `fragments=true`: by field, as pieces of plain text.",
+              additionalProperties: {
+                type: "array",
+                items: {
+                  type: "object",
+                  required: ["text", "found"],
+                  properties: {
+                    text: { type: "string" },
+                    found: { type: "boolean", description: "Whether it is a match." },
+                  },
+                },
+              },
+            },
+            explanation: {
+              type: "array",
+              description:
+                "With `explain=true`: parts that add up to the score, the largest first; empty " +
+                "for a record that was not ranked.",
+              items: {
+                type: "object",
+                required: ["reason", "text", "score"],
+                properties: {
+                  reason: { type: "string", enum: ["term", "related", "nearness"] },
+                  text: nullable("string", "The term or its stem; null for nearness."),
+                  score: { type: "number" },
+                },
+              },
             },
           },
         },

@@ -193,12 +193,19 @@ function selectionOf(
   { kind, filter }: { kind?: KindName; filter?: RecordFilterInput | null },
   caller: Caller | null,
 ): Selection {
-  const read = new FilterReader(deps.config.SEARCH_MAX_QUERY_BYTES).read(filter ?? {});
   return {
-    filter:
-      kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) },
+    filter: filterOf(deps, { kind, filter }),
     ...(caller ? {} : { without: ["user"] as const }),
   };
+}
+
+/** A filter as the record store reads it, of one kind where one is named. @throws ValidationError */
+export function filterOf(
+  { config }: Pick<Deps, "config">,
+  { kind, filter }: { kind?: KindName | undefined; filter?: RecordFilterInput | null | undefined },
+): RecordFilter {
+  const read = new FilterReader(config.SEARCH_MAX_QUERY_BYTES).read(filter ?? {});
+  return kind === undefined ? read : { kinds: [kind], ...(isEmpty(read) ? {} : { and: [read] }) };
 }
 
 const isEmpty = (filter: object): boolean => Object.keys(filter).length === 0;
@@ -476,7 +483,11 @@ const TEXTS = [
   "describedBy",
 ] as const satisfies readonly (keyof RecordFilterInput)[];
 
-function filterParameters(query: QueryStrings, problems: ValidationItem[]): RecordFilterInput {
+/** Reads the conditions of a query string. */
+export function filterParameters(
+  query: QueryStrings,
+  problems: ValidationItem[],
+): RecordFilterInput {
   const kind = listOf(query["kind"]);
   for (const each of kind ?? []) checkOneOf(problems, "kind", each, KIND_NAMES);
   const status = listOf(query["status"]);

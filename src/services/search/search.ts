@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
-import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
@@ -10,14 +10,18 @@ import type {
   FragmentPart,
   ScorePart,
   SearchedField,
+  SearchFacet as StoredFacet,
   SearchHit,
   SearchPage,
   SearchQuery,
   StoredRecord,
 } from "../../storage/records/port.js";
+import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
+import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
 import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
+import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
 
 export type SearchMode = "basic" | "semantic";
@@ -25,10 +29,36 @@ export interface SearchRequest {
   query: string;
   mode: SearchMode;
   kind?: KindName;
+  /** Only these records are found, ranked and counted. */
+  filter?: RecordFilterInput | null;
   limit: number;
   offset: number;
+  /** Where the page before ended ({@link FoundRecord.cursor}); the offset counts from there. */
+  after?: string | null;
   /** Also answers what made each score. */
   explain?: boolean;
+  facets?: FacetsRequest;
+}
+
+/** What the results are counted by, and how many values of each are returned. */
+export interface FacetsRequest {
+  by: readonly StatisticsKey[];
+  limit: number;
+}
+
+/** A value of a facet: as a filter takes it, as people read it, and how many results have it. */
+export interface FacetValue {
+  value: string;
+  label: string | null;
+  count: number;
+}
+export interface SearchFacet {
+  by: StatisticsKey;
+  values: FacetValue[];
+  /** There are further values. */
+  more: boolean;
+  /** False where only the newest of very many results were counted. */
+  exact: boolean;
 }
 
 export interface SearchResult {
@@ -41,6 +71,10 @@ export interface SearchResult {
   score: number;
   /** By field, HTML: matches are in `<em>`, everything else is escaped. */
   highlight: Partial<Record<SearchedField, string>>;
+  /** On request: the same as pieces of plain text. */
+  fragments?: SearchHit["fragments"];
+  /** On request: what made the score. */
+  explanation?: ScorePart[];
 }
 export interface SearchAnswer {
   query: string;
@@ -49,11 +83,15 @@ export interface SearchAnswer {
   ranked_results?: number;
   /** Only where other words were sought: see {@link Found.didYouMean}. */
   did_you_mean?: string;
+  /** On request. */
+  facets?: { by: StatisticsKey; values: FacetValue[]; has_more: boolean; exact: boolean }[];
   results: SearchResult[];
   time_taken_ms: number;
 }
 export interface FoundRecord {
   ark: string;
+  /** The results behind this one have it as {@link SearchRequest.after}. */
+  cursor: string;
   score: number;
   highlight: SearchResult["highlight"];
   fragments: SearchHit["fragments"];
@@ -68,91 +106,210 @@ export interface Found {
   /** The query with known words in place of those that no record holds: it was answered. */
   didYouMean: string | null;
   found: FoundRecord[];
+  /** Whether there are results before and behind these; not behind the last that pages reach. */
+  hasPrevious: boolean;
+  hasNext: boolean;
+  facets?: SearchFacet[];
   ms: number;
 }
 
 export const MOST_RESULTS = 100;
 export const LARGEST_OFFSET = 10_000;
+/** Values of one facet in one answer. */
+export const MOST_FACET_VALUES = 100;
 
 /**
  * Finds live records by their public contents, without reading the records.
- * @throws ValidationError for an empty or too long query; ServiceError `QUERY_TIMEOUT`
+ * @throws ValidationError for an empty or too long query, or a filter that is none; ServiceError
+ * `BAD_REQUEST` for a cursor of another search, `QUERY_TIMEOUT`
  */
-export async function find(
-  deps: Deps,
-  { query, mode, kind, limit, offset, explain = false }: SearchRequest,
-): Promise<Found> {
-  const { SEARCH_TIMEOUT: timeout, SEARCH_MAX_QUERY_BYTES: longest } = deps.config;
-  const problems: ValidationItem[] = [];
-  if (query.trim() === "")
-    problems.push({
-      loc: ["query", "query"],
-      msg: "String should have at least 1 character",
-      type: "string_too_short",
-      ctx: { min_length: 1 },
-    });
-  else if (Buffer.byteLength(query) > longest)
-    problems.push({
-      loc: ["query", "query"],
-      msg: `Value error, longer than ${longest} bytes (SEARCH_MAX_QUERY_BYTES)`,
-      type: "value_error",
-    });
-  problems.push(
+export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
+  const { query, limit, facets, explain = false } = request;
+  const problems = [
+    ...queryProblems(deps, query),
     ...range("limit", limit, 1, MOST_RESULTS),
-    ...range("offset", offset, 0, LARGEST_OFFSET),
-  );
+    ...range("offset", request.offset, 0, LARGEST_OFFSET),
+    ...(facets ? facetProblems(facets) : []),
+  ];
   if (problems.length > 0) throw new ValidationError(problems);
+  const filter = searchedFilter(deps, request);
+  const of = digestOf(request, filter);
+  const offset = request.offset + (request.after == null ? 0 : readCursor(of, request.after));
+  if (offset > LARGEST_OFFSET)
+    throw new ValidationError(range("offset", offset, 0, LARGEST_OFFSET));
   const began = performance.now();
-  // An identifier is looked up; its words are not searched as text.
-  const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
-  const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
-  const asked: SearchQuery = {
-    text: ark?.key ?? query,
-    match,
-    offset,
-    limit,
-    ...(kind === undefined ? {} : { kind }),
-    ...(explain ? { explain } : {}),
-  };
-  const page = await within(timeout, (signal) =>
-    match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal),
-  );
-  const found = page.hits.map(({ ark, score, fragments, parts }) => ({
+  const page = await searched(deps, request, filter, { offset, limit, explain, facets });
+  const found = page.hits.map(({ ark, score, fragments, parts }, index) => ({
     ark,
     score,
+    cursor: writeCursor(of, offset + index + 1),
     fragments,
     ...(parts === undefined ? {} : { parts }),
     highlight: Object.fromEntries(
       Object.entries(fragments).map(([field, parts]) => [field, highlighted(parts)]),
     ),
   }));
+  const counted = page.facets && (await labelled(deps, page.facets));
   const ms = Math.round((performance.now() - began) * 1000) / 1000;
   const corrected = new Map(page.corrected?.map(({ typed, meant }) => [typed, meant]));
   const didYouMean = corrected.size === 0 ? null : withWords(query, corrected);
-  return { total: page.total, ranked: page.ranked, didYouMean, found, ms };
+  const end = offset + found.length;
+  return {
+    total: page.total,
+    ranked: page.ranked,
+    didYouMean,
+    found,
+    hasPrevious: offset > 0,
+    hasNext: found.length > 0 && end < page.total && end <= LARGEST_OFFSET,
+    ...(counted === undefined ? {} : { facets: counted }),
+    ms,
+  };
+}
+
+/**
+ * Counts the results of a search by their values.
+ * @throws as {@link find}
+ */
+export async function facetsOf(
+  deps: Deps,
+  request: Pick<SearchRequest, "query" | "mode" | "kind" | "filter">,
+  facets: FacetsRequest,
+): Promise<SearchFacet[]> {
+  const problems = [...queryProblems(deps, request.query), ...facetProblems(facets)];
+  if (problems.length > 0) throw new ValidationError(problems);
+  const page = await searched(deps, request, searchedFilter(deps, request), {
+    offset: 0,
+    limit: 0,
+    facets,
+  });
+  return labelled(deps, page.facets ?? []);
+}
+
+function searched(
+  deps: Deps,
+  { query, mode }: Pick<SearchRequest, "query" | "mode">,
+  filter: RecordFilter,
+  {
+    explain,
+    facets,
+    ...page
+  }: Pick<SearchQuery, "offset" | "limit" | "explain"> & {
+    facets: FacetsRequest | undefined;
+  },
+): Promise<SearchPage> {
+  // An identifier is looked up; its words are not searched as text.
+  const ark = /\s/.test(query.trim()) ? undefined : lookupArk(query.trim());
+  const match = ark !== undefined ? "identifier" : mode === "basic" ? "all" : "related";
+  const asked: SearchQuery = {
+    text: ark?.key ?? query,
+    match,
+    ...page,
+    ...(Object.keys(filter).length === 0 ? {} : { filter }),
+    ...(explain === true ? { explain } : {}),
+    ...(facets ? { facets } : {}),
+  };
+  return within(deps.config.SEARCH_TIMEOUT, (signal) =>
+    match !== "related" ? deps.records.search(asked, signal) : related(deps, asked, signal),
+  );
+}
+
+/** @throws ValidationError for a filter that is none, or is of deleted records */
+function searchedFilter(
+  deps: Pick<Deps, "config">,
+  request: Pick<SearchRequest, "kind" | "filter">,
+): RecordFilter {
+  const filter = filterOf(deps, request);
+  if (isOfDeleted(filter))
+    throw invalid(
+      ["query", "filter", "deleted"],
+      "Value error, deleted records are not searched: list them by the same filter",
+    );
+  return filter;
+}
+
+function queryProblems({ config }: Pick<Deps, "config">, query: string): ValidationItem[] {
+  const longest = config.SEARCH_MAX_QUERY_BYTES;
+  const loc = ["query", "query"];
+  if (query.trim() === "")
+    return [
+      {
+        loc,
+        msg: "String should have at least 1 character",
+        type: "string_too_short",
+        ctx: { min_length: 1 },
+      },
+    ];
+  return Buffer.byteLength(query) > longest
+    ? [
+        {
+          loc,
+          msg: `Value error, longer than ${longest} bytes (SEARCH_MAX_QUERY_BYTES)`,
+          type: "value_error",
+        },
+      ]
+    : [];
+}
+
+function facetProblems({ by, limit }: FacetsRequest): ValidationItem[] {
+  const refused = (msg: string): ValidationItem[] => [
+    { loc: ["query", "facets"], msg: `Value error, ${msg}`, type: "value_error" },
+  ];
+  if (new Set(by).size < by.length) return refused("each facet is counted once: name it once");
+  return limit >= 1 && limit <= MOST_FACET_VALUES
+    ? []
+    : refused(`a facet has from 1 to ${MOST_FACET_VALUES} values in an answer`);
+}
+
+/** Facets with what people read: types of kinds, names of owners. */
+async function labelled(
+  { records }: Pick<Deps, "records">,
+  facets: readonly StoredFacet[],
+): Promise<SearchFacet[]> {
+  const owners = facets.flatMap(({ by, values }) =>
+    by === "owner" ? values.map(({ value }) => value) : [],
+  );
+  const found = owners.length === 0 ? [] : await records.findMany(owners);
+  const names = new Map(
+    owners.map((ark, index) => [ark, found[index]?.tombstone ? null : found[index]?.name]),
+  );
+  const labelOf = (by: StatisticsKey, value: string): string | null => {
+    if (by === "owner") return names.get(value) ?? null;
+    return by === "kind" ? KINDS[value as KindName].typeName : value;
+  };
+  return facets.map(({ by, values, more, exact }) => ({
+    by,
+    values: values.map(({ value, records: count }) => ({
+      value,
+      label: labelOf(by, value),
+      count,
+    })),
+    more,
+    exact,
+  }));
 }
 
 /**
  * Where a page of a search ends, as text. It names the search: with another one it is refused.
  * @param place number of results before the next one
  */
-export const writeSearchCursor = (asked: SearchRequest, place: number): string =>
-  Buffer.from(`${place}.${digestOf(asked)}`).toString("base64url");
+const writeCursor = (of: string, place: number): string =>
+  Buffer.from(`${place}.${of}`).toString("base64url");
 
 /** @throws ServiceError `BAD_REQUEST` for a text that is no cursor of this search */
-export function readSearchCursor(asked: SearchRequest, cursor: string): number {
+function readCursor(of: string, cursor: string): number {
   const [place = "", digest] = Buffer.from(cursor.slice(0, 100), "base64url").toString().split(".");
-  if (!/^\d{1,6}$/.test(place) || digest !== digestOf(asked))
+  if (!/^\d{1,6}$/.test(place) || digest !== of)
     throw new ServiceError(
       "BAD_REQUEST",
-      "The cursor is not from this search; start again without it.",
+      "The cursor is not from this search: repeat its query, mode and filter, or start again " +
+        "without the cursor.",
     );
   return Number(place);
 }
 
-const digestOf = ({ query, mode, kind }: SearchRequest): string =>
+const digestOf = ({ query, mode }: SearchRequest, filter: RecordFilter): string =>
   createHash("sha256")
-    .update(JSON.stringify([query, mode, kind ?? null]))
+    .update(JSON.stringify([query, mode, filter]))
     .digest("base64url")
     .slice(0, 12);
 
@@ -170,38 +327,57 @@ async function related(
   );
 }
 
-/** A result list, with the fields that it shows of each record. */
+/**
+ * A result list, with the fields that it shows of each record.
+ * @param more which of the parts that are not always there
+ */
 export async function searchAnswer(
   deps: Deps,
   query: string,
-  { total, ranked, didYouMean, found, ms }: Found,
+  { total, ranked, didYouMean, found, facets, ms }: Found,
+  more: { fragments?: boolean } = {},
 ): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
-  const live = found.flatMap(({ score, highlight }, index) => {
+  const live = found.flatMap(({ score, highlight, fragments, parts }, index) => {
     const record = records[index];
+    const shown = {
+      score,
+      highlight,
+      ...(more.fragments === true ? { fragments } : {}),
+      ...(parts === undefined ? {} : { explanation: parts }),
+    };
     // Deleted since the search.
-    return record && !record.tombstone ? [{ record, score, highlight }] : [];
+    return record && !record.tombstone ? [{ record, shown }] : [];
   });
   const clean = await withoutForgotten(
     deps,
     live.map(({ record }) => record),
   );
-  const results = live.map(({ score, highlight }, index): SearchResult => ({
-    ...shown(clean[index]!),
-    score,
-    highlight,
+  const results = live.map((hit, index): SearchResult => ({
+    ...summaryOf(clean[index]!),
+    ...hit.shown,
   }));
   return {
     query,
     total_results: total,
     ...(ranked < total ? { ranked_results: ranked } : {}),
     ...(didYouMean === null ? {} : { did_you_mean: didYouMean }),
+    ...(facets === undefined
+      ? {}
+      : {
+          facets: facets.map(({ by, values, more: has_more, exact }) => ({
+            by,
+            values,
+            has_more,
+            exact,
+          })),
+        }),
     results,
     time_taken_ms: ms,
   };
 }
 
-function shown(record: StoredRecord): Omit<SearchResult, "score" | "highlight"> {
+function summaryOf(record: StoredRecord): Omit<SearchResult, "score" | "highlight"> {
   const kind = KINDS[record.kind];
   const document = publicView(kind, parseDocument(record.document));
   const types = [document["@type"], document["metadataType"]].find(

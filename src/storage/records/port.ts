@@ -4,9 +4,11 @@ import type { KindName, Link, PublicationStatus } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
 import type {
   LinkCountQuery,
+  RecordFilter,
   Selection,
   SelectionQuery,
   Statistics,
+  StatisticsKey,
   StatisticsQuery,
 } from "./selection-port.js";
 import type { SubmissionClose, SubmissionStore } from "./submissions-port.js";
@@ -639,7 +641,8 @@ export interface SearchQuery {
    * what the query excludes, and a query that only excludes finds nothing.
    */
   match: "all" | "related" | "identifier";
-  kind?: KindName;
+  /** Only these records are found, counted and compared with each other. */
+  filter?: RecordFilter;
   /**
    * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand
    * out, at most {@link import("./vectors/matrix.js").NEAREST}. It may have any length. A record's
@@ -650,7 +653,10 @@ export interface SearchQuery {
   near?: { model: string; vector: Float32Array };
   /** Also answers what made each score. */
   explain?: boolean;
+  /** Also counts what is found by each of these, at most `limit` values of each. */
+  facets?: { by: readonly StatisticsKey[]; limit: number };
   offset: number;
+  /** 0 for counts and facets alone: nothing is ranked. */
   limit: number;
 }
 
@@ -699,7 +705,22 @@ export interface SearchPage {
   ranked: number;
   /** Words that no record holds, each with the likeliest of those that were sought instead. */
   corrected?: readonly { typed: string; meant: string }[];
+  /** Where {@link SearchQuery.facets} asks, in that order. */
+  facets?: readonly SearchFacet[];
   hits: SearchHit[];
+}
+
+/**
+ * How many of the found records have a value, those of most records first, equal ones by value. A
+ * record without the value counts for none, one with several keywords for each.
+ */
+export interface SearchFacet {
+  by: StatisticsKey;
+  values: readonly { value: string; records: number }[];
+  /** There are further values. */
+  more: boolean;
+  /** False where more was found than is counted: of those the newest, some ten thousand, count. */
+  exact: boolean;
 }
 
 /** Search in the public text of live records. */

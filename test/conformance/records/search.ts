@@ -1,8 +1,11 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { arkKey } from "../../../src/identifiers/ark.js";
 import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
 import { RANKED } from "../../../src/storage/records/search/ranking.js";
-import { create, remove, replace, type Setting, write } from "./fixtures.js";
+import { fold } from "../../../src/storage/records/text.js";
+import { type RecordFilter, STATISTICS_KEYS } from "../../../src/storage/records/selection-port.js";
+import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (name: string): string => `ark:99999/${name}`;
 /** A record with the text that search sees of it. */
@@ -12,7 +15,7 @@ const holding = (
   kind: "dataset" | "software" = "dataset",
 ): RecordWrite =>
   ({
-    ...create(ark(name), { kind }),
+    ...create(ark(name), { kind, name: text.name ?? "", keywords: text.keywords ?? [] }),
     text: {
       name: text.name ?? "",
       description: text.description ?? "",
@@ -53,7 +56,9 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(hits[0]!.score).toBe(1);
       expect(hits[1]!.score).toBeLessThan(1);
       expect(
-        (await identified("ark:99999/cells", { kind: "software" })).hits.map((hit) => hit.ark),
+        (await identified("ark:99999/cells", { filter: { kinds: ["software"] } })).hits.map(
+          (hit) => hit.ark,
+        ),
       ).toEqual([ark("cells/b")]);
       expect(
         (await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark),
@@ -182,11 +187,15 @@ export function searchConforms({ store, reopen }: Setting): void {
         ].toSorted(),
       ).toEqual([...Array.from({ length: 7 }, (_, i) => `d${i}`), "s"]);
       expect(await ask("plate", { offset: 8 })).toEqual({ total: 8, ranked: 8, hits: [] });
-      expect(await ask("plate", { kind: "software" })).toMatchObject({
+      expect(await ask("plate", { filter: { kinds: ["software"] } })).toMatchObject({
         total: 1,
         hits: [{ ark: ark("s") }],
       });
-      expect(await ask("plate", { kind: "group" })).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("plate", { filter: { kinds: ["group"] } })).toEqual({
+        total: 0,
+        ranked: 0,
+        hits: [],
+      });
     });
 
     test("tries other spellings only when no record contains all words", async () => {
@@ -373,8 +382,11 @@ export function searchConforms({ store, reopen }: Setting): void {
         ["ΕΙΚΌΝΕΣ", "greek"],
         ["größe café", "combining"],
         ["grö*", "combining"],
-      ] as const)
+      ] as const) {
         expect(await found(query), query).toEqual([name]);
+        expect(await found(query, { filter: { kinds: ["dataset"] } }), query).toEqual([name]);
+        expect(await found(query, { filter: { not: { kinds: ["dataset"] } } }), query).toEqual([]);
+      }
     });
 
     test("is fast with 8 KiB of operators", async () => {
@@ -439,6 +451,128 @@ export function searchConforms({ store, reopen }: Setting): void {
     });
   });
 
+  describe("a search within a filter", () => {
+    const fill = (): Promise<unknown> =>
+      write(
+        store(),
+        holding("a", { name: "Plate of cells", keywords: ["Imaging", "cells"] }),
+        holding("b", { name: "Plate", keywords: ["imaging"] }, "software"),
+        holding("c", { description: "A plate." }),
+        holding("d", { name: "Plates", keywords: ["other"] }),
+        holding("e", { name: "Cup", keywords: ["other"] }),
+      );
+    const FILTERS: readonly [RecordFilter, string[]][] = [
+      [{ kinds: ["dataset"] }, ["a", "c", "d"]],
+      [{ kinds: ["dataset", "software"] }, ["a", "b", "c", "d"]],
+      [{ keywords: ["IMAGING"] }, ["a", "b"]],
+      [{ keywords: ["imaging"], kinds: ["dataset"] }, ["a"]],
+      [{ not: { keywords: ["imaging"] } }, ["c", "d"]],
+      [{ or: [{ nameContains: "cells" }, { kinds: ["software"] }] }, ["a", "b"]],
+      [{ owners: [arkKey(OWNER)] }, ["a", "b", "c", "d"]],
+      [{ owners: ["99999/no-such"] }, []],
+      [{ created: { before: 0 } }, []],
+      [{ kinds: [] }, []],
+    ];
+    test("finds, counts and ranks only what meets it", async () => {
+      await fill();
+      for (const [filter, names] of FILTERS)
+        for (const match of ["all", "related"] as const) {
+          const page = await ask("plate", { filter, match });
+          const told = JSON.stringify([filter, match]);
+          expect(page.hits.map((hit) => hit.ark.slice(10)).toSorted(), told).toEqual(names);
+          expect([page.total, page.ranked], told).toEqual([names.length, names.length]);
+          // The best of those, not of all.
+          expect(page.hits[0]?.score ?? 1, told).toBe(1);
+          if (names.length > 1)
+            expect(await found("plate", { filter, match, offset: 1, limit: 1 }), told).toEqual([
+              page.hits[1]!.ark.slice(10),
+            ]);
+        }
+      expect(await found("-cells plate", { filter: { keywords: ["imaging"] } })).toEqual(["b"]);
+    });
+
+    test("looks for other spellings only among the records of the filter", async () => {
+      await fill();
+      expect(await ask("plaet", { filter: { keywords: ["imaging"] } })).toMatchObject({
+        total: 2,
+        corrected: [{ typed: "plaet", meant: "plate" }],
+      });
+    });
+
+    test("finds identifiers within it", async () => {
+      await fill();
+      const filter = { keywords: ["imaging"] };
+      const page = await ask("ark:99999/", { match: "identifier", filter, facets });
+      expect(page).toMatchObject({ total: 2, ranked: 2 });
+      expect(page.hits.map((hit) => hit.ark)).toEqual(["a", "b"].map(ark));
+      expect(page.facets![0]!.values).toEqual([
+        { value: "dataset", records: 1 },
+        { value: "software", records: 1 },
+      ]);
+    });
+
+    const facets = { by: ["kind", "keyword", "owner"], limit: 2 } as const;
+    test("counts what was found by kind, keyword and owner", async () => {
+      await fill();
+      expect((await ask("plate")).facets).toBeUndefined();
+      const expected = [
+        {
+          by: "kind",
+          values: [
+            { value: "dataset", records: 3 },
+            { value: "software", records: 1 },
+          ],
+          more: false,
+          exact: true,
+        },
+        {
+          by: "keyword",
+          values: [
+            { value: "imaging", records: 2 },
+            { value: "cells", records: 1 },
+          ],
+          more: true,
+          exact: true,
+        },
+        { by: "owner", values: [{ value: OWNER, records: 4 }], more: false, exact: true },
+      ];
+      for (const match of ["all", "related"] as const) {
+        expect((await ask("plate", { facets, match })).facets).toEqual(expected);
+        // The same on each page, and without one.
+        expect((await ask("plate", { facets, match, offset: 3, limit: 1 })).facets).toEqual(
+          expected,
+        );
+        expect(await ask("plate", { facets, match, limit: 0 })).toEqual({
+          total: 4,
+          ranked: 4,
+          facets: expected,
+          hits: [],
+        });
+      }
+      const within = await ask("plate", { facets, filter: { keywords: ["imaging"] } });
+      expect(within.facets![0]!.values).toEqual([
+        { value: "dataset", records: 1 },
+        { value: "software", records: 1 },
+      ]);
+      for (const nothing of ["xylophone", "…", "-plate"])
+        for (const match of ["all", "related"] as const)
+          expect((await ask(nothing, { facets, match })).facets).toEqual(
+            facets.by.map((by) => ({ by, values: [], more: false, exact: true })),
+          );
+    });
+
+    test("counts by each key of statistics", async () => {
+      await fill();
+      const all = await ask("plate", { facets: { by: STATISTICS_KEYS, limit: 10 } });
+      const of = (by: string) => all.facets!.find((facet) => facet.by === by)!.values;
+      expect(all.facets!.map(({ by }) => by)).toEqual(STATISTICS_KEYS);
+      expect(of("status")).toEqual([{ value: "DRAFT", records: 4 }]);
+      expect(of("month")).toEqual([{ value: "2026-01", records: 4 }]);
+      // None has stored content.
+      expect(of("format")).toEqual([]);
+    });
+  });
+
   describe("a search that finds more than can be ranked", () => {
     const more = RANKED + 300;
     const fill = async (): Promise<void> => {
@@ -479,7 +613,29 @@ export function searchConforms({ store, reopen }: Setting): void {
         expect(last.hits[2]!.fragments.description).toBeDefined();
         expect(await ask("plate", { offset: more })).toMatchObject({ total: more, hits: [] });
         // A kind with few records: all of them are ranked.
-        expect(await ask("plate", { kind: "software" })).toMatchObject({ total: 20, ranked: 20 });
+        expect(await ask("plate", { filter: { kinds: ["software"] } })).toMatchObject({
+          total: 20,
+          ranked: 20,
+        });
+        // A filter that most of them meet, and one that finds them by more than an index.
+        for (const filter of [
+          { kinds: ["dataset"] },
+          { not: { nameIs: "plate" }, kinds: ["dataset"] },
+        ] as const) {
+          const part = await ask("plate", { filter, facets: { by: ["kind"], limit: 5 } });
+          expect(part.total).toBe(more - 20);
+          expect(part.ranked).toBeLessThanOrEqual(RANKED);
+          expect(part.facets).toEqual([
+            {
+              by: "kind",
+              values: [{ value: "dataset", records: more - 20 }],
+              more: false,
+              exact: true,
+            },
+          ]);
+          const [behind] = await found("plate", { filter, offset: more - 21, limit: 5 });
+          expect(Number(behind!.slice(1))).toBeGreaterThanOrEqual(20);
+        }
         expect(await ask("rare plate")).toMatchObject({ total: 1, ranked: 1 });
         // Any of the words: a rare one is found among many that hold the other.
         const any = await ask("rare plate", { match: "related" });
@@ -591,6 +747,12 @@ export function searchConforms({ store, reopen }: Setting): void {
         const { total, hits } = await ask(text, { match });
         expect(hits.length).toBeLessThanOrEqual(total);
         for (const { score } of hits) expect(score).toBeGreaterThan(0);
+        // Within filters too, whose values are no more than text.
+        const own = { filter: { owners: [arkKey(OWNER)] }, match };
+        expect((await ask(text, own)).total).toBe(total);
+        const filter = { or: [{ nameContains: text }, { keywords: [text] }, { crates: [text] }] };
+        const part = await ask("plate", { filter, match, facets: { by: ["keyword"], limit: 1 } });
+        expect(part.total).toBe("near plate* name:alpha or not".includes(fold(text)) ? 1 : 0);
       }),
       { numRuns: 150 },
     );

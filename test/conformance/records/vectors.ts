@@ -397,19 +397,29 @@ export function vectorsConform({ store, reopen }: Setting): void {
             hits: hits.map((hit) => short(hit.ark)),
           })),
         ).toEqual({ total: 8, hits: all.slice(offset, offset + 3) });
-      expect(await found("plate", EAST, { kind: "software" })).toEqual(["s", "t"]);
-      expect(await ask("plate", EAST, { kind: "software", offset: 2 })).toEqual({
+      expect(await found("plate", EAST, { filter: { kinds: ["software"] } })).toEqual(["s", "t"]);
+      expect(await ask("plate", EAST, { filter: { kinds: ["software"] }, offset: 2 })).toEqual({
         total: 2,
         ranked: 2,
         hits: [],
       });
-      expect(await ask("", EAST, { kind: "software", offset: 1 })).toEqual({
+      expect(await ask("", EAST, { filter: { kinds: ["software"] }, offset: 1 })).toEqual({
         total: 1,
         ranked: 1,
         hits: [],
       });
+      // Other filters too, among which the nearest is that of the filter.
+      for (const filter of [
+        { kinds: ["software", "group"] },
+        { or: [{ kinds: ["software"] }] },
+      ] as const) {
+        expect(await found("plate", EAST, { filter })).toEqual(["s", "t"]);
+        const page = await ask("", NORTH, { filter, facets: { by: ["kind"], limit: 1 } });
+        expect(page.hits).toMatchObject([{ ark: ark("u"), score: 1 }]);
+        expect(page.facets).toMatchObject([{ values: [{ value: "software", records: 1 }] }]);
+      }
       expect(await ask("", EAST, { offset: 100 })).toEqual({ total: 7, ranked: 7, hits: [] });
-      expect(await ask("plate", EAST, { kind: "group" })).toEqual({
+      expect(await ask("plate", EAST, { filter: { kinds: ["group"] } })).toEqual({
         total: 0,
         ranked: 0,
         hits: [],

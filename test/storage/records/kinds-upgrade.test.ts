@@ -193,12 +193,20 @@ function upgrades(place: () => Promise<Place>): void {
     expect(await named({ kind: "entity", keyword: "cells" })).toEqual([]);
     const page = { offset: 0, limit: 9 };
     const search = async (kind: KindName, text: string) =>
-      (await store.search({ text, kind, match: "all", ...page })).hits.map(({ ark }) => ark);
+      (await store.search({ text, filter: { kinds: [kind] }, match: "all", ...page })).hits.map(
+        ({ ark }) => ark,
+      );
     expect(await search("mlmodel", "outline")).toEqual([at("model")]);
     expect(await search("entity", "outline")).toEqual([]);
     const near = { model: "m", vector: Float32Array.of(1) };
     expect(
-      await store.search({ text: "", kind: "mlmodel", match: "related", near, ...page }),
+      await store.search({
+        text: "",
+        filter: { kinds: ["mlmodel"] },
+        match: "related",
+        near,
+        ...page,
+      }),
     ).toMatchObject({ total: 1 });
     const [using] = await store.linksTo([arkKey(at("plate"))], { kinds: ["experiment"], limit: 9 });
     expect(using!.items.map(({ predicate }) => predicate)).toContain("evi:usedSample");

@@ -71,3 +71,10 @@ export const ContentStateEnum = describedEnum("ContentState", "Whether bytes are
   DELETED: ["deleted", "The bytes were deleted."],
   NONE: ["none", "No bytes were stored here."],
 });
+
+export const HealthStateEnum = describedEnum("HealthState", "State of a part of the service.", {
+  OK: ["ok", "It works."],
+  LOADING: ["loading", "An index that is being filled; records are served meanwhile."],
+  DAMAGED: ["damaged", "Some of what it stores is damaged; the rest is served."],
+  FAILED: ["failed", "It does not answer."],
+});

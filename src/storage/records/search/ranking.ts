@@ -1,4 +1,5 @@
-import type { FragmentPart, ScorePart, SearchPage } from "../port.js";
+import type { FragmentPart, ScorePart, SearchFacet, SearchPage } from "../port.js";
+import type { RecordFilter, StatisticsKey } from "../selection-port.js";
 
 /** What a search without words finds. */
 export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
@@ -10,6 +11,30 @@ export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
 export const RANKED = 5000;
 /** Score of a record that was found and not ranked. */
 export const UNRANKED = 1e-9;
+
+/** Most records that facets count: of more, the newest. SQLite counts 20,000 by a value in 15 ms. */
+export const FACETED = 50_000;
+
+/** The values of most records, equal ones in their order. */
+export function facetOf(
+  by: StatisticsKey,
+  counts: readonly (readonly [value: string | null, records: number])[],
+  limit: number,
+  found: number,
+): SearchFacet {
+  const values = counts.flatMap(([value, records]) => (value === null ? [] : [{ value, records }]));
+  values.sort((a, b) => b.records - a.records || (a.value < b.value ? -1 : 1));
+  return {
+    by,
+    values: values.slice(0, limit),
+    more: values.length > limit,
+    exact: found <= FACETED,
+  };
+}
+
+/** The kind that a filter is about, where it says nothing else. */
+export const soleKind = ({ kinds, ...more }: RecordFilter): string | undefined =>
+  kinds?.length === 1 && Object.keys(more).length === 0 ? kinds[0] : undefined;
 
 /** Terms of which a score is explained: each costs a walk over its records. */
 export const EXPLAINED = 16;

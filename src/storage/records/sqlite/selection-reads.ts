@@ -56,7 +56,10 @@ const dialectOf = (matchOf: (text: string) => string): Dialect => ({
   currentContent: "o.role = 'content' AND o.until IS NULL AND o.dropped = 0",
 });
 /** For what is asked of conditions without making SQL of them. */
-const DIALECT = dialectOf(() => "");
+export const DIALECT = dialectOf(() => "");
+
+/** The month of days since 1970. */
+export const monthOf = (days: string): string => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`;
 
 const LIVE = "r.deleted_at IS NULL";
 /** Where the records that meet a condition are found; together with {@link LIVE}. */
@@ -128,7 +131,8 @@ export class SelectionReads {
   readonly #byNumber;
   readonly #connection: Connection;
   #stemmer: Stemmer | undefined;
-  readonly #dialect = dialectOf((text) =>
+  /** The dialect of its conditions. */
+  readonly dialect = dialectOf((text) =>
     everyTermOf(parseQuery(text), (words) => (this.#stemmer ??= new Stemmer()).stemsOf(words)),
   );
 
@@ -187,14 +191,14 @@ export class SelectionReads {
   }
 
   count(selection: Selection): number {
-    const conditions = conditionsOf(selection, this.#dialect);
+    const conditions = conditionsOf(selection, this.dialect);
     return this.#connection.transaction(() => {
       const isNamed = conditions.some(({ field }) => field === "part of the name");
       const plan = isOfDeleted(selection.filter)
         ? DELETED
         : (this.#sparsest(conditions)?.plan ??
           (isNamed ? planFor({ field: "name", sql: () => "" })! : ALL_RECORDS));
-      const sql = new Sql(this.#dialect);
+      const sql = new Sql(this.dialect);
       const where = [
         baseOf(selection),
         ...plan.extra(sql),
@@ -206,11 +210,27 @@ export class SelectionReads {
     }, "DEFERRED");
   }
 
+  /**
+   * The numbers of the selected records where an index shows that they are fewer than `most`, as a
+   * JSON array; `undefined` where it does not.
+   */
+  few(selection: Selection, most: number): string | undefined {
+    const conditions = conditionsOf(selection, this.dialect);
+    const best = this.#sparsest(conditions, most);
+    if (!best || best.count >= most) return undefined;
+    const sql = new Sql(this.dialect);
+    const from = best.plan.from(sql);
+    const where = [LIVE, ...best.plan.extra(sql), ...conditions.map((each) => each.sql(sql))];
+    return this.#prepare<[string]>(
+      `SELECT json_group_array(r.id) FROM ${from} WHERE ${joined(where, "AND")}`,
+    ).get(sql.values as Value[])![0];
+  }
+
   statistics(query: StatisticsQuery): Statistics {
     return this.#connection.transaction(() => {
       const { text, sql } = statisticsSql(query, {
-        ...this.#dialect,
-        monthOf: (days) => `strftime('%Y-%m', ${days} * 86400, 'unixepoch')`,
+        ...this.dialect,
+        monthOf,
         from: (conditions, keys, main) => {
           if (isOfDeleted(query.filter)) return { from: INDEXES.deleted, extra: [] };
           const best = keys.includes("keyword") ? undefined : this.#sparsest(conditions);
@@ -231,7 +251,7 @@ export class SelectionReads {
     { after, before }: { after: Place | undefined; before: Place | undefined },
   ): Numbered[] {
     const { order, backward = false, limit } = query;
-    const conditions = conditionsOf(query, this.#dialect);
+    const conditions = conditionsOf(query, this.dialect);
     // Kinds that are left out do not count: they are few.
     const [sole, ...others] = conditionsOf({ filter: query.filter }, DIALECT);
     const plan = isOfDeleted(query.filter)
@@ -240,7 +260,7 @@ export class SelectionReads {
     const column = { created: null, modified: "r.modified_at", name: "r.folded" }[order.by];
     const downwards = order.descending !== backward;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(this.dialect);
     const by = (key: string | null, id: string): string =>
       [key, id]
         .flatMap((each) => (each === null ? [] : [each + (downwards ? " DESC" : "")]))
@@ -292,14 +312,17 @@ export class SelectionReads {
   }
 
   /** The condition that the fewest records meet, of those that an index answers. */
-  #sparsest(conditions: readonly Condition[]): { plan: Plan; count: number } | undefined {
+  #sparsest(
+    conditions: readonly Condition[],
+    most = this.#sparse,
+  ): { plan: Plan; count: number } | undefined {
     let best: { plan: Plan; count: number } | undefined;
     for (const condition of conditions
       .flatMap((each) => (planFor(each) ? each : []))
       .slice(0, MOST_COUNTED)) {
       const plan = planFor(condition);
       if (!plan || best?.count === 0) continue;
-      const sql = new Sql(this.#dialect);
+      const sql = new Sql(this.dialect);
       const where = [
         LIVE,
         ...plan.extra(sql),
@@ -307,7 +330,7 @@ export class SelectionReads {
       ];
       const [count] = this.#prepare<[number]>(
         `SELECT count(*) FROM (SELECT 1 FROM ${plan.from(sql)} WHERE ${joined(where, "AND")}
-          LIMIT ${this.#sparse})`,
+          LIMIT ${most})`,
       ).get(sql.values as Value[])!;
       if (best === undefined || count < best.count) best = { plan, count };
     }
@@ -316,7 +339,7 @@ export class SelectionReads {
 
   #isDense({ ids, holds }: Condition): boolean {
     if (!ids || !holds) return false;
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(this.dialect);
     const [count] = this.#prepare<[number]>(
       `SELECT count(*) FROM (SELECT 1 FROM (${ids(sql)}) LIMIT ${this.#dense})`,
     ).get(sql.values as Value[])!;
@@ -330,7 +353,7 @@ export class SelectionReads {
   #named(conditions: readonly Condition[]): Plan | undefined {
     const named = conditions.find(({ field }) => field === "part of the name");
     if (!named) return undefined;
-    const sql = new Sql(this.#dialect);
+    const sql = new Sql(this.dialect);
     const where = [LIVE, DIALECT.anyOf("r.kind", kindsOf(conditions), sql), named.sql(sql)];
     const ids = this.#prepare<[number]>(
       `SELECT r.id FROM ${INDEXES.name} WHERE ${joined(where, "AND")} LIMIT ${FEW_NAMES}`,
@@ -346,7 +369,7 @@ export class SelectionReads {
     };
   }
 
-  #prepare<R extends Numbered | [number] | StatisticsRow>(text: string): Statement<R> {
+  #prepare<R extends Numbered | [number] | [string] | StatisticsRow>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
     if (!statement) {
       const [oldest] = this.#prepared.keys();

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../errors.js";
-import { Matrix, MatrixFull, type Near, unpackVector } from "./matrix.js";
+import { type Compared, Matrix, MatrixFull, type Near, unpackVector } from "./matrix.js";
 
 /** Default of the setting of this name: most bytes of the vectors of a model. */
 export const VECTORS_MEMORY = 2 ** 30;
@@ -110,8 +110,8 @@ export class VectorsInMemory {
     [this.#step, this.#record, this.#done] = [run.step, Number.MAX_SAFE_INTEGER, run.step];
   }
 
-  nearest(vector: Float32Array, kind: string | undefined): Near[] {
-    return this.#matrix.nearest(vector, kind);
+  nearest(vector: Float32Array, only: Compared | undefined): Near[] {
+    return this.#matrix.nearest(vector, only);
   }
 
   #reset(of: { model: string; era: string } | undefined): void {

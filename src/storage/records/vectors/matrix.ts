@@ -24,6 +24,9 @@ export interface Near {
   share: number;
 }
 
+/** Which rows are compared with each other: those of a kind, or of records. */
+export type Compared = { kind: string } | { ids: ReadonlySet<number> };
+
 interface Block {
   values: Float32Array;
   ids: Float64Array;
@@ -118,33 +121,46 @@ export class Matrix {
    * The rows nearest to a vector, the nearest first, of several as near the lowest identifier: at
    * most `most`, and only those at least half-way from the mean of all compared rows to the best
    * one. Similarity is the product of both vectors.
-   * @param kind rows of other kinds are skipped
+   * @param only other rows are skipped
    */
-  nearest(vector: Float32Array, kind: string | undefined, most = NEAREST): Near[] {
+  nearest(vector: Float32Array, only: Compared | undefined, most = NEAREST): Near[] {
     if (vector.length !== this.#dimension || this.#size === 0) return [];
-    const code = kind === undefined ? -1 : this.#kinds.indexOf(kind);
-    if (kind !== undefined && code < 0) return [];
-    const { looked, sum, best } = this.#compare(vector, code);
+    const masks = only && this.#masksOf(only);
+    const { looked, sum, best } = this.#compare(vector, masks);
     if (looked === 0) return [];
     const [mean, span] = [sum / looked, best - sum / looked];
     // The requested vector holds NaN: nothing is near it.
     if (Number.isNaN(span)) return [];
     if (span < SAME)
-      return this.#atLeast(-Infinity, code, most).map(({ id }) => ({ id, share: 1 }));
-    return this.#atLeast(mean + span / 2, code, most).map(({ id, similarity }) => ({
+      return this.#atLeast(-Infinity, masks, most).map(({ id }) => ({ id, share: 1 }));
+    return this.#atLeast(mean + span / 2, masks, most).map(({ id, similarity }) => ({
       id,
       share: Math.min(1, Math.max(0.5, (similarity - mean) / span)),
     }));
   }
 
-  /** Computes the similarity of each row of a kind. */
-  #compare(vector: Float32Array, code: number): { looked: number; sum: number; best: number } {
+  /** For each block a 1 for each row that is compared. */
+  #masksOf(only: Compared): Uint8Array[] {
+    const code = "kind" in only ? this.#kinds.indexOf(only.kind) : -1;
+    return this.#blocks.map(({ kinds, ids }) =>
+      "kind" in only
+        ? kinds.map((kind) => (kind === code ? 1 : 0))
+        : kinds.map((_, row) => (only.ids.has(ids[row]!) ? 1 : 0)),
+    );
+  }
+
+  /** Computes the similarity of each row, or of those of the masks. */
+  #compare(
+    vector: Float32Array,
+    masks: readonly Uint8Array[] | undefined,
+  ): { looked: number; sum: number; best: number } {
     let [looked, sum, best] = [0, 0, -Infinity];
-    for (const [index, { values, kinds, similarities }] of this.#blocks.entries()) {
+    for (const [index, { values, similarities }] of this.#blocks.entries()) {
       const rows = Math.min(BLOCK_ROWS, this.#size - index * BLOCK_ROWS);
-      compareBlock(values, vector, rows, kinds, code, similarities);
+      const mask = masks?.[index];
+      compareBlock(values, vector, rows, mask, similarities);
       for (let row = 0; row < rows; row++) {
-        if (code >= 0 && kinds[row] !== code) continue;
+        if (mask && mask[row] === 0) continue;
         const similarity = similarities[row]!;
         looked++;
         sum += similarity;
@@ -155,17 +171,22 @@ export class Matrix {
   }
 
   /** Of the rows just compared the best, in their order. */
-  #atLeast(least: number, code: number, most: number): { id: number; similarity: number }[] {
+  #atLeast(
+    least: number,
+    masks: readonly Uint8Array[] | undefined,
+    most: number,
+  ): { id: number; similarity: number }[] {
     let found: { id: number; similarity: number }[] = [];
     let floor = least;
     const cut = (): void => {
       found = found.sort((a, b) => b.similarity - a.similarity || a.id - b.id).slice(0, most);
       if (found.length === most && most > 0) floor = found[most - 1]!.similarity;
     };
-    for (const [index, { ids, kinds, similarities }] of this.#blocks.entries()) {
+    for (const [index, { ids, similarities }] of this.#blocks.entries()) {
       const rows = Math.min(BLOCK_ROWS, this.#size - index * BLOCK_ROWS);
+      const mask = masks?.[index];
       for (let row = 0; row < rows; row++) {
-        if (similarities[row]! < floor || (code >= 0 && kinds[row] !== code)) continue;
+        if (similarities[row]! < floor || (mask && mask[row] === 0)) continue;
         found.push({ id: ids[row]!, similarity: similarities[row]! });
         if (found.length >= 4 * most + BLOCK_ROWS) cut();
       }
@@ -205,14 +226,13 @@ function compareBlock(
   values: Float32Array,
   vector: Float32Array,
   rows: number,
-  kinds: Uint8Array,
-  code: number,
+  mask: Uint8Array | undefined,
   similarities: Float64Array,
 ): void {
   const length = vector.length;
   const fours = length & ~3;
   for (let row = 0, at = 0; row < rows; row++, at += length) {
-    if (code >= 0 && kinds[row] !== code) continue;
+    if (mask && mask[row] === 0) continue;
     let a = 0,
       b = 0,
       c = 0,

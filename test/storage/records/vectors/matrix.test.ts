@@ -84,6 +84,8 @@ const scene = fc.integer({ min: 1, max: 9 }).chain((dimension) =>
   }),
 );
 
+const only = (kind: string | undefined) => (kind === undefined ? undefined : { kind });
+
 describe("the matrix of vectors", () => {
   test("answers as a plain scan does, whatever was put, replaced and removed", () => {
     fc.assert(
@@ -102,7 +104,10 @@ describe("the matrix of vectors", () => {
         }
         expect(matrix.size).toBe(rows.size);
         const expected = naive([...rows.values()], query, kind, most);
-        const answered = matrix.nearest(Float32Array.from(query), kind, most);
+        const ids = new Set([...rows.values()].flatMap((row) => (row.kind === kind ? row.id : [])));
+        const answered = matrix.nearest(Float32Array.from(query), only(kind), most);
+        if (kind !== undefined)
+          expect(matrix.nearest(Float32Array.from(query), { ids }, most)).toEqual(answered);
         expect(answered.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
         for (const [index, { share }] of answered.entries())
           expect(share).toBeCloseTo(expected[index]!.share, 9);
@@ -127,7 +132,7 @@ describe("the matrix of vectors", () => {
     }
     const same = (): void => {
       for (const kind of [undefined, "software"]) {
-        const answered = matrix.nearest(Float32Array.of(1, -2, 3, 0, 1), kind);
+        const answered = matrix.nearest(Float32Array.of(1, -2, 3, 0, 1), only(kind));
         expect(answered.length).toBeLessThanOrEqual(NEAREST);
         expect(answered.map(({ id }) => id)).toEqual(
           naive([...rows.values()], [1, -2, 3, 0, 1], kind, NEAREST).map(({ id }) => id),
@@ -160,7 +165,7 @@ describe("the matrix of vectors", () => {
       );
       for (const query of [[1], [1, 0, 0], [], [NaN, 1]])
         expect(matrix.nearest(Float32Array.from(query), undefined)).toEqual([]);
-      expect(matrix.nearest(Float32Array.of(1, 0), "group")).toEqual([]);
+      expect(matrix.nearest(Float32Array.of(1, 0), only("group"))).toEqual([]);
     },
   );
 

@@ -66,7 +66,7 @@ describe("the memory of vectors", () => {
     expect(() => held.take(tooMany)).toThrow(expect.objectContaining(REFUSED));
     expect(held.begin("n", run)).toEqual({ step: 0, record: 0 });
     held.take(tooMany.slice(1));
-    expect(held.nearest(EAST, "dataset")).toHaveLength(100);
+    expect(held.nearest(EAST, { kind: "dataset" })).toHaveLength(100);
   });
 
   test("contains a model's vectors up to the last complete step, and those of one run alone", () => {

@@ -30,7 +30,7 @@ import { type Database, statement } from "../statement.js";
 const LAST_CHARACTER = "\u{10FFFF}";
 
 /** The index holds the beginning of a name only: `sorted`. */
-const dialectOf = (analyzer: Analyzer): Dialect => ({
+export const dialectOf = (analyzer: Analyzer): Dialect => ({
   placeholder: (number) => `$${number}`,
   anyOf: (column, values, sql) =>
     values.length === 1
@@ -53,6 +53,10 @@ const dialectOf = (analyzer: Analyzer): Dialect => ({
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
 });
+
+/** The month of days since 1970. */
+export const monthOf = (days: string): string =>
+  `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
 
 /**
  * A tsquery for every term of a query and nothing that it excludes; `undefined` where it looks for
@@ -148,7 +152,7 @@ export class SelectionReads {
   async statistics(query: StatisticsQuery): Promise<Statistics> {
     const { text, sql } = statisticsSql(query, {
       ...this.#dialect,
-      monthOf: (days) => `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`,
+      monthOf,
       from: (_conditions, keys) => ({
         from: keys.includes("keyword")
           ? "record AS r JOIN keyword AS g ON g.record = r.id"

@@ -6,12 +6,12 @@ import { asSent } from "../../refusals.js";
 import type { Near } from "../../vectors/matrix.js";
 import { Database, type DatabaseOptions } from "../statement.js";
 import { asStoreError } from "../statement-error.js";
-import { NearReads } from "./near-reads.js";
+import { type ComparedBy, NearReads } from "./near-reads.js";
 
-/** The nearest records, among those of a kind where one is named. */
+/** The nearest records, among those that are named where not all are compared. */
 export interface NearQuestion {
   near: NonNullable<SearchQuery["near"]>;
-  kind: string | undefined;
+  among: ComparedBy | undefined;
 }
 
 const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool" | "log"> & {
@@ -21,9 +21,9 @@ const { vectorsMemory, ...options } = workerData as Omit<DatabaseOptions, "pool"
 const database = new Database({ ...options, pool: 1, log: () => {} });
 const reads = new NearReads(database, vectorsMemory);
 
-async function answered({ near, kind }: NearQuestion): Promise<AskedThreadAnswer<Near[]>> {
+async function answered({ near, among }: NearQuestion): Promise<AskedThreadAnswer<Near[]>> {
   try {
-    return { answer: await reads.nearest(near, kind) };
+    return { answer: await reads.nearest(near, among) };
   } catch (error) {
     return { error: asSent(error, asStoreError) };
   }

@@ -3,25 +3,33 @@ import type {
   FragmentPart,
   ScorePart,
   SearchedField,
+  SearchFacet,
   SearchPage,
   SearchQuery,
 } from "../../port.js";
 import {
   coverage,
   EXPLAINED,
+  FACETED,
+  facetOf,
   NOTHING,
   oneLetterOff,
   partsOfScore,
   RANKED,
   rarity,
   RECORDS_LOOKED_AT,
+  soleKind,
   UNRANKED,
 } from "../../search/ranking.js";
 import { isWord, placesOf, soughtOf, wordsOf } from "../../search/words.js";
+import type { RecordFilter } from "../../selection-port.js";
+import { conditionsOf, type Dialect, joined, Sql, statisticsSql } from "../../selection.js";
 import type { AskedThread } from "../../threads.js";
 import { exactVector, type Near } from "../../vectors/matrix.js";
-import { type Database, type Session, type Statement, statement } from "../statement.js";
+import { dialectOf, monthOf } from "../reads/selection.js";
+import { type Database, type Row, type Session, statement } from "../statement.js";
 import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
+import type { ComparedBy } from "./near-reads.js";
 import type { NearQuestion } from "./near-thread.js";
 import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabulary.js";
 
@@ -65,7 +73,7 @@ function fragmentOf(
   add(to, false);
   if (from > 0) parts.unshift({ text: "…", found: false });
   if (to < text.length) parts.push({ text: "…", found: false });
-  return joined(parts);
+  return merged(parts);
 }
 
 /** The stems that are part of a hit, each at its place. */
@@ -108,7 +116,7 @@ function bestStart(found: readonly (string | undefined)[], length: number): numb
 }
 
 /** Neighbours of one sort as one. */
-function joined(parts: readonly FragmentPart[]): FragmentPart[] {
+function merged(parts: readonly FragmentPart[]): FragmentPart[] {
   const whole: FragmentPart[] = [];
   for (const part of parts) {
     const before = whole.at(-1);
@@ -137,18 +145,52 @@ type Found = [
   id: number,
 ];
 
-const KIND = "($2::text IS NULL OR t.kind = $2)";
-const COUNT = statement<[number]>(
-  `SELECT count(*) FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`,
-);
+/**
+ * The records among which one search looks: SQL on `text AS t` and on `record AS r`, each empty or
+ * beginning with AND.
+ */
+interface Among {
+  filter: RecordFilter | undefined;
+  ofTexts(sql: Sql): string;
+  ofRecords(sql: Sql): string;
+}
+
+function amongOf({ filter }: SearchQuery, dialect: Dialect): Among {
+  if (filter === undefined) return { filter, ofTexts: () => "", ofRecords: () => "" };
+  const conditions = conditionsOf({ filter }, dialect);
+  const ofRecords = (sql: Sql): string =>
+    ` AND ${joined(
+      conditions.map((each) => each.sql(sql)),
+      "AND",
+    )}`;
+  const kind = soleKind(filter);
+  return {
+    filter,
+    ofTexts: (sql) =>
+      kind === undefined
+        ? ` AND t.state IN (SELECT r.state FROM record AS r
+            WHERE r.deleted_at IS NULL${ofRecords(sql)})`
+        : ` AND t.kind = ${sql.add(kind)}`,
+    ofRecords,
+  };
+}
+
+/** Texts that a tsquery finds. */
+const foundBy = (query: string, among: Among, sql: Sql): string =>
+  `FROM text AS t WHERE t.search @@ ${sql.add(query)}::tsquery${among.ofTexts(sql)}`;
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
 
 /** The records of a page: all that a tsquery finds, or the candidates among them. */
-const foundBy = (isPart: boolean): string =>
-  isPart
-    ? `FROM unnest($1::bigint[]) AS c (state) JOIN text AS t ON t.state = c.state
-        WHERE ($2::text IS NULL OR t.kind = $2)`
-    : `FROM text AS t WHERE t.search @@ $1::tsquery AND ${KIND}`;
+const rankedFrom = (
+  query: string,
+  candidates: readonly number[] | undefined,
+  among: Among,
+  sql: Sql,
+): string =>
+  candidates === undefined
+    ? foundBy(query, among, sql)
+    : `FROM unnest(${sql.add(candidates)}::bigint[]) AS c (state)
+        JOIN text AS t ON t.state = c.state`;
 
 /**
  * Rank: for each word how rare it is, times how it stands in the text. `ts_rank` of one word rises
@@ -156,23 +198,29 @@ const foundBy = (isPart: boolean): string =>
  * BM25 does. Only the records that reach the page's last score are looked up, for the order of
  * creation among equals.
  */
-const ranksSql = (words: number): string =>
-  Array.from(
-    { length: words },
-    (_, index) =>
-      `$${5 + 2 * index}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
-      `$${6 + 2 * index}::tsquery, ${BY_LENGTH})`,
-  ).join(" + ");
+const ranksSql = (
+  weights: readonly (readonly [term: string, weight: number])[],
+  sql: Sql,
+): string =>
+  weights
+    .map(
+      ([term, weight]) =>
+        `${sql.add(weight)}::float8 * ts_rank('${WEIGHTS}', t.search, ` +
+        `${sql.add(term)}::tsquery, ${BY_LENGTH})`,
+    )
+    .join(" + ");
 
-function pageStatement(words: number, isPart: boolean): Statement<Found> {
-  return statement(`WITH ranked AS (SELECT t.state, ${ranksSql(words)} AS score
-      ${foundBy(isPart)}) SELECT r.ark, f.score / (SELECT max(score)
+/** @param ranked SELECT of state and score */
+function pageSql(ranked: string, { limit, offset }: Page, sql: Sql): string {
+  const [most, from] = [sql.add(limit), sql.add(offset)];
+  return `WITH ranked AS (${ranked}) SELECT r.ark, f.score / (SELECT max(score)
       FROM ranked), t.name, t.keywords, t.description, f.id
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
       ON r.state = ranked.state WHERE ranked.score >= coalesce((SELECT score FROM ranked
-      ORDER BY score DESC LIMIT 1 OFFSET greatest($3::bigint + $4::bigint - 1, 0)), 0)
-      ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f JOIN record AS r ON r.id = f.id
-      JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`);
+      ORDER BY score DESC LIMIT 1 OFFSET greatest(${most}::bigint + ${from}::bigint - 1, 0)), 0)
+      ORDER BY ranked.score DESC, r.id LIMIT ${most} OFFSET ${from}) AS f
+      JOIN record AS r ON r.id = f.id
+      JOIN text AS t ON t.state = f.state ORDER BY f.score DESC, f.id`;
 }
 
 /** Newest records among which those are sought that hold the words in name or keywords. */
@@ -184,65 +232,79 @@ const MOST_SOURCES = 16;
  * Where many records hold the words, these are found from the newest backwards (`OFFSET 0` keeps
  * the planner from the index of words), else by that index.
  */
-const candidatesStatement = (isCommon: boolean): Statement<[state: number]> => {
-  const matching = isCommon
-    ? `(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t
-        WHERE t.search @@ $1::tsquery AND ${KIND}`
-    : `text AS t WHERE t.search @@ $1::tsquery AND ${KIND} ORDER BY t.state DESC`;
-  return statement(
-    `WITH newest AS MATERIALIZED (SELECT t.state, t.search FROM ${matching}
-      LIMIT ${LOOKED_THROUGH})
-      (SELECT state FROM newest LIMIT $3) UNION
-      (SELECT state FROM newest WHERE ts_filter(search, '{a,b}') @@ $1::tsquery LIMIT $3)`,
-  );
-};
-const CANDIDATES = { common: candidatesStatement(true), rare: candidatesStatement(false) };
+function candidatesSql(
+  query: string,
+  share: number,
+  isCommon: boolean,
+  among: Among,
+  sql: Sql,
+): string {
+  const source = isCommon
+    ? "(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t"
+    : "text AS t";
+  const sought = `${sql.add(query)}::tsquery`;
+  const most = sql.add(share);
+  return `WITH newest AS MATERIALIZED (SELECT t.state, t.search FROM ${source}
+      WHERE t.search @@ ${sought}${among.ofTexts(sql)}
+      ${isCommon ? "" : "ORDER BY t.state DESC"} LIMIT ${LOOKED_THROUGH})
+      (SELECT state FROM newest LIMIT ${most}) UNION
+      (SELECT state FROM newest WHERE ts_filter(search, '{a,b}') @@ ${sought} LIMIT ${most})`;
+}
 /** Found and not ranked, the newest first. */
-const REST = statement<Found>(
+const restSql = (
+  query: string,
+  places: readonly number[],
+  { limit, offset }: Page,
+  among: Among,
+  sql: Sql,
+): string =>
   `SELECT r.ark, ${UNRANKED}::float8, t.name, t.keywords, t.description, f.id FROM (
     SELECT r.id, t.state FROM text AS t JOIN record AS r ON r.state = t.state
-    WHERE t.search @@ $1::tsquery AND ${KIND} AND NOT EXISTS (SELECT 1
-    FROM unnest($3::bigint[]) AS c (state) WHERE c.state = t.state)
-    ORDER BY r.id DESC LIMIT $4 OFFSET $5) AS f JOIN text AS t ON t.state = f.state
-    JOIN record AS r ON r.id = f.id ORDER BY f.id DESC`,
-);
+    WHERE t.search @@ ${sql.add(query)}::tsquery${among.ofTexts(sql)} AND NOT EXISTS (SELECT 1
+    FROM unnest(${sql.add(places)}::bigint[]) AS c (state) WHERE c.state = t.state)
+    ORDER BY r.id DESC LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS f
+    JOIN text AS t ON t.state = f.state JOIN record AS r ON r.id = f.id ORDER BY f.id DESC`;
+
+/** Near records, with how much they stand out; none of them meets a tsquery. */
+interface Nearest {
+  near: readonly Near[];
+  none: string | undefined;
+}
+/** Live records near a vector, of the filter, and none that a tsquery finds. */
+const nearSql = ({ near, none }: Nearest, among: Among, sql: Sql): string =>
+  `SELECT r.state, n.share FROM unnest(${sql.add(near.map(({ id }) => id))}::bigint[],
+    ${sql.add(near.map(({ share }) => share))}::float8[]) AS n (id, share)
+    JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL${among.ofRecords(sql)}${
+      none === undefined
+        ? ""
+        : ` AND NOT EXISTS (SELECT 1 FROM text AS x WHERE x.state = r.state
+            AND x.search @@ ${sql.add(none)}::tsquery)`
+    }`;
 
 /**
- * Live records near a vector, of the requested kind, and none that a tsquery finds; `at` is the
- * number of the parameter with their identifiers, and two more follow.
+ * The same with near records: the best score by words counts as much as words can answer, the
+ * nearest vector 1.
+ * @param found SELECT of state and score by words
  */
-const nearSql = (at: number): string =>
-  `SELECT r.state, n.share FROM unnest($${at}::bigint[], $${at + 1}::float8[]) AS n (id, share)
-    JOIN record AS r ON r.id = n.id WHERE r.deleted_at IS NULL AND ($2::text IS NULL OR r.kind = $2)
-    AND ($${at + 2}::text IS NULL OR NOT EXISTS (SELECT 1 FROM text AS x WHERE x.state = r.state
-      AND x.search @@ $${at + 2}::tsquery))`;
-
-/** The same with near records: the best score by words counts 1, as does the nearest vector. */
-function nearPageStatement(words: number, isPart: boolean): Statement<Found> {
-  const found =
-    words === 0
-      ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE $1::text IS NULL"
-      : `SELECT t.state, ${ranksSql(words)} AS score ${foundBy(isPart)}`;
-  return statement(`WITH words AS (${found}), ranked AS (SELECT u.state, sum(u.part) AS score FROM (
+function nearPageSql(
+  found: string,
+  covered: number,
+  nearest: Nearest,
+  { limit, offset }: Page,
+  among: Among,
+  sql: Sql,
+): string {
+  return `WITH words AS (${found}), ranked AS (SELECT u.state, sum(u.part) AS score FROM (
       SELECT state, coalesce(score / nullif((SELECT max(score)
-      FROM words), 0), 0) * $${8 + 2 * words}::float8 AS part FROM words
-      UNION ALL ${nearSql(5 + 2 * words)}) AS u GROUP BY u.state)
+      FROM words), 0), 0) * ${sql.add(covered)}::float8 AS part FROM words
+      UNION ALL ${nearSql(nearest, among, sql)}) AS u GROUP BY u.state)
       SELECT r.ark, f.score, t.name, t.keywords, t.description, f.id
       FROM (SELECT ranked.state, ranked.score, r.id FROM ranked JOIN record AS r
-      ON r.state = ranked.state ORDER BY ranked.score DESC, r.id LIMIT $3 OFFSET $4) AS f
+      ON r.state = ranked.state
+      ORDER BY ranked.score DESC, r.id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS f
       JOIN record AS r ON r.id = f.id JOIN text AS t ON t.state = f.state
-      ORDER BY f.score DESC, f.id`);
+      ORDER BY f.score DESC, f.id`;
 }
-const NEAR_STATES = statement<[state: number]>(
-  `SELECT state FROM (${nearSql(3)}) AS n WHERE $1::text IS NULL OR $1 IS NOT NULL`,
-);
-const COUNT_NEAR = statement<[number]>(
-  `SELECT count(*) FROM (SELECT t.state FROM text AS t
-    WHERE t.search @@ $1::tsquery AND ${KIND} UNION ${nearSql(3)}) AS u`.replace(
-    "SELECT r.state, n.share FROM",
-    "SELECT r.state FROM",
-  ),
-);
 
 const HOLDER = statement<[text: string]>(
   `SELECT name || ' ' || keywords || ' ' || description || ' ' || other FROM text
@@ -255,16 +317,10 @@ const PARTS = statement<[id: number, term: number, rank: number]>(
     CROSS JOIN unnest($2::text[]) WITH ORDINALITY AS v (query, place)`,
 );
 
-const IDENTIFIED =
-  "WHERE key >= $1 AND key < $2 AND deleted_at IS NULL AND ($3::text IS NULL OR kind = $3)";
-const IDENTIFIED_COUNT = statement<[number]>(`SELECT count(*) FROM record ${IDENTIFIED}`);
-const IDENTIFIED_PAGE = statement<[ark: string, length: number]>(
-  `SELECT ark, length(key)::bigint FROM record ${IDENTIFIED} ORDER BY key, id LIMIT $4 OFFSET $5`,
-);
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
-type Page = Pick<SearchQuery, "kind" | "offset" | "limit">;
+type Page = Pick<SearchQuery, "offset" | "limit">;
 
 /** What a record must or may hold. */
 interface Asked {
@@ -297,15 +353,16 @@ interface Sought {
 /** Full text over the column `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #commonness = new Commonness();
-  readonly #pages = new Map<string, Statement<Found>>();
 
   readonly #database: Database;
   readonly #analyzer: Analyzer;
+  readonly #dialect: Dialect;
   readonly #near: AskedThread<NearQuestion, Near[]>;
 
   constructor(database: Database, analyzer: Analyzer, near: AskedThread<NearQuestion, Near[]>) {
     this.#database = database;
     this.#analyzer = analyzer;
+    this.#dialect = dialectOf(analyzer);
     this.#near = near;
   }
 
@@ -316,14 +373,15 @@ export class SearchReads {
     const sought = this.#sought(parsed);
     const isEmpty = sought.terms.size === 0;
     const near = isEmpty && parsed.excluded.length > 0 ? [] : await this.#nearest(query, signal);
-    if (isEmpty && near.length === 0) return NOTHING;
+    if (isEmpty && near.length === 0) return nothingFor(query);
     signal?.throwIfAborted();
+    const among = amongOf(query, this.#dialect);
     // One view of the database for all that is read.
     return this.#database.snapshot((session) => {
       signal?.throwIfAborted();
       return query.match === "all"
-        ? this.#all(session, sought, query)
-        : this.#related(session, sought, near, query);
+        ? this.#all(session, sought, query, among)
+        : this.#related(session, sought, near, query, among);
     });
   }
 
@@ -349,19 +407,31 @@ export class SearchReads {
   }
 
   /** Records whose key is the text or begins with it, by key. */
-  #identified(
-    { text, kind, offset, limit }: SearchQuery,
-    signal: AbortSignal | undefined,
-  ): Promise<SearchPage> {
+  #identified(query: SearchQuery, signal: AbortSignal | undefined): Promise<SearchPage> {
+    const { text, offset, limit, facets } = query;
+    const among = amongOf(query, this.#dialect);
+    const where = (sql: Sql): string =>
+      `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
+        AND r.deleted_at IS NULL${among.ofRecords(sql)}`;
     return this.#database.snapshot(async (session) => {
       signal?.throwIfAborted();
-      const values = [text, text + LAST_CHARACTER, kind ?? null];
-      const [[total]] = (await session.query(IDENTIFIED_COUNT, values)) as [[number]];
+      const [[total]] = (await this.#read(session, (sql) => `SELECT count(*) ${where(sql)}`)) as [
+        [number],
+      ];
       const rows =
-        total <= offset ? [] : await session.query(IDENTIFIED_PAGE, [...values, limit, offset]);
+        total <= offset
+          ? []
+          : await this.#read<[ark: string, length: number]>(
+              session,
+              (sql) =>
+                `SELECT r.ark, length(r.key)::bigint ${where(sql)} ORDER BY r.key, r.id
+                  LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}`,
+            );
+      const found = (sql: Sql): string => `SELECT r.id ${where(sql)}`;
       return {
         total,
         ranked: total,
+        ...(facets ? { facets: await this.#facets(session, found, total, facets) } : {}),
         hits: rows.map(([ark, length]) => ({
           ark,
           score: [...text].length / length,
@@ -371,22 +441,34 @@ export class SearchReads {
     });
   }
 
-  async #nearest(
-    { match, near, kind }: SearchQuery,
-    signal: AbortSignal | undefined,
-  ): Promise<Near[]> {
-    return match === "all" || near === undefined
-      ? []
-      : this.#near.ask(
-          { near: { model: near.model, vector: exactVector(near.vector) }, kind },
-          signal,
-        );
+  async #nearest(query: SearchQuery, signal: AbortSignal | undefined): Promise<Near[]> {
+    const { match, near, filter } = query;
+    if (match === "all" || near === undefined) return [];
+    const kind = filter && soleKind(filter);
+    const sql = new Sql(this.#dialect);
+    const records = (): ComparedBy => ({
+      text: `SELECT r.id FROM record AS r
+        WHERE r.deleted_at IS NULL${amongOf(query, this.#dialect).ofRecords(sql)}`,
+      values: sql.values,
+    });
+    return this.#near.ask(
+      {
+        near: { model: near.model, vector: exactVector(near.vector) },
+        among: filter && (kind === undefined ? records() : { kind }),
+      },
+      signal,
+    );
   }
 
   /**
    * Every term; the query adds near spellings of unknown words only when no record holds all terms.
    */
-  async #all(session: Session, sought: Sought, query: SearchQuery): Promise<SearchPage> {
+  async #all(
+    session: Session,
+    sought: Sought,
+    query: SearchQuery,
+    among: Among,
+  ): Promise<SearchPage> {
     const { terms, none } = sought;
     // So many words that no record holds them all are not ranked one by one.
     const rated = [...terms.values()].slice(0, MOST_WORDS);
@@ -401,11 +483,12 @@ export class SearchReads {
         rated,
       ),
       query,
+      among,
     );
     if (exact.total > 0 || terms.size > MOST_WORDS) return exact;
     const groups = await this.#spellings(session, sought);
     if (groups === undefined) return exact;
-    const page = await this.#page(session, asked(groups, groups.flat()), query);
+    const page = await this.#page(session, asked(groups, groups.flat()), query, among);
     return { ...page, corrected: await this.#corrected(session, sought, groups) };
   }
 
@@ -414,11 +497,12 @@ export class SearchReads {
     sought: Sought,
     near: readonly Near[],
     query: SearchQuery,
+    among: Among,
   ): Promise<SearchPage> {
     const { none } = sought;
-    const { asked, groups } = await this.#meant(session, sought);
+    const { asked, groups } = await this.#meant(session, sought, among);
     const nothing = { ...NO_WORDS, none };
-    if (asked.length === 0) return this.#page(session, nothing, query, near);
+    if (asked.length === 0) return this.#page(session, nothing, query, among, near);
     const best = await this.#best(
       session,
       {
@@ -428,8 +512,9 @@ export class SearchReads {
         sources: sourcesOf(asked, none),
       },
       { offset: 0, limit: RECORDS_LOOKED_AT },
+      among,
     );
-    if (best.total === 0) return this.#page(session, nothing, query, near);
+    if (best.total === 0) return this.#page(session, nothing, query, among, near);
     const texts = best.found.map(
       ([, , name, keywords, description]) => `${name} ${keywords} ${description}`,
     );
@@ -463,6 +548,7 @@ export class SearchReads {
         sources: sourcesOf(all, none),
       },
       query,
+      among,
       near,
     );
     return groups === undefined
@@ -474,12 +560,14 @@ export class SearchReads {
   async #meant(
     session: Session,
     sought: Sought,
+    among: Among,
   ): Promise<{ asked: readonly StemTerm[]; groups?: StemTerm[][] }> {
     const terms = [...sought.terms.values()].slice(0, MOST_WORDS);
     if (terms.length === 0) return { asked: [] };
-    const [[known]] = (await session.query(COUNT, [without(anyOf(terms), sought.none), null])) as [
-      [number],
-    ];
+    const [[known]] = (await this.#read(
+      session,
+      (sql) => `SELECT count(*) ${foundBy(without(anyOf(terms), sought.none), among, sql)}`,
+    )) as [[number]];
     if (known > 0) return { asked: terms };
     const groups = await this.#spellings(session, sought);
     return groups === undefined ? { asked: [] } : { asked: groups.flat(), groups };
@@ -532,15 +620,28 @@ export class SearchReads {
     session: Session,
     asked: Asked,
     query: SearchQuery,
+    among: Among,
     near: readonly Near[] = [],
   ): Promise<SearchPage> {
-    if (asked.rated.size === 0 && near.length === 0) return NOTHING;
-    const { total, ranked, found } = await this.#best(session, asked, query, near);
+    if (asked.rated.size === 0 && near.length === 0) return nothingFor(query);
+    const { total, ranked, found } = await this.#best(session, asked, query, among, near);
+    const states = (sql: Sql): string => statesSql(asked, near, among, sql);
     const parts =
       query.explain === true ? await this.#parts(session, found, asked, near) : undefined;
     return {
       total,
       ranked,
+      ...(query.facets
+        ? {
+            facets: await this.#facets(
+              session,
+              (sql) =>
+                `SELECT r.id FROM (${states(sql)}) AS u JOIN record AS r ON r.state = u.state`,
+              total,
+              query.facets,
+            ),
+          }
+        : {}),
       hits: found.map(([ark, score, name, keywords, description, id]) => ({
         ark,
         score,
@@ -589,59 +690,70 @@ export class SearchReads {
     session: Session,
     asked: Asked,
     page: Page,
+    among: Among,
     near: readonly Near[] = [],
   ): Promise<{ total: number; ranked: number; found: Found[] }> {
     const { query, rated, covered = 1, none } = asked;
-    const { kind, offset, limit } = page;
-    const nearest =
-      near.length === 0
-        ? []
-        : [near.map(({ id }) => id), near.map(({ share }) => share), none ?? null];
+    const { offset, limit } = page;
     const [[words]] = (
-      rated.size === 0 ? [[0]] : await session.query(COUNT, [query, kind ?? null])
+      rated.size === 0
+        ? [[0]]
+        : await this.#read(session, (sql) => `SELECT count(*) ${foundBy(query, among, sql)}`)
     ) as [[number]];
     const total =
       near.length === 0
         ? words
-        : (await session.query(COUNT_NEAR, [query, kind ?? null, ...nearest]))[0]![0];
-    if (total === 0) return { total, ranked: 0, found: [] };
+        : (
+            await this.#read<[number]>(
+              session,
+              (sql) => `SELECT count(*) FROM (${statesSql(asked, near, among, sql)}) AS u`,
+            )
+          )[0]![0];
+    if (total === 0 || limit === 0) return { total, ranked: Math.min(total, RANKED), found: [] };
     const [records, counts] = [
       await this.#records(session),
       await this.#commonness.of(session, [...rated.keys()]),
     ];
     const candidates =
-      words > RANKED ? await this.#candidates(session, asked, page, records, words) : undefined;
-    const ranks = [...rated].flatMap(([term, weight]) => [
-      weight * rarity(counts.get(term)!, records),
-      term,
-    ]);
-    const found = await session.query(
-      this.#pageOf(rated.size, candidates !== undefined, near.length > 0),
-      [
-        candidates ?? query,
-        kind ?? null,
-        limit,
-        offset,
-        ...ranks,
-        ...nearest,
-        ...(near.length === 0 ? [] : [covered]),
-      ],
+      words > RANKED ? await this.#candidates(session, asked, among, records, words) : undefined;
+    const weights = [...rated].map(
+      ([term, weight]) => [term, weight * rarity(counts.get(term)!, records)] as const,
+    );
+    const nearest = { near, none };
+    const found = await this.#read<Found>(
+      session,
+      (sql) => {
+        const ranks =
+          rated.size === 0
+            ? "SELECT NULL::bigint AS state, 0::float8 AS score WHERE false"
+            : `SELECT t.state, ${ranksSql(weights, sql)} AS score
+                ${rankedFrom(query, candidates, among, sql)}`;
+        return near.length === 0
+          ? pageSql(ranks, page, sql)
+          : nearPageSql(ranks, covered, nearest, page, among, sql);
+      },
+      among.filter === undefined,
     );
     if (candidates === undefined) return { total, ranked: total, found };
     const places = new Set(candidates);
     if (near.length > 0)
-      for (const [state] of await session.query(NEAR_STATES, [query, kind ?? null, ...nearest]))
+      for (const [state] of await this.#read<[state: number]>(
+        session,
+        (sql) => `SELECT state FROM (${nearSql(nearest, among, sql)}) AS n`,
+      ))
         places.add(state);
-    if (found.length < limit && places.size < total)
-      found.push(
-        ...(await session.query(REST, [
+    if (found.length < limit && places.size < total) {
+      const rest = await this.#read<Found>(session, (sql) =>
+        restSql(
           query,
-          kind ?? null,
           [...places],
-          limit - found.length,
-          Math.max(0, offset - places.size),
-        ])),
+          { limit: limit - found.length, offset: Math.max(0, offset - places.size) },
+          among,
+          sql,
+        ),
       );
+      for (const row of rest) found.push(row);
+    }
     return { total, ranked: places.size, found };
   }
 
@@ -649,7 +761,7 @@ export class SearchReads {
   async #candidates(
     session: Session,
     { sources }: Asked,
-    { kind }: Page,
+    among: Among,
     records: number,
     found: number,
   ): Promise<number[]> {
@@ -662,22 +774,72 @@ export class SearchReads {
       const count = counts.get(source)!;
       // The index of words reads all that hold them, the walk backwards all that are newer.
       const isCommon = LOOKED_THROUGH * records < count * count;
-      const rows = await session.query(CANDIDATES[isCommon ? "common" : "rare"], [
-        source,
-        kind ?? null,
-        share,
-      ]);
+      const rows = await this.#read<[state: number]>(session, (sql) =>
+        candidatesSql(source, share, isCommon, among, sql),
+      );
       for (const [state] of rows) states.add(state);
     }
     return [...states];
   }
 
-  #pageOf(words: number, isPart: boolean, isNear: boolean): Statement<Found> {
-    const name = `${words} ${isPart} ${isNear}`;
-    let page = this.#pages.get(name);
-    if (!page)
-      this.#pages.set(name, (page = (isNear ? nearPageStatement : pageStatement)(words, isPart)));
-    return page;
+  /** Reads what a statement with parameters of its own finds. */
+  async #read<R extends Row>(
+    session: Session,
+    write: (sql: Sql) => string,
+    kept = false,
+  ): Promise<R[]> {
+    const sql = new Sql(this.#dialect);
+    const text = write(sql);
+    return session.query(statement<R>(text, { kept }), sql.values);
+  }
+
+  /**
+   * Counts what is found, or the newest {@link FACETED} of it.
+   * @param found SELECT of the numbers of all that is found
+   */
+  async #facets(
+    session: Session,
+    found: (sql: Sql) => string,
+    total: number,
+    { by, limit }: NonNullable<SearchQuery["facets"]>,
+  ): Promise<SearchFacet[]> {
+    const rows = await this.#read<[id: number]>(
+      session,
+      (sql) =>
+        `SELECT f.id FROM (${found(sql)}) AS f (id) ORDER BY f.id DESC LIMIT ${sql.add(FACETED)}`,
+    );
+    const ids = rows.map(([id]) => id);
+    const facets: SearchFacet[] = [];
+    for (const key of by) {
+      // One more for the records without a value.
+      const { text, sql } = statisticsSql(
+        { filter: {}, by: [key], limit: limit + 1 },
+        {
+          ...this.#dialect,
+          monthOf,
+          from: (_conditions, _keys, main) => ({
+            from: `unnest(${main.add(ids)}::bigint[]) AS f (id) JOIN record AS r ON r.id = f.id${
+              key === "keyword" ? " JOIN keyword AS g ON g.record = r.id" : ""
+            }`,
+            extra: [],
+          }),
+        },
+      );
+      const counts = await session.query(
+        statement<[value: string | null, records: string, bytes: string]>(text, { kept: false }),
+        sql.values,
+      );
+      facets.push(
+        facetOf(
+          key,
+          // A sum of counts is numeric, which comes as text.
+          counts.map(([value, records]) => [value, Number(records)] as const),
+          limit,
+          total,
+        ),
+      );
+    }
+    return facets;
   }
 
   #fragments(
@@ -696,6 +858,25 @@ export class SearchReads {
     return (await session.query(TOTAL))[0]![0];
   }
 }
+
+/** SELECT of the states of all that is found. */
+const statesSql = (
+  { query, rated, none }: Asked,
+  near: readonly Near[],
+  among: Among,
+  sql: Sql,
+): string =>
+  [
+    ...(rated.size === 0 ? [] : [`SELECT t.state ${foundBy(query, among, sql)}`]),
+    ...(near.length === 0
+      ? []
+      : [`SELECT state FROM (${nearSql({ near, none }, among, sql)}) AS n`]),
+  ].join(" UNION ");
+
+const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
+  ...NOTHING,
+  ...(facets ? { facets: facets.by.map((key) => facetOf(key, [], facets.limit, 0)) } : {}),
+});
 
 const byQuery = (terms: readonly StemTerm[]): Map<string, StemTerm> =>
   new Map(terms.map((term) => [tsqueryOf(term), term]));

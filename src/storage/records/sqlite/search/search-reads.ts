@@ -1,15 +1,25 @@
 import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
-import type { ScorePart, SearchedField, SearchHit, SearchPage, SearchQuery } from "../../port.js";
+import type {
+  ScorePart,
+  SearchedField,
+  SearchFacet,
+  SearchHit,
+  SearchPage,
+  SearchQuery,
+} from "../../port.js";
 import {
   CLOSE,
   coverage,
   EXPLAINED,
+  FACETED,
+  facetOf,
   NOTHING,
   OPEN,
   partsOf,
   partsOfScore,
   RANKED,
   RECORDS_LOOKED_AT,
+  soleKind,
   UNRANKED,
 } from "../../search/ranking.js";
 import {
@@ -21,9 +31,13 @@ import {
   soughtOf,
   without,
 } from "../../search/words.js";
+import type { RecordFilter } from "../../selection-port.js";
+import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
 import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
-import type { Near } from "../../vectors/matrix.js";
+import type { Compared, Near } from "../../vectors/matrix.js";
+import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
 import type { Connection, Statement, Value } from "../statement.js";
+import type { Row } from "../statement-error.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
 
 /** The vectors of the requested model, brought up to date before each search. */
@@ -45,7 +59,7 @@ class NearReads {
   }
 
   /** Call within the transaction that reads the rest. @throws ServiceError `QUERY_MEMORY` */
-  nearest({ model, vector }: NonNullable<SearchQuery["near"]>, kind: string | undefined): Near[] {
+  nearest({ model, vector }: NonNullable<SearchQuery["near"]>, only: Compared | undefined): Near[] {
     const row = this.#run.get([model]);
     const run = row && { era: row[0], step: row[1] };
     for (
@@ -58,7 +72,7 @@ class NearReads {
       this.#held.take(rows);
       if (rows.length < limit) this.#held.done(run);
     }
-    return this.#held.nearest(vector, kind);
+    return this.#held.nearest(vector, only);
   }
 }
 
@@ -77,12 +91,6 @@ const RELATED_WEIGHT = 0.3;
 /** More words than anyone types; each costs a walk over its records. */
 const MOST_WORDS = 64;
 
-/** Live records near a vector, of the requested kind, and none that an FTS5 query finds. */
-const NEAR = (ofKind: boolean, without: boolean): string =>
-  `SELECT r.id, n.value ->> 1 AS part FROM json_each(?) AS n CROSS JOIN record AS r
-    ON r.id = n.value ->> 0 WHERE r.deleted_at IS NULL${ofKind ? " AND r.kind = ?" : ""}` +
-  (without ? " AND r.id NOT IN (SELECT rowid FROM search WHERE search MATCH ?)" : "");
-
 /** Behind every key that begins in the same way. */
 const LAST_CHARACTER = "\u{10ffff}";
 
@@ -96,15 +104,34 @@ interface Match {
   /** What it is made of. */
   terms: readonly QueryTerm[];
 }
-type Page = Pick<SearchQuery, "kind" | "offset" | "limit">;
+type Page = Pick<SearchQuery, "offset" | "limit">;
 
 type Found = [id: number, ark: string, score: number];
+
+/** The records among which one search looks, and what it has counted. */
+interface Among {
+  filter: RecordFilter | undefined;
+  /** What joins `record AS r` to `search AS s`, where {@link ofWords} needs it. */
+  join: string;
+  /** Conditions on `search AS s`; empty, or beginning with AND. */
+  ofWords(sql: Sql): string;
+  /** The same on `record AS r`. */
+  ofRecords(sql: Sql): string;
+  counts: Map<string, number>;
+  candidates: Map<string, readonly number[]>;
+}
+
+/** Records of a filter that are named; of more each hit is looked up. */
+const FEW_RECORDS = 50_000;
+/** Hits of a page whose matches are looked up one by one; more are met on a walk over the index. */
+const FEW_HITS = 20;
 
 /** Search over the FTS5 index `search`, which holds the public text of live records. */
 export class SearchReads {
   readonly #vocabulary: Vocabulary;
   readonly #related: RelatedWords;
   readonly #near: NearReads;
+  readonly #selection: SelectionReads;
   readonly #prepared = new Map<string, Statement>();
   readonly #fragments;
   readonly #records;
@@ -116,6 +143,7 @@ export class SearchReads {
     this.#connection = connection;
 
     this.#near = new NearReads(connection, vectorsMemory);
+    this.#selection = new SelectionReads(connection);
     this.#vocabulary = new Vocabulary(connection);
     this.#related = new RelatedWords(connection, this.#vocabulary);
     this.#records = connection.prepare<[number]>("SELECT coalesce(sum(live), 0) FROM tally");
@@ -123,14 +151,22 @@ export class SearchReads {
       ([field, column]) =>
         `snippet(search, ${column}, '${OPEN}', '${CLOSE}', '…', ${SHOWN[field]})`,
     );
-    this.#fragments = connection.prepare<[id: number, string, string, string]>(
-      `SELECT rowid, ${marked.join(", ")} FROM search WHERE search MATCH ? AND rowid >= ?
-        AND rowid <= ? AND +rowid IN (SELECT value FROM json_each(?))`,
-    );
+    const read = `SELECT rowid, ${marked.join(", ")} FROM search WHERE search MATCH ?`;
+    type Marked = [id: number, string, string, string];
+    this.#fragments = {
+      each: connection.prepare<Marked>(`${read} AND rowid IN (SELECT value FROM json_each(?))`),
+      walk: connection.prepare<Marked>(
+        `${read} AND rowid >= ? AND rowid <= ? AND +rowid IN (SELECT value FROM json_each(?))`,
+      ),
+    };
   }
 
   search(query: SearchQuery): SearchPage {
-    if (query.match === "identifier") return this.#identified(query);
+    // One view of the file for all that is read.
+    const read = (work: () => SearchPage): SearchPage =>
+      this.#connection.transaction(work, "DEFERRED");
+    if (query.match === "identifier")
+      return read(() => this.#identified(query, this.#among(query)));
     const terms = parseQuery(query.text);
     const sought = soughtOf(terms);
     const excluded = terms.excluded.map((term) => this.#match(term));
@@ -138,15 +174,43 @@ export class SearchReads {
       query.match === "related" &&
       query.near !== undefined &&
       (sought.length > 0 || excluded.length === 0);
-    if (sought.length === 0 && !asksNear) return NOTHING;
-    // One view of the file for all that is read.
-    return this.#connection.transaction(
-      () =>
-        query.match === "all"
-          ? this.#all(sought, excluded, query)
-          : this.#relatedTo(sought.slice(0, MOST_WORDS), excluded, query),
-      "DEFERRED",
+    if (sought.length === 0 && !asksNear) return nothingFor(query);
+    return read(() =>
+      query.match === "all"
+        ? this.#all(sought, excluded, query, this.#among(query))
+        : this.#relatedTo(sought.slice(0, MOST_WORDS), excluded, query, this.#among(query)),
     );
+  }
+
+  /** Few records are named, of many each is looked up. */
+  #among({ filter }: SearchQuery): Among {
+    const state = { filter, counts: new Map(), candidates: new Map() };
+    if (filter === undefined) return { ...state, join: "", ofWords: () => "", ofRecords: () => "" };
+    const few = this.#selection.few({ filter }, FEW_RECORDS);
+    if (few === undefined) {
+      const conditions = conditionsOf({ filter }, this.#selection.dialect);
+      const stated = (sql: Sql): string =>
+        ` AND ${joined(
+          conditions.map((each) => each.sql(sql)),
+          "AND",
+        )}`;
+      return {
+        ...state,
+        join: "CROSS JOIN record AS r ON r.id = s.rowid",
+        ofWords: stated,
+        ofRecords: stated,
+      };
+    }
+    const [least, most] = rangeOf(JSON.parse(few) as number[]);
+    const named = (sql: Sql): string => `IN (SELECT value FROM json_each(${sql.add(few)}))`;
+    return {
+      ...state,
+      join: "",
+      // The sign keeps SQLite from one walk for each record.
+      ofWords: (sql) =>
+        ` AND s.rowid >= ${sql.add(least)} AND s.rowid <= ${sql.add(most)} AND +s.rowid ${named(sql)}`,
+      ofRecords: (sql) => ` AND r.id ${named(sql)}`,
+    };
   }
 
   #match(term: QueryTerm): string {
@@ -159,43 +223,54 @@ export class SearchReads {
   }
 
   /** Records whose key is the text or begins with it, by key. */
-  #identified({ text, kind, offset, limit }: SearchQuery): SearchPage {
-    const where =
-      "WHERE key >= ? AND key < ? AND deleted_at IS " +
-      `NULL${kind === undefined ? "" : " AND kind = ?"}`;
-    const values = [text, text + LAST_CHARACTER, ...(kind === undefined ? [] : [kind])];
-    const [total] = this.#prepare<[number]>(`SELECT count(*) FROM record ${where}`).get(values)!;
-    const rows =
-      total <= offset
-        ? []
-        : this.#prepare<Found>(
-            `SELECT id, ark, ? / length(key) FROM record ${where} ORDER BY key, id LIMIT ? ` +
-              "OFFSET ?",
-          ).all([[...text].length + 0.0, ...values, limit, offset]);
-    return this.#shown(total, total, rows, [], {});
+  #identified({ text, offset, limit, facets }: SearchQuery, among: Among): SearchPage {
+    const where = (sql: Sql): string =>
+      `FROM record AS r WHERE r.key >= ${sql.add(text)} AND r.key < ${sql.add(text + LAST_CHARACTER)}
+        AND r.deleted_at IS NULL${among.ofRecords(sql)}`;
+    const counted = new Sql(DIALECT);
+    const [total] = this.#rows<[number]>(`SELECT count(*) ${where(counted)}`, counted)[0]!;
+    const rows = (): Found[] => {
+      const sql = new Sql(DIALECT);
+      const length = sql.add([...text].length);
+      return this.#rows<Found>(
+        `SELECT r.id, r.ark, 1.0 * ${length} / length(r.key) ${where(sql)}
+          ORDER BY r.key, r.id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}`,
+        sql,
+      );
+    };
+    const page = this.#shown(total, total, total <= offset ? [] : rows(), [], {});
+    if (!facets) return page;
+    const found = (sql: Sql): string => `SELECT r.id AS id ${where(sql)}`;
+    return { ...page, facets: this.#facets(found, total, facets) };
   }
 
   /**
    * Every term; the query adds near spellings of unknown words only when no record holds all terms.
    */
-  #all(sought: readonly QueryTerm[], excluded: readonly string[], query: SearchQuery): SearchPage {
+  #all(
+    sought: readonly QueryTerm[],
+    excluded: readonly string[],
+    query: SearchQuery,
+    among: Among,
+  ): SearchPage {
     const match = (groups: readonly (readonly QueryTerm[])[]): Match => {
       const whole = allOf(groups.map((group) => group.map((term) => this.#match(term))));
       return { query: whole, sources: [whole], excluded, terms: groups.flat() };
     };
-    const exact = this.#page([match(sought.map((term) => [term]))], query);
+    const exact = this.#page([match(sought.map((term) => [term]))], query, among);
     if (exact.total > 0) return exact;
     const groups = this.#spellings(sought);
     if (groups === undefined) return exact;
-    return { ...this.#page([match(groups)], query), ...this.#corrected(sought, groups) };
+    return { ...this.#page([match(groups)], query, among), ...this.#corrected(sought, groups) };
   }
 
   #relatedTo(
     sought: readonly QueryTerm[],
     excluded: readonly string[],
     query: SearchQuery,
+    among: Among,
   ): SearchPage {
-    const near = query.near ? this.#near.nearest(query.near, query.kind) : [];
+    const near = query.near ? this.#near.nearest(query.near, this.#compared(among)) : [];
     const anyTerm = (terms: readonly QueryTerm[]): Match => {
       const each = terms.map((term) => this.#match(term));
       const whole = allOf(each.map((one) => [one]));
@@ -206,12 +281,12 @@ export class SearchReads {
         terms,
       };
     };
-    const known = sought.length > 0 && this.#count([anyTerm(sought)], query) > 0;
+    const known = sought.length > 0 && this.#count([anyTerm(sought)], among) > 0;
     const groups = known ? undefined : this.#spellings(sought);
     const asked = known ? sought : (groups ?? []).flat();
-    if (asked.length === 0) return this.#pageNear([], near, excluded, query);
+    if (asked.length === 0) return this.#pageNear([], near, excluded, query, among);
     const match = anyTerm(asked);
-    const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT });
+    const best = this.#best([match], { offset: 0, limit: RECORDS_LOOKED_AT }, among);
     const related = this.#related
       .of(
         best.rows.map(([id]) => id),
@@ -223,9 +298,23 @@ export class SearchReads {
       near,
       excluded,
       query,
+      among,
       sought.flatMap((term) => term.words),
     );
     return groups === undefined ? page : { ...page, ...this.#corrected(sought, groups) };
+  }
+
+  /** The records whose vectors are compared. */
+  #compared({ filter, ofRecords }: Among): Compared | undefined {
+    if (filter === undefined) return undefined;
+    const kind = soleKind(filter);
+    if (kind !== undefined) return { kind };
+    const sql = new Sql(DIALECT);
+    const [[ids]] = this.#rows<[string]>(
+      `SELECT json_group_array(r.id) FROM record AS r WHERE r.deleted_at IS NULL${ofRecords(sql)}`,
+      sql,
+    ) as [[string]];
+    return { ids: new Set(JSON.parse(ids) as number[]) };
   }
 
   /** For each term those that are spelt like it; `undefined` where nothing else is known. */
@@ -252,94 +341,110 @@ export class SearchReads {
   }
 
   /** @param matches the first counts fully, another at {@link RELATED_WEIGHT} */
-  #page(matches: readonly Match[], query: SearchQuery): SearchPage {
-    const { total, ranked, rows } = this.#best(matches, query);
-    return this.#shown(total, ranked, rows, matches, query);
+  #page(matches: readonly Match[], query: SearchQuery, among: Among): SearchPage {
+    const { total, ranked, rows } = this.#best(matches, query, among);
+    const page = this.#shown(total, ranked, rows, matches, query);
+    if (!query.facets) return page;
+    const found = (sql: Sql): string => idsOf(matches, among, sql);
+    return { ...page, facets: this.#facets(found, total, query.facets) };
   }
 
-  #best(matches: readonly Match[], query: Page): { total: number; ranked: number; rows: Found[] } {
-    const { offset, limit } = query;
-    const total = this.#count(matches, query);
-    if (total <= offset) return { total, ranked: Math.min(total, RANKED), rows: [] };
-    const candidates = this.#candidates(matches, query, total);
+  #best(
+    matches: readonly Match[],
+    { offset, limit }: Page,
+    among: Among,
+  ): { total: number; ranked: number; rows: Found[] } {
+    const total = this.#count(matches, among);
+    if (total <= offset || limit === 0) return { total, ranked: Math.min(total, RANKED), rows: [] };
+    const candidates = this.#candidates(matches, total, among);
     const ranked = candidates?.length ?? total;
+    const sql = new Sql(DIALECT);
     // Materialized: a rank is known only while the index is walked.
-    const rows = this.#prepare<Found>(
-      `WITH ${candidatesSql(candidates)} f AS MATERIALIZED (${ranksOf(matches, candidates)}),
+    const rows = this.#rows<Found>(
+      `WITH ${ranksOf(matches, candidates, sql)},
         g AS MATERIALIZED (SELECT id, sum(score) AS score FROM f GROUP BY id)
         SELECT r.id, r.ark, g.score / (SELECT max(score) FROM g) FROM (SELECT id, score FROM g
-        ORDER BY score DESC, id LIMIT ? OFFSET ?) AS g CROSS JOIN record AS r ON r.id = g.id
-        ORDER BY g.score DESC, r.id`,
-    ).all([...ranksValues(matches, candidates), limit, offset]);
+        ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS g
+        CROSS JOIN record AS r ON r.id = g.id ORDER BY g.score DESC, r.id`,
+      sql,
+    );
     if (rows.length < limit && ranked < total)
-      rows.push(...this.#rest(matches, query, candidates!, rows.length, ranked));
+      this.#addRest(rows, matches, among, candidates!, { offset, limit });
     return { total, ranked, rows };
   }
 
-  #count(matches: readonly Match[], { kind }: Page): number {
-    return this.#prepare<[number]>(
-      kind === undefined
-        ? `SELECT count(*) FROM (${idsOf(matches)})`
-        : `SELECT count(*) FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r
-            ON r.id = f.id WHERE r.kind = ?`,
-    ).get([...matches.map(ftsOf), ...(kind === undefined ? [] : [kind])])![0];
+  #count(matches: readonly Match[], among: Among): number {
+    const key = JSON.stringify(matches.map(ftsOf));
+    let count = among.counts.get(key);
+    if (count === undefined) {
+      const sql = new Sql(DIALECT);
+      const found = idsOf(matches, among, sql);
+      [count] = this.#rows<[number]>(`SELECT count(*) FROM (${found})`, sql)[0]!;
+      among.counts.set(key, count);
+    }
+    return count;
   }
 
   /**
-   * The records that are ranked, where that is not all that the index finds: those of the requested
-   * kind, at most {@link RANKED}. Of more, each source gives an equal share: the newest records
-   * that hold its words in name or keywords, which rank highest, and the newest that hold them
-   * anywhere.
+   * The records that are ranked, where that is not all that the index finds: those of the filter,
+   * at most {@link RANKED}. Of more, each source gives an equal share: the newest records that hold
+   * its words in name or keywords, which rank highest, and the newest that hold them anywhere.
    */
   #candidates(
     matches: readonly Match[],
-    { kind }: Page,
     total: number,
+    among: Among,
   ): readonly number[] | undefined {
-    if (total <= RANKED && kind === undefined) return undefined;
-    const all = matches.flatMap(({ sources, excluded }) =>
+    if (total <= RANKED && among.filter === undefined) return undefined;
+    const queries =
       total <= RANKED
-        ? []
-        : sources.flatMap((source) => [
-            without(`{name keywords} : (${source})`, excluded),
-            without(source, excluded),
-          ]),
-    );
-    const queries = total <= RANKED ? matches.map(ftsOf) : all;
+        ? matches.map(ftsOf)
+        : matches.flatMap(({ sources, excluded }) =>
+            sources.flatMap((source) => [
+              without(`{name keywords} : (${source})`, excluded),
+              without(source, excluded),
+            ]),
+          );
     const share = total <= RANKED ? RANKED : Math.ceil(RANKED / queries.length);
-    const statement = this.#prepare<[number]>(
-      kind === undefined
-        ? "SELECT rowid FROM search WHERE search MATCH ? ORDER BY rowid DESC LIMIT ?"
-        : `SELECT r.id FROM search AS s CROSS JOIN record AS r ON r.id = s.rowid
-            WHERE s.search MATCH ? AND r.kind = ? ORDER BY s.rowid DESC LIMIT ?`,
-    );
     const found = new Set<number>();
-    for (const query of queries)
-      for (const [id] of statement.all([query, ...(kind === undefined ? [] : [kind]), share]))
-        found.add(id);
+    for (const query of queries) for (const id of this.#newest(query, share, among)) found.add(id);
     return [...found];
   }
 
-  /** Those that are found and not ranked, the newest first, on a page behind the ranked ones. */
-  #rest(
+  /** As one text: rows that are read one by one take ten times as long. */
+  #newest(query: string, most: number, among: Among): readonly number[] {
+    const key = `${most} ${query}`;
+    let ids = among.candidates.get(key);
+    if (ids === undefined) {
+      const sql = new Sql(DIALECT);
+      const [[array]] = this.#rows<[string]>(
+        `SELECT json_group_array(id) FROM (${wordsSql(query, among, sql)}
+          ORDER BY s.rowid DESC LIMIT ${sql.add(most)})`,
+        sql,
+      ) as [[string]];
+      among.candidates.set(key, (ids = JSON.parse(array) as number[]));
+    }
+    return ids;
+  }
+
+  /** Adds those that are found and not ranked, the newest first, behind the ranked ones. */
+  #addRest(
+    rows: Found[],
     matches: readonly Match[],
-    { kind, offset, limit }: Page,
+    among: Among,
     ranked: readonly number[],
-    shown: number,
-    places: number,
-  ): Found[] {
-    return this.#prepare<Found>(
-      `SELECT r.id, r.ark, ${UNRANKED} FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r
-        ON r.id = f.id WHERE f.id NOT IN (SELECT value FROM json_each(?))${
-          kind === undefined ? "" : " AND r.kind = ?"
-        } ORDER BY f.id DESC LIMIT ? OFFSET ?`,
-    ).all([
-      ...matches.map(ftsOf),
-      JSON.stringify(ranked),
-      ...(kind === undefined ? [] : [kind]),
-      limit - shown,
-      Math.max(0, offset - places),
-    ]);
+    { offset, limit }: Page,
+  ): void {
+    const sql = new Sql(DIALECT);
+    const rest = this.#rows<Found>(
+      `SELECT r.id, r.ark, ${UNRANKED} FROM (${idsOf(matches, among, sql)}) AS f
+        CROSS JOIN record AS r ON r.id = f.id
+        WHERE f.id NOT IN (SELECT value FROM json_each(${sql.add(JSON.stringify(ranked))}))
+        ORDER BY f.id DESC LIMIT ${sql.add(limit - rows.length)}
+        OFFSET ${sql.add(Math.max(0, offset - ranked.length))}`,
+      sql,
+    );
+    for (const row of rest) rows.push(row);
   }
 
   /**
@@ -353,56 +458,128 @@ export class SearchReads {
     near: readonly Near[],
     excluded: readonly string[],
     query: SearchQuery,
+    among: Among,
     words: readonly string[] = [],
   ): SearchPage {
-    if (near.length === 0) return matches.length === 0 ? NOTHING : this.#page(matches, query);
-    const { kind, offset, limit } = query;
-    const nearest = [
-      JSON.stringify(near.map(({ id, share }) => [id, share])),
-      ...(kind === undefined ? [] : [kind]),
-      ...(excluded.length === 0 ? [] : [anyOf(excluded)]),
-    ];
-    const nearSql = NEAR(kind !== undefined, excluded.length > 0);
-    const candidates =
-      matches.length === 0 ? [] : this.#candidates(matches, query, this.#count(matches, query));
-    const byWords =
-      matches.length === 0
-        ? "SELECT 0 AS id, 0.0 AS score WHERE 0"
-        : "SELECT id, sum(score) AS score FROM f GROUP BY id";
-    const ranks =
-      matches.length === 0
-        ? ""
-        : `${candidatesSql(candidates)} f AS MATERIALIZED (${ranksOf(matches, candidates)}), `;
-    const rows = this.#prepare<Found>(
-      `WITH ${ranks}w AS MATERIALIZED (${byWords}),
-        b AS MATERIALIZED (SELECT max(score) AS best FROM w), u AS MATERIALIZED (SELECT id,
-        sum(part) AS score FROM (SELECT w.id, w.score / b.best * ? AS part FROM w CROSS JOIN b
-        UNION ALL ${nearSql}) GROUP BY id)
-        SELECT r.id, r.ark, u.score FROM (SELECT id, score FROM u
-        ORDER BY score DESC, id LIMIT ? OFFSET ?) AS u CROSS JOIN record AS r ON r.id = u.id
-        ORDER BY u.score DESC, r.id`,
-    ).all([
-      ...(matches.length === 0 ? [] : ranksValues(matches, candidates)),
-      this.#coverageOf(words),
-      ...nearest,
-      limit,
-      offset,
-    ]);
-    const total = this.#countNear(matches, nearest, nearSql, kind);
-    const isPart = candidates !== undefined && candidates.length > 0;
-    const places = isPart ? this.#union(candidates, nearest, nearSql) : [];
-    const ranked = isPart ? places.length : total;
-    if (isPart && rows.length < limit && ranked < total)
-      rows.push(...this.#rest(matches, query, places, rows.length, ranked));
-    return this.#shown(total, ranked, rows, matches, query, near);
+    if (near.length === 0)
+      return matches.length === 0 ? nothingFor(query) : this.#page(matches, query, among);
+    const { offset, limit, facets } = query;
+    const nearest = JSON.stringify(near.map(({ id, share }) => [id, share]));
+    const nearSql = (sql: Sql): string =>
+      `SELECT r.id, n.value ->> 1 AS part FROM json_each(${sql.add(nearest)}) AS n
+        CROSS JOIN record AS r ON r.id = n.value ->> 0
+        WHERE r.deleted_at IS NULL${among.ofRecords(sql)}${
+          excluded.length === 0
+            ? ""
+            : ` AND r.id NOT IN (SELECT rowid FROM search WHERE search MATCH ${sql.add(anyOf(excluded))})`
+        }`;
+    /** All that is found. */
+    const found = (sql: Sql): string =>
+      [
+        ...(matches.length === 0 ? [] : [idsOf(matches, among, sql)]),
+        `SELECT id FROM (${nearSql(sql)})`,
+      ].join(" UNION ");
+    const counted = new Sql(DIALECT);
+    const [total] = this.#rows<[number]>(`SELECT count(*) FROM (${found(counted)})`, counted)[0]!;
+    const page = (): Omit<SearchPage, "total" | "facets"> => {
+      const candidates =
+        matches.length === 0 ? [] : this.#candidates(matches, this.#count(matches, among), among);
+      const sql = new Sql(DIALECT);
+      const ranks = matches.length === 0 ? "" : `${ranksOf(matches, candidates, sql)}, `;
+      const byWords =
+        matches.length === 0
+          ? "SELECT 0 AS id, 0.0 AS score WHERE 0"
+          : "SELECT id, sum(score) AS score FROM f GROUP BY id";
+      const rows = this.#rows<Found>(
+        `WITH ${ranks}w AS MATERIALIZED (${byWords}),
+          b AS MATERIALIZED (SELECT max(score) AS best FROM w), u AS MATERIALIZED (SELECT id,
+          sum(part) AS score FROM (SELECT w.id,
+          w.score / b.best * ${sql.add(this.#coverageOf(words))} AS part FROM w CROSS JOIN b
+          UNION ALL ${nearSql(sql)}) GROUP BY id)
+          SELECT r.id, r.ark, u.score FROM (SELECT id, score FROM u
+          ORDER BY score DESC, id LIMIT ${sql.add(limit)} OFFSET ${sql.add(offset)}) AS u
+          CROSS JOIN record AS r ON r.id = u.id ORDER BY u.score DESC, r.id`,
+        sql,
+      );
+      const isPart = candidates !== undefined && candidates.length > 0;
+      const places = isPart ? this.#union(candidates, nearSql) : [];
+      const ranked = isPart ? places.length : total;
+      if (isPart && rows.length < limit && ranked < total)
+        this.#addRest(rows, matches, among, places, { offset, limit });
+      return this.#shown(total, ranked, rows, matches, query, near);
+    };
+    const shown = limit === 0 ? { ranked: Math.min(total, RANKED), hits: [] } : page();
+    return {
+      ...shown,
+      total,
+      ...(facets ? { facets: this.#facets(found, total, facets) } : {}),
+    };
   }
 
-  #union(candidates: readonly number[], nearest: readonly string[], nearSql: string): number[] {
-    return this.#prepare<[number]>(
-      `SELECT value FROM json_each(?) UNION SELECT id FROM (${nearSql})`,
-    )
-      .all([JSON.stringify(candidates), ...nearest])
-      .map(([id]) => id);
+  #union(candidates: readonly number[], nearSql: (sql: Sql) => string): number[] {
+    const sql = new Sql(DIALECT);
+    const words = sql.add(JSON.stringify(candidates));
+    const [[array]] = this.#rows<[string]>(
+      `SELECT json_group_array(id) FROM (SELECT value AS id FROM json_each(${words})
+        UNION SELECT id FROM (${nearSql(sql)}))`,
+      sql,
+    ) as [[string]];
+    return JSON.parse(array) as number[];
+  }
+
+  /**
+   * Counts what is found, or the newest {@link FACETED} of it.
+   * @param found SELECT of the numbers of all that is found, as `id`
+   */
+  #facets(
+    found: (sql: Sql) => string,
+    total: number,
+    { by, limit }: NonNullable<SearchQuery["facets"]>,
+  ): SearchFacet[] {
+    const sql = new Sql(DIALECT);
+    const [[ids]] = this.#rows<[string]>(
+      `SELECT json_group_array(id) FROM (SELECT id FROM (${found(sql)})
+        ORDER BY id DESC LIMIT ${sql.add(FACETED)})`,
+      sql,
+    ) as [[string]];
+    return by.map((key) => {
+      if (key === "keyword") return facetOf(key, this.#keywords(ids), limit, total);
+      // One more for the records without a value.
+      const counts = statisticsSql(
+        { filter: {}, by: [key], limit: limit + 1 },
+        {
+          ...DIALECT,
+          monthOf,
+          from: (_conditions, _keys, main) => ({
+            from: `json_each(${main.add(ids)}) AS f CROSS JOIN record AS r ON r.id = f.value`,
+            extra: [],
+          }),
+        },
+      );
+      const rows = this.#rows<[string | null, number, number]>(counts.text, counts.sql);
+      return facetOf(
+        key,
+        rows.map(([value, records]) => [value, records] as const),
+        limit,
+        total,
+      );
+    });
+  }
+
+  /** The table of keywords has no index by record, but `text` has the keywords of each. */
+  #keywords(ids: string): [word: string, records: number][] {
+    const sql = new Sql(DIALECT);
+    const [[groups]] = this.#rows<[string]>(
+      `SELECT json_group_array(json_array(words, records)) FROM (SELECT t.words AS words,
+        count(*) AS records FROM json_each(${sql.add(ids)}) AS f CROSS JOIN text AS t
+        ON t.id = f.value GROUP BY t.words)`,
+      sql,
+    ) as [[string]];
+    const counts = new Map<string, number>();
+    for (const [words, records] of JSON.parse(groups) as [string, number][])
+      for (const word of words === "" ? [] : words.split("\n"))
+        counts.set(word, (counts.get(word) ?? 0) + records);
+    return [...counts];
   }
 
   #coverageOf(words: readonly string[]): number {
@@ -413,29 +590,6 @@ export class SearchReads {
       [...stems].map((stem) => this.#vocabulary.records(stem)),
       this.#records.get()![0],
     );
-  }
-
-  #countNear(
-    matches: readonly Match[],
-    nearest: readonly string[],
-    nearSql: string,
-    kind: string | undefined,
-  ): number {
-    const words =
-      matches.length === 0
-        ? ""
-        : kind === undefined
-          ? `${idsOf(matches)} UNION `
-          : `SELECT r.id FROM (${idsOf(matches)}) AS f CROSS JOIN record AS r ON r.id = f.id
-              WHERE r.kind = ? UNION `;
-    const values = [
-      ...matches.map(ftsOf),
-      ...(kind === undefined || matches.length === 0 ? [] : [kind]),
-      ...nearest,
-    ];
-    return this.#prepare<[number]>(
-      `SELECT count(*) FROM (${words}SELECT id FROM (${nearSql}))`,
-    ).get(values)![0];
   }
 
   #shown(
@@ -449,7 +603,7 @@ export class SearchReads {
     const parts = explain ? this.#parts(rows, matches, near) : undefined;
     const fragments = this.#fragmentsOf(
       rows.map(([id]) => id),
-      anyOf(matches.map(({ query }) => `(${query})`)),
+      matches,
     );
     return {
       total,
@@ -471,7 +625,7 @@ export class SearchReads {
     const raw = new Map<number, ScorePart[]>(rows.map(([id]) => [id, []]));
     const ids = [...raw.keys()];
     const statement = this.#prepare<[id: number, rank: number]>(
-      `SELECT rowid, ${RANK} FROM search WHERE search MATCH ? AND rowid >= ?
+      `SELECT rowid, ${RANK} FROM search WHERE search MATCH ? AND rowid >= ? AND rowid <= ?
         AND +rowid IN (SELECT value FROM json_each(?))`,
     );
     const terms = matches.flatMap((match, index) =>
@@ -481,7 +635,7 @@ export class SearchReads {
       const reason = isRelated ? "related" : "term";
       for (const [id, rank] of statement.all([
         this.#match(term),
-        Math.min(...ids),
+        ...rangeOf(ids),
         JSON.stringify(ids),
       ]))
         raw
@@ -494,15 +648,22 @@ export class SearchReads {
     );
   }
 
-  /** In one walk over the index: one for each hit reads long lists of records again and again. */
-  #fragmentsOf(ids: readonly number[], match: string): Map<number, SearchHit["fragments"]> {
+  /**
+   * Each hit is looked up by itself where they are few; many, and all with a prefix, whose lists of
+   * records are merged anew for each, are met on one walk.
+   */
+  #fragmentsOf(
+    ids: readonly number[],
+    matches: readonly Match[],
+  ): Map<number, SearchHit["fragments"]> {
+    const match = anyOf(matches.map(({ query }) => `(${query})`));
     if (ids.length === 0 || match === "") return new Map();
-    const rows = this.#fragments.all([
-      match,
-      Math.min(...ids),
-      Math.max(...ids),
-      JSON.stringify(ids),
-    ]);
+    const isPrefix = matches.some(({ terms }) => terms.some(({ prefix }) => prefix));
+    const { each, walk } = this.#fragments;
+    const rows =
+      ids.length <= FEW_HITS && !isPrefix
+        ? each.all([match, JSON.stringify(ids)])
+        : walk.all([match, ...rangeOf(ids), JSON.stringify(ids)]);
     return new Map(
       rows.map(([id, ...marked]) => [
         id,
@@ -516,37 +677,66 @@ export class SearchReads {
     );
   }
 
-  #prepare<R extends Found | [number] | [number, number]>(sql: string): Statement<R> {
-    let statement = this.#prepared.get(sql);
-    if (!statement) this.#prepared.set(sql, (statement = this.#connection.prepare(sql)));
+  /** Filters make statements without end; those that were used last stay prepared. */
+  #prepare<R extends Row>(text: string): Statement<R> {
+    let statement = this.#prepared.get(text);
+    if (!statement) {
+      const [oldest] = this.#prepared.keys();
+      if (oldest !== undefined && this.#prepared.size >= MOST_PREPARED)
+        this.#prepared.delete(oldest);
+      this.#prepared.set(text, (statement = this.#connection.prepare(text)));
+    }
     return statement as unknown as Statement<R>;
+  }
+
+  #rows<R extends Row>(text: string, sql: Sql): R[] {
+    return this.#prepare<R>(text).all(sql.values as Value[]);
   }
 }
 
+/** Statements that stay prepared. */
+const MOST_PREPARED = 200;
+
+const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
+  ...NOTHING,
+  ...(facets ? { facets: facets.by.map((key) => facetOf(key, [], facets.limit, 0)) } : {}),
+});
+
+const rangeOf = (ids: readonly number[]): [least: number, most: number] =>
+  ids.reduce<[number, number]>(
+    ([least, most], id) => [Math.min(least, id), Math.max(most, id)],
+    [Number.MAX_SAFE_INTEGER, 0],
+  );
+
 const ftsOf = ({ query, excluded }: Match): string => without(query, excluded);
-const candidatesSql = (candidates: readonly number[] | undefined): string =>
-  candidates === undefined ? "" : "c AS MATERIALIZED (SELECT value FROM json_each(?)), ";
-/** Ranks of what FTS5 queries find, a row for each of them that finds a record. */
-const ranksOf = (matches: readonly Match[], candidates: readonly number[] | undefined): string =>
-  matches
-    .map(
-      (_, index) =>
-        `SELECT rowid AS id, ${RANK}${index === 0 ? "" : ` * ${RELATED_WEIGHT}`} AS score
-          FROM search WHERE search MATCH ?${
-            // The sign keeps SQLite from one walk for each candidate.
-            candidates === undefined ? "" : " AND rowid >= ? AND +rowid IN (SELECT value FROM c)"
-          }`,
-    )
-    .join(" UNION ALL ");
-/** What {@link candidatesSql} and {@link ranksOf} take. */
-const ranksValues = (
+/**
+ * `f`: ranks of what FTS5 queries find, a row for each of them that finds a record; of the
+ * candidates only, where these are given.
+ */
+const ranksOf = (
   matches: readonly Match[],
   candidates: readonly number[] | undefined,
-): Value[] => {
-  if (candidates === undefined) return matches.map(ftsOf);
-  const first = candidates.reduce((least, id) => Math.min(least, id), Infinity);
-  const from = Number.isFinite(first) ? first : 0;
-  return [JSON.stringify(candidates), ...matches.flatMap((match) => [ftsOf(match), from])];
+  sql: Sql,
+): string => {
+  const named = candidates && sql.add(JSON.stringify(candidates));
+  const [least, most] = candidates ? rangeOf(candidates) : [0, 0];
+  const ranks = matches.map(
+    (match, index) =>
+      `SELECT rowid AS id, ${RANK}${index === 0 ? "" : ` * ${RELATED_WEIGHT}`} AS score
+        FROM search WHERE search MATCH ${sql.add(ftsOf(match))}${
+          candidates === undefined
+            ? ""
+            : // The sign keeps SQLite from one walk for each candidate.
+              ` AND rowid >= ${sql.add(least)} AND rowid <= ${sql.add(most)}
+                AND +rowid IN (SELECT value FROM c)`
+        }`,
+  );
+  const listed =
+    named === undefined ? "" : `c AS MATERIALIZED (SELECT value FROM json_each(${named})), `;
+  return `${listed}f AS MATERIALIZED (${ranks.join(" UNION ALL ")})`;
 };
-const idsOf = (matches: readonly Match[]): string =>
-  matches.map(() => "SELECT rowid AS id FROM search WHERE search MATCH ?").join(" UNION ");
+/** SELECT of the numbers, as `id`, of the records that an FTS5 query finds. */
+const wordsSql = (query: string, among: Among, sql: Sql): string =>
+  `SELECT s.rowid AS id FROM search AS s ${among.join} WHERE s.search MATCH ${sql.add(query)}${among.ofWords(sql)}`;
+const idsOf = (matches: readonly Match[], among: Among, sql: Sql): string =>
+  matches.map((match) => wordsSql(ftsOf(match), among, sql)).join(" UNION ");
