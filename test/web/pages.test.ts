@@ -170,7 +170,7 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
       const { page, outside, faults } = await open("/sparql");
       const examples = await page
         .locator("#example option")
-        .evaluateAll((options) => options.map((option) => option.textContent!));
+        .evaluateAll((options) => options.map((option) => option.textContent));
       for (const example of examples) {
         await page.selectOption("#example", { label: example });
         await page.click("#run");

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { refusalPage } from "../../../src/web/html.js";
+import type { IncomingMessage } from "node:http";
+import { errorPage } from "../../../src/web/errors.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
@@ -104,17 +105,14 @@ describe("an identifier without a record", () => {
     });
   });
   test("that several records could have lists them", () => {
-    const page = refusalPage(
-      {
-        status: 404,
-        body: {
-          detail: "Several.",
-          code: "AMBIGUOUS",
-          candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"],
-        },
+    const page = errorPage({ url: "/ark:99999/c/-ab.csv" } as IncomingMessage, {
+      status: 404,
+      body: {
+        detail: "Several.",
+        code: "AMBIGUOUS",
+        candidates: ["ark:99999/c/a-b.csv", "ark:99999/c/ab<.csv"],
       },
-      "/ark:99999/c/-ab.csv",
-    );
+    });
     for (const [href, text] of [
       ["a-b.csv", "a-b.csv"],
       ["ab%3C.csv", "ab&lt;.csv"],
