@@ -35,7 +35,7 @@ const sources = execFileSync("git", ["ls-files", "src", "cli", "test", "bench", 
   encoding: "utf8",
 })
   .split("\n")
-  .filter((path) => /\.(ts|mjs)$/.test(path));
+  .filter((path) => /\.(tsx?|mjs)$/.test(path));
 const linesOf = (path: string) => readFileSync(join(packageRoot, path), "utf8").split("\n");
 
 it("has no line of more than 120 characters, except in the named files", () => {
