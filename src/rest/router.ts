@@ -39,6 +39,7 @@ import {
   resolverOperations,
 } from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
+import { lineageOperations } from "./lineage.js";
 import { publicationOperations } from "./publication.js";
 import {
   arkIn,
@@ -469,6 +470,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...downloadOperations,
     ...publicationOperations,
     ...evidenceOperations,
+    ...lineageOperations,
     ...sparqlOperations,
     ...validationOperations,
     ...ontologyOperations,
