@@ -61,6 +61,8 @@ async function scoreSection(
 const MOST_LINKS = 100;
 
 const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
+const metadataLinks = (ark: string): string =>
+  METADATA_FORMATS.map((format) => metadataLink(ark, format)).join(" · ");
 const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
   `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
 
@@ -96,7 +98,7 @@ ${linkSection(
     `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what it ` +
     `supports</a>, as JSON-LD.</p></section>
 ` +
-    `<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
+    `<section><h2>Metadata</h2><p>${metadataLinks(record.ark)}</p>
 <details><summary>The whole ` +
     `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
   return {
