@@ -11,6 +11,7 @@ import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
 import { PAGE_POLICY, sendBytes } from "../http/reply.js";
+import { keepPrivate } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
@@ -106,6 +107,8 @@ export async function openHttpInterface(
     graph: ReturnType<typeof graphqlAddress>,
   ): void => {
     if (answersPreflight(req, res)) return;
+    const isFile = !graph && files.has(req.url ?? "/");
+    if (!isFile) keepPrivate(req, res, deps);
     if (graph) {
       if (graph.address === "answer" && wantsPage(req, graph.search))
         sendBytes(req, res, page, {
@@ -115,9 +118,7 @@ export async function openHttpInterface(
       else void graphql.handle(req, res, graph.address, graph.search);
       return;
     }
-    const answered = files.has(req.url ?? "/")
-      ? files.answer(req, res).then(() => true)
-      : rest(req, res);
+    const answered = isFile ? files.answer(req, res).then(() => true) : rest(req, res);
     answered
       .then((done) => {
         if (!done) app(req, res);

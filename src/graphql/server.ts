@@ -12,10 +12,11 @@ import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import { notModified } from "../http/negotiation.js";
 import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { credentialsOf } from "../http/session.js";
 import type { JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
@@ -57,12 +58,12 @@ export async function openGraphql(
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
-    authorization: string | undefined,
+    credentials: SentCredentials,
     address: string,
     request?: string,
     signal?: AbortSignal,
   ): Promise<Context> => {
-    const callerNow = () => authenticator.caller(authorization);
+    const callerNow = () => authenticator.caller(credentials);
     return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
   };
   const requests = new WeakMap<object, string>();
@@ -100,6 +101,7 @@ export async function openGraphql(
     log,
     contextFor,
     addressOf,
+    base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
   const http = new HttpTransport(apollo, documents, log, prices);
@@ -136,7 +138,7 @@ export async function openGraphql(
           if (!res.writableFinished) gone.abort();
         });
         const context = await contextFor(
-          req.headers.authorization,
+          credentialsOf(req, deps),
           addressOf(req),
           requestIdOf(req),
           gone.signal,

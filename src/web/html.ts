@@ -143,7 +143,7 @@ export function sendError(
   }
   const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
   // The answer to a browser depends on Accept; so caches must vary on it.
-  headers["Vary"] ??= "Accept, Authorization";
+  headers["Vary"] ??= "Accept, Authorization, Cookie";
   if (asksForPage(req)) {
     const page = refusalPage(
       { status, body: body as Record<string, unknown> },
