@@ -130,13 +130,9 @@ function setCookie(base: Base, res: ServerResponse, secret: string, lifetime: nu
  */
 export function keepPrivate(req: IncomingMessage, res: ServerResponse, base: Base): void {
   if (secretIn(req, base) === undefined) return;
-  const writeHead = res.writeHead.bind(res) as (
-    status: number,
-    ...rest: unknown[]
-  ) => ServerResponse;
-  res.writeHead = (status: number, ...rest: unknown[]) => {
-    const last = rest.at(-1);
-    const given: OutgoingHttpHeaders = isHeaders(last) ? { ...last } : {};
+  const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => ServerResponse;
+  res.writeHead = (status: number, first?: unknown, second?: unknown) => {
+    const given: OutgoingHttpHeaders = { ...((isHeaders(first) ? first : second) ?? {}) };
     const read = (name: string): string => {
       const key = Object.keys(given).find((one) => one.toLowerCase() === name);
       const value = key === undefined ? res.getHeader(name) : given[key];
@@ -148,12 +144,14 @@ export function keepPrivate(req: IncomingMessage, res: ServerResponse, base: Bas
       Vary: withCookie(read("vary")),
       "Cache-Control": privately(read("cache-control")),
     };
-    return writeHead(status, ...(isHeaders(last) ? rest.slice(0, -1) : rest), headers);
+    return typeof first === "string"
+      ? writeHead(status, first, headers)
+      : writeHead(status, headers);
   };
 }
 
 const isHeaders = (value: unknown): value is OutgoingHttpHeaders =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
+  value !== null && typeof value === "object";
 
 const withCookie = (vary: string): string =>
   /(?:^|[\s,])(?:cookie|\*)(?:[\s,]|$)/i.test(vary)
