@@ -9,6 +9,7 @@ import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
+import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
@@ -58,6 +59,7 @@ export const OUTPUTS: readonly Output[] = [
   },
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
   { file: "docs/clients/typescript/documents.ts", render: typedDocuments },
+  { file: "src/web/assets/evidence-picture.css", render: () => `${PICTURE_STYLE}\n` },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },
