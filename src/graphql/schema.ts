@@ -9,6 +9,7 @@ import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
+import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import {
   PublicationResolver,
@@ -44,6 +45,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     ComputationResolver,
     EvidenceResolver,
     EvidencePictureResolver,
+    LineageResolver,
     ValidationResolver,
     ShapeReportResolver,
     HealthResolver,

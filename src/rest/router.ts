@@ -38,6 +38,7 @@ import {
   resolverOperations,
 } from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
+import { lineageOperations } from "./lineage.js";
 import { publicationOperations } from "./publication.js";
 import {
   arkIn,
@@ -466,6 +467,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...downloadOperations,
     ...publicationOperations,
     ...evidenceOperations,
+    ...lineageOperations,
     ...sparqlOperations,
     ...validationOperations,
     ...ontologyOperations,
