@@ -10,6 +10,7 @@ import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
 import { openApiDocument } from "../rest/contract/document.js";
+import { formatsPage } from "./formats-page.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
 /**
@@ -63,6 +64,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "docs/scoring.md", render: scoringPage },
   { file: "docs/cli.md", render: cliPage },
   { file: "docs/crates.md", render: cratesPage },
+  { file: "docs/formats.md", render: formatsPage },
 ];
 
 /** The outputs whose file is missing or differs from the generated text. */

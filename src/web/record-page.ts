@@ -1,5 +1,12 @@
 import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
+import type { Place } from "../services/formats/format.js";
+import {
+  addressOf,
+  contentAddress,
+  formatAddress,
+  landingLinks,
+} from "../services/formats/signposting.js";
 import { type Author, authorsOf } from "../services/records/attribution.js";
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
 import { surroundingsOf, unnamedMembers } from "../services/records/links.js";
@@ -9,7 +16,6 @@ import type { Status } from "../services/scoring/criterion.js";
 import { knownScore } from "../services/scoring/read-score.js";
 import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
 import { escapeHtml, htmlPage } from "./html.js";
-import { addressOf, contentAddress, landingLinks, type Place } from "./signposting.js";
 
 const MARKS: Readonly<Record<Status, string>> = {
   met: "●",
@@ -58,9 +64,16 @@ async function scoreSection(
 /** Links shown per direction; GraphQL and the evidence graph show the rest. */
 const MOST_LINKS = 100;
 
-const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
-const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
-  `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
+/** Links to the record in each of its formats. */
+const formatList = ({ formats }: Place, ark: string): string =>
+  formats
+    .filter(({ relation }) => relation !== undefined)
+    .map(
+      (format) =>
+        `<a href="${escapeHtml(formatAddress("", ark, format))}" ` +
+        `title="${escapeHtml(format.description)}">${escapeHtml(format.label)}</a>`,
+    )
+    .join(" · ");
 
 /** The landing page of a record: the record, its files and its links. */
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
@@ -96,7 +109,7 @@ ${linkSection(
     `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what it ` +
     `supports</a>, as JSON-LD.</p></section>
 ` +
-    `<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
+    `<section><h2>Metadata</h2><p>${formatList(place, record.ark)}</p>
 <details><summary>The whole ` +
     `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
 </main>`;
@@ -105,14 +118,18 @@ ${linkSection(
 
 function head(place: Place, landmarks: Landmarks, view: RecordView): string {
   const links = landingLinks(place, landmarks).map(
-    ({ href, rel, type }) =>
-      `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`,
+    ({ href, rel, type, profile }) =>
+      `<link rel="${rel}" href="${escapeHtml(href)}"${attribute("type", type)}` +
+      `${attribute("profile", profile)}>`,
   );
   // A data block, never run; `<` is written as an escape so that no text of the document can end
   // it.
   const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
   return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
 }
+
+const attribute = (name: string, value: string | undefined): string =>
+  value === undefined ? "" : ` ${name}="${escapeHtml(value)}"`;
 
 function facts(
   base: string,
