@@ -1,6 +1,7 @@
 import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
 import type { Place } from "../services/formats/format.js";
+import { INDEXED, schemaOrgJsonLd } from "../services/formats/schema-org.js";
 import {
   addressOf,
   contentAddress,
@@ -113,10 +114,15 @@ ${linkSection(
 <details><summary>The whole ` +
     `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
 </main>`;
-  return htmlPage(title, body, head(place, landmarks, view));
+  const isIndexed = INDEXED.includes(record.kind) && record.publicationStatus === "PUBLISHED";
+  const data = isIndexed
+    ? JSON.stringify(await schemaOrgJsonLd(deps, view))
+    : Buffer.from(view.bytes).toString("utf8");
+  return htmlPage(title, body, head(place, landmarks, data));
 }
 
-function head(place: Place, landmarks: Landmarks, view: RecordView): string {
+/** @param data JSON-LD of the record: of public ones in the terms of schema.org */
+function head(place: Place, landmarks: Landmarks, data: string): string {
   const links = landingLinks(place, landmarks).map(
     ({ href, rel, type, profile }) =>
       `<link rel="${rel}" href="${escapeHtml(href)}"${attribute("type", type)}` +
@@ -124,8 +130,8 @@ function head(place: Place, landmarks: Landmarks, view: RecordView): string {
   );
   // A data block, never run; `<` is written as an escape so that no text of the document can end
   // it.
-  const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
-  return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
+  const block = data.replaceAll("<", "\\u003c");
+  return `${links.join("\n")}\n<script type="application/ld+json">${block}</script>\n`;
 }
 
 const attribute = (name: string, value: string | undefined): string =>

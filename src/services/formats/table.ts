@@ -1,8 +1,13 @@
 import type { KindName } from "../../model/kind.js";
+import { cff } from "./cff.js";
+import { CITATIONS } from "./citations.js";
 import { rocrate, zip } from "./crate.js";
+import { datacite, datacitejson } from "./datacite.js";
 import { html, json, jsonld } from "./documents.js";
+import { dublinCore } from "./dublin-core.js";
 import type { RecordFormat } from "./format.js";
 import { RDF_FORMATS } from "./rdf.js";
+import { schemaOrg } from "./schema-org.js";
 import { linksetFormat } from "./signposting.js";
 
 /**
@@ -16,7 +21,13 @@ export const FORMATS: readonly [RecordFormat, ...RecordFormat[]] = [
   ...RDF_FORMATS,
   linksetFormat,
   rocrate,
+  schemaOrg,
   zip,
+  dublinCore,
+  datacite,
+  datacitejson,
+  ...CITATIONS,
+  cff,
 ];
 
 const byKind = new Map<KindName, readonly [RecordFormat, ...RecordFormat[]]>();

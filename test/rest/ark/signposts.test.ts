@@ -42,6 +42,7 @@ describe("a record's signposts", () => {
       "application/ld+json",
       "text/turtle",
       "application/n-quads",
+      "application/vnd.datacite.datacite+xml",
     ]);
     expect(links.get("type")!.map(({ href }) => href)).toEqual([
       "https://schema.org/Dataset",
