@@ -3,7 +3,7 @@ import type { OutgoingHttpHeaders } from "node:http";
 import { pipeline } from "node:stream/promises";
 import { invalid } from "../errors.js";
 import { negotiate, notModified } from "../http/negotiation.js";
-import { NOT_STORED, PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { NOT_STORED, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import {
   fullType,
   isStream,
@@ -71,11 +71,15 @@ export async function sendFormat(
   const place = placeOf(request, view);
   const headers = headersOf(request, view, place, location);
   let etag = tagged(view, format.tag ?? `-${format.name}`);
-  if (!format.isDerived && notModified(req, etag))
+  if (format.write && !format.isDerived && notModified(req, etag))
     return void res.writeHead(304, { ...headers, ETag: etag }).end();
-  const written = format.write
-    ? await format.write({ deps, view, place, caller })
-    : await recordPage(deps, view, place);
+  if (!format.write)
+    return request.site.page(req, res, async () => ({
+      ...(await recordPage(deps, view, place)),
+      // The page shows more than the record: its ETag is made of its bytes.
+      headers,
+    }));
+  const written = await format.write({ deps, view, place, caller });
   if (isStream(written)) return sendStream(request, written, { ...headers, "Content-Type": type });
   if (format.isDerived) {
     etag = tagged(
@@ -86,11 +90,7 @@ export async function sendFormat(
   }
   sendBytes(req, res, typeof written === "string" ? Buffer.from(written) : written, {
     type: type.startsWith("text/") ? `${type}; charset=utf-8` : type,
-    headers: {
-      ...headers,
-      ETag: etag,
-      ...(format.mediaType === "text/html" && { "Content-Security-Policy": PAGE_POLICY }),
-    },
+    headers: { ...headers, ETag: etag },
   });
 }
 

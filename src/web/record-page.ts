@@ -1,3 +1,4 @@
+import { h } from "preact";
 import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
 import type { Place } from "../services/formats/format.js";
@@ -16,7 +17,8 @@ import { CATEGORY_NAMES } from "../services/scoring/criteria.js";
 import type { Status } from "../services/scoring/criterion.js";
 import { knownScore } from "../services/scoring/read-score.js";
 import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
-import { escapeHtml, htmlPage } from "./html.js";
+import { escapeHtml } from "./escape.js";
+import type { Page } from "./page.js";
 
 const MARKS: Readonly<Record<Status, string>> = {
   met: "●",
@@ -77,16 +79,14 @@ const formatList = ({ formats }: Place, ark: string): string =>
     .join(" · ");
 
 /** The landing page of a record: the record, its files and its links. */
-export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
+export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<Page> {
   const { record } = view;
   const landmarks = landmarksOf(record);
   const { object, from, to, names } = await surroundingsOf(deps, record, MOST_LINKS);
   const { base } = place;
   const title = landmarks.name ?? record.ark;
-  const body =
-    `<main>
-<p class="crumb"><a href="/">Arkgraph</a> › ` +
-    `${escapeHtml(KINDS[record.kind].typeName)}</p>
+  const __html =
+    `<p class="crumb">${escapeHtml(KINDS[record.kind].typeName)}</p>
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
 ${facts(base, landmarks, await authorsOf(deps, landmarks))}
@@ -112,30 +112,17 @@ ${linkSection(
 ` +
     `<section><h2>Metadata</h2><p>${formatList(place, record.ark)}</p>
 <details><summary>The whole ` +
-    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
-</main>`;
+    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
   const isIndexed = INDEXED.includes(record.kind) && record.publicationStatus === "PUBLISHED";
-  const data = isIndexed
-    ? JSON.stringify(await schemaOrgJsonLd(deps, view))
-    : Buffer.from(view.bytes).toString("utf8");
-  return htmlPage(title, body, head(place, landmarks, data));
+  return {
+    title,
+    description: landmarks.description,
+    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    // Search engines read the record in the terms of schema.org.
+    data: isIndexed ? await schemaOrgJsonLd(deps, view) : parseDocument(view.bytes),
+    body: h("div", { dangerouslySetInnerHTML: { __html } }),
+  };
 }
-
-/** @param data JSON-LD of the record: of public ones in the terms of schema.org */
-function head(place: Place, landmarks: Landmarks, data: string): string {
-  const links = landingLinks(place, landmarks).map(
-    ({ href, rel, type, profile }) =>
-      `<link rel="${rel}" href="${escapeHtml(href)}"${attribute("type", type)}` +
-      `${attribute("profile", profile)}>`,
-  );
-  // A data block, never run; `<` is written as an escape so that no text of the document can end
-  // it.
-  const block = data.replaceAll("<", "\\u003c");
-  return `${links.join("\n")}\n<script type="application/ld+json">${block}</script>\n`;
-}
-
-const attribute = (name: string, value: string | undefined): string =>
-  value === undefined ? "" : ` ${name}="${escapeHtml(value)}"`;
 
 function facts(
   base: string,

@@ -38,7 +38,7 @@ beforeAll(async () => {
   const entities = Array.from({ length: MADE }, (_, index): Entity => ({
     "@id": `ark:99999/made-${index}`,
     "@type": TYPES[index % TYPES.length]!,
-    ...(describedEntity(index) as Entity),
+    ...describedEntity(index),
   }));
   const submission = await registry.take(
     await crate(entities, {}, { hasPart: entities.map((entity) => ({ "@id": entity["@id"]! })) }),

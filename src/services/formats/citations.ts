@@ -146,7 +146,7 @@ export async function citationText(deps: FactDeps, view: RecordView): Promise<st
   const version = facts.version === null ? "" : ` (Version ${facts.version})`;
   const what = `${facts.title.replace(/\.+$/, "")}${version} [${called(facts)}].`;
   const when = `(${facts.year}).`;
-  const parts = who === "" ? [what, when] : [`${who.endsWith(".") ? who : `${who}.`}`, when, what];
+  const parts = who === "" ? [what, when] : [who.endsWith(".") ? who : `${who}.`, when, what];
   return `${[...parts, `${facts.publisher.name}.`, address(facts)].map(line).join(" ")}\n`;
 }
 
