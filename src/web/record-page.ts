@@ -111,8 +111,8 @@ ${linkSection(
     `supports</a>, as JSON-LD.</p></section>
 ` +
     `<section><h2>Metadata</h2><p>${formatList(place, record.ark)}</p>
-<details><summary>The whole ` +
-    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
+<details><summary>The whole document</summary>` +
+    `<pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
   const isIndexed = INDEXED.includes(record.kind) && record.publicationStatus === "PUBLISHED";
   return {
     title,

@@ -88,8 +88,12 @@ const MOST = 200;
 const ORCID = /(?:^|orcid\.org\/|orcid:\s*)(\d{4}-\d{4}-\d{4}-\d{3}[\dX])\/?$/i;
 const ROR = /^(?:https?:\/\/)?(?:www\.)?ror\.org\/(0[a-hj-km-np-tv-z0-9]{6}\d{2})\/?$/i;
 const DOI = /(?:^|doi\.org\/|doi:\s*)(10\.\d{4,9}\/\S+)$/i;
-const ORGANIZATION =
-  /\b(?:universit|institut|laborator|consorti|hospital|college|school|center|centre|foundation|compan|department|team|project|group|network|agency|inc\.?$|ltd\.?$|gmbh$)/i;
+/** Words in the names of organizations. */
+const ORGANIZATION = new RegExp(
+  "\\b(?:universit|institut|laborator|consorti|hospital|college|school|center|centre|foundation|" +
+    "compan|department|team|project|group|network|agency|inc\\.?$|ltd\\.?$|gmbh$)",
+  "i",
+);
 export const isHttp = (text: string): boolean =>
   /^https?:\/\/[^\s<>"{}|\\^`]+$/i.test(text) && URL.canParse(text);
 
