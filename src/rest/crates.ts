@@ -573,7 +573,7 @@ const listFiles: Handler = async (request) => {
       ...file,
       record: record?.ark ?? null,
     })),
-    { headers: { "Cache-Control": "no-cache", Vary: "Authorization", ...link } },
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization, Cookie", ...link } },
   );
 };
 

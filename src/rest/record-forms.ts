@@ -114,7 +114,7 @@ function headersOf(
 ): OutgoingHttpHeaders {
   const { record } = view;
   return {
-    Vary: "Accept, Authorization",
+    Vary: "Accept, Authorization, Cookie",
     "X-Publication-Status": record.publicationStatus,
     "Cache-Control": "no-cache",
     // With a token, a user may get the private view of their own record.
