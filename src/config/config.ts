@@ -315,6 +315,11 @@ export const SETTINGS = {
   ),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Time limit of one attempt to ingest a crate."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that ingests a crate."),
+  MAX_LINEAGE_RECORDS: setting(
+    whole(1, 1_000_000),
+    1_000,
+    "Most records that one request of OpenLineage events may be about.",
+  ),
   COMMIT_LIMIT: setting(
     duration,
     30_000,

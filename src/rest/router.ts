@@ -24,7 +24,8 @@ import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { sendError } from "../web/html.js";
+import { sendError } from "../web/errors.js";
+import type { Site } from "../web/site.js";
 import {
   accountOperations,
   groupOperations,
@@ -44,6 +45,7 @@ import {
   resolverOperations,
 } from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
+import { lineageOperations } from "./lineage.js";
 import { publicationOperations } from "./publication.js";
 import {
   arkIn,
@@ -346,6 +348,7 @@ export function restHandler(
   deps: Deps,
   router: ContractRouter,
   authenticator: Authenticator,
+  site: Site,
   onMatch?: (req: IncomingMessage, operationId: string) => void,
 ): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
@@ -393,6 +396,7 @@ export function restHandler(
         query,
         context,
         inflection: target.inflection,
+        site,
       });
     } catch (error) {
       sendError(req, res, error, deps.log);
@@ -476,6 +480,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...downloadOperations,
     ...publicationOperations,
     ...evidenceOperations,
+    ...lineageOperations,
     ...sparqlOperations,
     ...validationOperations,
     ...ontologyOperations,

@@ -5,7 +5,7 @@ import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { assertCsrf, assertOwnPage, verifySession } from "./sessions.js";
+import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
 
 export interface TokenAnswer {
   access_token: string;
@@ -89,15 +89,22 @@ export class Authenticator {
    * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`, `CSRF_REFUSED`
    */
   async caller(sent: SentCredentials, now = Date.now()): Promise<Caller | null> {
-    const { authorization, session } = sent;
+    return (await this.identify(sent, now)).caller;
+  }
+
+  /** The caller with its session, where a session says who it is. @throws as {@link caller} */
+  async identify(
+    sent: SentCredentials,
+    now = Date.now(),
+  ): Promise<{ caller: Caller | null; session?: Session }> {
+    const { authorization, session: secret } = sent;
     if (authorization !== undefined && authorization !== "")
-      return this.#bearer(authorization, now);
-    if (session === undefined) return null;
-    const found = await verifySession(this.#deps, session, now);
-    if (!found) return null;
+      return { caller: await this.#bearer(authorization, now) };
+    const session = secret === undefined ? undefined : await verifySession(this.#deps, secret, now);
+    if (!session) return { caller: null };
     if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
-    if (sent.needs === "csrf") assertCsrf(found, sent.csrf);
-    return found.caller;
+    if (sent.needs === "csrf") assertCsrf(session, sent.csrf);
+    return { caller: session.caller, session };
   }
 
   async #bearer(header: string, now: number): Promise<Caller> {
