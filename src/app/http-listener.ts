@@ -3,6 +3,7 @@ import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
 import type { RequestObserver } from "../adapters/metrics.js";
 import { ServiceError } from "../errors.js";
+import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
@@ -49,9 +50,11 @@ export async function openHttpInterface(
   const { tracing } = deps;
   const noted = observer !== undefined || tracing !== undefined;
   const graphql = await openGraphql(deps, authenticator);
+  const accounts = new AccountResolver();
   const site = new Site(deps, {
-    identify: async (req, form) => {
-      const { caller, session } = await authenticator.identify(credentialsOf(req, deps, form));
+    identify: async (req, csrf) => {
+      const sent = credentialsOf(req, deps, { csrf });
+      const { caller, session } = await authenticator.identify(sent);
       return { caller, csrf: session?.csrf ?? null };
     },
     ask: async <Result, Variables extends object>(
@@ -60,6 +63,7 @@ export async function openHttpInterface(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
     ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+    signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
   });
   const rest = restHandler(
     deps,

@@ -42,6 +42,8 @@ export interface GraphqlInterface {
     search: string,
   ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The context of an operation that a page asks for. */
+  context(req: IncomingMessage, caller: Caller | null): Context;
   /**
    * Executes a document of the web pages in this process: the same schema and resolvers, without
    * the limits on the documents of clients.
@@ -77,6 +79,8 @@ export async function openGraphql(
     const callerNow = () => authenticator.caller(credentials);
     return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
   };
+  const context = (req: IncomingMessage, caller: Caller | null): Context =>
+    contextOf(deps, caller, addressOf(req), requestIdOf(req));
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
@@ -161,8 +165,9 @@ export async function openGraphql(
         http.fail(req, res, error);
       }
     },
+    context,
     async execute(req, caller, document, variables) {
-      const contextValue = contextOf(deps, caller, addressOf(req), requestIdOf(req));
+      const contextValue = context(req, caller);
       const variableValues = variables as Record<string, unknown>;
       const { data, errors } = await execute({ schema, document, variableValues, contextValue });
       if (errors?.[0]) throw errors[0].originalError ?? errors[0];
