@@ -5,6 +5,7 @@ import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
 import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
 
 export interface TokenAnswer {
@@ -19,6 +20,9 @@ const ALGORITHM = "HS256";
  * than the read of the record.
  */
 const VERIFIED_LIMIT = 10_000;
+
+/** Uses of an access token within this time (ms) are noted as one. */
+const NOTED_USE = 60_000;
 
 /** `iss` and `aud` were compared when the token was verified. */
 interface Claims {
@@ -114,6 +118,7 @@ export class Authenticator {
         "NOT_AUTHENTICATED",
         "The Authorization header is not of the form: Bearer <token>.",
       );
+    if (token.startsWith(ACCESS_TOKEN_PREFIX)) return this.#accessToken(token, now);
     const claims = this.#verified.get(token) ?? this.#verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.#deps.records.accountOf(claims.sub);
@@ -125,6 +130,13 @@ export class Authenticator {
     )
       throw refused("was revoked");
     return { user: account.user, admin: account.admin };
+  }
+
+  async #accessToken(token: string, now: number): Promise<Caller> {
+    const found = await liveCredential(this.#deps, token, "token", now);
+    if (!found) throw refused("has expired or was revoked");
+    noteUse(this.#deps, found.credential, { now, every: NOTED_USE });
+    return { user: found.account.user, admin: found.account.admin };
   }
 
   #verify(token: string): Claims {
