@@ -16,7 +16,6 @@ import type {
   FoundLink,
   Holder,
   StoredScore,
-  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -196,7 +195,9 @@ class SqliteRecordStore implements RecordStore {
     return account;
   };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
-  accounts = async (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
+  accounts = async (
+    options: Parameters<RecordStore["accounts"]>[0],
+  ): ReturnType<RecordStore["accounts"]> =>
     read(() => this.#accounts.list(options));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
