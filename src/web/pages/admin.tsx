@@ -59,7 +59,8 @@ async function administration(request: PageRequest, state: State = {}): Promise<
                 "By kind",
                 sizes.groups
                   .map(
-                    ({ kind, count }) => `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
+                    ({ kind, count }) =>
+                      `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
                   )
                   .join(", "),
               ],
@@ -67,7 +68,10 @@ async function administration(request: PageRequest, state: State = {}): Promise<
                 "Jobs",
                 `${countText(figures.running)} running, ${countText(figures.queued)} waiting`,
               ],
-              ["Oldest waiting since", figures.waitingSince && <When at={figures.waitingSince} minute />],
+              [
+                "Oldest waiting since",
+                figures.waitingSince && <When at={figures.waitingSince} minute />,
+              ],
             ]}
           />
         </section>
@@ -280,7 +284,9 @@ function Health({ health }: { health: HealthAnswer }) {
           health.lag > 0 &&
           ` The graph index is ${counted(health.lag, "commit")} behind.`}
       </p>
-      <Facts rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)} />
+      <Facts
+        rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)}
+      />
     </>
   );
 }

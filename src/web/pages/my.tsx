@@ -205,7 +205,9 @@ export function Submissions({ rows }: { rows: readonly SubmissionRowFragment[] }
                 <td>
                   <a href={href}>{text}</a>
                 </td>
-                <td>{row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}</td>
+                <td>
+                  {row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}
+                </td>
                 <td>
                   {row.success && row.rocrateIdentifier && (
                     <a href={recordPath(row.rocrateIdentifier)}>Open the crate</a>
@@ -214,7 +216,10 @@ export function Submissions({ rows }: { rows: readonly SubmissionRowFragment[] }
                   {(row.error?.length ?? 0) > 1 &&
                     ` and ${counted(row.error!.length - 1, "more message")}`}
                   {row.success && row.warnings.length > 0 && (
-                    <span class="quiet"> {counted(row.warnings.length, "piece of advice", "pieces of advice")}</span>
+                    <span class="quiet">
+                      {" "}
+                      {counted(row.warnings.length, "piece of advice", "pieces of advice")}
+                    </span>
                   )}
                 </td>
               </tr>
@@ -258,7 +263,9 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
   const before = query.get("before");
   const conditions: NonNullable<MyRecordsQueryVariables["filter"]>[] = [
     group === null || group === "" ? { owner: viewer!.id } : { group },
-    ...(status !== null && Object.hasOwn(STATUSES, status) ? [{ status: [status as "DRAFT"] }] : []),
+    ...(status !== null && Object.hasOwn(STATUSES, status)
+      ? [{ status: [status as "DRAFT"] }]
+      : []),
   ];
   const { records: page, me } = await ask(MyRecordsDocument, {
     filter: { and: conditions },
@@ -317,7 +324,11 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
             </div>
             <div class="row">
               <label for="reason">Reason</label>
-              <input id="reason" name="reason" placeholder="Why they are withdrawn; shown to readers" />
+              <input
+                id="reason"
+                name="reason"
+                placeholder="Why they are withdrawn; shown to readers"
+              />
               <button
                 class="danger"
                 name="action"
@@ -329,7 +340,11 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
             </div>
             <div class="row">
               <label for="owner">New owner</label>
-              <input id="owner" name="owner" placeholder="ark:… of a user, group or project" />
+              <input
+                id="owner"
+                name="owner"
+                placeholder="ark:… of a group, organization or project of yours"
+              />
               <button class="secondary" name="action" value="transfer">
                 Hand over
               </button>
@@ -393,7 +408,11 @@ async function changeRecords(request: PageRequest): Promise<Page> {
     });
   } catch (error) {
     const { form: sentence, fields } = problemOf(error);
-    return records(request, undefined, [sentence, ...Object.values(fields)].filter(Boolean).join(" "));
+    return records(
+      request,
+      undefined,
+      [sentence, ...Object.values(fields)].filter(Boolean).join(" "),
+    );
   }
 
   async function bulk({ form: fields }: PageRequest, action: string, chosen: string[]) {
@@ -402,6 +421,8 @@ async function changeRecords(request: PageRequest): Promise<Page> {
       case "publish":
       case "archive":
       case "embargo":
+        if (action === "embargo" && text("until") === null)
+          throw new ServiceError("BAD_REQUEST", "Choose the date on which the embargo ends.");
         return (
           await ask(PublishRecordsDocument, {
             ids: chosen,
@@ -427,7 +448,11 @@ interface ProfileState {
   secret?: { name: string; secret: string };
   done?: string;
   /** Which form has a problem, and its fields. */
-  problem?: { of: "profile" | "password" | "token"; form?: string; fields: Readonly<Record<string, string>> };
+  problem?: {
+    of: "profile" | "password" | "token";
+    form?: string;
+    fields: Readonly<Record<string, string>>;
+  };
 }
 
 async function profile(request: PageRequest, state: ProfileState = {}): Promise<Page> {
@@ -443,9 +468,7 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
       {state.done !== undefined && <Notice tone="success">{state.done}</Notice>}
       {state.secret && (
         <Notice tone="success">
-          <p>
-            The token “{state.secret.name}” was created. Copy it now: it is not shown again.
-          </p>
+          <p>The token “{state.secret.name}” was created. Copy it now: it is not shown again.</p>
           <p>
             <Identifier id={state.secret.secret} />
           </p>
@@ -483,7 +506,9 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
       </section>
       <section>
         <h2>Password</h2>
-        {sentence("password") !== undefined && <Notice tone="danger">{sentence("password")}</Notice>}
+        {sentence("password") !== undefined && (
+          <Notice tone="danger">{sentence("password")}</Notice>
+        )}
         <form method="post">
           <Csrf token={csrf} />
           <Field
@@ -501,7 +526,9 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
             required
             autocomplete="new-password"
             help="Other sessions and tokens end."
-            error={problem("password")?.fields["newPassword"] ?? problem("password")?.fields["password"]}
+            error={
+              problem("password")?.fields["newPassword"] ?? problem("password")?.fields["password"]
+            }
           />
           <button name="action" value="password">
             Change the password
@@ -594,7 +621,10 @@ async function changeProfile(request: PageRequest): Promise<Page | Redirect> {
       return await profile(request, { done: "Your profile was saved." });
     }
     if (action === "password") {
-      const [currentPassword, newPassword] = [form.get("current") ?? "", form.get("password") ?? ""];
+      const [currentPassword, newPassword] = [
+        form.get("current") ?? "",
+        form.get("password") ?? "",
+      ];
       await ask(ChangePasswordDocument, { currentPassword, newPassword });
       // The change ends every session: this browser gets a new one.
       await request.signIn({ username: viewer!.id, password: newPassword });
@@ -664,7 +694,9 @@ async function groupsPage(
                 </button>
               </form>
               <p>
-                <a href={`/my/records?group=${encodeURIComponent(node.id)}`}>Records of the group</a>
+                <a href={`/my/records?group=${encodeURIComponent(node.id)}`}>
+                  Records of the group
+                </a>
               </p>
             </article>
           ) : null,
