@@ -6,16 +6,17 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { GraphQLError, GraphQLSchema } from "graphql";
+import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
 import { ServiceError } from "../errors.js";
 import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import { notModified } from "../http/negotiation.js";
 import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { credentialsOf } from "../http/session.js";
 import type { JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
@@ -41,6 +42,19 @@ export interface GraphqlInterface {
     search: string,
   ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The context of an operation that a page asks for. */
+  context(req: IncomingMessage, caller: Caller | null): Context;
+  /**
+   * Executes a document of the web pages in this process: the same schema and resolvers, without
+   * the limits on the documents of clients.
+   * @throws what the first field that failed threw
+   */
+  execute(
+    req: IncomingMessage,
+    caller: Caller | null,
+    document: DocumentNode,
+    variables: object,
+  ): Promise<unknown>;
   /** Ends long-lived operations: subscriptions. */
   endStreams(): Promise<void>;
   stop(): Promise<void>;
@@ -57,14 +71,16 @@ export async function openGraphql(
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
-    authorization: string | undefined,
+    credentials: SentCredentials,
     address: string,
     request?: string,
     signal?: AbortSignal,
   ): Promise<Context> => {
-    const callerNow = () => authenticator.caller(authorization);
+    const callerNow = () => authenticator.caller(credentials);
     return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
   };
+  const context = (req: IncomingMessage, caller: Caller | null): Context =>
+    contextOf(deps, caller, addressOf(req), requestIdOf(req));
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
@@ -100,6 +116,7 @@ export async function openGraphql(
     log,
     contextFor,
     addressOf,
+    base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
   const http = new HttpTransport(apollo, documents, log, prices);
@@ -136,7 +153,7 @@ export async function openGraphql(
           if (!res.writableFinished) gone.abort();
         });
         const context = await contextFor(
-          req.headers.authorization,
+          credentialsOf(req, deps),
           addressOf(req),
           requestIdOf(req),
           gone.signal,
@@ -147,6 +164,14 @@ export async function openGraphql(
       } catch (error) {
         http.fail(req, res, error);
       }
+    },
+    context,
+    async execute(req, caller, document, variables) {
+      const contextValue = context(req, caller);
+      const variableValues = variables as Record<string, unknown>;
+      const { data, errors } = await execute({ schema, document, variableValues, contextValue });
+      if (errors?.[0]) throw errors[0].originalError ?? errors[0];
+      return data;
     },
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     async endStreams() {

@@ -18,13 +18,20 @@ import {
 } from "../http/body.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../http/client.js";
 import type { EventStreams } from "../http/event-streams.js";
+import { credentialsOf } from "../http/session.js";
 import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { sendError } from "../web/html.js";
-import { accountOperations, groupOperations, ownOperations } from "./accounts.js";
+import { sendError } from "../web/errors.js";
+import type { Site } from "../web/site.js";
+import {
+  accountOperations,
+  groupOperations,
+  ownOperations,
+  sessionOperations,
+} from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
@@ -38,6 +45,7 @@ import {
   resolverOperations,
 } from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
+import { lineageOperations } from "./lineage.js";
 import { publicationOperations } from "./publication.js";
 import {
   arkIn,
@@ -325,7 +333,10 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
  * Operations that give a token ignore the one that was sent: it may have ended, or be the
  * credentials of an OAuth client (RFC 6749, section 2.3.1).
  */
-const GIVES_TOKEN: ReadonlySet<string> = new Set(Object.keys(accountOperations));
+const GIVES_TOKEN: ReadonlySet<string> = new Set([
+  ...Object.keys(accountOperations),
+  "start_session",
+]);
 
 /**
  * The REST API: target → operation of the OpenAPI document → the handler that calls a resolver. It
@@ -337,6 +348,7 @@ export function restHandler(
   deps: Deps,
   router: ContractRouter,
   authenticator: Authenticator,
+  site: Site,
   onMatch?: (req: IncomingMessage, operationId: string) => void,
 ): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
@@ -370,7 +382,7 @@ export function restHandler(
       if (reads) checkBodyHeaders(req, reads, deps.config);
       const caller = GIVES_TOKEN.has(operationId)
         ? null
-        : await authenticator.caller(req.headers.authorization);
+        : await authenticator.caller(credentialsOf(req, deps));
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
       const address = addressOf(req);
@@ -384,6 +396,7 @@ export function restHandler(
         query,
         context,
         inflection: target.inflection,
+        site,
       });
     } catch (error) {
       sendError(req, res, error, deps.log);
@@ -450,6 +463,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
   return {
     ...serviceOperations(contract),
     ...accountOperations,
+    ...sessionOperations,
     ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,
@@ -466,6 +480,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...downloadOperations,
     ...publicationOperations,
     ...evidenceOperations,
+    ...lineageOperations,
     ...sparqlOperations,
     ...validationOperations,
     ...ontologyOperations,

@@ -62,7 +62,7 @@ export class EvidenceStore {
   readonly #nextOfRecord = new Numbers(1);
   readonly #texts = new Texts();
   /** Statements in use, by code. */
-  readonly #used = new Array<number>(FIRST_NAME + NAMES.length).fill(0);
+  readonly #used = new Uint32Array(FIRST_NAME + NAMES.length);
 
   readonly #onRefused: (ark: string, lines: number) => void;
 
