@@ -86,7 +86,11 @@ const graphql = async (
       JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }),
     );
     body.set("map", JSON.stringify({ 0: [`variables.${file.variable}`] }));
-    body.set("0", new Blob([file.bytes]), file.variable === "crate" ? "crate.zip" : "file.csv");
+    body.set(
+      "0",
+      new Blob([Buffer.from(file.bytes as Uint8Array)]),
+      file.variable === "crate" ? "crate.zip" : "file.csv",
+    );
   }
   const answer = await fetch(`${world.server.url}/graphql`, { method: "POST", headers, body });
   const text = await answer.text();
@@ -580,7 +584,10 @@ const fileForm =
     for (const [field, text] of Object.entries(more)) form.set(field, text);
     form.set(
       "file",
-      new Blob([bytes], name.endsWith(".zip") ? { type: "application/zip" } : {}),
+      new Blob(
+        [Buffer.from(bytes as Uint8Array)],
+        name.endsWith(".zip") ? { type: "application/zip" } : {},
+      ),
       name,
     );
     return form;
