@@ -49,7 +49,7 @@ const dataPackage = (title: string) => ({
 });
 const upload = (bytes: Uint8Array | string, name: string, query = ""): Promise<Answer> => {
   const form = new FormData();
-  form.set("file", new Blob([bytes]), name);
+  form.set("file", new Blob([new Uint8Array(Buffer.from(bytes))]), name);
   return registry.ask(`/rocrate/upload${query}`, { token: ada.token, body: form });
 };
 const sentByGraphql = async (bytes: string, name: string): Promise<Json> => {
