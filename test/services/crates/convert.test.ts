@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/field.js";
-import { type Entity, type Json, zip } from "../../support/crates.js";
+import { type Json, zip } from "../../support/crates.js";
 import { ingestHere, type Taken } from "../../support/intake-here.js";
 
 const take = (document: unknown, limits = {}): Promise<Taken> =>
@@ -145,7 +145,7 @@ describe("a Croissant document", () => {
 
   it("names the file of the archive and the resource when a file is missing", async () => {
     const taken = await ingestHere(
-      await zip({ "data/croissant.json": croissant({ distribution: [file()] }) as Entity }),
+      await zip({ "data/croissant.json": croissant({ distribution: [file()] }) }),
     );
     expect(taken.result).toMatchObject({
       errors: [{ code: "FILE_MISSING", file: "data/croissant.json", pointer: "/distribution/0" }],
@@ -210,7 +210,7 @@ describe("a Data Package", () => {
             { name: "parts", path: ["data/a.csv", "data/b.csv"] },
             { name: "inline", data: [{ a: 1 }] },
           ],
-        }) as Entity,
+        }),
         "data/counts.csv": "image;cells\na;1\n",
         "data/a.csv": "a",
         "data/b.csv": "b",
@@ -282,7 +282,7 @@ it("an archive without any metadata says what it may have", async () => {
 it("an archive with RO-Crate metadata ignores other documents", async () => {
   const { metadata } = await import("../../support/crates.js");
   const taken = await ingestHere(
-    await zip({ "ro-crate-metadata.json": metadata(), "datapackage.json": pack() as Entity }),
+    await zip({ "ro-crate-metadata.json": metadata(), "datapackage.json": pack() }),
   );
   expect(errorsOf(taken)).toEqual([]);
   expect(documentsOf(taken)[0]).toMatchObject({ name: "A crate" });

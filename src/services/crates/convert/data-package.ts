@@ -150,7 +150,7 @@ class DataPackage {
     const parts = paths.map((one) =>
       this.#graph.add(pointer, {
         ...fileAt(one as string),
-        name: one as string,
+        name: one,
         ...defined({ encodingFormat: formatOf(resource, one as string), hasSchema: schema }),
       }),
     );
