@@ -135,6 +135,43 @@ const findingTable = (severity: "REQUIRED" | "RECOMMENDED"): string =>
     )
     .join("\n");
 
+/** What Croissant documents and Data Packages become. */
+const CONVERSIONS: readonly (readonly [from: string, to: string])[] = [
+  [
+    "Croissant: members of the dataset, `rai:` and `prov:` among them",
+    "the root, with the same terms; an `@id` that is an ARK names the crate",
+  ],
+  [
+    "Croissant: `creator`, `publisher` and other agents; Data Package: " + "`contributors`",
+    "people and organizations",
+  ],
+  [
+    "Croissant: `FileObject`",
+    "a file, by the relative path or the URL in `contentUrl`; one inside an archive " +
+      "has `isPartOf` and no content",
+  ],
+  ["Croissant: `FileSet`", "a dataset with `includes`"],
+  [
+    "Croissant: record set and its fields",
+    "a schema, which the files that its fields are read from name in `hasSchema`; " +
+      "`data` as `examples`",
+  ],
+  [
+    "Data Package: `title`, `licenses`, `created`, `homepage`, `sources`",
+    "`name`, `license`, `datePublished`, `url`, `isBasedOn` of the root",
+  ],
+  [
+    "Data Package: resource with one `path`; with several; with `data`",
+    "a file; a dataset of files; a dataset with `data`",
+  ],
+  ["Data Package: `bytes`, `hash`", "`contentSize`, and a digest that the stored file must have"],
+  [
+    "Data Package: Table Schema and `dialect`",
+    "a schema; parts without a counterpart are listed (`SCHEMA_PART_LEFT_OUT`). A " +
+      "schema elsewhere stays a reference",
+  ],
+];
+
 /** `docs/crates.md`: accepted, reported and refused content, with the code for each. */
 export function cratesPage(): string {
   return (
@@ -201,15 +238,7 @@ A document of either format is converted to RO-Crate metadata and goes the way o
 
 | in the document | in the crate |
 |---|---|
-| Croissant: members of the dataset, \`rai:\` and \`prov:\` among them | the root, with the same terms; an \`@id\` that is an ARK names the crate |
-| Croissant: \`creator\`, \`publisher\` and other agents; Data Package: \`contributors\` | people and organizations |
-| Croissant: \`FileObject\` | a file, by the relative path or the URL in \`contentUrl\`; one inside an archive has \`isPartOf\` and no content |
-| Croissant: \`FileSet\` | a dataset with \`includes\` |
-| Croissant: record set and its fields | a schema, which the files that its fields are read from name in \`hasSchema\`; \`data\` as \`examples\` |
-| Data Package: \`title\`, \`licenses\`, \`created\`, \`homepage\`, \`sources\` | \`name\`, \`license\`, \`datePublished\`, \`url\`, \`isBasedOn\` of the root |
-| Data Package: resource with one \`path\`; with several; with \`data\` | a file; a dataset of files; a dataset with \`data\` |
-| Data Package: \`bytes\`, \`hash\` | \`contentSize\`, and a digest that the stored file must have |
-| Data Package: Table Schema and \`dialect\` | a schema; parts without a counterpart are listed (\`SCHEMA_PART_LEFT_OUT\`). A schema elsewhere stays a reference |
+${CONVERSIONS.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 What may be claimed:
 
