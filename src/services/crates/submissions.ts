@@ -65,6 +65,8 @@ export interface SubmissionView {
    * the results.
    */
   computationIdentifier?: string | null;
+  /** The record whose DOI a submission registers. */
+  doiRecordIdentifier?: string | null;
   /** The model whose vectors a submission of the registry itself computes. */
   embeddingsModel?: string | null;
   sha256: string | null;
@@ -107,6 +109,7 @@ function madeBy({
   | "evidenceGraphIdentifier"
   | "scoredCrateIdentifier"
   | "computationIdentifier"
+  | "doiRecordIdentifier"
   | "embeddingsModel"
 > {
   if (type === "evidence")
@@ -115,6 +118,8 @@ function madeBy({
     return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
   if (type === "computation")
     return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
+  if (type === "doi")
+    return { rocrateIdentifier: null, doiRecordIdentifier: input["ark"] as string };
   if (type === "vectors")
     return { rocrateIdentifier: null, embeddingsModel: input["model"] as string };
   return { rocrateIdentifier };
