@@ -58,6 +58,7 @@ const STORY = [
   "get_project_of_organization",
   "resolve_ark",
   "record_lineage",
+  "reserve_doi",
   "query_evidence",
   "sparql_get",
   "sparql_post",
@@ -136,6 +137,7 @@ const STORY = [
 /** What an operation answers here although its example is right. */
 const STATUS: Readonly<Record<string, number>> = {
   execute_computation: 503,
+  reserve_doi: 503,
   cancel_upload: 409,
   // The story's user is no administrator, and so has no token for a reset.
   admin_accounts: 403,
