@@ -164,7 +164,7 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
     [...totals].map(([kind, total]) => [`${KINDS[kind].typeName}Connection`, total]),
   );
   const all = [...totals.values()].reduce((sum, total) => sum + total, 0);
-  return byType.set("RecordConnection", all);
+  return byType.set("RecordConnection", all).set("RecordListConnection", all);
 }
 
 /** Shows clients the price of their operation. Apollo copies the context, not its loaders. */
