@@ -216,8 +216,7 @@ class EvidenceAnswerType {
   })
   endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
-  @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." })
-  document!: EvidenceGraph;
+  graph!: EvidenceGraph;
 }
 
 @ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
@@ -404,8 +403,20 @@ export class EvidenceResolver {
       truncated: document.truncated,
       endCursor: document.cursor ?? null,
       asOf: document.asOf,
-      document,
+      graph: document,
     };
+  }
+
+  @FieldResolver(() => GraphQLJSON, {
+    description:
+      "The same as JSON-LD, as REST answers it. A large one is refused: ask for pages with first.",
+  })
+  async document(
+    @Root() { graph }: EvidenceAnswerType,
+    @Ctx() { loaders }: Context,
+  ): Promise<EvidenceGraph> {
+    await loaders.countJson(graph["@graph"]);
+    return graph;
   }
 
   @FieldResolver(() => [RecordNode], {
@@ -433,19 +444,20 @@ export class EvidenceResolver {
   ): Promise<RecordListConnection> {
     const { limit, after } = checkedPage(args);
     if (!args.kinds && !args.date) {
-      const { items, ends } = pageWithin(ids, (id) => id, limit, after);
+      const { items, more } = pageWithin(ids, (id) => id, limit, after);
       return {
-        ...pageOf(await nodesOf(items, context), items.map(cursorOf), ...ends),
+        ...pageOf(await nodesOf(items, context), items.map(cursorOf), more, after),
         totalCount: ids.length,
       };
     }
     const all = selected(await nodesOf(ids, context), args);
-    const { items, ends } = pageWithin(all, ({ ark }) => ark, limit, after);
+    const { items, more } = pageWithin(all, ({ ark }) => ark, limit, after);
     return {
       ...pageOf(
         items,
         items.map(({ ark }) => cursorOf(ark)),
-        ...ends,
+        more,
+        after,
       ),
       totalCount: all.length,
     };
@@ -461,23 +473,28 @@ export class EvidenceResolver {
     const { limit, after } = checkedPage(page);
     const nameOf = ({ source, name, target }: EvidenceEdge): string =>
       `${source} ${name} ${target}`;
-    const { items, ends } = pageWithin(edges, nameOf, limit, after);
+    const { items, more } = pageWithin(edges, nameOf, limit, after);
     return {
       ...pageOf(
         items,
         items.map((edge) => cursorOf(nameOf(edge))),
-        ...ends,
+        more,
+        after,
       ),
       totalCount: edges.length,
     };
   }
 
   @FieldResolver(() => String, { description: "The same in another form." })
-  export(
-    @Root() answer: EvidenceAnswerType,
+  async export(
+    @Root() { graph }: EvidenceAnswerType,
     @Arg("format", () => FormatEnum, { description: "The form." }) format: EvidenceFormat,
+    @Ctx() { loaders }: Context,
   ): Promise<string> {
-    return this.exported(answer.document, format);
+    await loaders.countJson(graph["@graph"]);
+    const text = await this.exported(graph, format);
+    loaders.weigh(text.length);
+    return text;
   }
 
   @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })
@@ -586,7 +603,7 @@ function pageWithin<T>(
   nameOf: (item: T) => string,
   limit: number,
   after: string | undefined,
-): { items: T[]; ends: [next: boolean, after: string | undefined] } {
+): { items: T[]; more: boolean } {
   const last = after === undefined ? undefined : Buffer.from(after, "base64url").toString();
   const start = last === undefined ? 0 : all.findIndex((item) => nameOf(item) === last) + 1;
   if (after !== undefined && start === 0)
@@ -596,7 +613,7 @@ function pageWithin<T>(
         "before, or begin again without after.",
     );
   const items = all.slice(start, start + limit);
-  return { items, ends: [start + items.length < all.length, after] };
+  return { items, more: start + items.length < all.length };
 }
 
 /**
