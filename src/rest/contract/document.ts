@@ -10,6 +10,7 @@ import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
+import { LINEAGE } from "../lineage.js";
 import { PUBLICATION } from "../publication.js";
 import { SCORES } from "../scores.js";
 import { SEARCH } from "../search.js";
@@ -178,6 +179,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...DOWNLOADS,
   ...PUBLICATION,
   ...EVIDENCE,
+  ...LINEAGE,
   ...SPARQL,
   ...VALIDATION,
   ...IDENTIFIERS,
