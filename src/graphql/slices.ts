@@ -11,7 +11,7 @@ import {
   isObjectType,
 } from "graphql";
 import type { Context } from "./resolvers/context.js";
-import { isOver, nextTurn, pause } from "./resolvers/turns.js";
+import { fits, pause, sharedTurn } from "./resolvers/turns.js";
 import { RecordNode } from "./resolvers/types/records.js";
 
 /**
@@ -20,8 +20,8 @@ import { RecordNode } from "./resolvers/types/records.js";
  * a list the execution pauses for other requests whenever its slice of time is used up.
  */
 
-/** Lists with fewer entries are answered as one. */
-const FEW = 20;
+/** Entries that are completed together: those of a usual page, whose links are read together. */
+const FEW = 100;
 
 /**
  * A list whose later entries come as promises, with pauses between them: the execution completes
@@ -34,11 +34,10 @@ function slicesOf(
   nullable: boolean,
 ): readonly unknown[] {
   const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
-  const early = isOver() ? 0 : FEW;
   const list = items.map((item, index) =>
-    index < early
+    index < FEW
       ? item
-      : new Promise((resolve, reject) => (late[index - early] = { resolve, reject })),
+      : new Promise((resolve, reject) => (late[index - FEW] = { resolve, reject })),
   );
   const deliver = async (): Promise<void> => {
     for (const [index, { resolve, reject }] of late.entries()) {
@@ -51,20 +50,13 @@ function slicesOf(
         if (nullable) for (const other of late.slice(index + 1)) other.resolve(null);
         return;
       }
-      resolve(items[index + early]);
+      resolve(items[index + FEW]);
       // The execution completes the entry before the clock is read again.
-      await undefined;
+      await Promise.resolve();
     }
   };
   void deliver();
   return list;
-}
-
-/** What was found, in a slice of its own. */
-async function later<T>(found: T, { loaders }: Context): Promise<T> {
-  await nextTurn();
-  loaders.assertMayGoOn();
-  return found;
 }
 
 /**
@@ -80,41 +72,58 @@ export function inSlices(schema: GraphQLSchema): GraphQLSchema {
 function wrapFields(type: GraphQLObjectType, schema: GraphQLSchema): void {
   if (type === schema.getMutationType() || type === schema.getSubscriptionType()) return;
   for (const field of Object.values(type.getFields())) {
-    const resolve = (field.resolve ?? defaultFieldResolver) as GraphQLFieldResolver<
-      unknown,
-      Context
-    >;
+    const resolve = (field.resolve ?? defaultFieldResolver) as Resolve;
     if (isLeafType(getNamedType(field.type))) field.resolve = weighed(field.name, resolve);
     else {
       const list = getNullableType(field.type);
       field.resolve = isListType(list)
-        ? paused(resolve, (found, context) => {
-            context.loaders.assertMayGoOn();
-            return Array.isArray(found) && found.length > FEW
-              ? slicesOf(found, context, !isNonNullType(list.ofType))
-              : found;
-          })
-        : paused(resolve);
+        ? listed(resolve, !isNonNullType(list.ofType))
+        : single(resolve);
     }
   }
 }
 
-/**
- * A resolver of objects, which waits for another slice where this one is over.
- * @param slice what the execution gets in place of what was found
- */
-function paused(
-  resolve: GraphQLFieldResolver<unknown, Context>,
-  slice = (found: unknown, _context: Context): unknown => found,
-): GraphQLFieldResolver<unknown, Context> {
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/** What was found, in this slice or in a later one. */
+function inTime(found: unknown, size: number, { loaders }: Context): unknown {
+  loaders.assertMayGoOn();
+  if (fits(size)) return found;
+  return sharedTurn(size).then(() => {
+    loaders.assertMayGoOn();
+    return found;
+  });
+}
+
+/** A resolver of a list of objects. */
+function listed(resolve: Resolve, nullable: boolean): Resolve {
+  const slice = (found: unknown, context: Context): unknown => {
+    if (!Array.isArray(found) || found.length === 0) return found;
+    if (found.length <= FEW) return inTime(found, found.length, context);
+    // Entries are promised only once somebody waits for them.
+    const admitted = inTime(found, FEW, context);
+    return admitted instanceof Promise
+      ? admitted.then(() => slicesOf(found, context, nullable))
+      : slicesOf(found, context, nullable);
+  };
   return (source, args, context, info) => {
     const found: unknown = resolve(source, args, context, info);
-    const then = (there: unknown): unknown =>
-      there !== null && isOver()
-        ? later(there, context).then((late) => slice(late, context))
-        : slice(there, context);
-    // What needs no read is a part of its parent.
-    return found instanceof Promise ? found.then(then) : slice(found, context);
+    return found instanceof Promise
+      ? found.then((list: unknown) => slice(list, context))
+      : slice(found, context);
+  };
+}
+
+/** An object by itself has more fields than an entry of most lists. */
+const SINGLE = 4;
+
+/** A resolver of an object. What needs no read is a part of its parent. */
+function single(resolve: Resolve): Resolve {
+  return (source, args, context, info) => {
+    const found: unknown = resolve(source, args, context, info);
+    return found instanceof Promise
+      ? found.then((object: unknown) => (object === null ? null : inTime(object, SINGLE, context)))
+      : found;
   };
 }
 
@@ -126,10 +135,7 @@ const SHORT = 20;
 const LONG = 256;
 
 /** A resolver of a value. What a promise resolves to is not counted: its field does so itself. */
-function weighed(
-  name: string,
-  resolve: GraphQLFieldResolver<unknown, Context>,
-): GraphQLFieldResolver<unknown, Context> {
+function weighed(name: string, resolve: Resolve): Resolve {
   const around = name.length + AROUND;
   return (source, args, context, info) => {
     const value: unknown = resolve(source, args, context, info);
@@ -163,7 +169,7 @@ export async function textOf(answer: object, size: number): Promise<string> {
   let pieces = 0;
   for (const piece of piecesOf(answer)) {
     text.push(piece);
-    if (++pieces % 64 === 0 && isOver()) await nextTurn();
+    if (++pieces % 64 === 0) await pause();
   }
   return text.join("");
 }
