@@ -128,6 +128,21 @@ export const SETTINGS = {
     secret: true,
   },
   TOKEN_LIFETIME: setting(duration, 86_400_000, "How long a token is valid."),
+  SESSION_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    14 * 86_400_000,
+    "Longest time for which a browser stays signed in.",
+  ),
+  SESSION_IDLE_TIME: setting(
+    durationFrom(60_000, "1m"),
+    2 * 86_400_000,
+    "A browser is signed out after this time without a request.",
+  ),
+  MAX_SESSIONS: setting(
+    whole(1, 1000),
+    20,
+    "Most browsers in which one account is signed in; a further one signs the oldest out.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -599,6 +614,16 @@ export const SETTINGS = {
     whole(1, 100_000),
     10_000,
     "Nodes in one evidence graph answer when no limit is asked for.",
+  ),
+  EVIDENCE_PICTURE_NODES: setting(
+    whole(1, 5000),
+    600,
+    "Nodes in the picture of an evidence graph; in larger graphs like siblings become groups.",
+  ),
+  EVIDENCE_PICTURE_EDGES: setting(
+    whole(1, 50_000),
+    6000,
+    "Arrows in the picture of an evidence graph; the rest are counted.",
   ),
   MAX_TABLE_BYTES: setting(
     size,
