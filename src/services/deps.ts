@@ -1,4 +1,5 @@
 import type { ContainerEngine } from "../adapters/containers/port.js";
+import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import type { Tracing } from "../adapters/telemetry/port.js";
 import type { Config } from "../config/config.js";
@@ -36,6 +37,8 @@ export interface Deps {
   /** Computes vectors of texts; absent, like search by vectors, unless EMBEDDINGS_URL is set. */
   readonly embedder?: Embedder;
   readonly nearness?: Nearness;
+  /** Registers DOIs; absent unless DATACITE_URL is set. */
+  readonly dois?: DoiService;
   /** Parses and expands large documents. */
   readonly documents: DocumentThread;
   /** State of rate and other limits, shared by all nodes. */

@@ -57,8 +57,8 @@ function addCrates(program: ToolCommand): void {
     )
     .argument(
       "<crate>",
-      "folder of the crate, or a zip archive of it; or a file of OpenLineage events, as JSON " +
-        "or one on each line",
+      "folder of the crate, a zip archive of it, or its metadata alone, also as Croissant or " +
+        "Data Package; or a file of OpenLineage events, as JSON or one on each line",
     )
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")
@@ -96,10 +96,10 @@ function addRecords(program: ToolCommand): void {
     .description("print a record")
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .addOption(
-      new Option("--format <format>", "format of the record")
-        .choices(["json", "turtle", "nquads"])
-        .default("json"),
+    .option(
+      "--format <format>",
+      "format of the record, such as turtle or bibtex; docs/formats.md lists all",
+      "json",
     )
     .example("arkgraph get ark:99999/dataset-cells --format turtle")
     .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));
