@@ -125,6 +125,7 @@ describe("the DOI of a record", () => {
       "cells-1",
     ]);
     expect((await registry.ask(`/${ark}?format=nquads`)).text).toContain(`https://doi.org/${doi}`);
+    expect((await registry.ask(`/${ark}?format=datacitejson`)).body).toMatchObject({ doi });
     const asked = await registry.graphql("query ($id: ID!) { record(id: $id) { doi } }", {
       id: ark,
     });

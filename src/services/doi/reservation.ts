@@ -10,6 +10,7 @@ import type { Submission } from "../../storage/records/submissions-port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
+import { doiOf } from "../formats/facts.js";
 import { findLive } from "../records/find.js";
 import { unlessChanged } from "../records/replace.js";
 import { revisionOf } from "../records/revise.js";
@@ -86,7 +87,6 @@ export const versionOf = ({ revision, publicationStatus, tombstone }: StoredReco
 
 /** The address that a DOI is written as. */
 export const doiUrl = (doi: string): string => `https://doi.org/${doi}`;
-const DOI = /^(?:https?:\/\/(?:dx\.)?doi\.org\/|doi:)?(10\.\d{4,9}\/\S+)$/i;
 
 /** The first DOI among the identifiers that a document states. */
 export function doiIn(document: JsonObject): string | undefined {
@@ -95,8 +95,8 @@ export function doiIn(document: JsonObject): string | undefined {
       typeof value === "object" && value !== null && !Array.isArray(value)
         ? (value["@id"] ?? value["value"])
         : value;
-    const doi = typeof text === "string" ? DOI.exec(text.trim())?.[1] : undefined;
-    if (doi !== undefined) return doi;
+    const doi = typeof text === "string" ? doiOf(text) : null;
+    if (doi !== null) return doi;
   }
   return undefined;
 }
