@@ -136,7 +136,7 @@ function settingsIn(body: JsonValue | undefined): { admin?: boolean; disabled?: 
       : [{ loc: ["body", name], msg: "Input should be a valid boolean", type: "bool_type" }];
   });
   if (items.length > 0) throw new ValidationError(items);
-  return body as { admin?: boolean; disabled?: boolean };
+  return body;
 }
 
 export const administrationOperations: Handlers = {

@@ -202,13 +202,22 @@ export interface Card extends Named {
   owner: Named | null;
 }
 
-/** A record in a list. `children` stand in place of the description, for example a fragment. */
-export function RecordCard({ record, children }: { record: Card; children?: ComponentChildren }) {
+interface CardProps {
+  record: Card;
+  /** Level of its heading, one below that of the list. */
+  level?: 2 | 3;
+  /** In place of the description, for example a fragment. */
+  children?: ComponentChildren;
+}
+
+/** A record in a list. */
+export function RecordCard({ record, level = 3, children }: CardProps) {
+  const Heading = `h${level}` as const;
   return (
     <article class="card">
-      <h3>
+      <Heading class="card-title">
         <RecordLink record={record} glyph />
-      </h3>
+      </Heading>
       <p class="meta">
         {kindText(record.kind ?? null)}
         {record.owner && (
@@ -310,6 +319,8 @@ interface FieldProps {
   error?: string | undefined;
   autocomplete?: string;
   minLength?: number;
+  /** Scripts suggest records by name; the value is an identifier. */
+  picker?: boolean;
   /** Lines of a text area. */
   lines?: number;
   options?: readonly (readonly [value: string, label: string])[];
@@ -325,6 +336,7 @@ export function Field(props: FieldProps) {
     name,
     required,
     "aria-describedby": notes === "" ? undefined : notes,
+    "data-picker": props.picker ? "" : undefined,
     "aria-invalid": error === undefined ? undefined : ("true" as const),
   };
   return (

@@ -12,6 +12,92 @@ export type AssertedBy =
   /** Statements of third parties are left out. */
   | "OWNER";
 
+/** One run of software: what it used and what it generated. */
+export type ComputationInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Who ran the computation. */
+  author: string;
+  /** Command line, as one string or as a list of arguments. */
+  command?: unknown;
+  /** Container image. */
+  container: string;
+  /** Digest of the image that ran here. Only a run in this registry fills it in; another value is refused. */
+  containerDigest?: string | null | undefined;
+  /** Identifier of the container of the run. */
+  containerId?: string | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** When the run began. */
+  dateCreated?: string | null | undefined;
+  /** When the run ended. */
+  dateFinished?: string | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Datasets that the run wrote. */
+  generated: Array<string>;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization that ran it. */
+  sourceOrganization: string;
+  /** Project it was run for. */
+  sourceProject: string;
+  /** Type of the record: `evi:Computation`. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Dataset that was read: one identifier, or a list of several. */
+  usedDataset: Array<string | number>;
+  /** Software that was run: one identifier, or a list of several. */
+  usedSoftware: Array<string | number>;
+};
+
+/** A set of data; its files are data downloads. */
+export type DatasetInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Who made the data. */
+  author?: string | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** When the data was made. */
+  dateCreated?: string | null | undefined;
+  /** When the data was last changed. */
+  dateModified?: string | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Data downloads or URLs of the content. */
+  distribution?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Data catalog that lists the record. */
+  includedInDataCatalog?: string | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization the data came from. */
+  sourceOrganization?: string | null | undefined;
+  /** Type of the record: `evi:Dataset`. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Computations that used the data; those that name it are added when the record is read. */
+  usedBy?: Array<string> | null | undefined;
+};
+
 /** From one time up to another; each may be left out. */
 export type DateTimeRange = {
   /** Before this time. */
@@ -82,6 +168,72 @@ export type OrderDirection =
   | "ASC"
   /** The largest, last or newest comes first. */
   | "DESC";
+
+/** An organization with members and projects. */
+export type OrganizationInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Projects of the organization; those that name it in `memberOf` are added when the record is read. */
+  projects?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
+
+/** A project of an organization, with its members and records. */
+export type ProjectInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: Array<string> | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: Array<string> | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Organization that the project belongs to. */
+  memberOf: string;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: Array<string> | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
 
 /** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
 export type PublicationStatus =
@@ -258,6 +410,38 @@ export type SearchedField =
   | "KEYWORDS"
   /** Name of the record. */
   | "NAME";
+
+/** A program, script or workflow. */
+export type SoftwareInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Data downloads that hold the program. */
+  distribution?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Data catalog that lists the record. */
+  includedInDataCatalog?: string | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Type of the record; this kind uses `metadataType`, not `@type`. */
+  metadataType?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization the software came from. */
+  sourceOrganization?: string | null | undefined;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Computations that used the software; those that name it are added when the record is read. */
+  usedBy?: Array<string> | null | undefined;
+};
 
 /** State of a submission. */
 export type SubmissionStatus =
@@ -817,6 +1001,36 @@ export type RemoveGroupMemberMutationVariables = Exact<{
 }>;
 
 export type RemoveGroupMemberMutation = { removeGroupMember: { id: string } };
+
+export type CreateDatasetMutationVariables = Exact<{
+  input: DatasetInput;
+}>;
+
+export type CreateDatasetMutation = { createDataset: { id: string } };
+
+export type CreateSoftwareMutationVariables = Exact<{
+  input: SoftwareInput;
+}>;
+
+export type CreateSoftwareMutation = { createSoftware: { id: string } };
+
+export type CreateComputationMutationVariables = Exact<{
+  input: ComputationInput;
+}>;
+
+export type CreateComputationMutation = { createComputation: { id: string } };
+
+export type CreateProjectMutationVariables = Exact<{
+  input: ProjectInput;
+}>;
+
+export type CreateProjectMutation = { createProject: { id: string } };
+
+export type CreateOrganizationMutationVariables = Exact<{
+  input: OrganizationInput;
+}>;
+
+export type CreateOrganizationMutation = { createOrganization: { id: string } };
 
 export type SearchQueryVariables = Exact<{
   query: string;
@@ -1659,6 +1873,47 @@ export const RemoveGroupMemberDocument = new TypedDocumentString(`
     `) as unknown as TypedDocumentString<
   RemoveGroupMemberMutation,
   RemoveGroupMemberMutationVariables
+>;
+export const CreateDatasetDocument = new TypedDocumentString(`
+    mutation CreateDataset($input: DatasetInput!) {
+  createDataset(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateDatasetMutation, CreateDatasetMutationVariables>;
+export const CreateSoftwareDocument = new TypedDocumentString(`
+    mutation CreateSoftware($input: SoftwareInput!) {
+  createSoftware(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateSoftwareMutation, CreateSoftwareMutationVariables>;
+export const CreateComputationDocument = new TypedDocumentString(`
+    mutation CreateComputation($input: ComputationInput!) {
+  createComputation(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateComputationMutation,
+  CreateComputationMutationVariables
+>;
+export const CreateProjectDocument = new TypedDocumentString(`
+    mutation CreateProject($input: ProjectInput!) {
+  createProject(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateProjectMutation, CreateProjectMutationVariables>;
+export const CreateOrganizationDocument = new TypedDocumentString(`
+    mutation CreateOrganization($input: OrganizationInput!) {
+  createOrganization(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateOrganizationMutation,
+  CreateOrganizationMutationVariables
 >;
 export const SearchDocument = new TypedDocumentString(`
     query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {

@@ -69,7 +69,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
             <img src={assetUrl("arkgraph.svg")} alt="" width="28" height="28" />
             Arkgraph
           </a>
-          <form class="find" action="/search" role="search">
+          <form class="find" action="/search" role="search" aria-label="Search">
             <input
               type="search"
               name="q"

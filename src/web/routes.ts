@@ -5,6 +5,7 @@ import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
 import { myRoutes } from "./pages/my.js";
+import { newRoutes } from "./pages/new.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -16,6 +17,7 @@ export const ROUTES: readonly Route[] = [
   ...searchRoutes,
   ...myRoutes,
   ...adminRoutes,
+  ...newRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,

@@ -211,6 +211,26 @@ describe("the pages of one's own work and of administration", () => {
     expect((await new Reader(server).send("/reset", { token, password })).status).toBe(422);
   });
 
+  test("a record is created by a form made from the model, and faults keep what was typed", async () => {
+    const wrong = await reader.send("/new/dataset", {
+      name: "",
+      description: "Typed with care",
+    });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain(">Typed with care</textarea>");
+    expect(wrong.text).toContain('role="alert"');
+    const done = await reader.send("/new/dataset", {
+      name: "Typed with care",
+      description: "Four hundred fields of view of cultured cells.",
+      license: "https://creativecommons.org/licenses/by/4.0/",
+      keywords: "cells\nimages",
+    });
+    expect(done.status).toBe(303);
+    const { text } = await reader.get("/my/records");
+    expect(text).toContain("Typed with care");
+    expect((await reader.get("/new/nothing")).status).toBe(404);
+  });
+
   test("the state of the registry is a page for browsers", async () => {
     for (const path of ["/status", "/healthz"])
       expect((await reader.get(path)).text).toContain("All parts work.");

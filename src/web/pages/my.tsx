@@ -364,7 +364,7 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
                   value={record.id}
                   aria-label={`Choose ${record.name ?? record.id}`}
                 />
-                <RecordCard record={record} />
+                <RecordCard record={record} level={2} />
               </li>
             ))}
           </ul>
