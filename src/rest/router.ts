@@ -31,6 +31,7 @@ import { crateOperations, crateReadOperations, submissionOperations } from "./cr
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { harvestOperations, READS_QUERY } from "./harvest.js";
 import {
   historyOperations,
   allRecordOperations,
@@ -372,7 +373,7 @@ export function restHandler(
         ? null
         : await authenticator.caller(req.headers.authorization);
       checkPath(match.params);
-      const query = readQuery(target.query, deps.config);
+      const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({
@@ -471,6 +472,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...ontologyOperations,
     ...scoreOperations,
     ...searchOperations,
+    ...harvestOperations,
     ...schemaOperations,
   };
 }

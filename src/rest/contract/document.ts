@@ -8,6 +8,7 @@ import { CRATES } from "../crates.js";
 import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
+import { HARVEST } from "../harvest.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
 import { PUBLICATION } from "../publication.js";
@@ -183,6 +184,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...IDENTIFIERS,
   ...HISTORIES,
   ...SEARCH,
+  ...HARVEST,
   ...TABLES,
 ];
 
