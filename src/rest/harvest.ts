@@ -1,11 +1,19 @@
 import { invalid } from "../errors.js";
 import { hasBody, readBytes } from "../http/body.js";
-import { sendBytes, streamBytes } from "../http/reply.js";
+import { formatNamed, preferred } from "../http/negotiation.js";
+import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
+import { catalogPage } from "../services/harvest/catalog.js";
+import {
+  API_CATALOG_PROFILE,
+  apiCatalog,
+  voidDescription,
+} from "../services/harvest/descriptions.js";
 import { answerOai } from "../services/harvest/oai.js";
+import { RDF_TYPES, type RdfType, type Statements } from "../services/harvest/rdf-text.js";
 import { sitemapIndex, sitemapPage } from "../services/harvest/sitemap.js";
 import { BODY_REFUSALS, type ContractRow, type MediaTypeObject, query } from "./contract/rows.js";
-import { type Handler, type Handlers, presence } from "./request.js";
+import { type Handler, type Handlers, linkToNext, presence, type RestRequest } from "./request.js";
 
 const text = (example: string): MediaTypeObject => ({ schema: { type: "string" }, example });
 
@@ -34,6 +42,34 @@ const OAI_ANSWER = {
     ),
   },
 } as const;
+
+/** `?format=` of the documents in RDF. */
+const RDF_NAMES: Readonly<Record<string, RdfType>> = {
+  turtle: "text/turtle",
+  jsonld: "application/ld+json",
+  rdfxml: "application/rdf+xml",
+  ntriples: "application/n-triples",
+};
+const RDF_FORMAT = query("format", "Format of the answer; takes precedence over `Accept`.", {
+  type: "string",
+  enum: Object.keys(RDF_NAMES),
+});
+const DATASET = "<https://registry.example/catalog>";
+const RDF_ANSWERS: Readonly<Record<RdfType, MediaTypeObject>> = {
+  "text/turtle": text(`${DATASET} a <http://www.w3.org/ns/dcat#Catalog> .\n`),
+  "application/ld+json": {
+    schema: { type: "object" },
+    example: {
+      "@id": "https://registry.example/catalog",
+      "@type": "http://www.w3.org/ns/dcat#Catalog",
+    },
+  },
+  "application/rdf+xml": text('<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"/>'),
+  "application/n-triples": text(
+    `${DATASET} <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> ` +
+      "<http://www.w3.org/ns/dcat#Catalog> .\n",
+  ),
+};
 
 export const HARVEST: readonly ContractRow[] = [
   {
@@ -93,6 +129,65 @@ export const HARVEST: readonly ContractRow[] = [
     },
     refusals: ["NOT_FOUND", "QUERY_TIMEOUT"],
   },
+  {
+    method: "get",
+    path: "/catalog",
+    operationId: "catalog",
+    tag: "harvesting",
+    summary: "The catalogue of datasets in DCAT-AP 3.0.1",
+    description:
+      "Datasets and crates that are published, embargoed or archived, in pages: `hydra:next` in " +
+      "the document and `Link` lead to the next one. Content that not everyone may read has no " +
+      "distribution.",
+    parameters: [
+      query("cursor", "Cursor of the page: take it from the previous page.", STRING),
+      RDF_FORMAT,
+    ],
+    answer: {
+      description: "One page of the catalogue.",
+      headers: ["Link"],
+      content: RDF_ANSWERS,
+    },
+    refusals: ["NOT_ACCEPTABLE", "QUERY_TIMEOUT"],
+  },
+  {
+    method: "get",
+    path: "/.well-known/void",
+    operationId: "void_description",
+    tag: "harvesting",
+    summary: "The published records as a dataset, in VoID",
+    parameters: [RDF_FORMAT],
+    answer: { description: "A description in RDF.", content: RDF_ANSWERS },
+    refusals: ["NOT_ACCEPTABLE", "QUERY_TIMEOUT"],
+  },
+  {
+    method: "get",
+    path: "/.well-known/api-catalog",
+    operationId: "api_catalog",
+    tag: "harvesting",
+    summary: "The interfaces of the registry (RFC 9727)",
+    answer: {
+      description: "A link set.",
+      headers: ["Link"],
+      content: {
+        "application/linkset+json": {
+          schema: {
+            type: "object",
+            required: ["linkset"],
+            properties: { linkset: { type: "array", items: { type: "object" } } },
+          },
+          example: {
+            linkset: [
+              {
+                anchor: "https://registry.example/.well-known/api-catalog",
+                item: [{ href: "https://registry.example/graphql" }],
+              },
+            ],
+          },
+        },
+      },
+    },
+  },
 ];
 
 /** Operations that read their query string themselves: it has errors of the protocol. */
@@ -127,4 +222,39 @@ export const harvestOperations: Handlers = {
       throw invalid(["query", "page"], "Input should be a whole number from 1", "int_parsing");
     await streamBytes(req, res, sitemapPage(deps, Number(page)), options);
   },
+  catalog: async (request) => {
+    const { query: asked, context } = request;
+    const { cursor, format } = asked;
+    const type = rdfTypeOf(request);
+    const { statements, next } = await catalogPage(context.deps, cursor);
+    const more = format === undefined ? {} : { format };
+    await sendRdf(request, statements, type, {
+      ...(next === undefined ? {} : { Link: linkToNext(request, { cursor: next, ...more }) }),
+    });
+  },
+  void_description: async (request) => {
+    const type = rdfTypeOf(request);
+    await sendRdf(request, await voidDescription(request.context.deps), type);
+  },
+  api_catalog: async ({ req, res, context: { deps } }) =>
+    sendJson(req, res, apiCatalog(deps), {
+      type: `application/linkset+json; profile="${API_CATALOG_PROFILE}"`,
+      headers: { Link: `<${deps.baseUrl()}/.well-known/api-catalog>; rel="api-catalog"` },
+    }),
 };
+
+/** @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown `?format=` */
+const rdfTypeOf = ({ req, query: { format } }: RestRequest): RdfType =>
+  format === undefined ? preferred(req.headers.accept, RDF_TYPES) : formatNamed(format, RDF_NAMES);
+
+async function sendRdf(
+  { req, res }: RestRequest,
+  statements: Statements,
+  type: RdfType,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  sendBytes(req, res, Buffer.from(await statements.written(type)), {
+    type: type === "text/turtle" ? `${type}; charset=utf-8` : type,
+    headers: { ...headers, Vary: "Accept" },
+  });
+}

@@ -46,9 +46,10 @@ const CONTEXTS: Readonly<Record<string, string>> = Object.fromEntries([
 /**
  * Runs a script of test/judges with the external tools, once for all documents that it checks.
  * @param index the input of the script beside the contexts, as JSON
+ * @param packages folder of the tools
  * @returns the output of the script
  */
-export async function askTools<T>(script: string, index: object): Promise<T> {
+export async function askTools<T>(script: string, index: object, packages = FOLDER): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-judges-"));
   try {
     const [asked, answer] = [join(folder, "index.json"), join(folder, "answer.json")];
@@ -57,7 +58,7 @@ export async function askTools<T>(script: string, index: object): Promise<T> {
     // it.
     const env = {
       ...process.env,
-      PYTHONPATH: FOLDER,
+      PYTHONPATH: packages,
       PYTHONDONTWRITEBYTECODE: "1",
       PYTHONHASHSEED: "0",
       HOME: folder,
