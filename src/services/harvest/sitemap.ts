@@ -11,6 +11,9 @@ const PER_READ = 5000;
 /** Longer addresses are not allowed in a sitemap. */
 const LONGEST = 2047;
 
+/** Identifiers that stand in an address, and in XML, as they are. */
+const PLAIN = /^[A-Za-z0-9\-._~:/]*$/;
+
 const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 const SLOW = ["The sitemap", "retry when the registry is less busy"] as const;
@@ -36,7 +39,7 @@ export async function sitemapIndex(deps: Deps): Promise<string> {
  * @throws ServiceError `NOT_FOUND` for a page without records
  */
 export async function* sitemapPage(deps: Deps, page: number): AsyncGenerator<Uint8Array> {
-  const base = `${deps.baseUrl()}/`;
+  const base = xmlText(`${deps.baseUrl()}/`);
   const upTo = page * PER_PAGE;
   let after: number | undefined = upTo - PER_PAGE;
   let head = `${HEAD}<urlset ${NAMESPACE}>\n`;
@@ -53,10 +56,10 @@ export async function* sitemapPage(deps: Deps, page: number): AsyncGenerator<Uin
         `There is no sitemap with the number ${page}; /sitemap.xml lists them.`,
       );
     const lines = items.map(({ ark, modifiedAt }) => {
-      const address = base + encodeURI(ark);
+      const address = base + (PLAIN.test(ark) ? ark : xmlText(encodeURI(ark)));
       return address.length > LONGEST
         ? ""
-        : `<url><loc>${xmlText(address)}</loc><lastmod>${time(modifiedAt)}</lastmod></url>\n`;
+        : `<url><loc>${address}</loc><lastmod>${time(modifiedAt)}</lastmod></url>\n`;
     });
     yield Buffer.from(head + lines.join(""));
     head = "";
