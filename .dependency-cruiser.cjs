@@ -3,6 +3,11 @@
  * checks the table. Each file belongs to one layer; imports within a layer are free.
  */
 
+// dependency-cruiser has swc parse TypeScript, but no JSX in it.
+const swc = require("@swc/core");
+const parseFile = swc.parseFileSync.bind(swc);
+swc.parseFileSync = (name, options) => parseFile(name, { ...options, tsx: name.endsWith(".tsx") });
+
 /** Errors, memory figures and the folder of the package: each layer may import them. */
 const BASE = "^src/[^/]+\\.ts$";
 

@@ -1,10 +1,12 @@
-// Files of other packages that pages load: the GraphQL and the API explorer for browsers. They are compressed here as
-// well as can be, so that a browser gets them without waiting for it, and without asking another site.
+// Scripts of the pages, and files of other packages that pages load: the GraphQL and the API explorer. They are
+// compressed here as well as can be, so that a browser gets them without waiting for it, and without asking another
+// site.
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress } from "node:zlib";
+import { build } from "esbuild";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -17,12 +19,50 @@ const FILES = {
   "swagger-ui/swagger-ui.css": "swagger-ui-dist/swagger-ui.css",
 };
 
+/** The scripts of the pages: each file of the folder is one script; what they share is bundled into each. */
+async function clientScripts() {
+  const folder = join(root, "src", "web", "client");
+  const entryPoints = (await readdir(folder))
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => join(folder, name));
+  const { outputFiles, metafile } = await build({
+    entryPoints,
+    outdir: join(root, "dist", "web", "client"),
+    bundle: true,
+    format: "esm",
+    platform: "browser",
+    target: "es2022",
+    jsx: "automatic",
+    jsxImportSource: "preact",
+    minify: true,
+    write: false,
+    metafile: true,
+    logLevel: "warning",
+  });
+  return {
+    files: outputFiles.map(({ path, contents }) => [
+      `client/${basename(path)}`,
+      Buffer.from(contents),
+    ]),
+    modules: Object.keys(metafile.inputs),
+  };
+}
+
 /** @returns paths of the files that were compressed */
 export async function compressWebAssets() {
+  const copied = await Promise.all(
+    Object.entries(FILES).map(async ([name, source]) => [
+      name,
+      await readFile(join(root, "node_modules", source)),
+    ]),
+  );
+  const { files, modules } = await clientScripts();
+  const web = join(root, "dist", "web");
+  const made = new Set();
   await Promise.all(
-    Object.entries(FILES).map(async ([name, source]) => {
-      const bytes = await readFile(join(root, "node_modules", source));
-      const file = join(root, "dist", "web", `${name}.br`);
+    [...copied, ...files].map(async ([name, bytes]) => {
+      const file = join(web, `${name}.br`);
+      made.add(file);
       const before = await readFile(file)
         .then(promisify(brotliDecompress))
         .catch(() => undefined);
@@ -34,11 +74,9 @@ export async function compressWebAssets() {
     }),
   );
   // What an earlier build left would be packed.
-  const web = join(root, "dist", "web");
-  const made = new Set(Object.keys(FILES).map((name) => join(web, `${name}.br`)));
   for (const entry of await readdir(web, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     if (entry.isFile() && !made.has(file)) await rm(file);
   }
-  return Object.values(FILES).map((source) => `node_modules/${source}`);
+  return [...Object.values(FILES).map((source) => `node_modules/${source}`), ...modules];
 }

@@ -146,8 +146,7 @@ export const ERRORS = {
   },
   SPARQL_NEEDS_ENDPOINT: {
     status: 503,
-    meaning:
-      "The graph is larger than SPARQL_MEMORY: the registry needs a SPARQL endpoint of its own.",
+    meaning: "The graph is larger than SPARQL_MEMORY: the operator sets GRAPH_ENGINE=oxigraph.",
   },
   STORE_UNAVAILABLE: { status: 503, meaning: "A store cannot be reached; nothing was changed." },
   STORE_DAMAGED: {

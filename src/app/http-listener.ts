@@ -10,14 +10,15 @@ import { requestIdOf } from "../http/client.js";
 import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
-import { PAGE_POLICY, sendBytes } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
 import { Authenticator } from "../services/accounts/tokens.js";
+import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
-import { sendError } from "../web/html.js";
-import { graphqlPage } from "../web/pages.js";
+import type { TypedDocumentString } from "../web/document.js";
+import { sendError } from "../web/errors.js";
+import { Site } from "../web/site.js";
 import { SiteFiles } from "../web/site-files.js";
 import { BodyClock, limitConnections } from "./connections.js";
 
@@ -46,13 +47,26 @@ export async function openHttpInterface(
   const asked = new WeakMap<IncomingMessage, string>();
   const { tracing } = deps;
   const noted = observer !== undefined || tracing !== undefined;
+  const graphql = await openGraphql(deps, authenticator);
+  const site = new Site(deps, {
+    identify: async ({ headers }) => ({
+      caller: await authenticator.caller(headers.authorization),
+      csrf: null,
+    }),
+    ask: async <Result, Variables extends object>(
+      req: IncomingMessage,
+      caller: Caller | null,
+      document: TypedDocumentString<Result, Variables>,
+      variables: Variables,
+    ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+  });
   const rest = restHandler(
     deps,
     await contractRouter(contract, operations(contract, streams)),
     authenticator,
+    site,
     noted ? (req, operation) => asked.set(req, operation) : undefined,
   );
-  const graphql = await openGraphql(deps, authenticator);
 
   const app = express();
   app.disable("x-powered-by").disable("etag");
@@ -71,8 +85,6 @@ export async function openHttpInterface(
     sendError(req, res, asServiceError(error), deps.log),
   );
 
-  const { html, policy } = graphqlPage(PAGE_POLICY);
-  const page = Buffer.from(html);
   const templates = tracing && routes(contract);
   // Requests to GraphQL and to operations of the contract do not pass through Express and its
   // middleware.
@@ -106,18 +118,11 @@ export async function openHttpInterface(
     graph: ReturnType<typeof graphqlAddress>,
   ): void => {
     if (answersPreflight(req, res)) return;
-    if (graph) {
-      if (graph.address === "answer" && wantsPage(req, graph.search))
-        sendBytes(req, res, page, {
-          type: "text/html; charset=utf-8",
-          headers: { "Content-Security-Policy": policy },
-        });
-      else void graphql.handle(req, res, graph.address, graph.search);
-      return;
-    }
+    if (graph && !(graph.address === "answer" && wantsPage(req, graph.search)))
+      return void graphql.handle(req, res, graph.address, graph.search);
     const answered = files.has(req.url ?? "/")
       ? files.answer(req, res).then(() => true)
-      : rest(req, res);
+      : site.answer(req, res).then((done) => done || rest(req, res));
     answered
       .then((done) => {
         if (!done) app(req, res);

@@ -316,6 +316,11 @@ export const SETTINGS = {
   ),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Time limit of one attempt to ingest a crate."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that ingests a crate."),
+  MAX_LINEAGE_RECORDS: setting(
+    whole(1, 1_000_000),
+    1_000,
+    "Most records that one request of OpenLineage events may be about.",
+  ),
   COMMIT_LIMIT: setting(
     duration,
     30_000,
@@ -475,7 +480,7 @@ export const SETTINGS = {
     sizeFrom(2 ** 29, "512MiB"),
     2 * 2 ** 30,
     "Most memory of one thread that answers /sparql, up to 4GiB; a registry that does not " +
-      "fit needs a SPARQL endpoint of its own.",
+      "fit needs GRAPH_ENGINE=oxigraph.",
   ),
   SPARQL_THREADS: setting(
     whole(1, 16),
@@ -502,6 +507,23 @@ export const SETTINGS = {
       "each further time.",
   ),
   SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
+  GRAPH_ENGINE: setting(
+    oneOf("embedded", "oxigraph"),
+    "embedded",
+    "What holds the graph index where SPARQL_QUERY_URL names no endpoint: embedded keeps it in " +
+      "the memory of this process, oxigraph starts the Oxigraph server, which stores it in " +
+      "DATA_DIR.",
+  ),
+  OXIGRAPH_PROGRAM: setting(
+    matching(/^[^\p{Cc}]+$/u, "the name or the path of a program"),
+    "oxigraph",
+    "The Oxigraph server that GRAPH_ENGINE=oxigraph starts: a name on PATH, or a path.",
+  ),
+  OXIGRAPH_MEMORY: setting(
+    sizeFrom(256 * 2 ** 20, "256M"),
+    4 * 2 ** 30,
+    "Most memory of that server; it is started again when a query needs more. Not on Windows.",
+  ),
   SPARQL_QUERY_URL: setting<string | null>(
     url,
     null,

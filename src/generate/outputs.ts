@@ -1,9 +1,10 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codegen } from "@graphql-codegen/core";
 import * as documents from "@graphql-codegen/typed-document-node";
 import * as operations from "@graphql-codegen/typescript-operations";
 import { buildSchema, parse } from "graphql";
+import { format } from "prettier";
 import { stringify } from "yaml";
 import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
@@ -12,27 +13,65 @@ import { packageRoot } from "../package-root.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
+/** A document as graphql-codegen reads it. */
+interface Source {
+  location: string;
+  text: string;
+}
+
 /**
- * The example client's operations as typed documents. graphql-codegen's command line makes the same
- * of these two plugins and this configuration.
+ * Operations as typed documents. graphql-codegen's command line makes the same of these two plugins
+ * and this configuration.
  */
-async function typedDocuments(): Promise<string> {
+async function typedDocuments(sources: readonly Source[], config: object): Promise<string> {
   const schema = schemaText(await graphqlSchema());
-  const text = await readFile(join(packageRoot, "docs/clients/operations.graphql"), "utf8");
-  const made = await codegen({
+  return codegen({
     filename: "documents.ts",
     schema: parse(schema),
     schemaAst: buildSchema(schema),
-    documents: [{ location: "operations.graphql", document: parse(text) }],
+    documents: sources.map(({ location, text }) => ({ location, document: parse(text) })),
     config: {
       useTypeImports: true,
       enumsAsTypes: true,
       scalars: { DateTimeISO: "string", JSON: "unknown", Upload: "never" },
+      ...config,
     },
     plugins: [{ operations: {} }, { documents: {} }],
     pluginMap: { operations, documents },
   });
+}
+
+/** The operations of the example client. */
+async function clientDocuments(): Promise<string> {
+  const location = "operations.graphql";
+  const text = await readFile(join(packageRoot, "docs/clients", location), "utf8");
+  const made = await typedDocuments([{ location, text }], {});
   return `// Printed by \`npm run generate\` from operations.graphql.\n${made}\n`;
+}
+
+/** The operations of the web pages: `src/web/queries`. */
+async function pageDocuments(): Promise<string> {
+  const folder = join(packageRoot, "src/web/queries");
+  const files = (await readdir(folder)).filter((name) => name.endsWith(".graphql")).sort();
+  const sources = await Promise.all(
+    files.map(async (location) => ({
+      location,
+      text: await readFile(join(folder, location), "utf8"),
+    })),
+  );
+  const made = await typedDocuments(sources, {
+    documentMode: "string",
+    mergeFragmentTypes: true,
+    dedupeFragments: true,
+  });
+  // The class is our own: the printed one has no parsed form.
+  const own = made
+    .replace(/export class TypedDocumentString[\s\S]*?\n}\n/, "")
+    .replace(/import type \{ DocumentTypeDecoration \}.*\n/, "");
+  const text =
+    "// Printed by `npm run generate` from the files in queries.\n" +
+    `import { TypedDocumentString } from "./document.js";\n${own}\n`;
+  return format(text, { parser: "typescript", printWidth: 100 });
 }
 
 /** A file of the repository that is generated from the code. */
@@ -57,7 +96,8 @@ export const OUTPUTS: readonly Output[] = [
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   },
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
-  { file: "docs/clients/typescript/documents.ts", render: typedDocuments },
+  { file: "docs/clients/typescript/documents.ts", render: clientDocuments },
+  { file: "src/web/documents.ts", render: pageDocuments },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },

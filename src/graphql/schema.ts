@@ -8,6 +8,7 @@ import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js"
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
+import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import {
   PublicationResolver,
@@ -42,6 +43,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     PublicationResolver,
     ComputationResolver,
     EvidenceResolver,
+    LineageResolver,
     ValidationResolver,
     ShapeReportResolver,
     HealthResolver,

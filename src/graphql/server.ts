@@ -6,7 +6,7 @@ import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { GraphQLError, GraphQLSchema } from "graphql";
+import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
 import { ServiceError } from "../errors.js";
 import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
@@ -41,6 +41,17 @@ export interface GraphqlInterface {
     search: string,
   ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /**
+   * Executes a document of the web pages in this process: the same schema and resolvers, without
+   * the limits on the documents of clients.
+   * @throws what the first field that failed threw
+   */
+  execute(
+    req: IncomingMessage,
+    caller: Caller | null,
+    document: DocumentNode,
+    variables: object,
+  ): Promise<unknown>;
   /** Ends long-lived operations: subscriptions. */
   endStreams(): Promise<void>;
   stop(): Promise<void>;
@@ -147,6 +158,13 @@ export async function openGraphql(
       } catch (error) {
         http.fail(req, res, error);
       }
+    },
+    async execute(req, caller, document, variables) {
+      const contextValue = contextOf(deps, caller, addressOf(req), requestIdOf(req));
+      const variableValues = variables as Record<string, unknown>;
+      const { data, errors } = await execute({ schema, document, variableValues, contextValue });
+      if (errors?.[0]) throw errors[0].originalError ?? errors[0];
+      return data;
     },
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     async endStreams() {

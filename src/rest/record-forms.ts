@@ -1,5 +1,5 @@
 import { type Format, negotiate, notModified, VARIANT } from "../http/negotiation.js";
-import { NOT_STORED, PAGE_POLICY, sendBytes } from "../http/reply.js";
+import { NOT_STORED, sendBytes } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
 import { kernelMetadata } from "../services/records/attribution.js";
 import { rdfText } from "../services/records/links.js";
@@ -41,7 +41,8 @@ export async function sendRecord(
     Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "),
     ...(location === undefined ? {} : { "Content-Location": location }),
   };
-  if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+  if (format !== "text/html" && notModified(req, etag))
+    return void res.writeHead(304, headers).end();
   if (!format) {
     const text = await kernelMetadata(deps, record);
     return sendBytes(req, res, Buffer.from(text), {
@@ -53,7 +54,12 @@ export async function sendRecord(
       },
     });
   }
-  if (format === "text/html") headers["Content-Security-Policy"] = PAGE_POLICY;
+  if (format === "text/html")
+    return request.site.page(req, res, async () => ({
+      ...(await recordPage(deps, view, place)),
+      // The page shows more than the record: its ETag is made of its bytes.
+      headers,
+    }));
   sendBytes(req, res, await bytesOf(deps, view, format, place), {
     headers,
     type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
@@ -63,15 +69,13 @@ export async function sendRecord(
 async function bytesOf(
   deps: Deps,
   view: RecordView,
-  format: Format,
+  format: Exclude<Format, "text/html">,
   place: Place,
 ): Promise<Uint8Array> {
   switch (format) {
     case "application/ld+json":
     case "application/json":
       return view.bytes;
-    case "text/html":
-      return Buffer.from(await recordPage(deps, view, place));
     case "application/linkset+json":
       return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
     default:

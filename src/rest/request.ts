@@ -6,6 +6,7 @@ import { formFields } from "../http/body.js";
 import type { Ark } from "../identifiers/ark.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import { askedArk } from "../services/records/find.js";
+import type { Site } from "../web/site.js";
 
 /** One request on its way to an operation. */
 export interface RestRequest {
@@ -23,6 +24,8 @@ export interface RestRequest {
    * section 5).
    */
   readonly inflection: boolean;
+  /** The web pages. */
+  readonly site: Site;
 }
 
 /** Answers the request; anything it throws becomes the error body. */

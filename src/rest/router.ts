@@ -23,7 +23,8 @@ import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { sendError } from "../web/html.js";
+import { sendError } from "../web/errors.js";
+import type { Site } from "../web/site.js";
 import { accountOperations, groupOperations, ownOperations } from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
@@ -39,6 +40,7 @@ import {
   resolverOperations,
 } from "./records.js";
 import { ontologyOperations } from "./identifiers.js";
+import { lineageOperations } from "./lineage.js";
 import { publicationOperations } from "./publication.js";
 import {
   arkIn,
@@ -338,6 +340,7 @@ export function restHandler(
   deps: Deps,
   router: ContractRouter,
   authenticator: Authenticator,
+  site: Site,
   onMatch?: (req: IncomingMessage, operationId: string) => void,
 ): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
@@ -385,6 +388,7 @@ export function restHandler(
         query,
         context,
         inflection: target.inflection,
+        site,
       });
     } catch (error) {
       sendError(req, res, error, deps.log);
@@ -467,6 +471,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...downloadOperations,
     ...publicationOperations,
     ...evidenceOperations,
+    ...lineageOperations,
     ...sparqlOperations,
     ...validationOperations,
     ...ontologyOperations,

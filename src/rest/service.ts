@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
+import { sendBytes, sendJson } from "../http/reply.js";
 import { packageRoot } from "../package-root.js";
 import { health, readiness } from "../services/health.js";
-import { docsPage, missingPage, rootPage, textPage } from "../web/pages.js";
 import { type ContractRow, html, json, schemaRef } from "./contract/rows.js";
 import type { Handler, Handlers } from "./request.js";
 
@@ -164,30 +163,15 @@ export const SERVICE: readonly ContractRow[] = [
   },
 ];
 
-const page =
-  (render: (baseUrl: string) => string): Handler =>
-  async ({ req, res, context }) => {
-    sendBytes(req, res, Buffer.from(render(context.deps.baseUrl())), {
-      type: "text/html; charset=utf-8",
-      headers: { "Content-Security-Policy": PAGE_POLICY },
-    });
-  };
+const page: Handler = ({ req, res, site }) => site.show(req, res);
 
 /** @param contract the OpenAPI document */
 export function serviceOperations(contract: object): Handlers {
   let yaml: Promise<Buffer> | undefined;
   return {
-    root_page: page(rootPage),
-    page: async ({ req, res, params, context }) => {
-      const name = params["page_name"]!;
-      const found = textPage(name, context.deps.baseUrl());
-      sendBytes(req, res, Buffer.from(found ?? missingPage(name)), {
-        status: found ? 200 : 404,
-        type: "text/html; charset=utf-8",
-        headers: { "Content-Security-Policy": PAGE_POLICY },
-      });
-    },
-    docs_page: page(docsPage),
+    root_page: page,
+    page,
+    docs_page: page,
     health: async ({ req, res, context }) => {
       const answer = await health(context.deps);
       sendJson(req, res, answer, {

@@ -6,14 +6,13 @@ import { ServiceError, ValidationError } from "../errors.js";
 import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
 import { formFields, hasBody, mediaType, readBytes } from "../http/body.js";
 import { preferred } from "../http/negotiation.js";
-import { PAGE_POLICY, sendBytes } from "../http/reply.js";
+import { sendBytes } from "../http/reply.js";
 import { type JsonObject, PREFIXES } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import type { Deps } from "../services/deps.js";
 import type { GraphNames } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
-import { sparqlPage } from "../web/pages.js";
 import {
   BODY_REFUSALS,
   type ContractRow,
@@ -468,17 +467,13 @@ async function answer(
   });
 }
 
-async function describe({ req, res, context }: RestRequest): Promise<void> {
+async function describe({ req, res, context, site }: RestRequest): Promise<void> {
   const type = preferred(req.headers.accept, [...DESCRIPTION_TYPES, "text/html"]);
-  const base = context.deps.baseUrl();
-  const text =
-    type === "text/html" ? sparqlPage() : await serviceDescription(`${base}/sparql`, type);
+  if (type === "text/html") return site.show(req, res);
+  const text = await serviceDescription(`${context.deps.baseUrl()}/sparql`, type);
   sendBytes(req, res, Buffer.from(text), {
     type: contentType(type),
-    headers: {
-      Vary: "Accept",
-      ...(type === "text/html" && { "Content-Security-Policy": PAGE_POLICY }),
-    },
+    headers: { Vary: "Accept" },
   });
 }
 

@@ -1,22 +1,21 @@
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { packageRoot } from "../package-root.js";
 
 /**
- * Files of other packages: the GraphQL explorer and the API explorer. The build stores them as
- * Brotli (`scripts/web-assets.mjs`).
+ * Scripts of the pages and files of other packages: the GraphQL explorer and the API explorer. The
+ * build stores them as Brotli (`scripts/web-assets.mjs`).
  */
-export const VENDOR_FOLDER = join(packageRoot, "dist", "web");
-const VENDOR_FILES: readonly string[] = [
-  "graphiql/react.production.min.js",
-  "graphiql/react-dom.production.min.js",
-  "graphiql/graphiql.min.js",
-  "graphiql/graphiql.min.css",
-  "swagger-ui/swagger-ui-bundle.js",
-  "swagger-ui/swagger-ui.css",
-];
+const BUILT_FOLDER = join(packageRoot, "dist", "web");
+const built: ReadonlySet<string> = new Set(
+  existsSync(BUILT_FOLDER)
+    ? readdirSync(BUILT_FOLDER, { recursive: true, encoding: "utf8" })
+        .filter((name) => name.endsWith(".br"))
+        .map((name) => name.slice(0, -".br".length).replaceAll("\\", "/"))
+    : [],
+);
 
 /** A file that pages load. */
 export interface Asset {
@@ -44,7 +43,7 @@ const loaded = new Map<string, Asset>();
 export function asset(name: string): Asset | undefined {
   const known = loaded.get(name);
   if (known) return known;
-  const brotli = VENDOR_FILES.includes(name) ? join(VENDOR_FOLDER, `${name}.br`) : undefined;
+  const brotli = built.has(name) ? join(BUILT_FOLDER, `${name}.br`) : undefined;
   if (brotli === undefined && !own.has(name)) return undefined;
   const bytes =
     brotli === undefined

@@ -1,3 +1,4 @@
+import { h } from "preact";
 import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
 import { type Author, authorsOf } from "../services/records/attribution.js";
@@ -8,7 +9,8 @@ import { CATEGORY_NAMES } from "../services/scoring/criteria.js";
 import type { Status } from "../services/scoring/criterion.js";
 import { knownScore } from "../services/scoring/read-score.js";
 import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
-import { escapeHtml, htmlPage } from "./html.js";
+import { escapeHtml } from "./escape.js";
+import type { Page } from "./page.js";
 import { addressOf, contentAddress, landingLinks, type Place } from "./signposting.js";
 
 const MARKS: Readonly<Record<Status, string>> = {
@@ -59,20 +61,20 @@ async function scoreSection(
 const MOST_LINKS = 100;
 
 const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
+const metadataLinks = (ark: string): string =>
+  METADATA_FORMATS.map((format) => metadataLink(ark, format)).join(" · ");
 const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
   `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
 
 /** The landing page of a record: the record, its files and its links. */
-export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<string> {
+export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<Page> {
   const { record } = view;
   const landmarks = landmarksOf(record);
   const { object, from, to, names } = await surroundingsOf(deps, record, MOST_LINKS);
   const { base } = place;
   const title = landmarks.name ?? record.ark;
-  const body =
-    `<main>
-<p class="crumb"><a href="/">Arkgraph</a> › ` +
-    `${escapeHtml(KINDS[record.kind].typeName)}</p>
+  const __html =
+    `<p class="crumb">${escapeHtml(KINDS[record.kind].typeName)}</p>
 <h1>${escapeHtml(title)}</h1>
 ${landmarks.description ? `<p>${escapeHtml(landmarks.description)}</p>` : ""}
 ${facts(base, landmarks, await authorsOf(deps, landmarks))}
@@ -96,22 +98,24 @@ ${linkSection(
     `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what it ` +
     `supports</a>, as JSON-LD.</p></section>
 ` +
-    `<section><h2>Metadata</h2><p>${METADATA_FORMATS.map((format) => metadataLink(record.ark, format)).join(" · ")}</p>
+    `<section><h2>Metadata</h2><p>${metadataLinks(record.ark)}</p>
 <details><summary>The whole ` +
-    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>
-</main>`;
-  return htmlPage(title, body, head(place, landmarks, view));
+    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
+  return {
+    title,
+    description: landmarks.description,
+    ...head(place, landmarks, view),
+    body: h("div", { dangerouslySetInnerHTML: { __html } }),
+  };
 }
 
-function head(place: Place, landmarks: Landmarks, view: RecordView): string {
-  const links = landingLinks(place, landmarks).map(
-    ({ href, rel, type }) =>
-      `<link rel="${rel}" href="${escapeHtml(href)}"${type ? ` type="${escapeHtml(type)}"` : ""}>`,
-  );
-  // A data block, never run; `<` is written as an escape so that no text of the document can end
-  // it.
-  const data = Buffer.from(view.bytes).toString("utf8").replaceAll("<", "\\u003c");
-  return `${links.join("\n")}\n<script type="application/ld+json">${data}</script>\n`;
+function head(place: Place, landmarks: Landmarks, view: RecordView): Pick<Page, "links" | "data"> {
+  const links = landingLinks(place, landmarks).map(({ href, rel, type }) => ({
+    rel,
+    href,
+    ...(type ? { type } : {}),
+  }));
+  return { links, data: parseDocument(view.bytes) };
 }
 
 function facts(

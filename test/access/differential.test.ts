@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../src/rest/contract/document.js";
 import type { ContractRow } from "../../src/rest/contract/rows.js";
@@ -85,7 +86,11 @@ const graphql = async (
       JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }),
     );
     body.set("map", JSON.stringify({ 0: [`variables.${file.variable}`] }));
-    body.set("0", new Blob([file.bytes]), file.variable === "crate" ? "crate.zip" : "file.csv");
+    body.set(
+      "0",
+      new Blob([Buffer.from(file.bytes as Uint8Array)]),
+      file.variable === "crate" ? "crate.zip" : "file.csv",
+    );
   }
   const answer = await fetch(`${world.server.url}/graphql`, { method: "POST", headers, body });
   const text = await answer.text();
@@ -253,6 +258,7 @@ const REST: Record<string, Row> = {
   },
   evidence_impact: { read: true, twin: "impact" },
   evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
+  record_lineage: { write: "lineage" },
   build_evidence: { write: "build" },
   evidence_build_status: { list: (w) => ({ path: `/evidencegraph/build/status/${w.submission}` }) },
   sparql_get: {
@@ -350,6 +356,7 @@ const MUTATIONS: Record<string, string> = {
   login: "login",
   planCrate: "plan",
   publish: "publish",
+  recordLineage: "lineage",
   registerDownload: "register",
   rescoreCrate: "rescore",
   updateRecord: "replace",
@@ -577,7 +584,10 @@ const fileForm =
     for (const [field, text] of Object.entries(more)) form.set(field, text);
     form.set(
       "file",
-      new Blob([bytes], name.endsWith(".zip") ? { type: "application/zip" } : {}),
+      new Blob(
+        [Buffer.from(bytes as Uint8Array)],
+        name.endsWith(".zip") ? { type: "application/zip" } : {},
+      ),
       name,
     );
     return form;
@@ -738,6 +748,26 @@ const WRITES: Record<string, Write> = {
         actor,
       ),
   }),
+  lineage: (target, actor) => {
+    const event = () => ({
+      eventType: "COMPLETE",
+      eventTime: "2026-11-24T10:00:00Z",
+      run: { runId: randomUUID() },
+      job: { namespace: "world", name: `job ${++counter}` },
+      outputs: [{ namespace: "world", name: target }],
+    });
+    return {
+      rest: [
+        ["record_lineage", { query: `?owner=${encodeURIComponent(world.group)}`, json: event() }],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($e: JSON!, $o: ID) { recordLineage(events: $e, owner: $o) { events } }",
+          { e: event(), o: world.group },
+          actor,
+        ),
+    };
+  },
   execute: (target, actor) => ({
     rest: [["execute_computation", {}]],
     graphql: () =>

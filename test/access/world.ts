@@ -95,10 +95,12 @@ export async function makeWorld(): Promise<World> {
       "file",
       new Blob(
         [
-          await zip({
-            "ro-crate-metadata.json": metadata(entities, { "@id": root }),
-            ...files,
-          }),
+          new Uint8Array(
+            await zip({
+              "ro-crate-metadata.json": metadata(entities, { "@id": root }),
+              ...files,
+            }),
+          ),
         ],
         { type: "application/zip" },
       ),

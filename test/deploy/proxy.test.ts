@@ -72,7 +72,7 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
     const reader = response.body!.getReader();
     let text = "";
     while (!/^event:/m.test(text) || !/^:/m.test(text))
-      text += Buffer.from((await reader.read()).value).toString();
+      text += Buffer.from((await reader.read()).value!).toString();
     expect(text).toContain(submission.id);
     abort.abort();
   });

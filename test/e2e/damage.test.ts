@@ -100,7 +100,7 @@ async function register(
       sha256: null,
     }),
   );
-  form.set("file", new Blob([bytes]), "cells.bin");
+  form.set("file", new Blob([new Uint8Array(bytes)]), "cells.bin");
   const { status, body, text } = await registry!.ask("/register", { token: ada.token, body: form });
   if (status !== 200) throw new Error(text);
   const id = body["@id"] as string;

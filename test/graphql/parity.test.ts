@@ -406,6 +406,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   query_evidence: ["Query.evidenceGraph"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
+  record_lineage: ["Mutation.recordLineage"],
   build_evidence: ["Mutation.buildEvidenceGraph"],
   evidence_build_status: ["Query.submission"],
   validate: ["Query.validate", "Record.shapeReport"],

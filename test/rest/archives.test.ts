@@ -34,7 +34,7 @@ async function send(
   path = "/rocrate/upload",
 ): Promise<Answer<{ "@id": string; submission: { submissionUUID: string } }>> {
   const form = new FormData();
-  form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
+  form.set("file", new Blob([new Uint8Array(archive)], { type: "application/zip" }), "crate.zip");
   return server.request("POST", path, { token: who.token, body: form });
 }
 const FILES: Members = {

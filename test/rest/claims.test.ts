@@ -73,7 +73,7 @@ async function upload(
   }>
 > {
   const form = new FormData();
-  form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
+  form.set("file", new Blob([new Uint8Array(archive)], { type: "application/zip" }), "crate.zip");
   return server.request("POST", `${path}${update ? "?update=true" : ""}`, {
     token: who.token,
     body: form,

@@ -58,7 +58,11 @@ describe("the id of a request", () => {
 
   it("is in the log of the job that it started", async () => {
     const form = new FormData();
-    form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
+    form.set(
+      "file",
+      new Blob([new Uint8Array(await crate([]))], { type: "application/zip" }),
+      "crate.zip",
+    );
     const { body } = await client.ask("/rocrate/upload-async", {
       token: ada.token,
       body: form,

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bodyOf } from "../support/bodies.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
+import { HALF_DUPLEX, startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person;
@@ -158,7 +158,7 @@ describe("a body", () => {
         method: "POST",
         headers: { ...JSON_TYPE, Authorization: `Bearer ${ada.token}` },
         body: new Blob([large]).stream(),
-        duplex: "half",
+        ...HALF_DUPLEX,
       });
       for (const [status, text] of [
         [announced.status, announced.text],

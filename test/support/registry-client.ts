@@ -91,7 +91,7 @@ export class RegistryClient {
     { path = "/rocrate/upload-async", name = "crate.zip" } = {},
   ): Promise<Answer> {
     const form = new FormData();
-    form.set("file", new Blob([archive], { type: "application/zip" }), name);
+    form.set("file", new Blob([new Uint8Array(archive)], { type: "application/zip" }), name);
     return this.ask(path, { token, body: form });
   }
 

@@ -46,7 +46,7 @@ export class RunWorld {
         encodesCreativeWork: of,
       }),
     );
-    form.set("file", new Blob([text]), name);
+    form.set("file", new Blob([Buffer.from(text as Uint8Array)]), name);
     const answer = await this.registry.ask("/register", { token: this.user.token, body: form });
     if (answer.status !== 200) throw new Error(answer.text);
     return answer.body["@id"] as string;

@@ -8,6 +8,9 @@ import type { Caller } from "../../src/services/access/rules.js";
 import type { Deps } from "../../src/services/deps.js";
 import type { Log } from "../../src/services/log.js";
 
+/** For bodies that are streams; the types of browsers do not know it. */
+export const HALF_DUPLEX = { duplex: "half" } as RequestInit;
+
 /** One answer, read whole. */
 export interface Answer<T = JsonObject> {
   status: number;
@@ -19,7 +22,7 @@ export interface RequestOptions {
   token?: string;
   headers?: Record<string, string>;
   json?: unknown;
-  body?: RequestInit["body"];
+  body?: RequestInit["body"] | Uint8Array;
   redirect?: "manual" | "follow";
 }
 
@@ -105,7 +108,7 @@ export async function startServer(settings: Record<string, string> = {}): Promis
       ...(json === undefined
         ? body === undefined
           ? {}
-          : { body }
+          : { body: body as BodyInit }
         : { body: JSON.stringify(json) }),
     });
     const text = await answer.text();

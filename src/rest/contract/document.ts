@@ -11,6 +11,7 @@ import { FILES } from "../files.js";
 import { HARVEST } from "../harvest.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
+import { LINEAGE } from "../lineage.js";
 import { PUBLICATION } from "../publication.js";
 import { SCORES } from "../scores.js";
 import { SEARCH } from "../search.js";
@@ -179,6 +180,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...DOWNLOADS,
   ...PUBLICATION,
   ...EVIDENCE,
+  ...LINEAGE,
   ...SPARQL,
   ...VALIDATION,
   ...IDENTIFIERS,

@@ -64,7 +64,7 @@ describe("traces, where OTEL_EXPORTER_OTLP_ENDPOINT names a collector", () => {
     const form = new FormData();
     form.set(
       "file",
-      new Blob([await crate([])], { type: "application/zip" }),
+      new Blob([new Uint8Array(await crate([]))], { type: "application/zip" }),
       "her secret plans.zip",
     );
     const headers = {
@@ -343,7 +343,11 @@ test.each([
   try {
     const { id } = await registry.user("Ada").then(async ({ token }) => {
       const form = new FormData();
-      form.set("file", new Blob([await crate([])], { type: "application/zip" }), "crate.zip");
+      form.set(
+        "file",
+        new Blob([new Uint8Array(await crate([]))], { type: "application/zip" }),
+        "crate.zip",
+      );
       const { body } = await registry.ask("/rocrate/upload-async", {
         token,
         body: form,

@@ -120,6 +120,7 @@ const EXPECTED = [
   "update_ark",
   "patch_ark",
   "delete_ark",
+  "record_lineage",
   "query_evidence",
   "sparql_get",
   "sparql_post",

@@ -55,6 +55,7 @@ const STORY = [
   "get_datadownload",
   "get_project_of_organization",
   "resolve_ark",
+  "record_lineage",
   "query_evidence",
   "sparql_get",
   "sparql_post",

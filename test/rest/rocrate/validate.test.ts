@@ -5,7 +5,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CratePlan } from "../../../src/services/crates/plan.js";
 import { crate, metadata, zip, type Entity } from "../../support/crates.js";
-import { startServer, type Answer, type Person, type TestServer } from "../../support/server.js";
+import {
+  HALF_DUPLEX,
+  startServer,
+  type Answer,
+  type Person,
+  type TestServer,
+} from "../../support/server.js";
 
 let server: TestServer;
 let ada: Person;
@@ -442,7 +448,7 @@ describe("POST /rocrate/validate", () => {
       method: "POST",
       headers: { Authorization: `Bearer ${ada.token}`, "Content-Type": "application/json" },
       body: chunked,
-      duplex: "half",
+      ...HALF_DUPLEX,
     });
     expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
       413,

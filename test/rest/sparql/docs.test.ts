@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ERRORS } from "../../../src/errors.js";
 import { SETTINGS } from "../../../src/config/config.js";
 import { packageRoot } from "../../../src/package-root.js";
-import { EXAMPLES } from "../../../src/web/pages.js";
+import { EXAMPLES } from "../../../src/web/pages/explorers.js";
 import { bodyOf } from "../../support/bodies.js";
 import { startServer, type TestServer } from "../../support/server.js";
 import { ask } from "../../support/sparql.js";

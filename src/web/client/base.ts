@@ -1,0 +1,76 @@
+// On every page: copy buttons, menus, and forms that keep what was typed.
+
+/** Copies the text of a button, and says so. */
+function enableCopyButtons(): void {
+  for (const button of document.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
+    button.hidden = false;
+    const label = button.textContent;
+    button.addEventListener("click", async () => {
+      try {
+        await navigator.clipboard.writeText(button.dataset["copy"]!);
+        button.textContent = "Copied";
+      } catch {
+        button.textContent = "Copying is not allowed here";
+      }
+      setTimeout(() => (button.textContent = label), 2000);
+    });
+  }
+}
+
+/** Menus close when somebody clicks elsewhere or presses Escape. */
+function closeMenus(): void {
+  const menus = [...document.querySelectorAll<HTMLDetailsElement>("details[data-menu]")];
+  document.addEventListener("click", ({ target }) => {
+    for (const menu of menus) if (!menu.contains(target as Node)) menu.open = false;
+  });
+  document.addEventListener("keydown", ({ key }) => {
+    if (key !== "Escape") return;
+    const open = menus.find((menu) => menu.open);
+    if (!open) return;
+    open.open = false;
+    open.querySelector("summary")?.focus();
+  });
+}
+
+/**
+ * Forms with `data-keep` keep what was typed in this tab until they were sent with success: a
+ * session that ends while a form is filled loses nothing. Passwords are not kept.
+ */
+function keepForms(): void {
+  for (const form of document.querySelectorAll<HTMLFormElement>("form[data-keep]")) {
+    const key = `form ${form.dataset["keep"]!}`;
+    const stored = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Record<string, string>;
+    const fields = [...form.elements].filter(
+      (field): field is HTMLInputElement =>
+        "name" in field &&
+        "value" in field &&
+        !["hidden", "password", "file", "submit", "checkbox", "radio"].includes(
+          (field as HTMLInputElement).type,
+        ),
+    );
+    for (const field of fields) {
+      const value = stored[field.name];
+      if (value !== undefined && field.value === field.defaultValue) field.value = value;
+      field.addEventListener("input", () => {
+        stored[field.name] = field.value;
+        sessionStorage.setItem(key, JSON.stringify(stored));
+      });
+    }
+  }
+  // A page that follows a form sent with success names what need not be kept any more.
+  for (const done of document.querySelectorAll<HTMLElement>("[data-forget]"))
+    sessionStorage.removeItem(`form ${done.dataset["forget"]!}`);
+}
+
+/** Buttons of `data-confirm` ask before their form is sent. */
+function askBefore(): void {
+  document.addEventListener("submit", (event) => {
+    const question = event.submitter?.dataset["confirm"];
+    if (question !== undefined && !confirm(question)) event.preventDefault();
+  });
+}
+
+enableCopyButtons();
+closeMenus();
+keepForms();
+askBefore();

@@ -1,0 +1,190 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ComponentChildren } from "preact";
+import { render } from "preact-render-to-string";
+import { ServiceError } from "../errors.js";
+import { hasBody } from "../http/body.js";
+import { requestIdOf } from "../http/client.js";
+import { decodedPath, errorAnswer, refuseEarly } from "../http/errors.js";
+import { negotiate } from "../http/negotiation.js";
+import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
+import { type Log, reportDamage } from "../services/log.js";
+import { Facts, RecordLink, When } from "./components.js";
+import { Frame } from "./frame.js";
+import type { Viewer } from "./page.js";
+
+interface Known {
+  viewer: Viewer | null;
+  csrf: string | null;
+}
+const viewers = new WeakMap<IncomingMessage, Known>();
+
+/** Who asks: an error page then shows the same navigation as other pages. */
+export const rememberViewer = (req: IncomingMessage, known: Known): void =>
+  void viewers.set(req, known);
+
+/** The JSON of a refusal, as {@link errorAnswer} makes it. */
+interface Refusal {
+  status: number;
+  body: Readonly<Record<string, unknown>>;
+}
+
+const TITLES: Readonly<Record<number, string>> = {
+  400: "The address is malformed",
+  401: "Sign in to see this",
+  403: "Not allowed",
+  404: "Not found",
+  405: "Not a page",
+  406: "Not available in this form",
+  409: "Not possible in the current state",
+  410: "Deleted",
+  412: "Changed since",
+  413: "Too large",
+  415: "Not a form this page reads",
+  416: "Outside the content",
+  422: "Something in the address is wrong",
+  429: "Too many requests",
+  500: "Something went wrong here",
+  503: "Not available at the moment",
+};
+
+/**
+ * The page a browser gets for an error: the sentence that other clients get as JSON, and its
+ * details.
+ */
+export function errorPage(req: IncomingMessage, { status, body }: Refusal): string {
+  const target = req.url ?? "/";
+  const path = decodedPath(target.split("?", 1)[0]!);
+  const title =
+    body["code"] === "AMBIGUOUS" ? "Which one is meant?" : (TITLES[status] ?? "Refused");
+  const { viewer, csrf } = viewers.get(req) ?? { viewer: null, csrf: null };
+  const content = (
+    <>
+      <h1>{title}</h1>
+      {sentences(body["detail"]).map((sentence) => (
+        <p dir="auto">{sentence}</p>
+      ))}
+      <Details body={body} />
+      {body["code"] === "GONE" && (
+        <p>
+          An identifier is never given to another object. Earlier revisions are shown to the
+          record's owner and to administrators.
+        </p>
+      )}
+      <NextStep status={status} path={path} target={target} signedIn={viewer !== null} />
+    </>
+  );
+  return `<!doctype html>${render(
+    <Frame page={{ title, body: content }} base="" here={target} viewer={viewer} csrf={csrf} />,
+  )}`;
+}
+
+function Details({ body }: { body: Refusal["body"] }) {
+  const { deletedAt, deletedBy, reason, successor, candidates } = body;
+  const link = (value: unknown): ComponentChildren =>
+    typeof value === "string" && <RecordLink record={{ id: value }} />;
+  return (
+    <Facts
+      rows={[
+        ["Withdrawn", typeof deletedAt === "string" && <When at={deletedAt} minute />],
+        ["By", link(deletedBy)],
+        ["Reason", typeof reason === "string" && <bdi>{reason}</bdi>],
+        ["Use instead", link(successor)],
+        [
+          "Stored here",
+          Array.isArray(candidates) && (
+            <ul>
+              {(candidates as string[]).map((id) => (
+                <li>{link(id)}</li>
+              ))}
+            </ul>
+          ),
+        ],
+      ]}
+    />
+  );
+}
+
+/** What somebody who came here can do next. */
+function NextStep(props: { status: number; path: string; target: string; signedIn: boolean }) {
+  const { status, path, target, signedIn } = props;
+  const words = path
+    .slice(1)
+    .replace(/[/_-]+/g, " ")
+    .trim();
+  if ((status === 401 || status === 403) && !signedIn)
+    return (
+      <p>
+        <a class="button" href={`/signin?to=${encodeURIComponent(target)}`}>
+          Sign in
+        </a>
+      </p>
+    );
+  if (status === 404 && words !== "" && words.length <= 200)
+    return (
+      <p>
+        <a class="button" href={`/search?q=${encodeURIComponent(words)}`}>
+          Search for “{words}”
+        </a>{" "}
+        <a href="/browse">Browse the registry</a>
+      </p>
+    );
+  return (
+    <p>
+      <a href="/">Go to the front page</a> · <a href="/help">Help</a>
+    </p>
+  );
+}
+
+/** The sentence of a refusal; for a 422 one sentence for each broken rule. */
+function sentences(detail: unknown): string[] {
+  if (!Array.isArray(detail)) return [String(detail)];
+  return (detail as { loc: (string | number)[]; msg: string }[])
+    .slice(0, 20)
+    .map(({ loc, msg }) => `${loc.slice(1).join(".")}: ${msg}`);
+}
+
+/**
+ * Answers with an error, as a page where a browser asks for one, or ends the connection when an
+ * answer has already begun.
+ */
+export function sendError(
+  req: IncomingMessage,
+  res: ServerResponse,
+  error: unknown,
+  log: Log,
+): void {
+  if (res.headersSent || res.destroyed) {
+    reportDamage(log, error);
+    if (!(error instanceof ServiceError) && !req.destroyed && !res.destroyed)
+      log.error({ err: error }, "an answer ended early");
+    res.destroy();
+    return;
+  }
+  const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
+  // The answer to a browser depends on Accept; so caches must vary on it.
+  headers["Vary"] ??= "Accept, Authorization, Cookie";
+  if (asksForPage(req)) {
+    const page = errorPage(req, { status, body: body as Record<string, unknown> });
+    sendBytes(req, res, Buffer.from(page), {
+      status,
+      type: "text/html; charset=utf-8",
+      headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY },
+    });
+  } else if (req.complete || req.destroyed || !hasBody(req))
+    sendJson(req, res, body, { status, headers });
+  else refuseEarly(req, res, status, body, headers);
+}
+
+/** Whether a browser asks for a page: no answer to such a request is JSON, at any address. */
+export function asksForPage({ method, url = "/", headers: { accept } }: IncomingMessage): boolean {
+  if ((method !== "GET" && method !== "HEAD") || !accept?.includes("text/html")) return false;
+  const mark = url.indexOf("?");
+  const parameters = new URLSearchParams(mark < 0 ? "" : url.slice(mark));
+  // A client that names another form gets errors in that form; `?info` is text for programs.
+  if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
+  try {
+    return negotiate(accept) === "text/html";
+  } catch {
+    return false;
+  }
+}

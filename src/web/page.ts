@@ -1,0 +1,102 @@
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
+import type { ComponentChildren } from "preact";
+import type { JsonObject } from "../model/field.js";
+import type { Caller } from "../services/access/rules.js";
+import type { TypedDocumentString } from "./document.js";
+
+/** The signed-in user, as the frame shows them. */
+export interface Viewer {
+  id: string;
+  name: string | null;
+  admin: boolean;
+}
+
+/** A request for a page, on its way to the page's function. */
+export interface PageRequest {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  /** Decoded, without a slash at the end. */
+  readonly path: string;
+  /** What the braces of the route's path matched. */
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: URLSearchParams;
+  /** The fields of the form that was sent; empty for GET. */
+  readonly form: URLSearchParams;
+  readonly caller: Caller | null;
+  readonly viewer: Viewer | null;
+  /** Goes into each form as the field `csrf`; null without a session. */
+  readonly csrf: string | null;
+  /** Public address of the registry, without a slash at the end. */
+  readonly base: string;
+  /**
+   * Executes a document in this process, with the rights of the caller: the schema, the resolvers
+   * and the errors are those that any client gets.
+   * @throws ServiceError of the first field that failed
+   */
+  ask<Result, Variables extends object>(
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+  ): Promise<Result>;
+}
+
+/** A page to send. */
+export interface Page {
+  status?: number;
+  title: string;
+  /** For search engines and link previews; plain text. */
+  description?: string | null;
+  /** What the page is about, as JSON-LD: a data block in the head, never run. */
+  data?: JsonObject;
+  /** Links in the head. */
+  links?: readonly { rel: string; href: string; type?: string }[];
+  body: ComponentChildren;
+  /** Names of scripts in `client`, without extension; `base` is on every page. */
+  scripts?: readonly string[];
+  /** Style sheets of other packages, as `assetUrl` names them. */
+  styles?: readonly string[];
+  /** Where the navigation is. */
+  section?: "search" | "browse" | "upload" | "my" | "explorers" | "help" | "admin";
+  /** `wide` gives the body the whole width of the window. */
+  layout?: "text" | "wide";
+  headers?: OutgoingHttpHeaders;
+  /** Replaces the content security policy of pages. */
+  policy?: string;
+}
+
+/** Sends the browser elsewhere: 303 after a form, else 302. */
+export interface Redirect {
+  redirect: string;
+  headers?: Readonly<Record<string, string>>;
+}
+
+/** Where a page is and what makes it. */
+export interface Route {
+  /**
+   * For example `/browse/{kind}`; a name in braces matches one segment, `{ark}` an identifier up to
+   * the end.
+   */
+  path: string;
+  /** Whether the route is meant, by the query; absent: always. */
+  when?(query: URLSearchParams): boolean;
+  get?(request: PageRequest): Promise<Page | Redirect>;
+  /** For forms; the CSRF token was checked. */
+  post?(request: PageRequest): Promise<Page | Redirect>;
+}
+
+/** The address of a record, or of a page about it: `addressOf(id)`, `addressOf(id, "evidence")`. */
+export const recordPath = (id: string, page?: string): string =>
+  `/${page === undefined ? "" : `${page}/`}${encodeURI(id).replaceAll("?", "%3F").replaceAll("#", "%23")}`;
+
+/** A path with a query; parameters without a value are left out. */
+export function withQuery(
+  path: string,
+  parameters: Readonly<Record<string, string | number | readonly string[] | null | undefined>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (typeof value === "object" && value !== null)
+      for (const each of value) query.append(name, each);
+    else if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}

@@ -1,0 +1,99 @@
+import { Empty, RecordCard } from "../components.js";
+import { HomeDocument, type HomeQuery } from "../documents.js";
+import { countText, kindOf, kindText } from "../format.js";
+import type { Page, PageRequest, Route } from "../page.js";
+
+async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
+  const { recordStatistics, roCrates } = await ask(HomeDocument, {});
+  return {
+    title: "Arkgraph",
+    description:
+      "A registry of research objects: what they are, where their files are, and which result " +
+      "came from what.",
+    body: (
+      <>
+        <section class="hero">
+          <h1>Find research objects, and where they came from</h1>
+          <form class="find large" action="/search" role="search">
+            <input
+              type="search"
+              name="q"
+              aria-label="Search words or an identifier"
+              placeholder="For example: protein images, or ark:59852/…"
+            />
+            <button>Search</button>
+          </form>
+          <Numbers groups={recordStatistics.groups} />
+        </section>
+        <section>
+          <h2>Newest crates</h2>
+          {roCrates.nodes.length === 0 ? (
+            <Empty title="No crate is registered yet.">
+              <p>
+                {viewer ? (
+                  <a class="button" href="/upload">
+                    Upload the first crate
+                  </a>
+                ) : (
+                  <>
+                    <a class="button" href="/signup">
+                      Create an account
+                    </a>{" "}
+                    to upload the first one.
+                  </>
+                )}
+              </p>
+            </Empty>
+          ) : (
+            <div class="cards">
+              {roCrates.nodes.map((crate) => (
+                <RecordCard record={crate} />
+              ))}
+            </div>
+          )}
+        </section>
+        <section class="start">
+          <h2>How to start</h2>
+          <ol>
+            <li>
+              <strong>Somebody sent you a link?</strong> Open it: the page says what the object is,
+              how to cite it and where it came from. No account is needed.
+            </li>
+            <li>
+              <strong>You have results to share?</strong> <a href="/upload">Upload</a> a folder or
+              an RO-Crate; every file gets an identifier at{" "}
+              <code>{base.replace(/^https?:\/\//, "")}/ark:…</code>
+            </li>
+            <li>
+              <strong>You write programs?</strong> Ask over <a href="/graphql">GraphQL</a>,{" "}
+              <a href="/docs">REST</a> or <a href="/sparql">SPARQL</a>.
+            </li>
+          </ol>
+        </section>
+      </>
+    ),
+  };
+}
+
+type Groups = HomeQuery["recordStatistics"]["groups"];
+
+/** What the registry holds, each number a link to its list. */
+function Numbers({ groups }: { groups: Groups }) {
+  if (groups.length === 0) return null;
+  return (
+    <ul class="numbers">
+      {groups.slice(0, 8).map(
+        ({ kind, count }) =>
+          kind !== null && (
+            <li>
+              <a href={`/browse/${kindOf(kind)}`}>
+                <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
+              </a>
+            </li>
+          ),
+      )}
+    </ul>
+  );
+}
+
+export const homeRoutes: readonly Route[] = [{ path: "/", get: home }];

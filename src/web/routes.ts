@@ -1,0 +1,13 @@
+import type { Route } from "./page.js";
+import { explorerRoutes } from "./pages/explorers.js";
+import { homeRoutes } from "./pages/home.js";
+import { searchRoutes } from "./pages/search.js";
+import { textRoutes } from "./pages/text.js";
+
+/** Every page with an address of its own; the first route that matches counts. */
+export const ROUTES: readonly Route[] = [
+  ...homeRoutes,
+  ...searchRoutes,
+  ...textRoutes,
+  ...explorerRoutes,
+];

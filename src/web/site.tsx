@@ -1,0 +1,217 @@
+import { createHash } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { render } from "preact-render-to-string";
+import { ServiceError } from "../errors.js";
+import { formFields, readBytes } from "../http/body.js";
+import { notModified } from "../http/negotiation.js";
+import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import type { Caller } from "../services/access/rules.js";
+import type { Deps } from "../services/deps.js";
+import type { TypedDocumentString } from "./document.js";
+import { ViewerDocument } from "./documents.js";
+import { asksForPage, rememberViewer } from "./errors.js";
+import { Frame } from "./frame.js";
+import type { Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
+import { ROUTES } from "./routes.js";
+
+/** What the pages need of the interfaces that know GraphQL and credentials. */
+export interface SiteAccess {
+  /** The caller of a request, and the CSRF token of its session. */
+  identify(req: IncomingMessage): Promise<{ caller: Caller | null; csrf: string | null }>;
+  /** Executes a document in this process. @throws ServiceError of the first field that failed */
+  ask<Result, Variables extends object>(
+    req: IncomingMessage,
+    caller: Caller | null,
+    document: TypedDocumentString<Result, Variables>,
+    variables: Variables,
+  ): Promise<Result>;
+}
+
+interface Matched {
+  route: Route;
+  params: Record<string, string>;
+}
+
+/**
+ * The web pages: addresses that answer browsers. Each page asks one GraphQL document, with the
+ * rights of its reader. Other requests are left to the other interfaces.
+ */
+export class Site {
+  readonly #deps: Deps;
+  readonly #access: SiteAccess;
+  readonly #routes: readonly { pattern: RegExp; names: string[]; route: Route }[];
+
+  constructor(deps: Deps, access: SiteAccess, routes: readonly Route[] = ROUTES) {
+    this.#deps = deps;
+    this.#access = access;
+    this.#routes = routes.map((route) => ({ ...compiled(route.path), route }));
+  }
+
+  /**
+   * Answers a request for a page.
+   * @returns false, with nothing done, when the request is not for a page
+   * @throws ServiceError when the page cannot be shown
+   */
+  async answer(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
+    const url = targetOf(req);
+    const matched = url && this.#match(url.path);
+    if (!matched) return false;
+    const { route, params } = matched;
+    if (req.method === "POST") {
+      if (!route.post) return false;
+      const request = await this.#request(req, res, url, params);
+      await this.#send(request, await route.post(request));
+      return true;
+    }
+    if (!route.get || !asksForPage(req) || route.when?.(url.query) === false) return false;
+    const request = await this.#request(req, res, url, params);
+    await this.#send(request, await route.get(request));
+    return true;
+  }
+
+  /**
+   * Shows the page of a route to any client, whatever it accepts.
+   * @throws ServiceError `NOT_FOUND`, or when the page cannot be shown
+   */
+  async show(req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const url = targetOf(req);
+    const matched = url && this.#match(url.path);
+    if (!url || !matched?.route.get) throw new ServiceError("NOT_FOUND", "There is no such page.");
+    const request = await this.#request(req, res, url, matched.params);
+    await this.#send(request, await matched.route.get(request));
+  }
+
+  /**
+   * A page outside the routes, for example that of a record, whose address REST reads.
+   * @param make gets the request as pages see it
+   */
+  async page(
+    req: IncomingMessage,
+    res: ServerResponse,
+    make: (request: PageRequest) => Promise<Page | Redirect>,
+  ): Promise<void> {
+    const url = targetOf(req)!;
+    const request = await this.#request(req, res, url, {});
+    await this.#send(request, await make(request));
+  }
+
+  #match(path: string): Matched | undefined {
+    for (const { pattern, names, route } of this.#routes) {
+      const match = pattern.exec(path);
+      if (match)
+        return {
+          route,
+          params: Object.fromEntries(names.map((name, index) => [name, match[index + 1]!])),
+        };
+    }
+    return undefined;
+  }
+
+  async #request(
+    req: IncomingMessage,
+    res: ServerResponse,
+    { path, query }: Target,
+    params: Record<string, string>,
+  ): Promise<PageRequest> {
+    const { caller, csrf } = await this.#access.identify(req);
+    const ask: PageRequest["ask"] = (document, variables) =>
+      this.#access.ask(req, caller, document, variables);
+    const viewer = caller && (await viewerOf(caller, ask));
+    rememberViewer(req, { viewer, csrf });
+    const form = await formOf(req, this.#deps);
+    const base = this.#deps.baseUrl();
+    return { req, res, path, params, query, form, caller, viewer, csrf, base, ask };
+  }
+
+  async #send(request: PageRequest, answer: Page | Redirect): Promise<void> {
+    const { req, res } = request;
+    // The page, or something it does, has answered by itself.
+    if (res.headersSent) return;
+    if ("redirect" in answer) {
+      const status = req.method === "POST" ? 303 : 302;
+      res.writeHead(status, { Location: answer.redirect, ...PRIVATE, ...answer.headers }).end();
+      return;
+    }
+    const bytes = Buffer.from(htmlOf(request, answer));
+    // Weak: the compressed page has it too.
+    const etag = `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 27)}"`;
+    const headers = {
+      ...answer.headers,
+      ...PRIVATE,
+      ETag: etag,
+      "Content-Security-Policy": answer.policy ?? PAGE_POLICY,
+    };
+    const status = answer.status ?? 200;
+    if (status === 200 && notModified(req, etag))
+      return void res.writeHead(304, { ...SAFE_HEADERS, ...headers }).end();
+    sendBytes(req, res, bytes, { status, type: "text/html; charset=utf-8", headers });
+  }
+}
+
+/** The frame shows who is signed in. */
+const PRIVATE = { "Cache-Control": "no-cache, private", Vary: "Accept, Authorization, Cookie" };
+
+/** A page as HTML, in the frame. */
+export function htmlOf(
+  request: Pick<PageRequest, "req" | "viewer" | "csrf" | "base"> & { query?: URLSearchParams },
+  page: Page,
+): string {
+  const { req, viewer, csrf, base, query } = request;
+  const here = req.url ?? "/";
+  const words = query?.get("q") ?? undefined;
+  return `<!doctype html>${render(<Frame {...{ page, viewer, csrf, base, here, query: words }} />)}`;
+}
+
+async function viewerOf(caller: Caller, ask: PageRequest["ask"]): Promise<Viewer | null> {
+  const { me } = await ask(ViewerDocument, {});
+  return me && { ...me, admin: caller.admin };
+}
+
+interface Target {
+  path: string;
+  query: URLSearchParams;
+}
+
+/** Path and query of a request; `undefined` for a path that is no text. */
+function targetOf({ url = "/" }: IncomingMessage): Target | undefined {
+  const target = url.startsWith("/") ? url : url.replace(/^https?:\/\/[^/?#]*/i, "") || "/";
+  const mark = target.indexOf("?");
+  try {
+    const path = decodeURIComponent(mark < 0 ? target : target.slice(0, mark));
+    return {
+      path: path.length > 1 ? path.replace(/\/+$/, "") || "/" : path,
+      query: new URLSearchParams(mark < 0 ? "" : target.slice(mark + 1)),
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+function compiled(path: string): { pattern: RegExp; names: string[] } {
+  const names: string[] = [];
+  const source = path
+    .split(/(\{\w+\})/)
+    .map((part) => {
+      const name = /^\{(\w+)\}$/.exec(part)?.[1];
+      if (name === undefined) return part.replace(/[.*+?^$()[\]|\\]/g, String.raw`\$&`);
+      names.push(name);
+      return name === "ark" ? "(ark:.+)" : "([^/]+)";
+    })
+    .join("");
+  return { pattern: new RegExp(`^${source}$`, "s"), names };
+}
+
+/** The fields of a form that was posted. @throws ServiceError for another body */
+async function formOf(req: IncomingMessage, deps: Deps): Promise<URLSearchParams> {
+  if (req.method !== "POST") return new URLSearchParams();
+  const type = req.headers["content-type"] ?? "";
+  // A page that takes files reads them itself.
+  if (/^multipart\/form-data/i.test(type)) return new URLSearchParams();
+  if (!/^application\/x-www-form-urlencoded/i.test(type))
+    throw new ServiceError(
+      "UNSUPPORTED_MEDIA_TYPE",
+      "A form of a page is sent as application/x-www-form-urlencoded.",
+    );
+  const bytes = await readBytes(req, deps.config.MAX_BODY_BYTES, "MAX_BODY_BYTES");
+  return formFields(bytes.toString("utf8"), deps.config);
+}
