@@ -227,10 +227,9 @@ export const harvestOperations: Handlers = {
     const { cursor, format } = asked;
     const type = rdfTypeOf(request);
     const { statements, next } = await catalogPage(context.deps, cursor);
-    const more = format === undefined ? {} : { format };
-    await sendRdf(request, statements, type, {
-      ...(next === undefined ? {} : { Link: linkToNext(request, { cursor: next, ...more }) }),
-    });
+    if (next === undefined) return sendRdf(request, statements, type);
+    const more = { cursor: next, ...(format === undefined ? {} : { format }) };
+    await sendRdf(request, statements, type, { Link: linkToNext(request, more) });
   },
   void_description: async (request) => {
     const type = rdfTypeOf(request);

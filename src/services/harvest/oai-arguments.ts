@@ -108,7 +108,7 @@ export function oaiArguments(parameters: Iterable<[name: string, value: string]>
     return values;
   }
   for (const name of required)
-    if (values[name as keyof OaiArguments] === undefined)
+    if (values[name] === undefined)
       throw new OaiError("badArgument", `The argument ${name} of ${verb} is missing.`);
   return values;
 }

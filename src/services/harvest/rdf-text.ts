@@ -71,10 +71,10 @@ export class Statements {
     if (type === "text/turtle") return this.#print({ prefixes: NAMESPACES });
     const lines = await this.#print({ format: "N-Triples" });
     if (type === "application/n-triples") return lines;
-    const expandedForm = await jsonld.fromRDF(lines as unknown as object, {
+    const expandedForm = await jsonld.fromRDF(lines, {
       format: "application/n-quads",
     });
-    return JSON.stringify(await jsonld.compact(expandedForm as object, { ...NAMESPACES }));
+    return JSON.stringify(await jsonld.compact(expandedForm, { ...NAMESPACES }));
   }
 
   #print(options: ConstructorParameters<typeof Writer>[0]): Promise<string> {
@@ -88,4 +88,5 @@ export class Statements {
 
 /** An IRI as every form can write it; characters that IRIs refuse are escaped. */
 export const safeIri = (iri: string): string =>
+  // eslint-disable-next-line no-control-regex
   iri.toWellFormed().replace(/[\u0000-\u0020<>"{}|\\^`\u007f-\u00a0]/gu, encodeURIComponent);
