@@ -616,6 +616,16 @@ export const SETTINGS = {
     10_000,
     "Nodes in one evidence graph answer when no limit is asked for.",
   ),
+  EVIDENCE_PICTURE_NODES: setting(
+    whole(1, 5000),
+    600,
+    "Nodes in the picture of an evidence graph; in larger graphs like siblings become groups.",
+  ),
+  EVIDENCE_PICTURE_EDGES: setting(
+    whole(1, 50_000),
+    6000,
+    "Arrows in the picture of an evidence graph; the rest are counted.",
+  ),
   MAX_TABLE_BYTES: setting(
     size,
     2 ** 30,

@@ -6,6 +6,7 @@ import { ComputationResolver } from "./resolvers/computation-resolver.js";
 import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
+import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
@@ -43,6 +44,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     PublicationResolver,
     ComputationResolver,
     EvidenceResolver,
+    EvidencePictureResolver,
     LineageResolver,
     ValidationResolver,
     ShapeReportResolver,

@@ -253,7 +253,7 @@ const REST: Record<string, Row> = {
   publication_status: READ,
   query_evidence: {
     read: true,
-    queries: ["", "?direction=both", "?format=prov-json", "?format=dot"],
+    queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
     twin: "evidenceGraph",
   },
   evidence_impact: { read: true, twin: "impact" },
@@ -319,6 +319,11 @@ const QUERIES: Record<string, string> = {
   evidenceGraph:
     "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
+  evidencePicture:
+    "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
+    "{ document outline { id name assertedBy { id } } } } }",
+  evidenceNearby:
+    "query ($id: ID!) { evidenceNearby(id: $id) { svg evidence { outline { name } } } }",
   supportPath:
     `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
     `${RECORD} } } }`,

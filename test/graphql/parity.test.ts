@@ -403,7 +403,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   upload_datadownload: ["Mutation.uploadContent"],
   publish: ["Mutation.publish"],
   publication_status: ["Record.publicationStatus"],
-  query_evidence: ["Query.evidenceGraph"],
+  query_evidence: ["Query.evidenceGraph", "Query.evidencePicture", "Query.evidenceNearby"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
   record_lineage: ["Mutation.recordLineage"],
