@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
+import { OAI_FORMATS } from "../src/services/harvest/oai-formats.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench } from "./bench.js";
 import { startRegistry, untilLoaded, type Server } from "./support/server.js";
@@ -65,7 +66,7 @@ export const harvest: Bench = async ({ sizes, stores, say }) => {
         wanted: { below: SITEMAP_MS },
       },
     ];
-    for (const prefix of ["oai_dc", "oai_datacite"]) {
+    for (const { prefix } of OAI_FORMATS) {
       const ms = await median(() => records(prefix));
       say(`1,000 records of OAI-PMH as ${prefix}: ${ms.toFixed(0)} ms`);
       figures.push({

@@ -20,7 +20,7 @@ const text = (example: string): MediaTypeObject => ({ schema: { type: "string" }
 const OAI_ARGUMENTS: Readonly<Record<string, [about: string, example?: string]>> = {
   verb: ["Identify, ListMetadataFormats, ListSets, GetRecord, ListIdentifiers or ListRecords."],
   identifier: ["ARK of a record.", "ark:99999/dataset-cells"],
-  metadataPrefix: ["oai_dc or oai_datacite.", "oai_dc"],
+  metadataPrefix: ["Name of a format: ListMetadataFormats lists them.", "oai_dc"],
   from: ["First datestamp: YYYY-MM-DD or YYYY-MM-DDThh:mm:ssZ.", "2026-01-01"],
   until: ["Last datestamp, in the granularity of `from`.", "2026-01-31"],
   set: ["A set that ListSets names.", "kind.dataset"],

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { arkKey } from "../../src/identifiers/ark.js";
+import { OAI_FORMATS } from "../../src/services/harvest/oai-formats.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
 import { bodyOf } from "../support/bodies.js";
 import { LiveRegistry } from "../support/live-registry.js";
@@ -83,7 +84,9 @@ describe("the tools of other harvesters", () => {
   }, 300_000);
   afterAll(() => registry?.stop());
 
-  const ask = <T>(index: object): Promise<T> => askTools<T>("harvest.py", index, HARVESTERS);
+  function ask<T>(index: object): Promise<T> {
+    return askTools<T>("harvest.py", index, HARVESTERS);
+  }
   const harvest = (tool: string, args: Record<string, string> = {}): Promise<Harvested> =>
     ask({
       task: "harvest",
@@ -112,7 +115,7 @@ describe("the tools of other harvesters", () => {
       url: `${registry.url}/oai`,
     });
     for (const [one, other] of Object.values(found)) expect(one).toEqual(other);
-    expect(found.formats[0]).toEqual(["oai_dc", "oai_datacite"]);
+    expect(found.formats[0]).toEqual(OAI_FORMATS.map(({ prefix }) => prefix));
     expect(found.sets[0]).toContain(`crate.${crate.slice("ark:".length).replace("/", ".")}`);
   });
 
@@ -125,7 +128,7 @@ describe("the tools of other harvesters", () => {
       let since = new Date().toISOString().replace(/\.\d+Z$/, "Z");
       for (const [round, tool] of ["sickle", "scythe", "sickle", "scythe"].entries()) {
         const begun = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-        const prefix = round < 2 ? "oai_dc" : "oai_datacite";
+        const { prefix } = OAI_FORMATS.at(round < 2 ? 0 : -1)!;
         // The first two harvest everything while records change; the others what changed since.
         const harvesting = harvest(tool, {
           metadataPrefix: prefix,

@@ -76,8 +76,7 @@ export function oaiArguments(parameters: Iterable<[name: string, value: string]>
   if (verbs.length !== 1 || !Object.hasOwn(VERBS, verb!))
     throw new OaiError(
       "badVerb",
-      `${verbs.length === 0 ? "The argument verb is missing" : verbs.length > 1 ? "The argument verb is repeated" : `There is no verb ${short(verb!)}`}; ` +
-        `use one of ${Object.keys(VERBS).join(", ")}.`,
+      `${verbProblem(verbs)}; use one of ${Object.keys(VERBS).join(", ")}.`,
     );
   const rules: VerbArguments = VERBS[verb as Verb];
   const { required = [], optional = [], resumes } = rules;
@@ -111,6 +110,11 @@ export function oaiArguments(parameters: Iterable<[name: string, value: string]>
     if (values[name] === undefined)
       throw new OaiError("badArgument", `The argument ${name} of ${verb} is missing.`);
   return values;
+}
+
+function verbProblem([verb, ...more]: readonly string[]): string {
+  if (verb === undefined) return "The argument verb is missing";
+  return more.length > 0 ? "The argument verb is repeated" : `There is no verb ${short(verb)}`;
 }
 
 const short = (text: string): string => (text.length > 100 ? `${text.slice(0, 100)}…` : text);

@@ -126,7 +126,7 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
     if (record === undefined)
       throw new OaiError(
         "cannotDisseminateFormat",
-        `${identifier} lacks what ${format.prefix} requires; ask for ${OAI_FORMATS[0]!.prefix}.`,
+        `${identifier} lacks what ${format.prefix} requires; ask for ${OAI_FORMATS[0].prefix}.`,
       );
     return record;
   },

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../../cli/demo/build-crate.js";
+import { OAI_FORMATS } from "../../../src/services/harvest/oai-formats.js";
 import { bodyOf } from "../../support/bodies.js";
 import { LiveRegistry } from "../../support/live-registry.js";
 import type { Json, User } from "../../support/registry-client.js";
@@ -138,7 +139,7 @@ describe("the verbs", () => {
   });
 
   it("ListMetadataFormats names the formats, of the repository and of a record", async () => {
-    const prefixes = ["oai_dc", "oai_datacite"];
+    const prefixes = OAI_FORMATS.map(({ prefix }) => prefix);
     expect(all(await oai({ verb: "ListMetadataFormats" }), "metadataPrefix")).toEqual(prefixes);
     for (const identifier of [open, gone])
       expect(all(await oai({ verb: "ListMetadataFormats", identifier }), "metadataPrefix")).toEqual(
@@ -154,7 +155,7 @@ describe("the verbs", () => {
     const get = (identifier: string, metadataPrefix = "oai_dc") =>
       oai({ verb: "GetRecord", identifier, metadataPrefix });
     for (const id of [open, embargoed, archived])
-      for (const prefix of ["oai_dc", "oai_datacite"]) {
+      for (const { prefix } of OAI_FORMATS) {
         const text = await get(id, prefix);
         expect(errorOf(text), text).toBeUndefined();
         expect(one(text, "identifier")).toBe(id);
@@ -291,7 +292,7 @@ describe("selective harvesting", () => {
     expect(new Set(sets).size).toBe(sets.length);
     // Each set that is named can be harvested, and holds what it says.
     for (const set of sets) {
-      const args = { verb: "ListIdentifiers", metadataPrefix: "oai_datacite", set };
+      const args = { verb: "ListIdentifiers", metadataPrefix: "oai_dc", set };
       const text = await oai(args);
       if (!/^project|^crate/.test(set)) expect(errorOf(text), set).toBeUndefined();
       if (errorOf(text) === undefined) expect(all(text, "header")[0], set).toContain(set);
