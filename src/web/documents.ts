@@ -196,6 +196,46 @@ export type SearchedField =
   /** Name of the record. */
   | "NAME";
 
+/** A person with an account. E-mail address and account data are shown to the person and administrators only. */
+export type UserInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** The one-time token that the first start prints; makes the account an administrator. */
+  adminToken?: string | null | undefined;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: Array<string> | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: Array<string> | null | undefined;
+  /** E-mail address; unique, also the login name. */
+  email: string;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Name of the person, at most 200 characters. */
+  name?: string | null | undefined;
+  /** Organizations; those found from the other side are added when the record is read. */
+  organizations?: Array<string> | null | undefined;
+  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  password: string;
+  /** Projects; those found from the other side are added when the record is read. */
+  projects?: Array<string> | null | undefined;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: Array<string> | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+};
+
+export type SignUpMutationVariables = Exact<{
+  input: UserInput;
+}>;
+
+export type SignUpMutation = { createUser: { id: string; name: string | null } };
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
 export type ViewerQuery = { me: { id: string; name: string | null } | null };
@@ -341,6 +381,14 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "RecordCard" },
 ) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const SignUpDocument = new TypedDocumentString(`
+    mutation SignUp($input: UserInput!) {
+  createUser(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {
