@@ -196,6 +196,17 @@ export type SearchedField =
   /** Name of the record. */
   | "NAME";
 
+/** State of a submission. */
+export type SubmissionStatus =
+  /** It ended without results; its errors say why. */
+  | "FAILED"
+  /** It succeeded, and its results are stored. */
+  | "FINISHED"
+  /** It waits for its first or its next attempt. */
+  | "QUEUED"
+  /** It is being worked on. */
+  | "RUNNING";
+
 /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
 export type UserInput = {
   /** Further members of the document, as a JSON object. */
@@ -360,6 +371,81 @@ export type NamesOfQuery = {
   nodes: Array<{ id: string; name: string | null; kind: RecordKind | null } | null>;
 };
 
+export type UploadQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadQuery = {
+  submission: {
+    submissionUUID: string;
+    status: SubmissionStatus;
+    stage: string | null;
+    completed: boolean;
+    success: boolean;
+    rocrateIdentifier: string | null;
+    identifiersMinted: number;
+    timeStarted: string | null;
+    timeFinished: string | null;
+    progress: { done: number; total: number | null; unit: string } | null;
+    error: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }> | null;
+    warnings: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }>;
+  };
+};
+
+export type UploadFindingFragment = {
+  code: string;
+  message: string;
+  file: string | null;
+  pointer: string | null;
+  line: number | null;
+};
+
+export type UploadedCrateQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadedCrateQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+    revision: number | null;
+    recordCounts: Array<{ kind: RecordKind; count: number }>;
+  } | null;
+};
+
+export type PublishRecordMutationVariables = Exact<{
+  id: string | number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil?: string | null | undefined;
+  expectedRevision?: number | null | undefined;
+}>;
+
+export type PublishRecordMutation = {
+  publish: { id: string; publicationStatus: PublicationStatus | null };
+};
+
+export type CancelUploadMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type CancelUploadMutation = {
+  cancelSubmission: { submissionUUID: string; status: SubmissionStatus };
+};
+
 export const RecordCardFragmentDoc = new TypedDocumentString(
   `
     fragment RecordCard on Record {
@@ -381,6 +467,18 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "RecordCard" },
 ) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const UploadFindingFragmentDoc = new TypedDocumentString(
+  `
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}
+    `,
+  { fragmentName: "UploadFinding" },
+) as unknown as TypedDocumentString<UploadFindingFragment, unknown>;
 export const SignUpDocument = new TypedDocumentString(`
     mutation SignUp($input: UserInput!) {
   createUser(input: $input) {
@@ -586,3 +684,71 @@ export const NamesOfDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;
+export const UploadDocument = new TypedDocumentString(`
+    query Upload($id: ID!) {
+  submission(id: $id) {
+    submissionUUID
+    status
+    stage
+    completed
+    success
+    rocrateIdentifier
+    identifiersMinted
+    timeStarted
+    timeFinished
+    progress {
+      done
+      total
+      unit
+    }
+    error {
+      ...UploadFinding
+    }
+    warnings {
+      ...UploadFinding
+    }
+  }
+}
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}`) as unknown as TypedDocumentString<UploadQuery, UploadQueryVariables>;
+export const UploadedCrateDocument = new TypedDocumentString(`
+    query UploadedCrate($id: ID!) {
+  roCrate(id: $id) {
+    id
+    name
+    publicationStatus
+    embargoEndsAt
+    revision
+    recordCounts {
+      kind
+      count
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UploadedCrateQuery, UploadedCrateQueryVariables>;
+export const PublishRecordDocument = new TypedDocumentString(`
+    mutation PublishRecord($id: ID!, $publicationStatus: PublicationStatus!, $embargoedUntil: String, $expectedRevision: Int) {
+  publish(
+    id: $id
+    publicationStatus: $publicationStatus
+    embargoedUntil: $embargoedUntil
+    expectedRevision: $expectedRevision
+  ) {
+    id
+    publicationStatus
+  }
+}
+    `) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
+export const CancelUploadDocument = new TypedDocumentString(`
+    mutation CancelUpload($id: ID!) {
+  cancelSubmission(id: $id) {
+    submissionUUID
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<CancelUploadMutation, CancelUploadMutationVariables>;
