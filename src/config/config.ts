@@ -103,6 +103,11 @@ export const SETTINGS = {
     null,
     "Public address of the registry, used in links; by default the address it listens on.",
   ),
+  REGISTRY_NAME: setting(
+    matching(/^(?!\s)[^\p{Cc}]{1,200}$/u, "a name of at most 200 characters"),
+    "Arkgraph",
+    "Name of the registry: the publisher of records that state none, and its name in catalogues.",
+  ),
   ARK_NAAN: setting(
     matching(/^[0-9]{5,16}$/, "five digits or more"),
     "99999",
@@ -172,11 +177,6 @@ export const SETTINGS = {
     null,
     "Where security reports go, as mailto:security@example.org or an https URL; " +
       "/.well-known/security.txt names it.",
-  ),
-  REGISTRY_NAME: setting(
-    matching(/^[^\p{Cc}]{1,200}$/u, "a name of 1 to 200 characters"),
-    "Arkgraph",
-    "Name of the registry, as harvesters and catalogues show it.",
   ),
   CONTACT_EMAIL: setting<string | null>(
     matching(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/, "an e-mail address"),

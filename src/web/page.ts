@@ -67,7 +67,7 @@ export interface Page {
   /** What the page is about, as JSON-LD: a data block in the head, never run. */
   data?: JsonObject;
   /** Links in the head. */
-  links?: readonly { rel: string; href: string; type?: string }[];
+  links?: readonly { rel: string; href: string; type?: string; profile?: string }[];
   body: ComponentChildren;
   /** Names of scripts in `client`, without extension; `base` is on every page. */
   scripts?: readonly string[];

@@ -9,8 +9,7 @@ import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
 import { HARVEST } from "../../src/rest/harvest.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { HARVESTERS, harvestersMissing } from "../support/servers/harvesters.js";
-import { maySkip } from "../support/servers/judges.js";
+import { folderOf, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 const run = promisify(execFile);
 const page = await readFile(join(packageRoot, "docs/harvesting.md"), "utf8");
@@ -20,7 +19,7 @@ const blocks = (language: string): string[] =>
   );
 const commands = blocks("sh").flatMap((block) => block.split("\n"));
 const tools = ["bash", "curl"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
-const skipsPython = harvestersMissing() && maySkip;
+const skipsPython = toolsMissing("harvest-judges") && maySkip;
 
 let registry: LiveRegistry;
 let env: Record<string, string>;
@@ -37,7 +36,7 @@ beforeAll(async () => {
     ...(process.env as Record<string, string>),
     SERVER: registry.url,
     ARK: crate as string,
-    PYTHONPATH: HARVESTERS,
+    PYTHONPATH: folderOf("harvest-judges"),
     PYTHONDONTWRITEBYTECODE: "1",
   };
 });

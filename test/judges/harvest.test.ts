@@ -8,13 +8,12 @@ import type { RecordWrite } from "../../src/storage/records/port.js";
 import { bodyOf } from "../support/bodies.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
-import { HARVESTERS, harvestersMissing } from "../support/servers/harvesters.js";
 import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 const SHAPES = ["dcat-ap-SHACL.ttl", "ranges.ttl"].map((name) =>
   join(JUDGES, "dcat-ap-3.0.1", name),
 );
-const skipsHarvesters = harvestersMissing() && maySkip;
+const skipsHarvesters = toolsMissing("harvest-judges") && maySkip;
 const skipsShapes = (toolsMissing() || !existsSync(SHAPES[0]!)) && maySkip;
 /** Records that are made here, beside those of the demo's crate. */
 const MADE = 1000;
@@ -85,7 +84,7 @@ describe("the tools of other harvesters", () => {
   afterAll(() => registry?.stop());
 
   function ask<T>(index: object): Promise<T> {
-    return askTools<T>("harvest.py", index, HARVESTERS);
+    return askTools<T>("harvest.py", index, "harvest-judges");
   }
   const harvest = (tool: string, args: Record<string, string> = {}): Promise<Harvested> =>
     ask({

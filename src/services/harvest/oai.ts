@@ -3,6 +3,7 @@ import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
+import { element, parent } from "../formats/xml.js";
 import {
   datestamp,
   datestampsOf,
@@ -15,7 +16,6 @@ import { OAI_FORMATS, type OaiFormat } from "./oai-formats.js";
 import { earliestOf, itemOf, type ItemPosition, type OaiItem, itemsOf } from "./oai-items.js";
 import { filtersOf, listSets, setsOf } from "./oai-sets.js";
 import { foreign, readToken, writeToken } from "./oai-token.js";
-import { attributesOf, element } from "./xml.js";
 
 const NAMESPACE = "http://www.openarchives.org/OAI/2.0/";
 const ROOT =
@@ -115,7 +115,7 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
       throw new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.");
     const next = page.next === undefined ? "" : writeToken(deps.jwtSecret, [verb, page.next]);
     const isWhole = next === "" && resumptionToken === undefined;
-    return sets.join("") + (isWhole ? "" : element("resumptionToken", next));
+    return sets.join("") + (isWhole ? "" : tokenElement(next));
   },
 
   async GetRecord(deps, { identifier, metadataPrefix }) {
@@ -200,7 +200,7 @@ async function listed(
     const next = page.more
       ? writeListing(deps, verb, { args: listing.args, position, cursor })
       : "";
-    return written.join("") + element("resumptionToken", next, { cursor: String(begins) });
+    return written.join("") + tokenElement(next, { cursor: String(begins) });
   }
 }
 
@@ -269,14 +269,20 @@ async function askedItem(deps: Deps, identifier: string): Promise<OaiItem> {
 const uriOf = (ark: string): string =>
   ark.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
 
-function header({ record, isDeleted }: OaiItem, sets: readonly string[]): string {
-  return (
-    `<header${attributesOf(isDeleted ? { status: "deleted" } : {})}>` +
-    element("identifier", uriOf(record.ark)) +
-    element("datestamp", datestamp(record.modifiedAt)) +
-    `${sets.map((set) => element("setSpec", set)).join("")}</header>`
+const header = ({ record, isDeleted }: OaiItem, sets: readonly string[]): string =>
+  parent(
+    "header",
+    [
+      element("identifier", uriOf(record.ark)),
+      element("datestamp", datestamp(record.modifiedAt)),
+      ...sets.map((set) => element("setSpec", set)),
+    ],
+    isDeleted ? { status: "deleted" } : {},
   );
-}
+
+/** The last page of a list has an empty token. */
+const tokenElement = (token: string, attributes: Readonly<Record<string, string>> = {}): string =>
+  token === "" ? "<resumptionToken/>" : element("resumptionToken", token, attributes);
 
 /** `undefined` where the record lacks what the format requires. */
 async function recordElement(

@@ -1,8 +1,8 @@
 import { ServiceError } from "../../errors.js";
 import type { Deps } from "../deps.js";
+import { xmlText } from "../formats/xml.js";
 import { within } from "../records/select.js";
 import { LEFT_OUT } from "./oai-sets.js";
-import { xmlText } from "./xml.js";
 
 /** Most addresses in one sitemap, by the protocol. */
 const PER_PAGE = 50_000;
