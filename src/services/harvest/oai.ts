@@ -200,7 +200,7 @@ async function listed(
     const next = page.more
       ? writeListing(deps, verb, { args: listing.args, position, cursor })
       : "";
-    return written.join("") + tokenElement(next, { cursor: String(begins) });
+    return written.join("") + tokenElement(next, begins);
   }
 }
 
@@ -280,9 +280,11 @@ const header = ({ record, isDeleted }: OaiItem, sets: readonly string[]): string
     isDeleted ? { status: "deleted" } : {},
   );
 
-/** The last page of a list has an empty token. */
-const tokenElement = (token: string, attributes: Readonly<Record<string, string>> = {}): string =>
-  token === "" ? "<resumptionToken/>" : element("resumptionToken", token, attributes);
+/** The last page of a list has an empty token. @param cursor items before the page */
+const tokenElement = (token: string, cursor?: number): string => {
+  const place = cursor === undefined ? "" : ` cursor="${cursor}"`;
+  return `<resumptionToken${place}${token === "" ? "/>" : `>${token}</resumptionToken>`}`;
+};
 
 /** `undefined` where the record lacks what the format requires. */
 async function recordElement(
