@@ -35,6 +35,7 @@ import {
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
+import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
@@ -480,6 +481,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...fileOperations,
     ...downloadOperations,
     ...publicationOperations,
+    ...doiOperations,
     ...evidenceOperations,
     ...lineageOperations,
     ...sparqlOperations,

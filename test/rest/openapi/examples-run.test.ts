@@ -58,6 +58,7 @@ const STORY = [
   "get_project_of_organization",
   "resolve_ark",
   "record_lineage",
+  "reserve_doi",
   "query_evidence",
   "sparql_get",
   "sparql_post",
@@ -121,7 +122,11 @@ const STORY = [
   "delete_user",
 ];
 /** What an operation answers here although its example is right. */
-const STATUS: Readonly<Record<string, number>> = { execute_computation: 503, cancel_upload: 409 };
+const STATUS: Readonly<Record<string, number>> = {
+  execute_computation: 503,
+  reserve_doi: 503,
+  cancel_upload: 409,
+};
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
 const BY_QUERY: Readonly<Record<string, string>> = {
