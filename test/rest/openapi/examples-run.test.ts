@@ -94,7 +94,6 @@ const STORY = [
   "admin_password_reset",
   "admin_figures",
   "reset_password",
-  "change_password",
   "rescore",
   "rescore_status",
   "download_archive",
@@ -131,6 +130,8 @@ const STORY = [
   "delete_ark",
   ...of("delete"),
   "delete_rocrate",
+  // The user signs in with another password from here on.
+  "change_password",
   "delete_user",
 ];
 /** What an operation answers here although its example is right. */
