@@ -402,8 +402,8 @@ export const SETTINGS = {
     durationFrom(0, "0"),
     24 * 3_600_000,
     "Retry window of a background job, counted from its submission, for an unavailable " +
-      "store, container engine or embeddings server; within it, attempts that such an " +
-      "outage ends do not count against MAX_ATTEMPTS.",
+      "store, container engine, embeddings server or DOI service; within it, attempts that " +
+      "such an outage ends do not count against MAX_ATTEMPTS.",
   ),
   REDIS_URL: {
     ...setting<string | null>(
@@ -969,6 +969,41 @@ export const SETTINGS = {
       "vectors are computed again.",
   ),
   EMBEDDINGS_POOL: setting(whole(1, 256), 4, "Most connections to the embeddings server."),
+  DATACITE_URL: setting<string | null>(
+    baseUrl,
+    null,
+    "REST API of DataCite for DOIs, as https://api.datacite.org or https://api.test.datacite.org; " +
+      "the same on all nodes, and by default no DOIs are registered.",
+  ),
+  DATACITE_REPOSITORY: setting<string | null>(
+    matching(/^[^\s:\p{Cc}]{1,200}$/u, "the identifier of a repository, such as ABC.DEF"),
+    null,
+    "Account of the repository at DataCite.",
+  ),
+  DATACITE_PASSWORD: {
+    ...setting<string | null>(
+      matching(/^\P{Cc}{1,1000}$/u, "text without control characters"),
+      null,
+      "Password of that account.",
+    ),
+    secret: true,
+    whole: true,
+  },
+  DATACITE_PREFIX: setting<string | null>(
+    matching(/^10\.[0-9]{4,9}(?:\.[0-9]+)*$/, "a prefix, such as 10.5072"),
+    null,
+    "Prefix of the DOIs that the registry assigns; a DOI that was reserved keeps the one it has.",
+  ),
+  DATACITE_TIMEOUT: setting(
+    durationFrom(100, "100ms"),
+    30_000,
+    "Longest time of one call to DataCite.",
+  ),
+  DOI_INTERVAL: setting(
+    durationFrom(100, "100ms"),
+    2_000,
+    "How often the registry checks for changes of records that have a DOI.",
+  ),
   CONTAINER_HOST: setting<string | null>(
     containerHost,
     null,

@@ -7,6 +7,7 @@ import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
+import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
@@ -47,6 +48,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     ContentResolver,
     GroupResolver,
     PublicationResolver,
+    DoiResolver,
     ComputationResolver,
     EvidenceResolver,
     EvidencePictureResolver,

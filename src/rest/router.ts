@@ -38,6 +38,7 @@ import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
 import { credentialOperations } from "./credentials.js";
+import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
@@ -486,6 +487,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...fileOperations,
     ...downloadOperations,
     ...publicationOperations,
+    ...doiOperations,
     ...evidenceOperations,
     ...lineageOperations,
     ...sparqlOperations,

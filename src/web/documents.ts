@@ -5,6 +5,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> =
   T | { [P in keyof T]?: P extends " $fragmentName" | "__typename" ? T[P] : never };
+/** Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at. */
+export type AssertedBy =
+  /** All statements count. */
+  | "ANYONE"
+  /** Statements of third parties are left out. */
+  | "OWNER";
+
 /** From one time up to another; each may be left out. */
 export type DateTimeRange = {
   /** Before this time. */
@@ -12,6 +19,15 @@ export type DateTimeRange = {
   /** At this time or later. */
   since?: string | null | undefined;
 };
+
+/** UPSTREAM: what supports the record; DOWNSTREAM: what the record supports. */
+export type Direction =
+  /** Both. */
+  | "BOTH"
+  /** What the record supports. */
+  | "DOWNSTREAM"
+  /** What supports the record. */
+  | "UPSTREAM";
 
 /** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
 export type OrderDirection =
@@ -246,6 +262,97 @@ export type SignUpMutationVariables = Exact<{
 }>;
 
 export type SignUpMutation = { createUser: { id: string; name: string | null } };
+
+export type EvidenceQueryVariables = Exact<{
+  id: string | number;
+  direction: Direction;
+  depth?: number | null | undefined;
+  first?: number | null | undefined;
+  assertedBy: AssertedBy;
+  collapse?: number | null | undefined;
+  expand?: Array<string> | string | null | undefined;
+  kinds?: Array<RecordKind> | RecordKind | null | undefined;
+  groupLink?: string | null | undefined;
+  outline?: Direction | null | undefined;
+}>;
+
+export type EvidenceQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+  } | null;
+  evidencePicture: {
+    svg: string;
+    nodeCount: number;
+    edgeCount: number;
+    notDrawn: Array<{ reason: string; count: number; about: string }>;
+    evidence: {
+      truncated: boolean;
+      dangling: Array<string>;
+      outline: Array<{
+        id: string;
+        name: string | null;
+        depth: number;
+        property: string | null;
+        inverse: boolean;
+        symbol: string;
+        count: number | null;
+        group: string | null;
+        repeated: boolean;
+        continues: boolean;
+        missing: string | null;
+        thirdParty: boolean;
+        assertedBy: Array<{ id: string; name: string | null }>;
+      }>;
+    };
+  };
+};
+
+export type EvidencePathQueryVariables = Exact<{
+  from: string | number;
+  to: string | number;
+}>;
+
+export type EvidencePathQuery = {
+  supportPath: {
+    direction: Direction;
+    length: number;
+    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    edges: Array<{ name: string; source: string; target: string; thirdParty: boolean }>;
+  } | null;
+};
+
+export type ImpactQueryVariables = Exact<{
+  id: string | number;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+export type ImpactQuery = {
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  impact: {
+    total: number;
+    direct: number;
+    furthest: number;
+    unresolved: number;
+    byKind: Array<{ kind: RecordKind; count: number }>;
+    byOwner: Array<{ count: number; owner: string | null; name: string | null }>;
+  };
+  evidenceGraph: {
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      kind: RecordKind | null;
+      publicationStatus: PublicationStatus | null;
+      modifiedAt: string | null;
+      owner: { id: string; name: string | null } | null;
+    }>;
+  };
+};
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
@@ -487,6 +594,119 @@ export const SignUpDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
+export const EvidenceDocument = new TypedDocumentString(`
+    query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
+  record(id: $id) {
+    id
+    name
+    kind
+    publicationStatus
+    embargoEndsAt
+  }
+  evidencePicture(
+    id: $id
+    direction: $direction
+    depth: $depth
+    first: $first
+    assertedBy: $assertedBy
+    collapse: $collapse
+    expand: $expand
+    kinds: $kinds
+    groupLink: $groupLink
+  ) {
+    svg
+    nodeCount
+    edgeCount
+    notDrawn {
+      reason
+      count
+      about
+    }
+    evidence {
+      truncated
+      dangling
+      outline(direction: $outline) {
+        id
+        name
+        depth
+        property
+        inverse
+        symbol
+        count
+        group
+        repeated
+        continues
+        missing
+        thirdParty
+        assertedBy {
+          id
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidenceQuery, EvidenceQueryVariables>;
+export const EvidencePathDocument = new TypedDocumentString(`
+    query EvidencePath($from: ID!, $to: ID!) {
+  supportPath(from: $from, to: $to) {
+    direction
+    length
+    nodes {
+      id
+      name
+      kind
+    }
+    edges {
+      name
+      source
+      target
+      thirdParty
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidencePathQuery, EvidencePathQueryVariables>;
+export const ImpactDocument = new TypedDocumentString(`
+    query Impact($id: ID!, $first: Int!, $after: String) {
+  record(id: $id) {
+    id
+    name
+    kind
+  }
+  impact(id: $id) {
+    total
+    direct
+    furthest
+    unresolved
+    byKind {
+      kind
+      count
+    }
+    byOwner {
+      count
+      owner
+      name
+    }
+  }
+  evidenceGraph(id: $id, direction: DOWNSTREAM, first: $first, after: $after) {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      name
+      kind
+      publicationStatus
+      modifiedAt
+      owner {
+        id
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {

@@ -1,5 +1,6 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
+import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
 import { searchRoutes } from "./pages/search.js";
@@ -12,6 +13,7 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...searchRoutes,
   ...uploadRoutes,
+  ...evidenceRoutes,
   ...textRoutes,
   ...explorerRoutes,
 ];

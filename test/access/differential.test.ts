@@ -265,6 +265,7 @@ const REST: Record<string, Row> = {
   upload_datadownload: { write: "content" },
   publish: { write: "publish" },
   publication_status: READ,
+  reserve_doi: { write: "doi" },
   query_evidence: {
     read: true,
     queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
@@ -393,6 +394,7 @@ const MUTATIONS: Record<string, string> = {
   recordLineage: "lineage",
   registerDownload: "register",
   rescoreCrate: "rescore",
+  reserveDoi: "doi",
   updateRecord: "replace",
   uploadContent: "content",
   deleteContent: "content",
@@ -822,6 +824,11 @@ const WRITES: Record<string, Write> = {
         actor,
       ),
   }),
+  doi: (target, actor) => ({
+    rest: [["reserve_doi", {}]],
+    graphql: () =>
+      graphql("mutation ($id: ID!) { reserveDoi(id: $id) { doi } }", { id: target }, actor),
+  }),
   rescore: (target, actor) => ({
     rest: [["rescore", {}]],
     graphql: () =>
@@ -909,7 +916,7 @@ describe("writing", () => {
       expect([...verdicts]).toEqual(
         expect.arrayContaining([
           "NOT_AUTHENTICATED",
-          name === "execute" ? "NO_CONTAINER_ENGINE" : "done",
+          name === "execute" ? "NO_CONTAINER_ENGINE" : name === "doi" ? "NO_DOI_SERVICE" : "done",
         ]),
       );
     },

@@ -416,6 +416,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   query_evidence: ["Query.evidenceGraph", "Query.evidencePicture", "Query.evidenceNearby"],
   evidence_impact: ["Query.impact"],
   evidence_path: ["Query.supportPath"],
+  reserve_doi: ["Mutation.reserveDoi"],
   record_lineage: ["Mutation.recordLineage"],
   build_evidence: ["Mutation.buildEvidenceGraph"],
   evidence_build_status: ["Query.submission"],

@@ -8,6 +8,7 @@ import { CREDENTIALS } from "../credentials.js";
 import { COMPUTATIONS } from "../computations.js";
 import { CRATE_PLANS } from "../crate-plans.js";
 import { CRATES } from "../crates.js";
+import { DOIS } from "../dois.js";
 import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
@@ -185,6 +186,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...FILES,
   ...DOWNLOADS,
   ...PUBLICATION,
+  ...DOIS,
   ...EVIDENCE,
   ...LINEAGE,
   ...SPARQL,

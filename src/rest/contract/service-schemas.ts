@@ -262,6 +262,15 @@ export const SERVICE_SCHEMAS: JsonObject = {
       outputs: { type: "array", items: LINEAGE_NAME },
     },
   },
+  ReservedDoi: {
+    type: "object",
+    required: ["@id", "doi", "submission"],
+    properties: {
+      "@id": { type: "string", description: "ARK of the record." },
+      doi: { type: "string", description: "The DOI, which the record states as an identifier." },
+      submission: schemaRef("Submission"),
+    },
+  },
   LineageReceipt: {
     type: "object",
     required: ["events", "records"],
@@ -326,6 +335,10 @@ export const SERVICE_SCHEMAS: JsonObject = {
       computationIdentifier: nullable(
         "string",
         "ARK of the computation that is run; only for such a submission.",
+      ),
+      doiRecordIdentifier: nullable(
+        "string",
+        "ARK of the record whose DOI is registered; only for such a submission.",
       ),
       embeddingsModel: nullable(
         "string",

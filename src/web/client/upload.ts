@@ -50,7 +50,7 @@ const KINDS: Record<string, [string, string]> = {
   MLModel: ["model", "models"],
 };
 const kindText = (kind: string, count: number): string =>
-  (KINDS[kind] ?? [kind.toLowerCase(), `${kind.toLowerCase()}s`])[count === 1 ? 0 : 1]!;
+  (KINDS[kind] ?? [kind.toLowerCase(), `${kind.toLowerCase()}s`])[count === 1 ? 0 : 1];
 
 type Child = Node | string | null | false;
 
@@ -131,7 +131,7 @@ async function zipped(items: readonly Item[], progress: (done: number) => void):
   const broken = new Promise<never>((_, reject) => (fail = reject));
   const archive = new Zip((error, chunk) => {
     if (error) fail(error);
-    else chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    else chunks.push(chunk);
   });
   let done = 0;
   const write = async (): Promise<void> => {
@@ -222,7 +222,7 @@ function askForMetadata(items: Item[]): void {
       string,
       string
     >;
-    const metadata = new File([strToU8(describe(items, fields)) as BlobPart], METADATA);
+    const metadata = new File([strToU8(describe(items, fields))], METADATA);
     void bring([{ path: METADATA, file: metadata }, ...items]);
   });
   show(questions);

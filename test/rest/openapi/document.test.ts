@@ -137,6 +137,7 @@ const EXPECTED = [
   "patch_ark",
   "delete_ark",
   "record_lineage",
+  "reserve_doi",
   "query_evidence",
   "sparql_get",
   "sparql_post",

@@ -58,6 +58,7 @@ const STORY = [
   "get_project_of_organization",
   "resolve_ark",
   "record_lineage",
+  "reserve_doi",
   "query_evidence",
   "sparql_get",
   "sparql_post",
@@ -137,13 +138,14 @@ const STORY = [
 /** What an operation answers here although its example is right. */
 const STATUS: Readonly<Record<string, number>> = {
   execute_computation: 503,
-  cancel_upload: 409,
   // The story's user is no administrator, and so has no token for a reset.
   admin_accounts: 403,
   admin_set_account: 403,
   admin_password_reset: 403,
   admin_figures: 403,
   reset_password: 401,
+  reserve_doi: 503,
+  cancel_upload: 409,
 };
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
