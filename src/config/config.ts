@@ -703,8 +703,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),
     4 * 2 ** 20,
-    "Most bytes of stored documents that the answer to one GraphQL operation is made of; a " +
-      "list over REST has no such limit.",
+    "Most bytes of stored documents that the answer to one GraphQL operation is made of, and of " +
+      "its text; a list over REST has no such limit.",
   ),
   GRAPHQL_MAX_TOKENS: setting(
     whole(100, 100_000),

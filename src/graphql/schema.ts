@@ -27,6 +27,7 @@ import {
   ShapeReportResolver,
   ValidationResolver,
 } from "./resolvers/validation-resolver.js";
+import { inSlices } from "./slices.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
@@ -78,7 +79,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   });
   for (const type of Object.values(schema.getTypeMap()))
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
-  return schema;
+  return inSlices(schema);
 }
 
 /** What the library cannot describe: the types of the operations. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buildSchema, type GraphQLSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { PATHS } from "../../cli/demo/crate/files.js";
 import { packageRoot } from "../../src/package-root.js";
 import { OPERATIONS } from "../../src/rest/contract/document.js";
 import { bodyOf } from "../support/bodies.js";
@@ -182,6 +183,7 @@ describe("a crate", () => {
     const all = (await ask(query, { id: crate, first: 1000 }, ada.token))["roCrate"].files;
     expect(all.pageInfo.hasNextPage).toBe(false);
     expect(all.nodes.length).toBeGreaterThan(3);
+    expect(all.nodes.map(({ path }: Json) => path)).toContain(PATHS.embeddings);
     const paged: Json[] = [];
     let after: string | null = null;
     do {
