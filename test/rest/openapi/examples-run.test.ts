@@ -95,6 +95,7 @@ const STORY = [
   "admin_password_reset",
   "admin_figures",
   "reset_password",
+  "change_password",
   "rescore",
   "rescore_status",
   "download_archive",
@@ -131,21 +132,19 @@ const STORY = [
   "delete_ark",
   ...of("delete"),
   "delete_rocrate",
-  // The user signs in with another password from here on.
-  "change_password",
   "delete_user",
 ];
 /** What an operation answers here although its example is right. */
 const STATUS: Readonly<Record<string, number>> = {
   execute_computation: 503,
+  reserve_doi: 503,
+  cancel_upload: 409,
   // The story's user is no administrator, and so has no token for a reset.
   admin_accounts: 403,
   admin_set_account: 403,
   admin_password_reset: 403,
   admin_figures: 403,
   reset_password: 401,
-  reserve_doi: 503,
-  cancel_upload: 409,
 };
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
