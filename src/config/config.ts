@@ -148,6 +148,22 @@ export const SETTINGS = {
     20,
     "Most browsers in which one account is signed in; a further one signs the oldest out.",
   ),
+  ACCESS_TOKEN_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    366 * 86_400_000,
+    "Longest time for which an access token that a user names may be valid.",
+  ),
+  MAX_ACCESS_TOKENS: setting(whole(1, 1000), 50, "Most access tokens of one account."),
+  RESET_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    86_400_000,
+    "How long a user may set a new password with the token that an administrator made.",
+  ),
+  MAX_BULK_RECORDS: setting(
+    whole(1, 1000),
+    200,
+    "Most records that one request publishes, deletes or hands over.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -687,8 +703,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),
     4 * 2 ** 20,
-    "Most bytes of stored documents that the answer to one GraphQL operation is made of; a " +
-      "list over REST has no such limit.",
+    "Most bytes of stored documents that the answer to one GraphQL operation is made of, and of " +
+      "its text; a list over REST has no such limit.",
   ),
   GRAPHQL_MAX_TOKENS: setting(
     whole(100, 100_000),

@@ -18,6 +18,8 @@ import {
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { AdministrationResolver, CredentialResolver } from "./resolvers/access-resolver.js";
+import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
@@ -25,6 +27,7 @@ import {
   ShapeReportResolver,
   ValidationResolver,
 } from "./resolvers/validation-resolver.js";
+import { inSlices } from "./slices.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
@@ -36,6 +39,9 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     RecordResolver,
     RevisionResolver,
     AccountResolver,
+    CredentialResolver,
+    AdministrationResolver,
+    BulkResolver,
     CrateResolver,
     CrateContentsResolver,
     CratePlanResolver,
@@ -73,7 +79,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   });
   for (const type of Object.values(schema.getTypeMap()))
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
-  return schema;
+  return inSlices(schema);
 }
 
 /** What the library cannot describe: the types of the operations. */

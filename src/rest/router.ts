@@ -32,9 +32,12 @@ import {
   ownOperations,
   sessionOperations,
 } from "./accounts.js";
+import { administrationOperations } from "./administration.js";
+import { bulkOperations } from "./bulk.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
+import { credentialOperations } from "./credentials.js";
 import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
@@ -337,6 +340,7 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
 const GIVES_TOKEN: ReadonlySet<string> = new Set([
   ...Object.keys(accountOperations),
   "start_session",
+  "reset_password",
 ]);
 
 /**
@@ -465,6 +469,9 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...serviceOperations(contract),
     ...accountOperations,
     ...sessionOperations,
+    ...credentialOperations,
+    ...administrationOperations,
+    ...bulkOperations,
     ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,

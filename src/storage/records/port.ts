@@ -506,8 +506,11 @@ export interface ListedAccount {
 }
 
 interface AccountStore extends CredentialStore {
-  /** Accounts that are not deleted, the newest first. */
-  accounts(options: { after?: string; limit: number }): Promise<Page<ListedAccount>>;
+  /** Accounts that are not deleted, the newest first; `positions[i]` is that of `items[i]`. */
+  accounts(options: {
+    after?: string;
+    limit: number;
+  }): Promise<Page<ListedAccount> & { positions: string[] }>;
   /** Notes that the account's password was entered. */
   noteSignIn(user: string, at: number): Promise<void>;
   accountByEmail(email: string): Promise<Account | undefined>;

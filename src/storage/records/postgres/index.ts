@@ -18,7 +18,6 @@ import type {
   Holder,
   StoredScore,
   LeaseStore,
-  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -186,7 +185,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   accountOf = (user: string): Promise<Account | undefined> =>
     this.#ask(() => this.#accounts.byUser(user));
   countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
-  accounts = (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
+  accounts = (
+    options: Parameters<RecordStore["accounts"]>[0],
+  ): ReturnType<RecordStore["accounts"]> =>
     this.#ask(() => this.#accounts.list(options));
   noteSignIn = (user: string, at: number): Promise<void> =>
     this.#ask(() => this.#credentials.noteSignIn(user, at));
