@@ -195,8 +195,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
   accounts = (
     options: Parameters<RecordStore["accounts"]>[0],
-  ): ReturnType<RecordStore["accounts"]> =>
-    this.#ask(() => this.#accounts.list(options));
+  ): ReturnType<RecordStore["accounts"]> => this.#ask(() => this.#accounts.list(options));
   noteSignIn = (user: string, at: number): Promise<void> =>
     this.#ask(() => this.#credentials.noteSignIn(user, at));
   credential = (hash: string): ReturnType<CredentialStore["credential"]> =>

@@ -211,8 +211,7 @@ class SqliteRecordStore implements RecordStore {
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
   accounts = async (
     options: Parameters<RecordStore["accounts"]>[0],
-  ): ReturnType<RecordStore["accounts"]> =>
-    read(() => this.#accounts.list(options));
+  ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
   credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
