@@ -148,6 +148,22 @@ export const SETTINGS = {
     20,
     "Most browsers in which one account is signed in; a further one signs the oldest out.",
   ),
+  ACCESS_TOKEN_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    366 * 86_400_000,
+    "Longest time for which an access token that a user names may be valid.",
+  ),
+  MAX_ACCESS_TOKENS: setting(whole(1, 1000), 50, "Most access tokens of one account."),
+  RESET_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    86_400_000,
+    "How long a user may set a new password with the token that an administrator made.",
+  ),
+  MAX_BULK_RECORDS: setting(
+    whole(1, 1000),
+    200,
+    "Most records that one request publishes, deletes or hands over.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -178,6 +194,17 @@ export const SETTINGS = {
     "Where security reports go, as mailto:security@example.org or an https URL; " +
       "/.well-known/security.txt names it.",
   ),
+  CONTACT_EMAIL: setting<string | null>(
+    matching(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/, "an e-mail address"),
+    null,
+    "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
+  ),
+  OAI_PAGE_SIZE: setting(
+    whole(1, 1000),
+    200,
+    "Most records in one answer of OAI-PMH; a resumption token leads to the next ones.",
+  ),
+  CATALOG_PAGE_SIZE: setting(whole(1, 1000), 100, "Most datasets on one page of /catalog."),
   LOGIN_RATE: setting(
     rate,
     20,

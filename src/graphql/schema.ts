@@ -18,6 +18,8 @@ import {
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { AdministrationResolver, CredentialResolver } from "./resolvers/access-resolver.js";
+import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
@@ -37,6 +39,9 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     RecordResolver,
     RevisionResolver,
     AccountResolver,
+    CredentialResolver,
+    AdministrationResolver,
+    BulkResolver,
     CrateResolver,
     CrateContentsResolver,
     CratePlanResolver,

@@ -1,8 +1,10 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
+import { adminRoutes } from "./pages/admin.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
+import { myRoutes } from "./pages/my.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -12,6 +14,8 @@ export const ROUTES: readonly Route[] = [
   ...homeRoutes,
   ...accountRoutes,
   ...searchRoutes,
+  ...myRoutes,
+  ...adminRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,

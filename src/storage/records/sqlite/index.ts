@@ -17,7 +17,6 @@ import type {
   FoundLink,
   Holder,
   StoredScore,
-  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -40,6 +39,10 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -144,6 +147,13 @@ class SqliteRecordStore implements RecordStore {
     (await this.#selections.ask({ links: query }, signal)) as number[];
   statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
+  addressRanges = async (
+    query: AddressRangesQuery,
+    signal?: AbortSignal,
+  ): Promise<AddressRange[]> =>
+    (await this.#selections.ask({ addressRanges: query }, signal)) as AddressRange[];
+  addresses = async (query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage> =>
+    (await this.#selections.ask({ addresses: query }, signal)) as AddressPage;
   atRevision = async (
     ark: string,
     revision: number,
@@ -199,8 +209,9 @@ class SqliteRecordStore implements RecordStore {
     return account;
   };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
-  accounts = async (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
-    read(() => this.#accounts.list(options));
+  accounts = async (
+    options: Parameters<RecordStore["accounts"]>[0],
+  ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
   credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
