@@ -194,6 +194,17 @@ export const SETTINGS = {
     "Where security reports go, as mailto:security@example.org or an https URL; " +
       "/.well-known/security.txt names it.",
   ),
+  CONTACT_EMAIL: setting<string | null>(
+    matching(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/, "an e-mail address"),
+    null,
+    "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
+  ),
+  OAI_PAGE_SIZE: setting(
+    whole(1, 1000),
+    200,
+    "Most records in one answer of OAI-PMH; a resumption token leads to the next ones.",
+  ),
+  CATALOG_PAGE_SIZE: setting(whole(1, 1000), 100, "Most datasets on one page of /catalog."),
   LOGIN_RATE: setting(
     rate,
     20,

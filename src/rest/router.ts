@@ -43,6 +43,7 @@ import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { harvestOperations, READS_QUERY } from "./harvest.js";
 import {
   historyOperations,
   allRecordOperations,
@@ -410,7 +411,7 @@ export function restHandler(
         await site.page(req, res, async (request) => operationPage(request, text));
         return true;
       }
-      const query = readQuery(target.query, deps.config);
+      const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({
@@ -516,6 +517,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...ontologyOperations,
     ...scoreOperations,
     ...searchOperations,
+    ...harvestOperations,
     ...schemaOperations,
   };
 }

@@ -219,7 +219,8 @@ describe("a password reset", () => {
 
 describe("administration", () => {
   const SET =
-    "mutation ($user: ID!, $admin: Boolean, $disabled: Boolean) { setAccount(user: $user, admin: $admin, disabled: $disabled) { id } }";
+    "mutation ($user: ID!, $admin: Boolean, $disabled: Boolean) { " +
+    "setAccount(user: $user, admin: $admin, disabled: $disabled) { id } }";
 
   it("is for administrators only, over both interfaces", async () => {
     const calls: [string, string, object?][] = [

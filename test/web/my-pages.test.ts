@@ -213,12 +213,12 @@ describe("the pages of one's own work and of administration", () => {
 
   test("a record is created by a form made from the model, and faults keep what was typed", async () => {
     const wrong = await reader.send("/new/dataset", {
-      name: "",
-      description: "Typed with care",
+      name: "Typed with care",
+      dateCreated: "some day",
     });
     expect(wrong.status).toBe(422);
-    expect(wrong.text).toContain(">Typed with care</textarea>");
-    expect(wrong.text).toContain('role="alert"');
+    expect(wrong.text).toContain('value="Typed with care"');
+    expect(wrong.text).toContain('id="field-dateCreated-error"');
     const done = await reader.send("/new/dataset", {
       name: "Typed with care",
       description: "Four hundred fields of view of cultured cells.",

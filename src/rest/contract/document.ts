@@ -12,6 +12,7 @@ import { DOIS } from "../dois.js";
 import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
+import { HARVEST } from "../harvest.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
 import { LINEAGE } from "../lineage.js";
@@ -194,6 +195,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...IDENTIFIERS,
   ...HISTORIES,
   ...SEARCH,
+  ...HARVEST,
   ...TABLES,
 ];
 

@@ -40,6 +40,10 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -156,6 +160,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#selection.count(selection));
   statistics = (query: StatisticsQuery): Promise<Statistics> =>
     this.#ask(() => this.#selection.statistics(query));
+  addressRanges = (query: AddressRangesQuery): Promise<AddressRange[]> =>
+    this.#ask(() => this.#selection.addressRanges(query));
+  addresses = (query: AddressesQuery): Promise<AddressPage> =>
+    this.#ask(() => this.#selection.addresses(query));
   atRevision = (
     ark: string,
     revision: number,

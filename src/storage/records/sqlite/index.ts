@@ -39,6 +39,10 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -143,6 +147,13 @@ class SqliteRecordStore implements RecordStore {
     (await this.#selections.ask({ links: query }, signal)) as number[];
   statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
+  addressRanges = async (
+    query: AddressRangesQuery,
+    signal?: AbortSignal,
+  ): Promise<AddressRange[]> =>
+    (await this.#selections.ask({ addressRanges: query }, signal)) as AddressRange[];
+  addresses = async (query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage> =>
+    (await this.#selections.ask({ addresses: query }, signal)) as AddressPage;
   atRevision = async (
     ark: string,
     revision: number,
