@@ -9,6 +9,7 @@ import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
+import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
@@ -31,6 +32,7 @@ import {
 export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
+    LinksResolver,
     RevisionResolver,
     AccountResolver,
     CrateResolver,

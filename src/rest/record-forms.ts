@@ -5,7 +5,7 @@ import { kernelMetadata } from "../services/records/attribution.js";
 import { rdfText } from "../services/records/links.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
-import { recordPage } from "../web/record-page.js";
+import { recordPage } from "../web/pages/record/record.js";
 import { askedAddress, landingLinks, linkHeader, linkset, type Place } from "../web/signposting.js";
 import { linkToNext, type RestRequest } from "./request.js";
 
@@ -55,8 +55,8 @@ export async function sendRecord(
     });
   }
   if (format === "text/html")
-    return request.site.page(req, res, async () => ({
-      ...(await recordPage(deps, view, place)),
+    return request.site.page(req, res, async (page) => ({
+      ...(await recordPage(page, view, place)),
       // The page shows more than the record: its ETag is made of its bytes.
       headers,
     }));

@@ -1,7 +1,15 @@
 import type { Route } from "./page.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
+import { historyRoutes } from "./pages/record/history.js";
+import { relatedRoutes } from "./pages/record/related.js";
 import { textRoutes } from "./pages/text.js";
 
 /** Every page with an address of its own; the first route that matches counts. */
-export const ROUTES: readonly Route[] = [...homeRoutes, ...textRoutes, ...explorerRoutes];
+export const ROUTES: readonly Route[] = [
+  ...homeRoutes,
+  ...textRoutes,
+  ...explorerRoutes,
+  ...historyRoutes,
+  ...relatedRoutes,
+];
