@@ -13,7 +13,7 @@ const UNIT = [
   "test/services/concurrency-limit.test.ts",
   "test/services/crates/{fuzz,identifiers,odd-crates,prepare,wild-crates,zip}.test.ts",
   "test/services/crates/{rules,records}/**/*.test.ts",
-  "test/services/evidence/{formats,tree}.test.ts",
+  "test/services/evidence/{formats,picture,tree}.test.ts",
   "test/services/scoring/any-document.test.ts",
   "test/services/sparql/penalties.test.ts",
   "test/storage/graph/{announcements,fair-line,iri,plain-lines,tsv}.test.ts",

@@ -1,6 +1,6 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { endpointOptions, objectsOf, openTransfer } from "../../src/app/open-stores.js";
+import { objectsOf, openEndpoint, openTransfer } from "../../src/app/open-stores.js";
 import { type Config, readConfig } from "../../src/config/config.js";
 import { type CheckedIndex, checkIndex, checkObjects } from "../../src/services/check.js";
 import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
@@ -25,7 +25,7 @@ const MOST_PRINTED = 1000;
 /**
  * Reads every record, and with `objects` hashes every stored object, and names each damaged one.
  * Then it compares the index with the records: the index on the SPARQL endpoint if the settings
- * name one, after an update, else an index that is built for the comparison. Status 0 if all data
+ * name or start one, after an update, else an index that is built for the comparison. Status 0 if all data
  * is sound, 1 if any data is damaged or differs. The registry must not run on a data folder: its
  * records belong to one process at a time.
  * @throws Failure, ServiceError `STORE_UNAVAILABLE` when the folder is in use, `STORE_DAMAGED` when
@@ -133,9 +133,9 @@ async function compareIndex(options: CheckOptions): Promise<void> {
   const { config, records } = await openRecords(options);
   const openFeed = () => records.openFeed();
   try {
-    const endpoint = endpointOptions(config, records);
+    const endpoint = await openEndpoint(config, records);
     const queries = endpoint
-      ? await openEndpointEngine(endpoint)
+      ? await openEndpointEngine(endpoint.options)
       : await openOxigraphEngine({ openFeed, queryTimeout: config.QUERY_TIMEOUT });
     try {
       const checked = await checkIndex({
@@ -146,6 +146,7 @@ async function compareIndex(options: CheckOptions): Promise<void> {
       if (checked.agree !== true) process.exitCode = 1;
     } finally {
       await queries.close();
+      await endpoint?.close();
     }
   } finally {
     await records.close();

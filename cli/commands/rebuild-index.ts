@@ -1,5 +1,5 @@
 import { setTimeout as pause } from "node:timers/promises";
-import { endpointOptions } from "../../src/app/open-stores.js";
+import { openEndpoint } from "../../src/app/open-stores.js";
 import { openEndpointEngine } from "../../src/storage/graph/endpoint/index.js";
 import { Failure } from "../failure.js";
 import { openRecords } from "../records.js";
@@ -15,13 +15,14 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
   const { config, records } = await openRecords(options);
   try {
     const log = { info() {}, warn: say, error: say };
-    const endpoint = endpointOptions(config, records, log);
+    const endpoint = await openEndpoint(config, records, log);
     if (!endpoint)
       throw new Failure(
-        "no SPARQL endpoint is set (SPARQL_QUERY_URL, SPARQL_UPDATE_URL): the built-in " +
-          "index needs no rebuild, because it is built at each start",
+        "no SPARQL endpoint is set (SPARQL_QUERY_URL and SPARQL_UPDATE_URL, or " +
+          "GRAPH_ENGINE=oxigraph): the built-in index needs no rebuild, because it is built at " +
+          "each start",
       );
-    const queries = await openEndpointEngine(endpoint);
+    const queries = await openEndpointEngine(endpoint.options);
     try {
       await queries.rebuild();
       while (queries.state().state === "loading") {
@@ -35,6 +36,7 @@ export async function rebuildIndexCommand(options: { data?: string }): Promise<v
       );
     } finally {
       await queries.close();
+      await endpoint.close();
     }
   } finally {
     await records.close();

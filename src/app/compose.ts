@@ -31,7 +31,7 @@ import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { Submission } from "../storage/records/submissions-port.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
-import { endpointAddress, endpointOptions, objectsOf, openRecords } from "./open-stores.js";
+import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
 import { signingKey } from "./signing-key.js";
 import { Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
 
@@ -100,11 +100,14 @@ interface GraphIndex {
   queries: QueryEngine & { start(): void };
   openQueries: OpenQueries;
   guard: QueryGuard;
+  /** Ends the SPARQL server that was started for them, if one was. */
+  closeServer(): Promise<void>;
 }
 
 /**
- * The graph index in this process, or on the SPARQL endpoint if one is set. It follows the commits.
- * @throws ConfigError as {@link endpointOptions}
+ * The graph index in this process, or on a SPARQL endpoint if one is set or started. It follows the
+ * commits.
+ * @throws as {@link openEndpoint}
  */
 async function graphIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
   const index = await open(config, records, log);
@@ -128,17 +131,19 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
     queueWait: config.SPARQL_QUEUE_WAIT,
     slice: config.SPARQL_SLICE,
   };
-  const endpoint = endpointOptions(config, records, log);
+  const endpoint = await openEndpoint(config, records, log);
   if (endpoint) {
     const { BOOKKEEPING, EndpointEngine, OpenEndpoint } =
       await import("../storage/graph/endpoint/index.js");
     // Each engine has its own connections: public queries never block the service's own queries.
     const openConnections = Math.floor(config.SPARQL_POOL / 2);
-    const queries = new EndpointEngine({ ...endpoint, pool: config.SPARQL_POOL - openConnections });
+    const { options } = endpoint;
+    const queries = new EndpointEngine({ ...options, pool: config.SPARQL_POOL - openConnections });
     return {
       queries,
-      openQueries: new OpenEndpoint(queries, endpoint, { ...limits, atOnce: openConnections }),
+      openQueries: new OpenEndpoint(queries, options, { ...limits, atOnce: openConnections }),
       guard: new QueryGuard(config, BOOKKEEPING),
+      closeServer: () => endpoint.close(),
     };
   }
   const queries = new OxigraphEngine({
@@ -160,6 +165,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
       log,
     }),
     guard: new QueryGuard(config),
+    closeServer: async () => {},
   };
 }
 
@@ -304,7 +310,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     openRecords(config, (message) => log.error({}, message)),
   ]);
   const issuer = await installation(records);
-  const { queries, openQueries, guard } = await graphIndex(config, records, log);
+  const { queries, openQueries, guard, closeServer } = await graphIndex(config, records, log);
   const containers = await containersOf(config, records);
   const embedder = await embedderOf(config);
   const nearness = embedder && new Nearness(embedder, log);
@@ -389,6 +395,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await guard.close();
       await openQueries.close();
       await queries.close();
+      await closeServer();
       await records.close();
       await tracing?.close();
     },

@@ -89,9 +89,12 @@ export async function openTransfer(
 /** The name of this record store. It is created once and stored in it. */
 const SOURCE_ID = "projection-truth";
 
+/** ms after which a server of our own ends a query that this process has given up. */
+const LATER = 2_000;
+
 /**
  * The endpoint that the settings name; `undefined` without one.
- * @throws ConfigError when only some of its settings are set
+ * @throws ConfigError when only some of its settings are set, or the settings name two engines
  */
 export function endpointAddress(config: Config): EndpointAddress | undefined {
   const {
@@ -106,6 +109,11 @@ export function endpointAddress(config: Config): EndpointAddress | undefined {
       `${queryUrl === null ? "SPARQL_QUERY_URL" : "SPARQL_UPDATE_URL"} is missing: a SPARQL ` +
         "endpoint needs both SPARQL_QUERY_URL and SPARQL_UPDATE_URL",
     );
+  if (config.GRAPH_ENGINE !== "embedded")
+    throw new ConfigError(
+      `GRAPH_ENGINE=${config.GRAPH_ENGINE} starts a SPARQL server of this process, and ` +
+        "SPARQL_QUERY_URL names another one: unset one of the two",
+    );
   return {
     queryUrl,
     updateUrl,
@@ -114,15 +122,42 @@ export function endpointAddress(config: Config): EndpointAddress | undefined {
   };
 }
 
-/** The options that open the engine on that endpoint. @throws as {@link endpointAddress} */
-export function endpointOptions(
+/** A SPARQL endpoint that holds the graph index. */
+export interface OpenedEndpoint {
+  /** The options that open the engine on it. */
+  options: EndpointOptions;
+  /** Ends the server that was started for it, if one was. Call it after the engine was closed. */
+  close(): Promise<void>;
+}
+
+/**
+ * The endpoint that the settings name, or the one of a server that is started; `undefined` for the
+ * index in this process.
+ * @throws as {@link endpointAddress}; ServiceError `STORE_UNAVAILABLE` when the server does not
+ * start
+ */
+export async function openEndpoint(
   config: Config,
   records: RecordStore,
   log?: EngineLog,
-): EndpointOptions | undefined {
-  const address = endpointAddress(config);
-  return (
-    address && {
+): Promise<OpenedEndpoint | undefined> {
+  const named = endpointAddress(config);
+  const server =
+    config.GRAPH_ENGINE === "oxigraph"
+      ? await (
+          await import("../storage/graph/endpoint/index.js")
+        ).OwnServer.start({
+          program: config.OXIGRAPH_PROGRAM,
+          folder: join(config.DATA_DIR, "graph"),
+          memory: config.OXIGRAPH_MEMORY,
+          timeout: Math.max(config.QUERY_TIMEOUT, config.SPARQL_TIMEOUT) + LATER,
+          ...(log && { log }),
+        })
+      : undefined;
+  const address = server?.address ?? named;
+  if (!address) return undefined;
+  return {
+    options: {
       ...address,
       openFeed: () => records.openFeed(),
       leases: records,
@@ -135,6 +170,7 @@ export function endpointOptions(
       indexWait: config.INDEX_WAIT,
       queryTimeout: config.QUERY_TIMEOUT,
       ...(log && { log }),
-    }
-  );
+    },
+    close: async () => server?.close(),
+  };
 }

@@ -128,6 +128,21 @@ export const SETTINGS = {
     secret: true,
   },
   TOKEN_LIFETIME: setting(duration, 86_400_000, "How long a token is valid."),
+  SESSION_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    14 * 86_400_000,
+    "Longest time for which a browser stays signed in.",
+  ),
+  SESSION_IDLE_TIME: setting(
+    durationFrom(60_000, "1m"),
+    2 * 86_400_000,
+    "A browser is signed out after this time without a request.",
+  ),
+  MAX_SESSIONS: setting(
+    whole(1, 1000),
+    20,
+    "Most browsers in which one account is signed in; a further one signs the oldest out.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -300,6 +315,11 @@ export const SETTINGS = {
   ),
   INTAKE_TIMEOUT: setting(duration, 3_600_000, "Time limit of one attempt to ingest a crate."),
   INTAKE_MEMORY: setting(size, 2 * 2 ** 30, "Heap of the thread that ingests a crate."),
+  MAX_LINEAGE_RECORDS: setting(
+    whole(1, 1_000_000),
+    1_000,
+    "Most records that one request of OpenLineage events may be about.",
+  ),
   COMMIT_LIMIT: setting(
     duration,
     30_000,
@@ -459,7 +479,7 @@ export const SETTINGS = {
     sizeFrom(2 ** 29, "512MiB"),
     2 * 2 ** 30,
     "Most memory of one thread that answers /sparql, up to 4GiB; a registry that does not " +
-      "fit needs a SPARQL endpoint of its own.",
+      "fit needs GRAPH_ENGINE=oxigraph.",
   ),
   SPARQL_THREADS: setting(
     whole(1, 16),
@@ -486,6 +506,23 @@ export const SETTINGS = {
       "each further time.",
   ),
   SPARQL_MAX_QUERY_BYTES: setting(size, 64 * 2 ** 10, "Longest SPARQL query, in UTF-8."),
+  GRAPH_ENGINE: setting(
+    oneOf("embedded", "oxigraph"),
+    "embedded",
+    "What holds the graph index where SPARQL_QUERY_URL names no endpoint: embedded keeps it in " +
+      "the memory of this process, oxigraph starts the Oxigraph server, which stores it in " +
+      "DATA_DIR.",
+  ),
+  OXIGRAPH_PROGRAM: setting(
+    matching(/^[^\p{Cc}]+$/u, "the name or the path of a program"),
+    "oxigraph",
+    "The Oxigraph server that GRAPH_ENGINE=oxigraph starts: a name on PATH, or a path.",
+  ),
+  OXIGRAPH_MEMORY: setting(
+    sizeFrom(256 * 2 ** 20, "256M"),
+    4 * 2 ** 30,
+    "Most memory of that server; it is started again when a query needs more. Not on Windows.",
+  ),
   SPARQL_QUERY_URL: setting<string | null>(
     url,
     null,
@@ -577,6 +614,16 @@ export const SETTINGS = {
     whole(1, 100_000),
     10_000,
     "Nodes in one evidence graph answer when no limit is asked for.",
+  ),
+  EVIDENCE_PICTURE_NODES: setting(
+    whole(1, 5000),
+    600,
+    "Nodes in the picture of an evidence graph; in larger graphs like siblings become groups.",
+  ),
+  EVIDENCE_PICTURE_EDGES: setting(
+    whole(1, 50_000),
+    6000,
+    "Arrows in the picture of an evidence graph; the rest are counted.",
   ),
   MAX_TABLE_BYTES: setting(
     size,

@@ -10,6 +10,7 @@ import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
+import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
@@ -96,6 +97,7 @@ export const OUTPUTS: readonly Output[] = [
     render: () => stringify(openApiDocument(), { aliasDuplicateObjects: false, lineWidth: 0 }),
   },
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
+  { file: "src/web/assets/evidence-picture.css", render: () => `${PICTURE_STYLE}\n` },
   { file: "docs/clients/typescript/documents.ts", render: clientDocuments },
   { file: "src/web/documents.ts", render: pageDocuments },
   { file: "docs/settings.md", render: settingsPage },

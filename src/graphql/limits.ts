@@ -257,6 +257,9 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   ["ROCrate.score", 10],
   ["ROCrate.recordCounts", 10],
   ["ROCrate.metadata", 100],
+  // Up to hundreds of nodes are read and placed.
+  ["evidencePicture", 100],
+  ["evidenceNearby", 20],
   // Each is checked in a thread of its own.
   ["shapeReport", 100],
 ]);

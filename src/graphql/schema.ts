@@ -6,8 +6,10 @@ import { ComputationResolver } from "./resolvers/computation-resolver.js";
 import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
+import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
+import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
@@ -44,6 +46,8 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     PublicationResolver,
     ComputationResolver,
     EvidenceResolver,
+    EvidencePictureResolver,
+    LineageResolver,
     ValidationResolver,
     ShapeReportResolver,
     HealthResolver,

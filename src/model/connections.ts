@@ -223,7 +223,6 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
 }
 
 /** A connection of every name, whichever kinds have it. */
-export const CONNECTIONS: Readonly<Record<string, Connection>> = Object.assign(
-  {},
-  ...KIND_NAMES.map(connectionsOf),
+export const CONNECTIONS: Readonly<Record<string, Connection>> = Object.fromEntries(
+  KIND_NAMES.flatMap((kind) => Object.entries(connectionsOf(kind))),
 );

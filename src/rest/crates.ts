@@ -561,7 +561,7 @@ async function sendStream(
   const headers: OutgoingHttpHeaders = {
     ...SAFE_HEADERS,
     ETag: etag,
-    Vary: "Accept, Authorization",
+    Vary: "Accept, Authorization, Cookie",
     "Cache-Control": "private, no-cache",
     "X-Publication-Status": root.publicationStatus,
     Link: linkHeader(landingLinks({ base: context.deps.baseUrl() }, landmarksOf(root))),
@@ -652,7 +652,7 @@ const listFiles: Handler = async (request) => {
       ...file,
       record: record?.ark ?? null,
     })),
-    { headers: { "Cache-Control": "no-cache", Vary: "Authorization", ...link } },
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization, Cookie", ...link } },
   );
 };
 

@@ -2,6 +2,7 @@ import { SETTINGS } from "../config/config.js";
 import { invalid } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
+import { EvidencePictureResolver } from "../graphql/resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "../graphql/resolvers/evidence-resolver.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
@@ -9,6 +10,7 @@ import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats/formats.js";
+import { PICTURE_POLICY } from "../services/evidence/picture/svg.js";
 import { assertedByParameter, evidenceParameters } from "../services/evidence/parameters.js";
 import {
   EVIDENCE_CONTEXT,
@@ -82,6 +84,10 @@ const DOT =
 const MERMAID =
   'flowchart RL\n  n0(["Cell counts"])\n  n1["Counting run"]\n  n0 -- generatedBy --> n1\n';
 
+const SVG =
+  '<svg xmlns="http://www.w3.org/2000/svg" class="ev" width="412" height="76"><title>Evidence ' +
+  "of Cell counts</title></svg>\n";
+
 const DIRECTION = query(
   "direction",
   "`upstream`: what supports the record; `downstream`: what it supports.",
@@ -123,8 +129,9 @@ export const EVIDENCE: readonly ContractRow[] = [
     description:
       "Built for the request and never older than it; nothing is stored. Every stated " +
       "relation counts, through nested crates and over cycles. As JSON-LD, or with " +
-      "`format` as PROV-JSON, PROV-O in Turtle, a diagram for Graphviz or for Mermaid; " +
-      "these formats signal truncation with `X-Truncated` and a `Link` to the next page.",
+      "`format` as PROV-JSON, PROV-O in Turtle, a diagram for Graphviz or for Mermaid, or a " +
+      "drawing as SVG, where a graph with more nodes than EVIDENCE_PICTURE_NODES is drawn with " +
+      "like siblings as groups; these formats signal truncation with `X-Truncated` and a `Link` to the next page.",
     parameters: [
       ...arkPath(CELLS),
       DIRECTION,
@@ -169,7 +176,7 @@ export const EVIDENCE: readonly ContractRow[] = [
       ),
       query("format", "Format of the answer; takes precedence over `Accept`.", {
         type: "string",
-        enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid"],
+        enum: ["jsonld", "json", "prov-json", "turtle", "dot", "mermaid", "svg"],
       }),
     ],
     answer: {
@@ -180,6 +187,7 @@ export const EVIDENCE: readonly ContractRow[] = [
         "text/turtle": { schema: TEXT, example: TURTLE },
         "text/vnd.graphviz": { schema: TEXT, example: DOT },
         "text/vnd.mermaid": { schema: TEXT, example: MERMAID },
+        "image/svg+xml": { schema: TEXT, example: SVG },
       },
     },
     refusals: [...FIND_REFUSALS, "NOT_ACCEPTABLE", ...INDEX_REFUSALS],
@@ -312,7 +320,7 @@ export const EVIDENCE: readonly ContractRow[] = [
   },
 ];
 
-type Form = "jsonld" | "json" | EvidenceFormat;
+type Form = "jsonld" | "json" | "svg" | EvidenceFormat;
 /** Names of `?format=`. */
 const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   jsonld: "jsonld",
@@ -321,6 +329,7 @@ const EVIDENCE_FORM_NAMES: Readonly<Record<Form, Form>> = {
   turtle: "turtle",
   dot: "dot",
   mermaid: "mermaid",
+  svg: "svg",
 };
 const JSON_TYPES = { jsonld: "application/ld+json", json: "application/json" } as const;
 /** PROV-JSON is not among them: it has no media type of its own. */
@@ -330,6 +339,7 @@ const BY_TYPE: Readonly<Record<string, Form>> = {
   [EVIDENCE_FORMATS.turtle.type]: "turtle",
   [EVIDENCE_FORMATS.dot.type]: "dot",
   [EVIDENCE_FORMATS.mermaid.type]: "mermaid",
+  "image/svg+xml": "svg",
 };
 
 const TYPES = Object.keys(BY_TYPE) as [string, ...string[]];
@@ -344,17 +354,30 @@ function evidenceForm({ req, query }: RestRequest): Form {
     : formatNamed(query["format"], EVIDENCE_FORM_NAMES);
 }
 
+const HEADERS = { "Cache-Control": "no-store", Vary: "Accept" };
+
+async function sendPicture(request: RestRequest): Promise<void> {
+  const { req, res, context } = request;
+  const asked = { ark: arkOf(request), ...evidenceParameters(request.query) };
+  const file = { form: "file", base: context.deps.baseUrl() } as const;
+  const { drawn, graph } = await pictures.draw(asked, file, context);
+  sendBytes(req, res, Buffer.from(drawn.svg), {
+    type: "image/svg+xml; charset=utf-8",
+    headers: { ...HEADERS, ...cut(request, graph), "Content-Security-Policy": PICTURE_POLICY },
+  });
+}
+
 /**
  * Sends an answer in that form. JSON is written while its nodes are read: the largest answer is
  * never in memory as a whole.
  */
 async function sendEvidence(
   request: RestRequest,
-  form: Form,
+  form: Exclude<Form, "svg">,
   answer: EvidenceAnswer,
 ): Promise<void> {
   const { req, res } = request;
-  const headers = { "Cache-Control": "no-store", Vary: "Accept" };
+  const headers = HEADERS;
   if (form === "jsonld" || form === "json") {
     await streamBytes(req, res, jsonOf(answer), { type: JSON_TYPES[form], headers });
     return;
@@ -398,12 +421,14 @@ async function* jsonOf({ head, nodes, tail }: EvidenceAnswer): AsyncGenerator<Bu
 }
 
 const evidence = new EvidenceResolver();
+const pictures = new EvidencePictureResolver();
 const submissions = new CrateResolver();
 const FRESH = { headers: { "Cache-Control": "no-store" } };
 
 export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
+    if (form === "svg") return sendPicture(request);
     await sendEvidence(
       request,
       form,

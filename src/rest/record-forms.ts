@@ -33,7 +33,7 @@ export async function sendRecord(
   const etag = view.etag.replace(/"$/, `${variant}"`);
   const headers: Record<string, string> = {
     ETag: etag,
-    Vary: "Accept, Authorization",
+    Vary: "Accept, Authorization, Cookie",
     "X-Publication-Status": record.publicationStatus,
     "Cache-Control": "no-cache",
     // With a token, a user may get the private view of their own record.

@@ -374,7 +374,7 @@ function history(kind?: KindName): Handler {
           Link: linkToNext(request, { before: String(found.next), limit: String(page.limit) }),
         }),
         "Cache-Control": "no-cache",
-        Vary: "Authorization",
+        Vary: "Authorization, Cookie",
         ...(own && NOT_STORED),
       },
     });

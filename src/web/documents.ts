@@ -33,6 +33,13 @@ export type DifferenceKind =
   /** The later state does not have it. */
   | "REMOVED";
 
+/** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
+export type OrderDirection =
+  /** The smallest, first or oldest comes first. */
+  | "ASC"
+  /** The largest, last or newest comes first. */
+  | "DESC";
+
 /** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
 export type PublicationStatus =
   /** Not public any more. */
@@ -144,6 +151,23 @@ export type RecordKind =
   /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
   | "USER";
 
+/** An order of records. */
+export type RecordOrder = {
+  /** Which way. */
+  direction?: OrderDirection;
+  /** What to order by. */
+  field: RecordOrderField;
+};
+
+/** What records are ordered by. */
+export type RecordOrderField =
+  /** The order in which the registry stored the records. */
+  | "CREATED"
+  /** Time of the last change. */
+  | "MODIFIED"
+  /** Name, without case. */
+  | "NAME";
+
 /** A relation between records, by the name of the field that leads along it: USED_BY is usedBy. */
 export type RecordRelation =
   /** What the annotation is about. */
@@ -209,6 +233,25 @@ export type RecordRelation =
   /** Treatments that the activity used. */
   | "USED_TREATMENT";
 
+/** What records are counted by. */
+export type RecordStatisticsKey =
+  /** Media type of the stored content. */
+  | "FORMAT"
+  /** Each keyword: a record counts once for each that it has. */
+  | "KEYWORD"
+  /** Kind of the record. */
+  | "KIND"
+  /** Licence. */
+  | "LICENCE"
+  /** Month of creation, UTC. */
+  | "MONTH"
+  /** Owner of the record. */
+  | "OWNER"
+  /** Band of a crate's stored AI-readiness score. */
+  | "SCORE_BAND"
+  /** Publication status. */
+  | "STATUS";
+
 /** What made a revision. */
 export type RevisionAction =
   /** The record was created, or created again after a deletion. */
@@ -219,6 +262,75 @@ export type RevisionAction =
   | "PUBLISH"
   /** The document was changed. */
   | "UPDATE";
+
+/** Band of an AI-readiness score, in per cent. */
+export type ScoreBand =
+  /** 0 to 19. */
+  | "BELOW_20"
+  /** 20 to 39. */
+  | "FROM_20"
+  /** 40 to 59. */
+  | "FROM_40"
+  /** 60 to 79. */
+  | "FROM_60"
+  /** 80 to 100. */
+  | "FROM_80";
+
+/** BASIC: every word must occur, by its stem. SEMANTIC: any word, words that are typical of the best results, and records near in meaning where the registry has an embeddings server. */
+export type SearchMode =
+  /** Every word must occur, by its stem. */
+  | "BASIC"
+  /** Any word counts, typical words and nearness in meaning too. */
+  | "SEMANTIC";
+
+/** A field that a search may name and highlight. */
+export type SearchedField =
+  /** Its description. */
+  | "DESCRIPTION"
+  /** Its keywords. */
+  | "KEYWORDS"
+  /** Name of the record. */
+  | "NAME";
+
+/** A person with an account. E-mail address and account data are shown to the person and administrators only. */
+export type UserInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** The one-time token that the first start prints; makes the account an administrator. */
+  adminToken?: string | null | undefined;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: Array<string> | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: Array<string> | null | undefined;
+  /** E-mail address; unique, also the login name. */
+  email: string;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Name of the person, at most 200 characters. */
+  name?: string | null | undefined;
+  /** Organizations; those found from the other side are added when the record is read. */
+  organizations?: Array<string> | null | undefined;
+  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  password: string;
+  /** Projects; those found from the other side are added when the record is read. */
+  projects?: Array<string> | null | undefined;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: Array<string> | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+};
+
+export type SignUpMutationVariables = Exact<{
+  input: UserInput;
+}>;
+
+export type SignUpMutation = { createUser: { id: string; name: string | null } };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
@@ -691,6 +803,7 @@ export type RecordPageQuery = {
         crate: { id: string; name: string | null; kind: RecordKind | null } | null;
       }
     | null;
+  picture?: { svg: string; nodeCount: number; notDrawn: Array<{ count: number; about: string }> };
   contents?: {
     nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
     pageInfo: { hasNextPage: boolean };
@@ -846,6 +959,93 @@ export type ListedPageQuery = {
       startCursor: string | null;
     };
   };
+};
+
+export type SearchQueryVariables = Exact<{
+  query: string;
+  filter?: RecordFilter | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+  mode: SearchMode;
+}>;
+
+export type SearchQuery = {
+  search: {
+    totalCount: number;
+    rankedResults: number;
+    didYouMean: string | null;
+    facets: Array<{
+      by: RecordStatisticsKey;
+      exact: boolean;
+      hasMore: boolean;
+      values: Array<{ value: string; label: string | null; count: number }>;
+    }>;
+    results: Array<{
+      fragments: Array<{ field: SearchedField; parts: Array<{ text: string; found: boolean }> }>;
+      node: {
+        id: string;
+        kind: RecordKind | null;
+        name: string | null;
+        description: string | null;
+        keywords: Array<string>;
+        license: string | null;
+        modifiedAt: string | null;
+        publicationStatus: PublicationStatus | null;
+        embargoEndsAt: string | null;
+        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+      };
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type RecordListQueryVariables = Exact<{
+  filter?: RecordFilter | null | undefined;
+  orderBy?: RecordOrder | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+export type RecordListQuery = {
+  records: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: {
+      hasNextPage: boolean;
+      hasPreviousPage: boolean;
+      startCursor: string | null;
+      endCursor: string | null;
+    };
+  };
+  kinds: { groups: Array<{ kind: RecordKind | null; count: number }> };
+  keywords: { groups: Array<{ keyword: string | null; count: number }> };
+  licences: { groups: Array<{ licence: string | null; count: number }> };
+  owners: { groups: Array<{ count: number; owner: { id: string; name: string | null } | null }> };
+  months: { groups: Array<{ month: string | null; count: number }> };
+  formats: { groups: Array<{ format: string | null; count: number }> };
+  statuses: { groups: Array<{ status: PublicationStatus | null; count: number }> };
+  scores: { groups: Array<{ scoreBand: ScoreBand | null; count: number }> };
+};
+
+export type NamesOfQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+}>;
+
+export type NamesOfQuery = {
+  nodes: Array<{ id: string; name: string | null; kind: RecordKind | null } | null>;
 };
 
 export const NamedFragmentDoc = new TypedDocumentString(
@@ -1094,6 +1294,14 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "CrateParts" },
 ) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
+export const SignUpDocument = new TypedDocumentString(`
+    mutation SignUp($input: UserInput!) {
+  createUser(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {
@@ -1313,6 +1521,14 @@ export const RecordPageDocument = new TypedDocumentString(`
     }
     ...CrateParts @include(if: $crate)
   }
+  picture: evidenceNearby(id: $id) @skip(if: $agent) {
+    svg
+    nodeCount
+    notDrawn {
+      count
+      about
+    }
+  }
   contents: records(filter: {describedBy: $id}, first: 24) @include(if: $crate) {
     nodes {
       ...Named
@@ -1493,3 +1709,162 @@ fragment Named on Record {
   name
   kind
 }`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
+export const SearchDocument = new TypedDocumentString(`
+    query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
+  search(
+    query: $query
+    filter: $filter
+    first: $first
+    after: $after
+    mode: $mode
+  ) {
+    totalCount
+    rankedResults
+    didYouMean
+    facets(
+      by: [KIND, KEYWORD, LICENCE, OWNER, MONTH, FORMAT, STATUS, SCORE_BAND]
+      first: 30
+    ) {
+      by
+      exact
+      hasMore
+      values {
+        value
+        label
+        count
+      }
+    }
+    results {
+      fragments {
+        field
+        parts {
+          text
+          found
+        }
+      }
+      node {
+        ...RecordCard
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}`) as unknown as TypedDocumentString<SearchQuery, SearchQueryVariables>;
+export const RecordListDocument = new TypedDocumentString(`
+    query RecordList($filter: RecordFilter, $orderBy: RecordOrder, $first: Int, $after: String, $last: Int, $before: String) {
+  records(
+    filter: $filter
+    orderBy: $orderBy
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+  kinds: recordStatistics(filter: $filter, by: [KIND], first: 30) {
+    groups {
+      kind
+      count
+    }
+  }
+  keywords: recordStatistics(filter: $filter, by: [KEYWORD], first: 20) {
+    groups {
+      keyword
+      count
+    }
+  }
+  licences: recordStatistics(filter: $filter, by: [LICENCE], first: 20) {
+    groups {
+      licence
+      count
+    }
+  }
+  owners: recordStatistics(filter: $filter, by: [OWNER], first: 20) {
+    groups {
+      owner {
+        id
+        name
+      }
+      count
+    }
+  }
+  months: recordStatistics(filter: $filter, by: [MONTH], first: 200) {
+    groups {
+      month
+      count
+    }
+  }
+  formats: recordStatistics(filter: $filter, by: [FORMAT], first: 20) {
+    groups {
+      format
+      count
+    }
+  }
+  statuses: recordStatistics(filter: $filter, by: [STATUS], first: 10) {
+    groups {
+      status
+      count
+    }
+  }
+  scores: recordStatistics(filter: $filter, by: [SCORE_BAND], first: 10) {
+    groups {
+      scoreBand
+      count
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}`) as unknown as TypedDocumentString<RecordListQuery, RecordListQueryVariables>;
+export const NamesOfDocument = new TypedDocumentString(`
+    query NamesOf($ids: [ID!]!) {
+  nodes(ids: $ids) {
+    ... on Record {
+      id
+      name
+      kind
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;

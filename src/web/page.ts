@@ -37,6 +37,13 @@ export interface PageRequest {
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
   ): Promise<Result>;
+  /**
+   * Begins a session: the answer sets the cookie.
+   * @throws ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS`
+   */
+  signIn(credentials: { username: string; password: string }): Promise<void>;
+  /** Ends the session. */
+  signOut(): Promise<void>;
 }
 
 /** A page to send. */

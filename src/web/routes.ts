@@ -1,15 +1,19 @@
 import type { Route } from "./page.js";
+import { accountRoutes } from "./pages/account.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
 import { historyRoutes } from "./pages/record/history.js";
 import { relatedRoutes } from "./pages/record/related.js";
+import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 
 /** Every page with an address of its own; the first route that matches counts. */
 export const ROUTES: readonly Route[] = [
   ...homeRoutes,
-  ...textRoutes,
-  ...explorerRoutes,
+  ...accountRoutes,
+  ...searchRoutes,
   ...historyRoutes,
   ...relatedRoutes,
+  ...textRoutes,
+  ...explorerRoutes,
 ];

@@ -5,6 +5,7 @@ import { ServiceError } from "../errors.js";
 import { formFields, readBytes } from "../http/body.js";
 import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { endSession, startSession } from "../http/session.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 import type { TypedDocumentString } from "./document.js";
@@ -16,8 +17,19 @@ import { ROUTES } from "./routes.js";
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
 export interface SiteAccess {
-  /** The caller of a request, and the CSRF token of its session. */
-  identify(req: IncomingMessage): Promise<{ caller: Caller | null; csrf: string | null }>;
+  /**
+   * The caller of a request, and the CSRF token of its session.
+   * @param csrf the field of that name of a form that was sent
+   */
+  identify(
+    req: IncomingMessage,
+    csrf: string | undefined,
+  ): Promise<{ caller: Caller | null; csrf: string | null }>;
+  /** The account behind a user name and a password. @throws ServiceError `BAD_CREDENTIALS` */
+  signIn(
+    req: IncomingMessage,
+    credentials: { username: string; password: string },
+  ): Promise<Caller>;
   /** Executes a document in this process. @throws ServiceError of the first field that failed */
   ask<Result, Variables extends object>(
     req: IncomingMessage,
@@ -113,14 +125,32 @@ export class Site {
     { path, query }: Target,
     params: Record<string, string>,
   ): Promise<PageRequest> {
-    const { caller, csrf } = await this.#access.identify(req);
+    const form = await formOf(req, this.#deps);
+    // A form with files is read by its page, later: its token comes in the address.
+    const sent = (isMultipart(req) ? query : form).get("csrf") ?? undefined;
+    const { caller, csrf } = await this.#access.identify(req, sent);
     const ask: PageRequest["ask"] = (document, variables) =>
       this.#access.ask(req, caller, document, variables);
     const viewer = caller && (await viewerOf(caller, ask));
     rememberViewer(req, { viewer, csrf });
-    const form = await formOf(req, this.#deps);
-    const base = this.#deps.baseUrl();
-    return { req, res, path, params, query, form, caller, viewer, csrf, base, ask };
+    return {
+      req,
+      res,
+      path,
+      params,
+      query,
+      form,
+      caller,
+      viewer,
+      csrf,
+      base: this.#deps.baseUrl(),
+      ask,
+      signIn: async (credentials) => {
+        const account = await this.#access.signIn(req, credentials);
+        await startSession(this.#deps, req, res, account);
+      },
+      signOut: () => endSession(this.#deps, req, res),
+    };
   }
 
   async #send(request: PageRequest, answer: Page | Redirect): Promise<void> {
@@ -201,12 +231,14 @@ function compiled(path: string): { pattern: RegExp; names: string[] } {
   return { pattern: new RegExp(`^${source}$`, "s"), names };
 }
 
+const isMultipart = ({ headers }: IncomingMessage): boolean =>
+  /^multipart\/form-data/i.test(headers["content-type"] ?? "");
+
 /** The fields of a form that was posted. @throws ServiceError for another body */
 async function formOf(req: IncomingMessage, deps: Deps): Promise<URLSearchParams> {
   if (req.method !== "POST") return new URLSearchParams();
   const type = req.headers["content-type"] ?? "";
-  // A page that takes files reads them itself.
-  if (/^multipart\/form-data/i.test(type)) return new URLSearchParams();
+  if (isMultipart(req)) return new URLSearchParams();
   if (!/^application\/x-www-form-urlencoded/i.test(type))
     throw new ServiceError(
       "UNSUPPORTED_MEDIA_TYPE",

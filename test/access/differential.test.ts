@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../src/rest/contract/document.js";
 import type { ContractRow } from "../../src/rest/contract/rows.js";
@@ -10,11 +11,11 @@ import { ACTORS, makeWorld, STATES, textsOf, type Actor, type State, type World 
 
 /**
  * Over REST and GraphQL alike: the same verdict for the same actor on the same record, and nobody
- * reads what is not for them.
+ * reads what is not for them. `sessions.test.ts` runs the same with sessions of browsers.
  */
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld();
+  world = await makeWorld(process.env["ACCESS_BY"] === "session" ? "session" : "token");
 }, 120_000);
 afterAll(() => world.server.stop());
 
@@ -39,7 +40,6 @@ const rest = async (
   actor: Actor,
   { path, query = "", json, form, body, headers = {} }: Call = {},
 ): Promise<Received> => {
-  const token = world.token(actor);
   const where =
     path ??
     operation.path.replace(
@@ -52,7 +52,7 @@ const rest = async (
     redirect: "manual",
     ...(sent === undefined ? {} : { body: sent }),
     headers: {
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...world.credentials(actor),
       ...(json === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
@@ -72,9 +72,8 @@ const graphql = async (
   actor: Actor,
   file?: { variable: string; bytes: Uint8Array | string },
 ): Promise<Received & { data: JsonObject | null }> => {
-  const token = world.token(actor);
   const headers: Record<string, string> = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...world.credentials(actor),
     ...(file ? { "apollo-require-preflight": "1" } : { "Content-Type": "application/json" }),
   };
   let body: FormData | string = JSON.stringify({ query: document, variables });
@@ -193,6 +192,9 @@ const REST: Record<string, Row> = {
   openapi_yaml: { outside: "the contract itself" },
   token: { write: "login" },
   login: { write: "login" },
+  start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
+  end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
+  read_session: { list: {} },
   // GraphQL has null for callers without a token.
   me: { list: {} },
   list_datadownload: { list: {}, twin: "dataDownloads" },
@@ -252,11 +254,12 @@ const REST: Record<string, Row> = {
   publication_status: READ,
   query_evidence: {
     read: true,
-    queries: ["", "?direction=both", "?format=prov-json", "?format=dot"],
+    queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
     twin: "evidenceGraph",
   },
   evidence_impact: { read: true, twin: "impact" },
   evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
+  record_lineage: { write: "lineage" },
   build_evidence: { write: "build" },
   evidence_build_status: { list: (w) => ({ path: `/evidencegraph/build/status/${w.submission}` }) },
   sparql_get: {
@@ -317,6 +320,11 @@ const QUERIES: Record<string, string> = {
   evidenceGraph:
     "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
+  evidencePicture:
+    "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
+    "{ document outline { id name assertedBy { id } } } } }",
+  evidenceNearby:
+    "query ($id: ID!) { evidenceNearby(id: $id) { svg evidence { outline { name } } } }",
   supportPath:
     `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
     `${RECORD} } } }`,
@@ -354,6 +362,7 @@ const MUTATIONS: Record<string, string> = {
   login: "login",
   planCrate: "plan",
   publish: "publish",
+  recordLineage: "lineage",
   registerDownload: "register",
   rescoreCrate: "rescore",
   updateRecord: "replace",
@@ -745,6 +754,26 @@ const WRITES: Record<string, Write> = {
         actor,
       ),
   }),
+  lineage: (target, actor) => {
+    const event = () => ({
+      eventType: "COMPLETE",
+      eventTime: "2026-11-24T10:00:00Z",
+      run: { runId: randomUUID() },
+      job: { namespace: "world", name: `job ${++counter}` },
+      outputs: [{ namespace: "world", name: target }],
+    });
+    return {
+      rest: [
+        ["record_lineage", { query: `?owner=${encodeURIComponent(world.group)}`, json: event() }],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($e: JSON!, $o: ID) { recordLineage(events: $e, owner: $o) { events } }",
+          { e: event(), o: world.group },
+          actor,
+        ),
+    };
+  },
   execute: (target, actor) => ({
     rest: [["execute_computation", {}]],
     graphql: () =>

@@ -58,7 +58,7 @@ const folders = (path: string): string[] =>
     .map(({ name }) => `${path}/${name}`);
 const sources = (path: string): string[] =>
   readdirSync(join(packageRoot, path), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => /\.tsx?$/.test(file))
     .map((file) => posix.join(path, file.replaceAll("\\", "/")));
 
 describe("docs/architecture.md", () => {

@@ -15,7 +15,6 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   "@vitest/coverage-v8": "`npm run coverage`",
   oxlint: "`npm run lint`, in .ci/run",
   "oxlint-tsgolint": "what oxlint asks for types, see `npm run lint`",
-  prettier: "`npm run format`, and the check of it in .ci/run",
 };
 
 /** Packages of one part, which is loaded only where it is asked for (decision 33). */
@@ -30,7 +29,7 @@ const manifest = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf
 const read = (...folders: string[]): string[] =>
   folders.flatMap((folder) =>
     readdirSync(join(packageRoot, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.[cm]?[jt]s$/.test(name) && !name.startsWith("assets/"))
+      .filter((name) => /\.[cm]?[jt]sx?$/.test(name) && !name.startsWith("assets/"))
       .map((name) => readFileSync(join(packageRoot, folder, name), "utf8")),
   );
 
@@ -67,7 +66,11 @@ function imported(source: string): string[] {
         if (inner !== null && typeof inner === "object" && typeof (inner as Node).type === "string")
           visit(inner as Node);
   };
-  visit(parseAst(source, { lang: "ts" }) as unknown as Node);
+  visit(
+    parseAst(source, {
+      lang: source.includes("/>") || source.includes("</") ? "tsx" : "ts",
+    }) as unknown as Node,
+  );
   return found;
 }
 

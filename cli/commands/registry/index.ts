@@ -52,9 +52,14 @@ function addCrates(program: ToolCommand): void {
   program
     .command("upload")
     .description(
-      "upload an RO-Crate and wait until it is ingested; prints the identifier of the crate",
+      "upload an RO-Crate and wait until it is ingested; prints the identifier of the crate. " +
+        "Or record the runs of OpenLineage events; prints the identifiers of the runs",
     )
-    .argument("<crate>", "folder of the crate, or a zip archive of it")
+    .argument(
+      "<crate>",
+      "folder of the crate, or a zip archive of it; or a file of OpenLineage events, as JSON " +
+        "or one on each line",
+    )
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")
     .option(

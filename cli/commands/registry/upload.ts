@@ -1,5 +1,5 @@
 import { createReadStream } from "node:fs";
-import { open, stat } from "node:fs/promises";
+import { open, readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { Transform, type Readable } from "node:stream";
 import { lookupArk } from "../../../src/identifiers/ark.js";
@@ -77,6 +77,14 @@ export async function uploadCommand(
       token: true,
       signal: interruptible.signal,
     });
+    const events = await openEvents(path);
+    if (events) {
+      if (update !== undefined)
+        throw new Failure("--update is for crates: leave it out, events may always come again");
+      interruptible.hint = "stopped: run the same command again, events may come twice";
+      const { sendLineage } = await import("./lineage.js");
+      return sendLineage(registry, events, { json: json === true });
+    }
     const crate = await openCrate(path);
     let submission = await send(registry, crate, update);
     if (wait && !submission.completed)
@@ -236,6 +244,33 @@ interface CrateSource {
   stream(onRead: (bytes: number) => void): Readable;
 }
 
+/** Bytes of the largest file of events that is read. */
+const MOST_EVENT_BYTES = 256 * 2 ** 20;
+
+/** The events of a file of OpenLineage; undefined for anything else. @throws Failure */
+async function openEvents(path: string): Promise<unknown[] | undefined> {
+  const about = await stat(path);
+  if (!about.isFile() || !/^\s*[[{]/.test(await headOf(path, 64))) return undefined;
+  if (about.size > MOST_EVENT_BYTES)
+    throw new Failure(
+      `${path} has more than ${humanSize(MOST_EVENT_BYTES)}: split a file of events by lines`,
+    );
+  const { lineageEvents } = await import("./lineage.js");
+  return lineageEvents(await readFile(path, "utf8"), path);
+}
+
+/** The first bytes of a file, one character each. */
+async function headOf(path: string, length: number): Promise<string> {
+  const file = await open(path);
+  try {
+    const head = Buffer.alloc(length);
+    const { bytesRead } = await file.read(head, 0, length, 0);
+    return head.toString("latin1", 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
 /** A crate's folder or archive. @throws Failure */
 async function openCrate(path: string): Promise<CrateSource> {
   const about = await stat(path);
@@ -259,16 +294,12 @@ async function openCrate(path: string): Promise<CrateSource> {
 
 /** The beginning of a zip archive (APPNOTE 4.3): a member, or the end of an empty one. */
 async function assertZip(path: string): Promise<void> {
-  const file = await open(path);
-  try {
-    const head = Buffer.alloc(4);
-    const { bytesRead } = await file.read(head, 0, 4, 0);
-    const magic = head.toString("latin1", 0, bytesRead);
-    if (magic !== "PK\u0003\u0004" && magic !== "PK\u0005\u0006")
-      throw new Failure(`${path} is not a zip archive: give the folder of a crate, or a zip of it`);
-  } finally {
-    await file.close();
-  }
+  const magic = await headOf(path, 4);
+  if (magic !== "PK\u0003\u0004" && magic !== "PK\u0005\u0006")
+    throw new Failure(
+      `${path} is not a zip archive: give the folder of a crate, a zip of it, or a file of ` +
+        "OpenLineage events",
+    );
 }
 
 function counted(source: Readable, onRead: (bytes: number) => void): Readable {

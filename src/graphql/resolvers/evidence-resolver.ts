@@ -40,7 +40,7 @@ import { DateTimeRange } from "./types/filters.js";
 import { PageInfo, RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
-enum DirectionEnum {
+export enum DirectionEnum {
   UPSTREAM = "upstream",
   DOWNSTREAM = "downstream",
   BOTH = "both",
@@ -55,7 +55,7 @@ registerEnumType(DirectionEnum, {
   },
 });
 
-enum AssertedByEnum {
+export enum AssertedByEnum {
   ANYONE = "anyone",
   OWNER = "owner",
 }
@@ -151,7 +151,7 @@ class NodeArguments {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
-class EvidenceAnswerType {
+export class EvidenceAnswerType {
   /** Read only on request. */
   read!: () => Promise<RecordNode[]>;
   @Field(() => [EvidenceEdge], { description: "The statements between them." })
@@ -228,10 +228,10 @@ class SupportPathType {
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
 }
 
-type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
+export type Asked = Omit<EvidenceRequest, "limit"> & { limit?: number };
 
 @ArgsType()
-class EvidenceArguments {
+export class EvidenceArguments {
   @Field(() => ID, { description: "Record that the graph begins at." }) id!: string;
   @Field(() => DirectionEnum, {
     defaultValue: DirectionEnum.UPSTREAM,
@@ -264,6 +264,73 @@ class EvidenceArguments {
   assertedBy!: AssertedByEnum;
   @Field(() => [String], { nullable: true, description: "Groups to expand, by their group." })
   expand?: string[] | null;
+}
+
+/** The request that arguments state. */
+export const askedIn = ({
+  id,
+  direction,
+  depth,
+  first,
+  after,
+  kinds,
+  assertedBy,
+  collapse,
+  expand,
+}: EvidenceArguments): Asked => ({
+  ark: askedArk(id),
+  direction,
+  assertedBy,
+  ...(depth == null ? {} : { depth }),
+  ...(first == null ? {} : { limit: first }),
+  ...(after == null ? {} : { cursor: after }),
+  ...(kinds == null ? {} : { kinds }),
+  ...(collapse == null ? {} : { collapse }),
+  ...(expand == null ? {} : { expand }),
+});
+
+/** An evidence graph as GraphQL shows it. `continued`: there are pages before it. */
+export function answerOf(
+  document: EvidenceGraph,
+  context: Context,
+  continued = false,
+): EvidenceAnswerType {
+  const groups = [...document["@graph"], ...document.dangling].flatMap(
+    ({ count, group, ...each }) =>
+      count === undefined
+        ? []
+        : [
+            {
+              id: each["@id"],
+              types: "@type" in each ? each["@type"] : [],
+              count,
+              group: group!,
+            },
+          ],
+  );
+  const records = document["@graph"].filter(({ group }) => group === undefined);
+  return {
+    edges: shownEdges(edgesOf(document["@graph"]), context),
+    groups,
+    read: () =>
+      nodesOf(
+        records.map((node) => node["@id"]),
+        context,
+      ),
+    outputs: document.outputs.map((output) => output["@id"]),
+    dangling: document.dangling.map((reference) => reference["@id"]),
+    hidden: document.hidden,
+    pageInfo: {
+      hasNextPage: document.truncated,
+      hasPreviousPage: continued,
+      startCursor: null,
+      endCursor: document.cursor ?? null,
+    },
+    truncated: document.truncated,
+    endCursor: document.cursor ?? null,
+    asOf: document.asOf,
+    document,
+  };
 }
 
 /** Provenance of records. REST calls the methods without decorators as well. */
@@ -313,60 +380,11 @@ export class EvidenceResolver {
     description: "The evidence graph of a record, built when asked for.",
   })
   async evidenceGraph(
-    @Args(() => EvidenceArguments)
-    { id, direction, depth, first, after, kinds, assertedBy, collapse, expand }: EvidenceArguments,
+    @Args(() => EvidenceArguments) asked: EvidenceArguments,
     @Ctx() context: Context,
   ): Promise<EvidenceAnswerType> {
-    const document = await this.query(
-      {
-        ark: askedArk(id),
-        direction,
-        ...(depth == null ? {} : { depth }),
-        ...(first == null ? {} : { limit: first }),
-        ...(after == null ? {} : { cursor: after }),
-        assertedBy,
-        ...(kinds == null ? {} : { kinds }),
-        ...(collapse == null ? {} : { collapse }),
-        ...(expand == null ? {} : { expand }),
-      },
-      context,
-    );
-    const groups = [...document["@graph"], ...document.dangling].flatMap(
-      ({ count, group, ...each }) =>
-        count === undefined
-          ? []
-          : [
-              {
-                id: each["@id"],
-                types: "@type" in each ? each["@type"] : [],
-                count,
-                group: group!,
-              },
-            ],
-    );
-    const records = document["@graph"].filter(({ group }) => group === undefined);
-    return {
-      edges: shownEdges(edgesOf(document["@graph"]), context),
-      groups,
-      read: () =>
-        nodesOf(
-          records.map((node) => node["@id"]),
-          context,
-        ),
-      outputs: document.outputs.map((output) => output["@id"]),
-      dangling: document.dangling.map((reference) => reference["@id"]),
-      hidden: document.hidden,
-      pageInfo: {
-        hasNextPage: document.truncated,
-        hasPreviousPage: after != null,
-        startCursor: null,
-        endCursor: document.cursor ?? null,
-      },
-      truncated: document.truncated,
-      endCursor: document.cursor ?? null,
-      asOf: document.asOf,
-      document,
-    };
+    const document = await this.query(askedIn(asked), context);
+    return answerOf(document, context, asked.after != null);
   }
 
   @FieldResolver(() => [RecordNode], {
@@ -503,14 +521,14 @@ const whole = (request: Asked, limit: number): EvidenceRequest => ({
   ...request,
   limit: request.limit ?? limit,
 });
-const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({
+export const evidenceDeps = ({ records, queries, config }: Context["deps"]): EvidenceDeps => ({
   records,
   queries,
   wait: config.INDEX_WAIT,
   timeout: config.QUERY_TIMEOUT,
 });
 
-function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNode[]> {
+export function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNode[]> {
   loaders.spend(ids.length);
   return Promise.all(ids.map((id) => loaders.node(id)));
 }

@@ -11,10 +11,10 @@ import {
   Root,
 } from "type-graphql";
 import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
-import { mayChange } from "../../services/access/rules.js";
 import { authorsOf } from "../../services/records/attribution.js";
 import { linksFrom, linksTo } from "../../services/records/links.js";
 import { landmarksOf } from "../../services/records/list.js";
+import { isChangeable } from "../../services/records/read.js";
 import type { Context } from "./context.js";
 import { followLinks } from "./record-resolver.js";
 import {
@@ -141,7 +141,7 @@ export class LinksResolver {
     @Ctx() { deps, caller, loaders }: Context,
   ): Promise<boolean> {
     if (!stored || !caller) return false;
-    return loaders.queued(() => mayChange(deps.records, caller, stored));
+    return loaders.queued(() => isChangeable(deps, stored, caller));
   }
 
   @FieldResolver(() => RecordConnection, {

@@ -1,7 +1,7 @@
 import { type ErrorCode, ERRORS } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
-import { ACCOUNTS, GROUPS } from "../accounts.js";
+import { ACCOUNTS, GROUPS, SESSIONS } from "../accounts.js";
 import { COMPUTATIONS } from "../computations.js";
 import { CRATE_PLANS } from "../crate-plans.js";
 import { CRATES } from "../crates.js";
@@ -10,6 +10,7 @@ import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
+import { LINEAGE } from "../lineage.js";
 import { PUBLICATION } from "../publication.js";
 import { SCORES } from "../scores.js";
 import { SEARCH } from "../search.js";
@@ -164,6 +165,7 @@ const SCHEME = "OAuth2PasswordBearer";
 export const OPERATIONS: readonly ContractRow[] = [
   ...SERVICE,
   ...ACCOUNTS,
+  ...SESSIONS,
   ...RECORDS,
   ...LISTS,
   ...SELECTIONS,
@@ -178,6 +180,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...DOWNLOADS,
   ...PUBLICATION,
   ...EVIDENCE,
+  ...LINEAGE,
   ...SPARQL,
   ...VALIDATION,
   ...IDENTIFIERS,
@@ -257,6 +260,7 @@ function operationObject(operation: ContractRow): JsonObject {
       ...refusalsOf([
         ...(operation.refusals ?? []),
         ...(operation.refusals?.includes("BAD_CREDENTIALS") ? [] : ["INVALID_TOKEN" as const]),
+        ...(operation.method === "get" ? [] : ["CSRF_REFUSED" as const]),
       ]),
       ...operation.also,
     },

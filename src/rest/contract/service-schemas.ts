@@ -8,6 +8,16 @@ const STATUS: JsonObject = {
   type: "string",
   enum: ["DRAFT", "PUBLISHED", "EMBARGOED", "ARCHIVED"],
 };
+/** A dataset or a job, as OpenLineage names it. */
+const LINEAGE_NAME: JsonObject = {
+  type: "object",
+  required: ["namespace", "name"],
+  properties: {
+    namespace: { type: "string" },
+    name: { type: "string" },
+    facets: { type: "object" },
+  },
+};
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
 const stateSchema = (...statuses: string[]): JsonObject => ({
@@ -76,6 +86,21 @@ export const SERVICE_SCHEMAS: JsonObject = {
       expires_in: { type: "integer", description: "Seconds." },
     },
   },
+  Session: {
+    type: "object",
+    required: ["user", "name", "admin", "csrf", "expiresAt"],
+    properties: {
+      user: nullable("string", "ARK of the user; null when nobody is signed in."),
+      name: nullable("string", "Name of the user."),
+      admin: { type: "boolean" },
+      csrf: nullable("string", "Sent as `X-CSRF-Token` with every request that changes something."),
+      expiresAt: {
+        type: ["string", "null"],
+        format: "date-time",
+        description: "The session ends earlier when it is not used for SESSION_IDLE_TIME.",
+      },
+    },
+  },
   Health: stateSchema("healthy", "unhealthy"),
   Readiness: stateSchema("ready", "not ready"),
   Finding: {
@@ -88,6 +113,54 @@ export const SERVICE_SCHEMAS: JsonObject = {
       column: { type: "integer", description: "Of a JSON error, from 1." },
       message: { type: "string" },
       code: { type: "string" },
+    },
+  },
+  LineageEvent: {
+    type: "object",
+    description:
+      "An event of OpenLineage 2.0: of a run; of a dataset alone (`dataset`, no `run`); or of a " +
+      "job alone (`job`, no `run`).",
+    required: ["eventTime"],
+    properties: {
+      eventType: {
+        type: "string",
+        enum: ["START", "RUNNING", "COMPLETE", "ABORT", "FAIL", "OTHER"],
+      },
+      eventTime: { type: "string", format: "date-time" },
+      run: {
+        type: "object",
+        required: ["runId"],
+        properties: { runId: { type: "string", format: "uuid" }, facets: { type: "object" } },
+      },
+      job: LINEAGE_NAME,
+      dataset: LINEAGE_NAME,
+      inputs: { type: "array", items: LINEAGE_NAME },
+      outputs: { type: "array", items: LINEAGE_NAME },
+    },
+  },
+  LineageReceipt: {
+    type: "object",
+    required: ["events", "records"],
+    properties: {
+      events: { type: "integer", description: "Events that were read." },
+      records: {
+        type: "array",
+        description: "The records that they are about.",
+        items: {
+          type: "object",
+          required: ["@id", "kind", "change"],
+          properties: {
+            "@id": { type: "string" },
+            kind: { type: "string", description: "Type of the record." },
+            change: {
+              type: "string",
+              enum: ["created", "changed", "unchanged", "linked"],
+              description:
+                "`linked`: you may not change the record, or it was deleted; it is named only.",
+            },
+          },
+        },
+      },
     },
   },
   Submission: {

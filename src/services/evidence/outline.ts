@@ -227,7 +227,8 @@ export async function outlineOf(
     ...(kind > 0 && { kind }),
     ...(thirdParty > 0 && { thirdParty }),
   };
-  if (request.collapse === undefined)
+  const { above = 0, upTo = Number.POSITIVE_INFINITY } = request.collapseBetween ?? {};
+  if (request.collapse === undefined || near.size < above || near.size >= upTo)
     return { ...outline, hidden, page: pageOf(root, near, request.limit, request.cursor) };
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
@@ -286,6 +287,12 @@ async function knowAll(
   };
 }
 
+const ALIKE = " alike, such as ";
+
+/** The member that the name of a group mentions. */
+export const sampleOf = (groupName: string): string =>
+  groupName.slice(groupName.indexOf(ALIKE) + ALIKE.length);
+
 /** The same nodes and edges with each group as one node, at the distance of its nearest member. */
 function grouped(
   near: ReadonlyMap<string, number>,
@@ -308,7 +315,7 @@ function grouped(
       described.set(iri, {
         types: known.described.get(members[0]!)!.types,
         records: [],
-        name: `${count} alike, such as ${known.described.get(members[0]!)!.name ?? members[0]!}`,
+        name: `${count}${ALIKE}${known.described.get(members[0]!)!.name ?? members[0]!}`,
         group: { count, group },
       });
   }

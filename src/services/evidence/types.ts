@@ -27,6 +27,11 @@ export interface EvidenceRequest {
    * grouping.
    */
   collapse?: number;
+  /**
+   * Groups are made only where the answer would have more nodes than `above`, and at most `upTo`:
+   * all of them are read for it.
+   */
+  collapseBetween?: { above: number; upTo: number };
   /** Groups to expand, by their `group`. */
   expand?: readonly string[];
   /** Adds to each edge the field of the record that stated it. */

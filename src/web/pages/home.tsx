@@ -2,7 +2,6 @@ import { Empty, RecordCard } from "../components.js";
 import { HomeDocument, type HomeQuery } from "../documents.js";
 import { countText, kindOf, kindText } from "../format.js";
 import type { Page, PageRequest, Route } from "../page.js";
-import { KINDS } from "../../model/kinds.js";
 
 async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
   const { recordStatistics, roCrates } = await ask(HomeDocument, {});
@@ -87,7 +86,7 @@ function Numbers({ groups }: { groups: Groups }) {
         ({ kind, count }) =>
           kind !== null && (
             <li>
-              <a href={`/browse/${KINDS[kindOf(kind)].path}`}>
+              <a href={`/browse/${kindOf(kind)}`}>
                 <strong>{countText(count)}</strong> {kindText(kind, count !== 1).toLowerCase()}
               </a>
             </li>

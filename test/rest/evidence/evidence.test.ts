@@ -515,6 +515,72 @@ describe("evidence over HTTP", () => {
     );
   });
 
+  it("is drawn as SVG, alike over both interfaces, under a policy that runs nothing", async () => {
+    const file = await registry.ask(`/evidencegraph/query/${end}?format=svg`);
+    expect([file.status, file.headers.get("content-type")]).toEqual([
+      200,
+      "image/svg+xml; charset=utf-8",
+    ]);
+    expect(file.headers.get("content-security-policy")!.split("; ")).toEqual([
+      "default-src 'none'",
+      expect.stringMatching(/^style-src 'sha256-[^']+'$/),
+      "sandbox allow-top-navigation-by-user-activation",
+      "frame-ancestors 'self'",
+    ]);
+    expect(file.headers.get("x-content-type-options")).toBe("nosniff");
+    const image = { headers: { Accept: "image/avif,image/svg+xml,image/*,*/*;q=0.8" } };
+    expect((await registry.ask(`/evidencegraph/query/${end}`, image)).text).toBe(file.text);
+    expect(file.text.match(/data-id=/g)).toHaveLength(13);
+
+    const { body } = await registry.graphql(
+      `query ($id: ID!) {
+        evidencePicture(id: $id, form: FILE) { svg }
+        grouped: evidencePicture(id: $id, direction: UPSTREAM, collapse: 2, groupLink: "?expand=") {
+          svg nodeCount edgeCount notDrawn { reason count about }
+          evidence { outline { depth name symbol property count thirdParty assertedBy { id } } }
+        }
+        evidenceNearby(id: $id) { svg evidence { outline { depth count } } }
+      }`,
+      { id: end },
+    );
+    const { evidencePicture, grouped, evidenceNearby } = body["data"] as Record<string, Json>;
+    expect(evidencePicture!["svg"]).toBe(file.text);
+    expect(grouped).toMatchObject({ nodeCount: 2, edgeCount: 1, notDrawn: [] });
+    expect(grouped!["svg"]).toMatch(/<a href="\?expand=\w+" aria-label="12 datasets/);
+    expect(grouped!["evidence"].outline).toEqual([
+      {
+        depth: 0,
+        name: expect.any(String) as string,
+        symbol: "dataset",
+        property: null,
+        count: null,
+        thirdParty: false,
+        assertedBy: [],
+      },
+      {
+        depth: 1,
+        name: expect.stringMatching(/^12 alike/) as string,
+        symbol: "dataset",
+        property: "derivedFrom",
+        count: 12,
+        thirdParty: false,
+        assertedBy: [{ id: expect.stringMatching(/^ark:/) as string }],
+      },
+    ]);
+    expect(evidenceNearby!["evidence"].outline).toEqual([
+      { depth: 0, count: null },
+      { depth: 1, count: 12 },
+    ]);
+    const outside = await registry.graphql(
+      `query ($id: ID!) { evidencePicture(id: $id, groupLink: "//elsewhere.example/") { svg } }`,
+      { id: end },
+    );
+    expect(outside.body["errors"][0].message).toContain("not a path of this service");
+
+    const part = await registry.ask(`/evidencegraph/query/${end}?format=svg&limit=1`);
+    expect(part.headers.get("x-truncated")).toBe("true");
+  });
+
   it("reports that a form is truncated, and where the rest is", async () => {
     const { headers } = await registry.ask(`/evidencegraph/query/${end}?format=mermaid&limit=5`);
     expect(headers.get("x-truncated")).toBe("true");

@@ -55,6 +55,7 @@ const STORY = [
   "get_datadownload",
   "get_project_of_organization",
   "resolve_ark",
+  "record_lineage",
   "query_evidence",
   "sparql_get",
   "sparql_post",
@@ -80,6 +81,9 @@ const STORY = [
   "list_annotation",
   "list_entity",
   "me",
+  "start_session",
+  "read_session",
+  "end_session",
   "rescore",
   "rescore_status",
   "download_archive",
@@ -129,6 +133,11 @@ const BY_QUERY: Readonly<Record<string, string>> = {
 };
 /** Headers that say something of some answers only. */
 const AT_TIMES = new Set(["Link", "X-Total-Count", "Content-Location", "X-Truncated", "X-As-Of"]);
+
+/** Headers that browsers add. */
+const MORE_HEADERS: Readonly<Record<string, () => Record<string, string>>> = {
+  start_session: () => ({ Origin: server.url }),
+};
 
 let server: TestServer;
 let token: string | undefined;
@@ -232,7 +241,7 @@ describe("the examples, sent to a registry,", () => {
       server.request(operation.method.toUpperCase(), path, {
         ...(token === undefined ? {} : { token }),
         ...body,
-        headers: { ...headers, ...body.headers },
+        headers: { ...headers, ...body.headers, ...MORE_HEADERS[id]?.() },
       });
     const expected = STATUS[id] ?? 200;
     const path = pathOf(operation);

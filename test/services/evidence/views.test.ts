@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { graphToDraw, nearbyGraph } from "../../../src/services/evidence/picture/picture.js";
+import { arkFrom } from "../../support/arks.js";
 import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
 
 /**
@@ -92,6 +94,47 @@ describe("an evidence graph can be viewed in part:", () => {
       expand: [group!.group!, graph.dangling[0]!.group!],
     });
     expect(all).toEqual(await world.ask("table"));
+  });
+
+  it("as what a picture shows: groups only where there is too much, and then the nearest", async () => {
+    const deps = { records: world.records, queries: world.engine };
+    const drawn = async (nodes: number, read: number) => {
+      const graph = await graphToDraw(
+        { ark: arkFrom("ark:99999/table"), direction: "upstream" },
+        { nodes, edges: 100, read },
+        deps,
+      );
+      return [graph["@graph"].length + graph.dangling.length, graph.hidden];
+    };
+    expect(await drawn(100, 100)).toEqual([50, {}]);
+    expect(await drawn(10, 100)).toEqual([8, { collapsed: 45 }]);
+    expect(await drawn(10, 49)).toEqual([10, { limit: 40 }]);
+  });
+
+  it("as what is next to a record, with the inputs of the run that made it", async () => {
+    const deps = { records: world.records, queries: world.engine };
+    const nearby = async (name: string) => {
+      const graph = await nearbyGraph(
+        arkFrom(`ark:99999/${name}`),
+        { nodes: 100, edges: 100, read: 100 },
+        deps,
+      );
+      return [
+        ...graph["@graph"].map((node) => node.name!),
+        ...graph.dangling.map((each) => `${each.count ?? 1} ${each.reason}`),
+      ];
+    };
+    expect(await nearby("cells")).toEqual([
+      "cells",
+      expect.stringMatching(/^2 alike, such as mask\d$/),
+      "segment",
+      expect.stringMatching(/^40 alike, such as image\d+$/),
+      "tool",
+      "count",
+    ]);
+    // What supports its inputs is further away.
+    expect(await nearby("table")).toEqual(["table", "count", "cells", "3 unknown"]);
+    expect(await nearby("tool")).toEqual(["tool", "segment"]);
   });
 
   it("with the runs of a fan-out as one node, and their results as another", async () => {

@@ -4,6 +4,7 @@ import type { EndpointOptions } from "./options.js";
 export { EndpointEngine } from "./engine.js";
 export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
 export { BOOKKEEPING } from "./options.js";
+export { OwnServer } from "./own-server.js";
 export type { EndpointAddress, EndpointOptions } from "./options.js";
 
 /**

@@ -73,6 +73,7 @@ const MAX_ATTEMPTS = 2;
  */
 class Threads {
   everLoaded = false;
+  #suggested = false;
   #current: ThreadHandle | undefined;
   #successor: ThreadHandle | undefined;
   /** The last one replaced; it may still be answering. */
@@ -206,6 +207,7 @@ class Threads {
         "graph index loaded",
       );
     this.everLoaded = true;
+    this.#suggestServer();
     if (!this.#isBehind(handle)) {
       for (const [job, clock] of this.#waiting) {
         clearTimeout(clock);
@@ -226,6 +228,18 @@ class Threads {
     if (handle.reported >= this.#reported) return false;
     handle.advance(this.#reported);
     return true;
+  }
+
+  /** Says once that the graph has become too large for this process to hold it well. */
+  #suggestServer(): void {
+    const held = this.held();
+    if (this.#suggested || held < this.#options.outgrown) return;
+    this.#suggested = true;
+    this.#options.log.warn(
+      { bytes: held },
+      `the graph index takes ${(held / 2 ** 30).toFixed(1)} GiB of memory, as much again for ` +
+        "/sparql, and is loaded at each start; set GRAPH_ENGINE=oxigraph to store it on disk",
+    );
   }
 
   #rebuild(worn: ThreadHandle): void {

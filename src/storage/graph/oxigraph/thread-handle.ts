@@ -231,6 +231,8 @@ export interface OxigraphOptions {
   rebuildAfter?: number;
   /** Graphs read from the feed at a time. */
   pageSize?: number;
+  /** Bytes of the graph from which the log suggests another engine. */
+  outgrown?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
@@ -243,6 +245,7 @@ export const DEFAULTS = {
   queryTimeout: 30_000,
   rebuildAfter: REBUILD_AFTER_REWRITES,
   pageSize: 500,
+  outgrown: 2 ** 30,
 };
 
 /** The thread's start data; the port is moved to it. */

@@ -7,8 +7,18 @@ import { Briefly, countOf, hasAny, relatedPath, type Related } from "./relations
 
 export type PageRecord = NonNullable<RecordPageQuery["record"]>;
 
-/** One hop to each side: what the record was made from, and what was made with it. */
-export function Provenance({ record }: { record: PageRecord }) {
+type Picture = NonNullable<RecordPageQuery["picture"]>;
+
+interface ProvenanceProps {
+  record: PageRecord;
+  picture: Picture | undefined;
+}
+
+/**
+ * What the record was made from, and what was made with it: drawn, and on narrow screens as three
+ * steps.
+ */
+export function Provenance({ record, picture }: ProvenanceProps) {
   const activity = record.kind !== null && KINDS[kindOf(record.kind)].activity === true;
   const before = activity ? <Used record={record} /> : <Origins record={record} />;
   const after = activity ? (
@@ -16,11 +26,33 @@ export function Provenance({ record }: { record: PageRecord }) {
   ) : (
     <Uses record={record} />
   );
+  const drawn = picture !== undefined && picture.nodeCount > 1;
   return (
     <section id="provenance">
-      <h2>Where it came from</h2>
+      <h2>{record.kind === "ROCRATE" ? "From inputs to results" : "Where it came from"}</h2>
+      {drawn && (
+        <figure class="picture">
+          <div
+            class="scroll"
+            tabIndex={0}
+            role="region"
+            aria-label="Picture of what it was made from and what was made with it"
+            // Drawn by the service, which escapes all texts of records.
+            dangerouslySetInnerHTML={{ __html: picture.svg }}
+          />
+          {picture.notDrawn.length > 0 && (
+            <figcaption>
+              Not drawn:{" "}
+              {picture.notDrawn
+                .map(({ count, about }) => `${countText(count)} ${about}`)
+                .join(", ")}
+              .
+            </figcaption>
+          )}
+        </figure>
+      )}
       {hasProvenance(record) ? (
-        <div class="flow">
+        <div class={drawn ? "flow narrow" : "flow"}>
           <Step title={activity ? "Used" : "Made from"}>{before}</Step>
           <Step title="This" current>
             <p>
@@ -30,7 +62,7 @@ export function Provenance({ record }: { record: PageRecord }) {
           </Step>
           <Step title={activity ? "Generated" : "Used for"}>{after}</Step>
         </div>
-      ) : (
+      ) : drawn ? null : (
         <p class="quiet">
           The record does not state what it was made from, and nothing stored here was made with it.
         </p>

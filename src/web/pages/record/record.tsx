@@ -6,6 +6,7 @@ import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
+import { assetUrl } from "../../assets.js";
 import {
   Facts,
   Identifier,
@@ -63,6 +64,7 @@ export async function recordPage(
     title,
     description: textMember(document, "description"),
     section: "browse",
+    styles: [assetUrl("evidence-picture.css")],
     links: landingLinks(place, landmarks).map(({ href, rel, type }) => ({
       rel,
       href,
@@ -75,6 +77,7 @@ export async function recordPage(
         record={answer.record!}
         holdings={answer.holdings}
         contents={answer.contents}
+        picture={answer.picture}
         past={pastOf(request, answer.record!)}
       />
     ),
@@ -112,6 +115,7 @@ interface BodyProps {
   record: PageRecord;
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
+  picture: RecordPageQuery["picture"];
   landmarks: Landmarks;
   document: JsonObject;
   kind: KindName;
@@ -130,6 +134,7 @@ function Body(props: BodyProps) {
   const files = filesOf(record);
   const crate = crateOf(record);
   const isAgent = AGENTS.has(kind);
+  const drawn = (props.picture?.nodeCount ?? 0) > 1;
   return (
     <>
       <Crumb record={record} kind={kind} />
@@ -141,9 +146,11 @@ function Body(props: BodyProps) {
           <a href={recordPath(record.id, "history")}>what has changed</a>.
         </Notice>
       )}
+      {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
+        <Provenance record={record} picture={props.picture} />
+      )}
       <div class="columns record">
         <div>
-          {(hasProvenance(record) || STATES_ORIGIN.has(kind)) && <Provenance record={record} />}
           <Details kind={kind} document={document} names={names} />
           {files.length > 0 && (
             <section id="files">
@@ -194,7 +201,7 @@ function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
   );
 }
 
-const browsePath = (kind: KindName): string => `/browse/${KINDS[kind].path ?? kind}`;
+const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
 function Head(props: BodyProps & { files: number }) {
   const { request, record, landmarks, document, kind, title, files } = props;

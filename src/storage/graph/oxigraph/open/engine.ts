@@ -262,8 +262,8 @@ export class OpenEngine implements OpenQueries {
 
   #outgrown(): ServiceError {
     const message =
-      `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY): this ` +
-      "registry needs a SPARQL endpoint of its own, or a higher setting.";
+      `The graph does not fit into ${this.#options.memory} bytes (SPARQL_MEMORY). The operator ` +
+      "of this registry can set GRAPH_ENGINE=oxigraph.";
     return new ServiceError("SPARQL_NEEDS_ENDPOINT", message, {}, { "Retry-After": "300" });
   }
 

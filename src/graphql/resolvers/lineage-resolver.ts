@@ -1,0 +1,85 @@
+import { GraphQLJSON } from "graphql-scalars";
+import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Resolver } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
+import type { JsonValue } from "../../model/field.js";
+import {
+  type LineageReceipt,
+  type LineageRecord,
+  recordLineage,
+} from "../../services/lineage/record-lineage.js";
+import { askedArk } from "../../services/records/find.js";
+import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { describedEnum, RecordKindEnum } from "./types/enums.js";
+
+const LineageChangeEnum = describedEnum<LineageRecord["change"]>(
+  "LineageChange",
+  "What events of OpenLineage did to a record.",
+  {
+    CREATED: ["created", "The record is new."],
+    CHANGED: ["changed", "The record has a new revision."],
+    UNCHANGED: ["unchanged", "The record says the same already."],
+    LINKED: [
+      "linked",
+      "The caller may not change the record, or it was deleted: it is named only.",
+    ],
+  },
+);
+
+@ObjectType("LineageRecord", {
+  description: "A record that events of OpenLineage are about.",
+  simpleResolvers: true,
+})
+class LineageRecordType {
+  @Field(() => ID, { description: "Identifier of the record." }) id!: string;
+  @Field(() => RecordKindEnum, { description: "Kind of the record." }) kind!: string;
+  @Field(() => LineageChangeEnum, { description: "What the events did to it." })
+  change!: LineageRecord["change"];
+}
+@ObjectType("LineageReceipt", {
+  description: "What events of OpenLineage did.",
+  simpleResolvers: true,
+})
+class LineageReceiptType {
+  @Field(() => Int, { description: "Events that were read." }) events!: number;
+  @Field(() => [LineageRecordType], { description: "The records that they are about." })
+  records!: LineageRecordType[];
+}
+
+/** Events of OpenLineage. */
+@Resolver()
+export class LineageResolver {
+  /** @throws as {@link recordLineage} */
+  async record(
+    events: JsonValue | undefined,
+    options: { owner?: Ark | undefined; at?: readonly string[] },
+    context: SignedIn,
+  ): Promise<LineageReceipt> {
+    await countWrite(context);
+    return recordLineage(context.deps, context.caller, events, options);
+  }
+
+  @Mutation(() => LineageReceiptType, {
+    description:
+      "Records the runs, datasets and software of OpenLineage events, all in one commit. The " +
+      "same events again change nothing.",
+  })
+  async recordLineage(
+    @Arg("events", () => GraphQLJSON, {
+      description: "One event of OpenLineage 2.0, or a list of them.",
+    })
+    events: JsonValue,
+    @Ctx() context: Context,
+    @Arg("owner", () => ID, {
+      nullable: true,
+      description: "Who owns the records: you by default, or a group that you are a member of.",
+    })
+    owner?: string | null,
+  ): Promise<LineageReceiptType> {
+    const { records, ...rest } = await this.record(
+      events,
+      { at: ["events"], ...(owner == null ? {} : { owner: askedArk(owner) }) },
+      signedIn(context),
+    );
+    return { ...rest, records: records.map(({ ark, ...record }) => ({ id: ark, ...record })) };
+  }
+}

@@ -1,0 +1,262 @@
+import { createHash } from "node:crypto";
+import type { EvidenceGraph } from "../types.js";
+import {
+  type Picture,
+  type PictureEdge,
+  type PictureLimits,
+  type PictureNode,
+  pictureOf,
+} from "./contents.js";
+import { type Glyph, GLYPHS, LIGHT, PICTURE_STYLE } from "./glyphs.js";
+import { layoutOf, type Layout, MARGIN, type Point } from "./layout.js";
+import { drawable, escapedForXml, fitted, shortened } from "./text.js";
+
+export interface PictureOptions extends PictureLimits {
+  /**
+   * `page`: part of an HTML page, whose style sheet includes {@link PICTURE_STYLE}; `file`: a
+   * document of its own, with style and paper.
+   */
+  form: "page" | "file";
+  /** Before the path of each link; empty within the service. */
+  base: string;
+  /** Beginning of the address that shows the members of a group; its name is appended. */
+  groupLink?: string;
+}
+
+/** An SVG document and what it shows. */
+export interface DrawnPicture extends Picture {
+  svg: string;
+}
+
+const WIDTH = 190;
+const HEIGHT = 44;
+const NAME_SIZE = 13;
+const NOTE_SIZE = 11;
+const LINE = 18;
+/** Characters of a name that its tooltip has; more than anybody reads. */
+const TOOLTIP = 500;
+/** Room on each side of text in the middle of an ellipse. */
+const ASIDE = 22;
+/** Height of a grey count beside a node. */
+const COUNT_HEIGHT = 20;
+
+/**
+ * Policy under which browsers show a picture as a document of its own: its style and nothing else.
+ */
+export const PICTURE_POLICY =
+  "default-src 'none'; style-src 'sha256-" +
+  `${createHash("sha256").update(PICTURE_STYLE).digest("base64")}'; ` +
+  "sandbox allow-top-navigation-by-user-activation; frame-ancestors 'self'";
+
+/**
+ * Draws an evidence graph: inputs left, uses right, arrows from what supports to what is supported.
+ * The same graph gives the same text.
+ */
+export function drawPicture(graph: EvidenceGraph, options: PictureOptions): DrawnPicture {
+  const picture = pictureOf(graph, options);
+  return { ...picture, svg: svgOf(picture, options) };
+}
+
+function svgOf(picture: Picture, options: PictureOptions): string {
+  const { nodes, edges, rests, left } = picture;
+  const layout = placed(picture);
+  const root = nodes[0]!;
+  const prefix = `ev-${createHash("sha256").update(root.id).digest("hex").slice(0, 8)}`;
+  const height = layout.height + left.length * LINE;
+  const title = `Evidence of ${shortened(drawable(root.name), TOOLTIP)}`;
+  const shown = nodes.length - 1;
+  const notShown = left.map(({ count, about }) => `${count} ${about}`).join(", ");
+  const about =
+    `From left to right: what supports ${shortened(drawable(root.name), 100)}, the record itself, ` +
+    `what it supports. ${shown} other ${shown === 1 ? "node" : "nodes"}, ` +
+    `${edges.length} ${edges.length === 1 ? "relation" : "relations"}.` +
+    (notShown === "" ? "" : ` Not shown: ${notShown}.`);
+  return [
+    `<svg xmlns="http://www.w3.org/2000/svg" class="ev" width="${layout.width}" ` +
+      `height="${height}" viewBox="0 0 ${layout.width} ${height}" role="graphics-document" ` +
+      `aria-labelledby="${prefix}-title" aria-describedby="${prefix}-about" ` +
+      `font-family="system-ui, sans-serif" font-size="${NAME_SIZE}">`,
+    `<title id="${prefix}-title">${escapedForXml(title)}</title>`,
+    `<desc id="${prefix}-about">${escapedForXml(about)}</desc>`,
+    ...(options.form === "file"
+      ? [
+          `<style>${PICTURE_STYLE}</style>`,
+          `<rect class="ev-paper" width="100%" height="100%" fill="${LIGHT.paper}"/>`,
+        ]
+      : []),
+    `<defs><marker id="${prefix}-tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" ` +
+      `markerHeight="7" orient="auto"><path class="ev-tip" d="M0 0L8 4L0 8Z" ` +
+      `fill="${LIGHT.quiet}" stroke="none"/></marker></defs>`,
+    `<g class="ev-edges" fill="none" stroke="${LIGHT.quiet}" stroke-width="1.5" ` +
+      `marker-end="url(#${prefix}-tip)">`,
+    ...edges.map((edge, index) => edgeOf(edge, nodes, wayOf(edge, index, layout, nodes))),
+    "</g>",
+    `<g class="ev-nodes" stroke-width="1.5">`,
+    ...nodes.map((node, index) => nodeOf(node, layout.places[index]!, index === 0, options)),
+    "</g>",
+    `<g class="ev-rest" font-size="${NOTE_SIZE}">`,
+    ...rests.map(({ node, side, count }, index) => {
+      const at = layout.places[nodes.length + index]!;
+      const beside = side === "support" ? "end" : "start";
+      const x = at.x + (side === "support" ? WIDTH / 2 - 4 : 4 - WIDTH / 2);
+      return (
+        `<text class="ev-left" data-beside="${escapedForXml(nodes[node]!.id)}" data-side="${side}" ` +
+        `data-count="${count}" x="${x}" y="${at.y + 4}" text-anchor="${beside}" ` +
+        `fill="${LIGHT.quiet}">${count} more</text>`
+      );
+    }),
+    ...left.map(
+      ({ reason, count, about: what }, index) =>
+        `<text class="ev-left" data-hidden="${reason}" data-count="${count}" x="${MARGIN}" ` +
+        `y="${layout.height + index * LINE + 4}" fill="${LIGHT.quiet}">Not shown: ` +
+        `${count} ${what}</text>`,
+    ),
+    "</g>",
+    "</svg>",
+  ].join("\n");
+}
+
+/** Places nodes, then the grey counts beside them. */
+function placed({ nodes, edges, rests }: Picture): Layout {
+  const arrows = [
+    ...edges,
+    ...rests.map(({ node, side }, index) => {
+      const rest = nodes.length + index;
+      return side === "support"
+        ? { from: rest, to: node, thirdParty: false }
+        : { from: node, to: rest, thirdParty: false };
+    }),
+  ];
+  const layout = layoutOf({
+    count: nodes.length + rests.length,
+    // Loops have no place in layers; they are drawn above their node.
+    edges: arrows.map(({ from, to }) => [from, to] as const),
+    root: 0,
+    width: WIDTH,
+    heightOf: (box) => (box < nodes.length ? HEIGHT : COUNT_HEIGHT),
+    keyOf: (edge) => `${arrows[edge]!.thirdParty}`,
+  });
+  return layout;
+}
+
+/** Path data of an edge: curves between layers, straight where it passes one. */
+function wayOf(
+  { from, to }: PictureEdge,
+  index: number,
+  { places, ways, backward }: Layout,
+  nodes: readonly PictureNode[],
+): string {
+  const [start, end] = [places[from]!, places[to]!];
+  if (from === to) {
+    const top = start.y - HEIGHT / 2;
+    return `M${start.x - 12} ${top}c-8 -18 32 -18 24 0`;
+  }
+  const half = WIDTH / 2;
+  // A group is drawn with a second outline behind it.
+  const behind = (node: number): number => (nodes[node]!.count === undefined ? 0 : 4);
+  const points: Point[] = backward[index]!
+    ? [
+        { x: start.x - half, y: start.y },
+        ...ways[index]!.toReversed(),
+        { x: end.x + half + behind(to), y: end.y },
+      ]
+    : [
+        { x: start.x + half + behind(from), y: start.y },
+        ...ways[index]!,
+        { x: end.x - half, y: end.y },
+      ];
+  return points
+    .map(({ x, y }, place) => {
+      if (place === 0) return `M${x} ${y}`;
+      if (place % 2 === 0) return `H${x}`;
+      const before = points[place - 1]!;
+      const middle = Math.round((before.x + x) / 2);
+      return `C${middle} ${before.y} ${middle} ${y} ${x} ${y}`;
+    })
+    .join("");
+}
+
+function edgeOf(
+  { from, to, names, thirdParty }: PictureEdge,
+  nodes: readonly PictureNode[],
+  way: string,
+): string {
+  return (
+    `<path class="ev-edge" data-from="${escapedForXml(nodes[from]!.id)}" ` +
+    `data-to="${escapedForXml(nodes[to]!.id)}" data-names="${names.join(" ")}"` +
+    `${thirdParty ? ' data-third-party="true" stroke-dasharray="5 4"' : ""} d="${way}">` +
+    `<title>${names.join(", ")}${thirdParty ? ", stated by a third party" : ""}</title></path>`
+  );
+}
+
+function nodeOf(
+  node: PictureNode,
+  { x, y }: Point,
+  isRoot: boolean,
+  options: PictureOptions,
+): string {
+  const { id, glyph, count, group, absent } = node;
+  const { light, outline, indent }: Glyph = GLYPHS[glyph];
+  const name = drawable(node.name) || drawable(id);
+  const note = drawable(node.note);
+  const kind = count === undefined ? note : `${GLYPHS[glyph].many}, ${note}`;
+  const room = WIDTH - (indent === undefined ? 2 * ASIDE : indent + 12);
+  const start = indent === undefined ? `x="${WIDTH / 2}" text-anchor="middle"` : `x="${indent}"`;
+  const label = `${shortened(name, TOOLTIP)}, ${shortened(kind, TOOLTIP)}`;
+  const shape = outline(WIDTH, HEIGHT);
+  const deleted = absent === "deleted";
+  const classes = [
+    "ev-node",
+    absent === undefined ? `ev-${glyph}` : "ev-absent",
+    ...(deleted ? ["ev-deleted"] : []),
+    ...(isRoot ? ["ev-root"] : []),
+  ];
+  const paint =
+    absent === undefined
+      ? `fill="${light.fill}" stroke="${light.stroke}"`
+      : `fill="none" stroke="${LIGHT.quiet}" stroke-dasharray="4 3"`;
+  const data = [
+    `data-id="${escapedForXml(id)}"`,
+    `data-kind="${glyph}"`,
+    ...(count === undefined ? [] : [`data-count="${count}"`]),
+    ...(group === undefined ? [] : [`data-group="${escapedForXml(group)}"`]),
+    ...(absent === undefined ? [] : [`data-absent="${absent}"`]),
+    ...(isRoot ? ['data-root="true"'] : []),
+  ].join(" ");
+  const drawn = [
+    `<title>${escapedForXml(label)}</title>`,
+    ...(count === undefined ? [] : [`<path transform="translate(4 4)" d="${shape}"/>`]),
+    `<path class="ev-shape"${isRoot ? ` stroke="${LIGHT.accent}" stroke-width="3"` : ""} d="${shape}"/>`,
+    `<text class="ev-name" ${start} y="19" fill="${LIGHT.ink}" stroke="none"` +
+      `${isRoot ? ' font-weight="700"' : ""}${deleted ? ' text-decoration="line-through"' : ""}>` +
+      `${escapedForXml(fitted(name, isRoot ? room * 0.92 : room, NAME_SIZE))}</text>`,
+    `<text class="ev-note" ${start} y="35" fill="${LIGHT.quiet}" stroke="none" ` +
+      `font-size="${NOTE_SIZE}">${escapedForXml(fitted(note, room, NOTE_SIZE))}</text>`,
+  ].join("");
+  const href = linkOf(node, options);
+  const linked =
+    href === undefined
+      ? drawn
+      : `<a href="${escapedForXml(href.address)}" aria-label="${escapedForXml(label)}"` +
+        (href.outside ? ' rel="nofollow noopener"' : "") +
+        `${options.form === "file" ? ' target="_top"' : ""}>${drawn}</a>`;
+  return (
+    `<g class="${classes.join(" ")}" ${data} transform="translate(${x - WIDTH / 2} ` +
+    `${y - HEIGHT / 2})" ${paint}>${linked}</g>`
+  );
+}
+
+/** Where a click on a node leads: its page, the members of a group, or a web page elsewhere. */
+function linkOf(
+  { id, group }: PictureNode,
+  { base, groupLink }: PictureOptions,
+): { address: string; outside?: true } | undefined {
+  if (group !== undefined)
+    return groupLink === undefined
+      ? undefined
+      : { address: base + groupLink + encodeURIComponent(group) };
+  // Browsers resolve dots, so that the path would be another.
+  if (/^ark:(?!.*\/\.{1,2}(?:\/|$))/.test(id))
+    return { address: `${base}/${encodeURI(id.toWellFormed())}` };
+  return /^https?:\/\//i.test(id) && URL.canParse(id) ? { address: id, outside: true } : undefined;
+}

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { startServer, type Person, type TestServer } from "../support/server.js";
+
+const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+describe("the pages that find records", () => {
+  let server: TestServer;
+  let ada: Person;
+  const get = (path: string) => server.request("GET", path, { headers: BROWSER });
+  beforeAll(async () => {
+    server = await startServer();
+    ada = await server.person("ada");
+    for (let at = 0; at < 25; at++)
+      await server.request("POST", "/dataset", {
+        token: ada.token,
+        json: {
+          ...bodyOf("dataset", ada.id),
+          name: `Zebra plate ${String(at).padStart(2, "0")}`,
+          keywords: [at % 2 ? "odd" : "even", '"><script>alert(1)</script>'],
+        },
+      });
+    await server.request("POST", "/software", {
+      token: ada.token,
+      json: { ...bodyOf("software", ada.id), name: "Zebra counter" },
+    });
+  }, 60_000);
+  afterAll(() => server.stop());
+
+  test("search shows what was found, with facets that lead on and counts that are true", async () => {
+    const { status, text } = await get("/search?q=zebra");
+    expect(status).toBe(200);
+    expect(text).toContain("26 records");
+    const odd =
+      /<a href="([^"]*keyword=odd[^"]*)"[^>]*><bdi>odd<\/bdi><\/a> <span class="quiet">(\d+)/.exec(
+        text,
+      );
+    expect(odd?.[2]).toBe("12");
+    const narrowed = await get(odd![1]!.replaceAll("&amp;", "&"));
+    expect(narrowed.text).toContain("12 records");
+    expect(narrowed.text).toContain("Remove this condition");
+    expect(narrowed.text).not.toContain("Zebra plate 00");
+  });
+
+  test("pages follow one another until each record was shown once", async () => {
+    const seen: string[] = [];
+    for (let path: string | undefined = "/browse/dataset?sort=name"; path;) {
+      const { text }: { text: string } = await get(path);
+      seen.push(...[...text.matchAll(/<bdi>(Zebra plate \d\d)<\/bdi>/g)].map((match) => match[1]!));
+      path = /rel="next" href="([^"]+)"/.exec(text)?.[1]?.replaceAll("&amp;", "&");
+    }
+    expect(seen).toEqual(
+      Array.from({ length: 25 }, (_, at) => `Zebra plate ${String(at).padStart(2, "0")}`),
+    );
+  });
+
+  test("text of records is never markup", async () => {
+    for (const path of ["/search?q=zebra", "/browse", "/browse/dataset", "/"])
+      expect((await get(path)).text).not.toContain("<script>alert");
+    const { text } = await get(`/search?q=${encodeURIComponent("<img src=x onerror=alert(1)>")}`);
+    expect(text).not.toContain("<img src=x");
+  });
+
+  test("an identifier in the search box leads to its record", async () => {
+    const { status, headers } = await get("/search?q=ark:99999/some-record");
+    expect([status, headers.get("location")]).toEqual([302, "/ark:99999/some-record"]);
+  });
+
+  test("nothing found says what to try", async () => {
+    const { status, text } = await get("/search?q=quagga&kind=DATASET");
+    expect(status).toBe(200);
+    expect(text).toContain("Nothing was found.");
+    expect(text).toContain("mode=meaning");
+  });
+
+  test.each(["/search?year=12", "/search?status=NONE", "/search?kind=nothing", "/search?score=x"])(
+    "an unknown value in the address is a page with status 400: %s",
+    async (path) => {
+      const { status, headers } = await get(path);
+      expect([status, headers.get("content-type")]).toEqual([400, "text/html; charset=utf-8"]);
+    },
+  );
+
+  test.each(["/dataset", "/software", "/rocrate", "/records", "/search/basic?query=zebra"])(
+    "the address of a REST list is a page for browsers and JSON for others: %s",
+    async (path) => {
+      const page = await fetch(server.url + path, { headers: BROWSER });
+      expect([page.status, page.headers.get("content-type")]).toEqual([
+        200,
+        "text/html; charset=utf-8",
+      ]);
+      const json = await server.request("GET", path, { token: ada.token });
+      expect(json.headers.get("content-type")).toContain("application/json");
+    },
+  );
+});
