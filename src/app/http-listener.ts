@@ -4,6 +4,8 @@ import express, { type NextFunction, type Request, type Response } from "express
 import type { RequestObserver } from "../adapters/metrics.js";
 import { ServiceError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
+import { signedIn } from "../graphql/resolvers/context.js";
+import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
@@ -11,6 +13,7 @@ import { requestIdOf } from "../http/client.js";
 import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
+import { takeFile } from "../http/multipart.js";
 import { credentialsOf, keepPrivate, sessionOf } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
@@ -18,6 +21,7 @@ import { contractRouter, operations, restHandler } from "../rest/router.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
+import { askedArk } from "../services/records/find.js";
 import type { TypedDocumentString } from "../web/document.js";
 import { sendError } from "../web/errors.js";
 import { Site } from "../web/site.js";
@@ -51,6 +55,7 @@ export async function openHttpInterface(
   const noted = observer !== undefined || tracing !== undefined;
   const graphql = await openGraphql(deps, authenticator);
   const accounts = new AccountResolver();
+  const crates = new CrateResolver();
   const site = new Site(deps, {
     identify: async (req, csrf) => ({
       caller: await authenticator.caller(credentialsOf(req, deps, { csrf })),
@@ -62,6 +67,14 @@ export async function openHttpInterface(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
     ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+    uploadCrate: async (req, caller, { update, crate }) => {
+      const context = signedIn(graphql.context(req, caller));
+      const options = { update, crate: crate === undefined ? undefined : askedArk(crate) };
+      const { submissionUUID } = await takeFile(req, ["file"], ({ stream, name }) =>
+        crates.submit({ stream, name: name || "crate.zip" }, options, context),
+      );
+      return submissionUUID;
+    },
     signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
   });
   const rest = restHandler(

@@ -103,6 +103,11 @@ export const SETTINGS = {
     null,
     "Public address of the registry, used in links; by default the address it listens on.",
   ),
+  REGISTRY_NAME: setting(
+    matching(/^(?!\s)[^\p{Cc}]{1,200}$/u, "a name of at most 200 characters"),
+    "Arkgraph",
+    "Name of the registry: the publisher of records that state none, and its name in catalogues.",
+  ),
   ARK_NAAN: setting(
     matching(/^[0-9]{5,16}$/, "five digits or more"),
     "99999",

@@ -13,8 +13,8 @@ import { viewOf } from "../services/records/view.js";
 import {
   arkPath,
   type ContractRow,
+  formatQuery,
   FIND_REFUSALS,
-  FORMAT,
   IF_MATCH,
   IF_NONE_MATCH,
   json,
@@ -84,7 +84,7 @@ export const ACCOUNTS: readonly ContractRow[] = [
       content: representationsOf(answerOf(KINDS.user), USER, KINDS.user),
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
     },
-    parameters: [IF_NONE_MATCH, FORMAT],
+    parameters: [IF_NONE_MATCH, formatQuery("user")],
     also: NOT_MODIFIED,
     token: "required",
     refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_ACCEPTABLE"],

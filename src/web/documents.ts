@@ -5,6 +5,13 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> =
   T | { [P in keyof T]?: P extends " $fragmentName" | "__typename" ? T[P] : never };
+/** Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at. */
+export type AssertedBy =
+  /** All statements count. */
+  | "ANYONE"
+  /** Statements of third parties are left out. */
+  | "OWNER";
+
 /** Whether bytes are stored. */
 export type ContentState =
   /** The stored bytes were found damaged: upload the file again. */
@@ -32,6 +39,15 @@ export type DifferenceKind =
   | "CHANGED"
   /** The later state does not have it. */
   | "REMOVED";
+
+/** UPSTREAM: what supports the record; DOWNSTREAM: what the record supports. */
+export type Direction =
+  /** Both. */
+  | "BOTH"
+  /** What the record supports. */
+  | "DOWNSTREAM"
+  /** What supports the record. */
+  | "UPSTREAM";
 
 /** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
 export type OrderDirection =
@@ -292,6 +308,17 @@ export type SearchedField =
   /** Name of the record. */
   | "NAME";
 
+/** State of a submission. */
+export type SubmissionStatus =
+  /** It ended without results; its errors say why. */
+  | "FAILED"
+  /** It succeeded, and its results are stored. */
+  | "FINISHED"
+  /** It waits for its first or its next attempt. */
+  | "QUEUED"
+  /** It is being worked on. */
+  | "RUNNING";
+
 /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
 export type UserInput = {
   /** Further members of the document, as a JSON object. */
@@ -331,6 +358,97 @@ export type SignUpMutationVariables = Exact<{
 }>;
 
 export type SignUpMutation = { createUser: { id: string; name: string | null } };
+
+export type EvidenceQueryVariables = Exact<{
+  id: string | number;
+  direction: Direction;
+  depth?: number | null | undefined;
+  first?: number | null | undefined;
+  assertedBy: AssertedBy;
+  collapse?: number | null | undefined;
+  expand?: Array<string> | string | null | undefined;
+  kinds?: Array<RecordKind> | RecordKind | null | undefined;
+  groupLink?: string | null | undefined;
+  outline?: Direction | null | undefined;
+}>;
+
+export type EvidenceQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+  } | null;
+  evidencePicture: {
+    svg: string;
+    nodeCount: number;
+    edgeCount: number;
+    notDrawn: Array<{ reason: string; count: number; about: string }>;
+    evidence: {
+      truncated: boolean;
+      dangling: Array<string>;
+      outline: Array<{
+        id: string;
+        name: string | null;
+        depth: number;
+        property: string | null;
+        inverse: boolean;
+        symbol: string;
+        count: number | null;
+        group: string | null;
+        repeated: boolean;
+        continues: boolean;
+        missing: string | null;
+        thirdParty: boolean;
+        assertedBy: Array<{ id: string; name: string | null }>;
+      }>;
+    };
+  };
+};
+
+export type EvidencePathQueryVariables = Exact<{
+  from: string | number;
+  to: string | number;
+}>;
+
+export type EvidencePathQuery = {
+  supportPath: {
+    direction: Direction;
+    length: number;
+    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    edges: Array<{ name: string; source: string; target: string; thirdParty: boolean }>;
+  } | null;
+};
+
+export type ImpactQueryVariables = Exact<{
+  id: string | number;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+export type ImpactQuery = {
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  impact: {
+    total: number;
+    direct: number;
+    furthest: number;
+    unresolved: number;
+    byKind: Array<{ kind: RecordKind; count: number }>;
+    byOwner: Array<{ count: number; owner: string | null; name: string | null }>;
+  };
+  evidenceGraph: {
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      kind: RecordKind | null;
+      publicationStatus: PublicationStatus | null;
+      modifiedAt: string | null;
+      owner: { id: string; name: string | null } | null;
+    }>;
+  };
+};
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
@@ -520,6 +638,9 @@ export type RecordPageQueryVariables = Exact<{
   thing: boolean;
   agent: boolean;
   crate: boolean;
+  cited: boolean;
+  indexed: boolean;
+  group: string;
 }>;
 
 export type RecordPageQuery = {
@@ -535,6 +656,7 @@ export type RecordPageQuery = {
         embargoEndsAt: string | null;
         license: string | null;
         mayChange: boolean;
+        schemaOrg?: { text: string } | null;
         references: {
           nodes: Array<{
             predicate: string;
@@ -658,6 +780,7 @@ export type RecordPageQuery = {
         creators: Array<{ id: string | null; name: string | null }>;
         owner: { id: string; name: string | null; kind: RecordKind | null } | null;
         crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
         content: {
           state: ContentState;
           mediaType: string | null;
@@ -678,6 +801,7 @@ export type RecordPageQuery = {
         embargoEndsAt: string | null;
         license: string | null;
         mayChange: boolean;
+        schemaOrg?: { text: string } | null;
         references: {
           nodes: Array<{
             predicate: string;
@@ -801,6 +925,7 @@ export type RecordPageQuery = {
         creators: Array<{ id: string | null; name: string | null }>;
         owner: { id: string; name: string | null; kind: RecordKind | null } | null;
         crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
       }
     | null;
   picture?: { svg: string; nodeCount: number; notDrawn: Array<{ count: number; about: string }> };
@@ -839,6 +964,13 @@ export type RecordHeadFragment = {
   creators: Array<{ id: string | null; name: string | null }>;
   owner: { id: string; name: string | null; kind: RecordKind | null } | null;
   crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+  formats: Array<{ name: string; label: string; description: string; address: string }>;
+};
+
+export type CitationsFragment = {
+  citation: { text: string } | null;
+  bibtex: { text: string } | null;
+  ris: { text: string } | null;
 };
 
 export type NamedFragment = { id: string; name: string | null; kind: RecordKind | null };
@@ -1048,6 +1180,81 @@ export type NamesOfQuery = {
   nodes: Array<{ id: string; name: string | null; kind: RecordKind | null } | null>;
 };
 
+export type UploadQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadQuery = {
+  submission: {
+    submissionUUID: string;
+    status: SubmissionStatus;
+    stage: string | null;
+    completed: boolean;
+    success: boolean;
+    rocrateIdentifier: string | null;
+    identifiersMinted: number;
+    timeStarted: string | null;
+    timeFinished: string | null;
+    progress: { done: number; total: number | null; unit: string } | null;
+    error: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }> | null;
+    warnings: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }>;
+  };
+};
+
+export type UploadFindingFragment = {
+  code: string;
+  message: string;
+  file: string | null;
+  pointer: string | null;
+  line: number | null;
+};
+
+export type UploadedCrateQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadedCrateQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+    revision: number | null;
+    recordCounts: Array<{ kind: RecordKind; count: number }>;
+  } | null;
+};
+
+export type PublishRecordMutationVariables = Exact<{
+  id: string | number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil?: string | null | undefined;
+  expectedRevision?: number | null | undefined;
+}>;
+
+export type PublishRecordMutation = {
+  publish: { id: string; publicationStatus: PublicationStatus | null };
+};
+
+export type CancelUploadMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type CancelUploadMutation = {
+  cancelSubmission: { submissionUUID: string; status: SubmissionStatus };
+};
+
 export const NamedFragmentDoc = new TypedDocumentString(
   `
     fragment Named on Record {
@@ -1192,6 +1399,12 @@ export const RecordHeadFragmentDoc = new TypedDocumentString(
   crate {
     ...Named
   }
+  formats {
+    name
+    label
+    description
+    address
+  }
 }
     fragment Named on Record {
   id
@@ -1200,6 +1413,22 @@ export const RecordHeadFragmentDoc = new TypedDocumentString(
 }`,
   { fragmentName: "RecordHead" },
 ) as unknown as TypedDocumentString<RecordHeadFragment, unknown>;
+export const CitationsFragmentDoc = new TypedDocumentString(
+  `
+    fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
+  }
+}
+    `,
+  { fragmentName: "Citations" },
+) as unknown as TypedDocumentString<CitationsFragment, unknown>;
 export const NamedLinkFragmentDoc = new TypedDocumentString(
   `
     fragment NamedLink on RecordLink {
@@ -1294,6 +1523,18 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "CrateParts" },
 ) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
+export const UploadFindingFragmentDoc = new TypedDocumentString(
+  `
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}
+    `,
+  { fragmentName: "UploadFinding" },
+) as unknown as TypedDocumentString<UploadFindingFragment, unknown>;
 export const SignUpDocument = new TypedDocumentString(`
     mutation SignUp($input: UserInput!) {
   createUser(input: $input) {
@@ -1302,6 +1543,119 @@ export const SignUpDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
+export const EvidenceDocument = new TypedDocumentString(`
+    query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
+  record(id: $id) {
+    id
+    name
+    kind
+    publicationStatus
+    embargoEndsAt
+  }
+  evidencePicture(
+    id: $id
+    direction: $direction
+    depth: $depth
+    first: $first
+    assertedBy: $assertedBy
+    collapse: $collapse
+    expand: $expand
+    kinds: $kinds
+    groupLink: $groupLink
+  ) {
+    svg
+    nodeCount
+    edgeCount
+    notDrawn {
+      reason
+      count
+      about
+    }
+    evidence {
+      truncated
+      dangling
+      outline(direction: $outline) {
+        id
+        name
+        depth
+        property
+        inverse
+        symbol
+        count
+        group
+        repeated
+        continues
+        missing
+        thirdParty
+        assertedBy {
+          id
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidenceQuery, EvidenceQueryVariables>;
+export const EvidencePathDocument = new TypedDocumentString(`
+    query EvidencePath($from: ID!, $to: ID!) {
+  supportPath(from: $from, to: $to) {
+    direction
+    length
+    nodes {
+      id
+      name
+      kind
+    }
+    edges {
+      name
+      source
+      target
+      thirdParty
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidencePathQuery, EvidencePathQueryVariables>;
+export const ImpactDocument = new TypedDocumentString(`
+    query Impact($id: ID!, $first: Int!, $after: String) {
+  record(id: $id) {
+    id
+    name
+    kind
+  }
+  impact(id: $id) {
+    total
+    direct
+    furthest
+    unresolved
+    byKind {
+      kind
+      count
+    }
+    byOwner {
+      count
+      owner
+      name
+    }
+  }
+  evidenceGraph(id: $id, direction: DOWNSTREAM, first: $first, after: $after) {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      name
+      kind
+      publicationStatus
+      modifiedAt
+      owner {
+        id
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {
@@ -1440,9 +1794,13 @@ export const HomeDocument = new TypedDocumentString(`
   }
 }`) as unknown as TypedDocumentString<HomeQuery, HomeQueryVariables>;
 export const RecordPageDocument = new TypedDocumentString(`
-    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!) {
+    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $group: String!) {
   record(id: $id) {
     ...RecordHead
+    ...Citations @include(if: $cited)
+    schemaOrg: as(format: SCHEMAORG) @include(if: $indexed) {
+      text
+    }
     ...Content
     references: links(direction: FROM, first: 100) {
       nodes {
@@ -1521,7 +1879,7 @@ export const RecordPageDocument = new TypedDocumentString(`
     }
     ...CrateParts @include(if: $crate)
   }
-  picture: evidenceNearby(id: $id) @skip(if: $agent) {
+  picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
     svg
     nodeCount
     notDrawn {
@@ -1586,6 +1944,23 @@ fragment RecordHead on Record {
   }
   crate {
     ...Named
+  }
+  formats {
+    name
+    label
+    description
+    address
+  }
+}
+fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
   }
 }
 fragment Named on Record {
@@ -1868,3 +2243,71 @@ export const NamesOfDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;
+export const UploadDocument = new TypedDocumentString(`
+    query Upload($id: ID!) {
+  submission(id: $id) {
+    submissionUUID
+    status
+    stage
+    completed
+    success
+    rocrateIdentifier
+    identifiersMinted
+    timeStarted
+    timeFinished
+    progress {
+      done
+      total
+      unit
+    }
+    error {
+      ...UploadFinding
+    }
+    warnings {
+      ...UploadFinding
+    }
+  }
+}
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}`) as unknown as TypedDocumentString<UploadQuery, UploadQueryVariables>;
+export const UploadedCrateDocument = new TypedDocumentString(`
+    query UploadedCrate($id: ID!) {
+  roCrate(id: $id) {
+    id
+    name
+    publicationStatus
+    embargoEndsAt
+    revision
+    recordCounts {
+      kind
+      count
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UploadedCrateQuery, UploadedCrateQueryVariables>;
+export const PublishRecordDocument = new TypedDocumentString(`
+    mutation PublishRecord($id: ID!, $publicationStatus: PublicationStatus!, $embargoedUntil: String, $expectedRevision: Int) {
+  publish(
+    id: $id
+    publicationStatus: $publicationStatus
+    embargoedUntil: $embargoedUntil
+    expectedRevision: $expectedRevision
+  ) {
+    id
+    publicationStatus
+  }
+}
+    `) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
+export const CancelUploadDocument = new TypedDocumentString(`
+    mutation CancelUpload($id: ID!) {
+  cancelSubmission(id: $id) {
+    submissionUUID
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<CancelUploadMutation, CancelUploadMutationVariables>;

@@ -37,6 +37,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         <meta property="og:site_name" content="Arkgraph" />
         <meta property="og:url" content={base + here.split("?", 1)[0]} />
         {summary && <meta property="og:description" content={summary} />}
+        {csrf && <meta name="csrf" content={csrf} />}
         <link rel="icon" href={assetUrl("arkgraph.svg")} />
         <link rel="stylesheet" href={assetUrl("arkgraph.css")} />
         {styles.map((href) => (

@@ -1,11 +1,13 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
+import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
 import { historyRoutes } from "./pages/record/history.js";
 import { relatedRoutes } from "./pages/record/related.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
+import { uploadRoutes } from "./pages/upload.js";
 
 /** Every page with an address of its own; the first route that matches counts. */
 export const ROUTES: readonly Route[] = [
@@ -14,6 +16,8 @@ export const ROUTES: readonly Route[] = [
   ...searchRoutes,
   ...historyRoutes,
   ...relatedRoutes,
+  ...uploadRoutes,
+  ...evidenceRoutes,
   ...textRoutes,
   ...explorerRoutes,
 ];

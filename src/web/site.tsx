@@ -12,7 +12,7 @@ import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
 import { asksForPage, rememberViewer } from "./errors.js";
 import { Frame } from "./frame.js";
-import type { Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
+import type { CrateUpload, Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
 import { ROUTES } from "./routes.js";
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
@@ -30,6 +30,8 @@ export interface SiteAccess {
     req: IncomingMessage,
     credentials: { username: string; password: string },
   ): Promise<Caller>;
+  /** Stores the archive in the form and queues its intake. @returns the name of the submission */
+  uploadCrate(req: IncomingMessage, caller: Caller | null, options: CrateUpload): Promise<string>;
   /** Executes a document in this process. @throws ServiceError of the first field that failed */
   ask<Result, Variables extends object>(
     req: IncomingMessage,
@@ -149,6 +151,7 @@ export class Site {
         const account = await this.#access.signIn(req, credentials);
         await startSession(this.#deps, req, res, account);
       },
+      uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
       signOut: () => endSession(this.#deps, req, res),
     };
   }

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { KindGlyph, RecordLink } from "../../components.js";
 import { counted, countText, kindOf, nameText, shortened } from "../../format.js";
+import { recordPath } from "../../page.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { RecordPageQuery } from "../../documents.js";
 import { Briefly, countOf, hasAny, relatedPath, type Related } from "./relations.js";
@@ -67,6 +68,10 @@ export function Provenance({ record, picture }: ProvenanceProps) {
           The record does not state what it was made from, and nothing stored here was made with it.
         </p>
       )}
+      <p class="further">
+        <a href={recordPath(record.id, "evidence")}>Explore the evidence</a> ·{" "}
+        <a href={recordPath(record.id, "impact")}>What depends on it</a>
+      </p>
     </section>
   );
 }

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from "preact";
-import type { Format } from "../../../http/negotiation.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import type { JsonObject } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import { CITED } from "../../../services/formats/facts.js";
+import type { Place } from "../../../services/formats/format.js";
+import { INDEXED } from "../../../services/formats/schema-org.js";
+import { landingLinks } from "../../../services/formats/signposting.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
 import { assetUrl } from "../../assets.js";
@@ -20,6 +23,7 @@ import {
   When,
 } from "../../components.js";
 import {
+  type CitationsFragment,
   type CratePartsFragment,
   RecordPageDocument,
   type RecordPageQuery,
@@ -27,8 +31,8 @@ import {
 import { countText, kindText, nameText, shortened, sizeText } from "../../format.js";
 import { labelOf } from "../../labels.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
-import { addressOf, landingLinks, type Place } from "../../signposting.js";
 import { Access, People, type Stored } from "./access.js";
+import { Cite } from "./cite.js";
 import { Contents } from "./crate.js";
 import { Details, type FileOf, Files } from "./details.js";
 import { headData, Metadata } from "./metadata.js";
@@ -56,6 +60,9 @@ export async function recordPage(
     agent,
     thing,
     crate: kind === "rocrate",
+    cited: CITED.includes(kind),
+    indexed: INDEXED.includes(kind) && view.record.publicationStatus === "PUBLISHED",
+    group: `${recordPath(id, "evidence")}?expand=`,
   });
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
@@ -65,12 +72,8 @@ export async function recordPage(
     description: textMember(document, "description"),
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
-    links: landingLinks(place, landmarks).map(({ href, rel, type }) => ({
-      rel,
-      href,
-      ...(type ? { type } : {}),
-    })),
-    ...dataOf(document, view),
+    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    ...dataOf(answer.record!, document, view),
     body: (
       <Body
         {...{ request, landmarks, title, document, kind }}
@@ -99,8 +102,15 @@ const textMember = (document: JsonObject, name: string): string | null => {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 };
 
-function dataOf(document: JsonObject, { bytes }: RecordView): Pick<Page, "data"> {
-  const data = headData(document, bytes.length);
+/** For programs that read the page; search engines get public records in the terms of schema.org. */
+function dataOf(
+  { schemaOrg }: PageRecord,
+  document: JsonObject,
+  { bytes }: RecordView,
+): Pick<Page, "data"> {
+  const data = schemaOrg
+    ? (JSON.parse(schemaOrg.text) as JsonObject)
+    : headData(document, bytes.length);
   return data === undefined ? {} : { data };
 }
 
@@ -173,6 +183,7 @@ function Body(props: BodyProps) {
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
         </div>
         <aside>
+          <Cite citations={citationsOf(record)} />
           <About {...props} />
           {landmarks.keywords.length > 0 && (
             <div class="panel">
@@ -180,7 +191,7 @@ function Body(props: BodyProps) {
               <Keywords words={landmarks.keywords} />
             </div>
           )}
-          <Formats id={record.id} />
+          <Formats formats={record.formats} />
         </aside>
       </div>
     </>
@@ -261,6 +272,11 @@ function Head(props: BodyProps & { files: number }) {
             contentUrl={textMember(document, "contentUrl")}
             files={files}
           />
+        )}
+        {citationsOf(record).citation && (
+          <a class="button secondary" href="#cite">
+            Cite
+          </a>
         )}
       </div>
       <Summary text={landmarks.description} />
@@ -348,22 +364,18 @@ function About({ record, landmarks, document }: BodyProps) {
   );
 }
 
-const FORMATS: readonly [Format, string][] = [
-  ["application/ld+json", "JSON-LD"],
-  ["text/turtle", "Turtle"],
-  ["application/n-quads", "N-Quads"],
-  ["application/linkset+json", "Link set"],
-];
-
-function Formats({ id }: { id: string }) {
+/** The metadata of the record for programs, each format with what it is for. */
+function Formats({ formats }: { formats: PageRecord["formats"] }) {
   return (
     <div class="panel" id="formats">
       <h2>Formats</h2>
       <p>The metadata for programs:</p>
       <ul class="formats">
-        {FORMATS.map(([format, label]) => (
+        {formats.map(({ label, description, address }) => (
           <li>
-            <a href={addressOf("", id, format)}>{label}</a>
+            <a href={address} title={description}>
+              {label}
+            </a>
           </li>
         ))}
       </ul>
@@ -372,6 +384,10 @@ function Formats({ id }: { id: string }) {
 }
 
 const filesOf = (record: PageRecord): readonly FileOf[] => record.distribution?.nodes ?? [];
+
+/** Of kinds that are cited. */
+const citationsOf = (record: PageRecord): Partial<CitationsFragment> =>
+  "citation" in record ? (record as unknown as CitationsFragment) : {};
 
 /** What only crates have. */
 const crateOf = (record: PageRecord): CratePartsFragment | undefined =>
