@@ -32,12 +32,17 @@ import {
   ownOperations,
   sessionOperations,
 } from "./accounts.js";
+import { administrationOperations } from "./administration.js";
+import { bulkOperations } from "./bulk.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
+import { credentialOperations } from "./credentials.js";
+import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { harvestOperations, READS_QUERY } from "./harvest.js";
 import {
   historyOperations,
   allRecordOperations,
@@ -336,6 +341,7 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
 const GIVES_TOKEN: ReadonlySet<string> = new Set([
   ...Object.keys(accountOperations),
   "start_session",
+  "reset_password",
 ]);
 
 /**
@@ -384,7 +390,7 @@ export function restHandler(
         ? null
         : await authenticator.caller(credentialsOf(req, deps));
       checkPath(match.params);
-      const query = readQuery(target.query, deps.config);
+      const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({
@@ -464,6 +470,9 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...serviceOperations(contract),
     ...accountOperations,
     ...sessionOperations,
+    ...credentialOperations,
+    ...administrationOperations,
+    ...bulkOperations,
     ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,
@@ -479,6 +488,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...fileOperations,
     ...downloadOperations,
     ...publicationOperations,
+    ...doiOperations,
     ...evidenceOperations,
     ...lineageOperations,
     ...sparqlOperations,
@@ -486,6 +496,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...ontologyOperations,
     ...scoreOperations,
     ...searchOperations,
+    ...harvestOperations,
     ...schemaOperations,
   };
 }

@@ -119,7 +119,7 @@ export function Outside({ href, children }: { href: string; children?: Component
 }
 
 export function Licence({ licence }: { licence: string }) {
-  return <Outside href={licence}>{shortened(licenceText(licence), 120)}</Outside>;
+  return <Outside href={licence.trim()}>{shortened(licenceText(licence), 120)}</Outside>;
 }
 
 const ORCID = /^https?:\/\/orcid\.org\/(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$/;

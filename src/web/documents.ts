@@ -49,6 +49,53 @@ export type Direction =
   /** What supports the record. */
   | "UPSTREAM";
 
+/** A set of users that may own records together. */
+export type GroupInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
+
+/** State of a part of the service. */
+export type HealthState =
+  /** Some of what it stores is damaged; the rest is served. */
+  | "DAMAGED"
+  /** It does not answer. */
+  | "FAILED"
+  /** An index that is being filled; records are served meanwhile. */
+  | "LOADING"
+  /** It works. */
+  | "OK";
+
+/** Changes a list: `set` replaces it; `remove` and `add` change entries. */
+export type ListPatch = {
+  /** Entries to append, unless present. */
+  add?: Array<string> | null | undefined;
+  /** Entries to take out. */
+  remove?: Array<string> | null | undefined;
+  /** The whole list from now on. */
+  set?: Array<string> | null | undefined;
+};
+
 /** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
 export type OrderDirection =
   /** The smallest, first or oldest comes first. */
@@ -319,6 +366,16 @@ export type SubmissionStatus =
   /** It is being worked on. */
   | "RUNNING";
 
+/** Changes parts of a record of kind User. */
+export type UpdateUserInput = {
+  /** Refused when the record has changed since. */
+  expectedRevision?: number | null | undefined;
+  /** Record to change. */
+  id: string | number;
+  /** What changes. */
+  patch: UserPatch;
+};
+
 /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
 export type UserInput = {
   /** Further members of the document, as a JSON object. */
@@ -353,11 +410,136 @@ export type UserInput = {
   type?: unknown;
 };
 
+/** What changes: an absent field stays, null clears it. */
+export type UserPatch = {
+  /** Further members that change, as a JSON Merge Patch: null removes a member. */
+  additionalProperties?: unknown;
+  /** The one-time token that the first start prints; makes the account an administrator. */
+  adminToken?: string | null | undefined;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: ListPatch | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: ListPatch | null | undefined;
+  /** E-mail address; unique, also the login name. */
+  email?: string | null | undefined;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: ListPatch | null | undefined;
+  /** Name of the person, at most 200 characters. */
+  name?: string | null | undefined;
+  /** Organizations; those found from the other side are added when the record is read. */
+  organizations?: ListPatch | null | undefined;
+  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  password?: string | null | undefined;
+  /** Projects; those found from the other side are added when the record is read. */
+  projects?: ListPatch | null | undefined;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: ListPatch | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: ListPatch | null | undefined;
+};
+
 export type SignUpMutationVariables = Exact<{
   input: UserInput;
 }>;
 
 export type SignUpMutation = { createUser: { id: string; name: string | null } };
+
+export type AdministrationQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+export type AdministrationQuery = {
+  registryFigures: {
+    accounts: number;
+    records: number;
+    queued: number;
+    running: number;
+    waitingSince: string | null;
+  };
+  health: { ok: boolean; lag: number | null; checks: Array<{ part: string; state: HealthState }> };
+  sizes: { groups: Array<{ kind: RecordKind | null; count: number; bytes: number }> };
+  accounts: {
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      email: string;
+      admin: boolean;
+      disabled: boolean;
+      createdAt: string;
+      signedInAt: string | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+  };
+  embargoed: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+};
+
+export type SetAccountMutationVariables = Exact<{
+  user: string | number;
+  admin?: boolean | null | undefined;
+  disabled?: boolean | null | undefined;
+}>;
+
+export type SetAccountMutation = { setAccount: { id: string } };
+
+export type CreatePasswordResetMutationVariables = Exact<{
+  user: string | number;
+}>;
+
+export type CreatePasswordResetMutation = {
+  createPasswordReset: { token: string; expiresAt: string; user: string };
+};
+
+export type ResetPasswordMutationVariables = Exact<{
+  token: string;
+  password: string;
+}>;
+
+export type ResetPasswordMutation = { resetPassword: string };
+
+export type StatusQueryVariables = Exact<{ [key: string]: never }>;
+
+export type StatusQuery = {
+  health: {
+    ok: boolean;
+    ready: boolean;
+    lag: number | null;
+    checks: Array<{ part: string; state: HealthState }>;
+  };
+};
 
 export type EvidenceQueryVariables = Exact<{
   id: string | number;
@@ -631,6 +813,251 @@ export type RecordCardFragment = {
   embargoEndsAt: string | null;
   owner: { id: string; name: string | null; kind: RecordKind | null } | null;
 };
+
+export type MyWorkQueryVariables = Exact<{
+  me: string | number;
+}>;
+
+export type MyWorkQuery = {
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+  };
+  statuses: { groups: Array<{ status: PublicationStatus | null; count: number; bytes: number }> };
+  crates: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  me: {
+    organizations: { nodes: Array<{ name: string | null; id: string; kind: RecordKind | null }> };
+    projects: { nodes: Array<{ name: string | null; id: string; kind: RecordKind | null }> };
+  } | null;
+};
+
+export type SubmissionRowFragment = {
+  submissionUUID: string;
+  status: SubmissionStatus;
+  stage: string | null;
+  completed: boolean;
+  success: boolean;
+  rocrateIdentifier: string | null;
+  computationIdentifier: string | null;
+  evidenceGraphIdentifier: string | null;
+  scoredCrateIdentifier: string | null;
+  embeddingsModel: string | null;
+  timeStarted: string | null;
+  timeFinished: string | null;
+  error: Array<{ code: string; message: string }> | null;
+  warnings: Array<{ code: string }>;
+};
+
+export type MyUploadsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+export type MyUploadsQuery = {
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type MyRecordsQueryVariables = Exact<{
+  filter?: RecordFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+export type MyRecordsQuery = {
+  records: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: {
+      hasNextPage: boolean;
+      hasPreviousPage: boolean;
+      startCursor: string | null;
+      endCursor: string | null;
+    };
+  };
+  me: { organizations: { nodes: Array<{ name: string | null; id: string }> } } | null;
+};
+
+export type PublishRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil?: string | null | undefined;
+}>;
+
+export type PublishRecordsMutation = {
+  publishRecords: Array<{ id: string; done: boolean; code: string | null; message: string | null }>;
+};
+
+export type WithdrawRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  reason?: string | null | undefined;
+  successor?: string | number | null | undefined;
+}>;
+
+export type WithdrawRecordsMutation = {
+  deleteRecords: Array<{ id: string; done: boolean; code: string | null; message: string | null }>;
+};
+
+export type TransferRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  owner: string | number;
+}>;
+
+export type TransferRecordsMutation = {
+  transferRecords: Array<{
+    id: string;
+    done: boolean;
+    code: string | null;
+    message: string | null;
+  }>;
+};
+
+export type BulkRowFragment = {
+  id: string;
+  done: boolean;
+  code: string | null;
+  message: string | null;
+};
+
+export type ProfileQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ProfileQuery = {
+  me: { id: string; name: string | null; document: unknown; revision: number | null } | null;
+  accessTokens: Array<{
+    id: string;
+    name: string;
+    createdAt: string;
+    usedAt: string | null;
+    expiresAt: string;
+  }>;
+};
+
+export type UpdateProfileMutationVariables = Exact<{
+  input: UpdateUserInput;
+}>;
+
+export type UpdateProfileMutation = { updateUser: { id: string; name: string | null } };
+
+export type ChangePasswordMutationVariables = Exact<{
+  currentPassword: string;
+  newPassword: string;
+}>;
+
+export type ChangePasswordMutation = { changePassword: { expiresIn: number } };
+
+export type CreateAccessTokenMutationVariables = Exact<{
+  name: string;
+  expiresAt?: string | null | undefined;
+}>;
+
+export type CreateAccessTokenMutation = {
+  createAccessToken: { secret: string; token: { id: string; name: string; expiresAt: string } };
+};
+
+export type RevokeAccessTokenMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type RevokeAccessTokenMutation = { revokeAccessToken: boolean };
+
+export type MyGroupsQueryVariables = Exact<{ [key: string]: never }>;
+
+export type MyGroupsQuery = {
+  me: {
+    id: string;
+    organizations: {
+      nodes: Array<
+        | {
+            id: string;
+            name: string | null;
+            description: string | null;
+            revision: number | null;
+            owner: { id: string; name: string | null } | null;
+            members: { nodes: Array<{ name: string | null; id: string }> };
+          }
+        | { id: string; name: string | null; description: string | null }
+      >;
+    };
+    projects: { nodes: Array<{ name: string | null; description: string | null; id: string }> };
+  } | null;
+};
+
+export type CreateGroupMutationVariables = Exact<{
+  input: GroupInput;
+}>;
+
+export type CreateGroupMutation = { createGroup: { id: string; name: string | null } };
+
+export type AddGroupMemberMutationVariables = Exact<{
+  group: string | number;
+  user: string | number;
+}>;
+
+export type AddGroupMemberMutation = { addGroupMember: { id: string } };
+
+export type RemoveGroupMemberMutationVariables = Exact<{
+  group: string | number;
+  user: string | number;
+}>;
+
+export type RemoveGroupMemberMutation = { removeGroupMember: { id: string } };
 
 export type RecordPageQueryVariables = Exact<{
   id: string | number;
@@ -1376,6 +1803,43 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "RecordCard" },
 ) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const SubmissionRowFragmentDoc = new TypedDocumentString(
+  `
+    fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}
+    `,
+  { fragmentName: "SubmissionRow" },
+) as unknown as TypedDocumentString<SubmissionRowFragment, unknown>;
+export const BulkRowFragmentDoc = new TypedDocumentString(
+  `
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}
+    `,
+  { fragmentName: "BulkRow" },
+) as unknown as TypedDocumentString<BulkRowFragment, unknown>;
 export const RecordHeadFragmentDoc = new TypedDocumentString(
   `
     fragment RecordHead on Record {
@@ -1543,6 +2007,131 @@ export const SignUpDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
+export const AdministrationDocument = new TypedDocumentString(`
+    query Administration($after: String) {
+  registryFigures {
+    accounts
+    records
+    queued
+    running
+    waitingSince
+  }
+  health {
+    ok
+    lag
+    checks {
+      part
+      state
+    }
+  }
+  sizes: recordStatistics(by: [KIND]) {
+    groups {
+      kind
+      count
+      bytes
+    }
+  }
+  accounts(first: 50, after: $after) {
+    nodes {
+      id
+      name
+      email
+      admin
+      disabled
+      createdAt
+      signedInAt
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  submissions(first: 20) {
+    nodes {
+      ...SubmissionRow
+    }
+  }
+  embargoed: records(filter: {status: [EMBARGOED]}, first: 50) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<AdministrationQuery, AdministrationQueryVariables>;
+export const SetAccountDocument = new TypedDocumentString(`
+    mutation SetAccount($user: ID!, $admin: Boolean, $disabled: Boolean) {
+  setAccount(user: $user, admin: $admin, disabled: $disabled) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetAccountMutation, SetAccountMutationVariables>;
+export const CreatePasswordResetDocument = new TypedDocumentString(`
+    mutation CreatePasswordReset($user: ID!) {
+  createPasswordReset(user: $user) {
+    token
+    expiresAt
+    user
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreatePasswordResetMutation,
+  CreatePasswordResetMutationVariables
+>;
+export const ResetPasswordDocument = new TypedDocumentString(`
+    mutation ResetPassword($token: String!, $password: String!) {
+  resetPassword(token: $token, password: $password)
+}
+    `) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const StatusDocument = new TypedDocumentString(`
+    query Status {
+  health {
+    ok
+    ready
+    lag
+    checks {
+      part
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
 export const EvidenceDocument = new TypedDocumentString(`
     query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
   record(id: $id) {
@@ -1793,6 +2382,332 @@ export const HomeDocument = new TypedDocumentString(`
     kind
   }
 }`) as unknown as TypedDocumentString<HomeQuery, HomeQueryVariables>;
+export const MyWorkDocument = new TypedDocumentString(`
+    query MyWork($me: ID!) {
+  submissions(first: 5) {
+    nodes {
+      ...SubmissionRow
+    }
+  }
+  statuses: recordStatistics(filter: {owner: $me}, by: [STATUS]) {
+    groups {
+      status
+      count
+      bytes
+    }
+  }
+  crates: records(
+    filter: {owner: $me, kind: [ROCRATE]}
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: 6
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+  }
+  me {
+    organizations(first: 50) {
+      nodes {
+        id
+        kind
+        ... on Record {
+          name
+        }
+      }
+    }
+    projects(first: 50) {
+      nodes {
+        id
+        kind
+        ... on Record {
+          name
+        }
+      }
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<MyWorkQuery, MyWorkQueryVariables>;
+export const MyUploadsDocument = new TypedDocumentString(`
+    query MyUploads($after: String) {
+  submissions(first: 25, after: $after) {
+    nodes {
+      ...SubmissionRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<MyUploadsQuery, MyUploadsQueryVariables>;
+export const MyRecordsDocument = new TypedDocumentString(`
+    query MyRecords($filter: RecordFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  records(
+    filter: $filter
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+  me {
+    organizations(first: 50) {
+      nodes {
+        id
+        ... on Record {
+          name
+        }
+      }
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}`) as unknown as TypedDocumentString<MyRecordsQuery, MyRecordsQueryVariables>;
+export const PublishRecordsDocument = new TypedDocumentString(`
+    mutation PublishRecords($ids: [ID!]!, $publicationStatus: PublicationStatus!, $embargoedUntil: String) {
+  publishRecords(
+    ids: $ids
+    publicationStatus: $publicationStatus
+    embargoedUntil: $embargoedUntil
+  ) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<PublishRecordsMutation, PublishRecordsMutationVariables>;
+export const WithdrawRecordsDocument = new TypedDocumentString(`
+    mutation WithdrawRecords($ids: [ID!]!, $reason: String, $successor: ID) {
+  deleteRecords(ids: $ids, reason: $reason, successor: $successor) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<WithdrawRecordsMutation, WithdrawRecordsMutationVariables>;
+export const TransferRecordsDocument = new TypedDocumentString(`
+    mutation TransferRecords($ids: [ID!]!, $owner: ID!) {
+  transferRecords(ids: $ids, owner: $owner) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<TransferRecordsMutation, TransferRecordsMutationVariables>;
+export const ProfileDocument = new TypedDocumentString(`
+    query Profile {
+  me {
+    id
+    name
+    document
+    revision
+  }
+  accessTokens {
+    id
+    name
+    createdAt
+    usedAt
+    expiresAt
+  }
+}
+    `) as unknown as TypedDocumentString<ProfileQuery, ProfileQueryVariables>;
+export const UpdateProfileDocument = new TypedDocumentString(`
+    mutation UpdateProfile($input: UpdateUserInput!) {
+  updateUser(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<UpdateProfileMutation, UpdateProfileMutationVariables>;
+export const ChangePasswordDocument = new TypedDocumentString(`
+    mutation ChangePassword($currentPassword: String!, $newPassword: String!) {
+  changePassword(currentPassword: $currentPassword, newPassword: $newPassword) {
+    expiresIn
+  }
+}
+    `) as unknown as TypedDocumentString<ChangePasswordMutation, ChangePasswordMutationVariables>;
+export const CreateAccessTokenDocument = new TypedDocumentString(`
+    mutation CreateAccessToken($name: String!, $expiresAt: String) {
+  createAccessToken(name: $name, expiresAt: $expiresAt) {
+    secret
+    token {
+      id
+      name
+      expiresAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateAccessTokenMutation,
+  CreateAccessTokenMutationVariables
+>;
+export const RevokeAccessTokenDocument = new TypedDocumentString(`
+    mutation RevokeAccessToken($id: ID!) {
+  revokeAccessToken(id: $id)
+}
+    `) as unknown as TypedDocumentString<
+  RevokeAccessTokenMutation,
+  RevokeAccessTokenMutationVariables
+>;
+export const MyGroupsDocument = new TypedDocumentString(`
+    query MyGroups {
+  me {
+    id
+    organizations(first: 100) {
+      nodes {
+        ... on Group {
+          id
+          name
+          description
+          revision
+          owner {
+            id
+            name
+          }
+          members(first: 100) {
+            nodes {
+              id
+              ... on Record {
+                name
+              }
+            }
+          }
+        }
+        ... on Organization {
+          id
+          name
+          description
+        }
+      }
+    }
+    projects(first: 100) {
+      nodes {
+        id
+        ... on Record {
+          name
+          description
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MyGroupsQuery, MyGroupsQueryVariables>;
+export const CreateGroupDocument = new TypedDocumentString(`
+    mutation CreateGroup($input: GroupInput!) {
+  createGroup(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<CreateGroupMutation, CreateGroupMutationVariables>;
+export const AddGroupMemberDocument = new TypedDocumentString(`
+    mutation AddGroupMember($group: ID!, $user: ID!) {
+  addGroupMember(group: $group, user: $user) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<AddGroupMemberMutation, AddGroupMemberMutationVariables>;
+export const RemoveGroupMemberDocument = new TypedDocumentString(`
+    mutation RemoveGroupMember($group: ID!, $user: ID!) {
+  removeGroupMember(group: $group, user: $user) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  RemoveGroupMemberMutation,
+  RemoveGroupMemberMutationVariables
+>;
 export const RecordPageDocument = new TypedDocumentString(`
     query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $group: String!) {
   record(id: $id) {

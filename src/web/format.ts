@@ -55,7 +55,8 @@ const spdxName = (id: string): string =>
     : id.replace(/^CC0-/, "CC0 ");
 
 /** A licence by its name: `CC BY 4.0`; one that is not known as it is stated. */
-export function licenceText(licence: string): string {
+export function licenceText(stated: string): string {
+  const licence = stated.trim();
   for (const [pattern, name] of LICENCES) {
     const match = pattern.exec(licence);
     if (match) return name(match);

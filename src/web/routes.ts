@@ -1,10 +1,12 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
+import { adminRoutes } from "./pages/admin.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
 import { historyRoutes } from "./pages/record/history.js";
 import { relatedRoutes } from "./pages/record/related.js";
+import { myRoutes } from "./pages/my.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -16,6 +18,8 @@ export const ROUTES: readonly Route[] = [
   ...searchRoutes,
   ...historyRoutes,
   ...relatedRoutes,
+  ...myRoutes,
+  ...adminRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,
