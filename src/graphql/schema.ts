@@ -12,6 +12,7 @@ import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
+import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
@@ -37,6 +38,7 @@ import { inSlices } from "./slices.js";
 export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
+    LinksResolver,
     RevisionResolver,
     AccountResolver,
     CredentialResolver,

@@ -3,6 +3,7 @@ import {
   kindOf,
   kindText,
   licenceText,
+  nameText,
   shortened,
   sizeText,
   timeText,
@@ -22,7 +23,7 @@ export function RecordLink({ record, glyph = false }: { record: Named; glyph?: b
   return (
     <a href={recordPath(record.id)} title={record.name ? undefined : record.id}>
       {glyph && <KindGlyph kind={record.kind ?? null} />}
-      <bdi>{record.name ? shortened(record.name, 200) : shortened(record.id, 80)}</bdi>
+      <bdi>{shortened(nameText(record), record.name ? 200 : 80)}</bdi>
     </a>
   );
 }

@@ -93,3 +93,16 @@ export function shortened(text: string, most: number): string {
   const space = cut.lastIndexOf(" ");
   return `${cut.slice(0, space > most * 0.7 ? space : most).trimEnd()}…`;
 }
+
+/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
+export function nameText({ id, name }: { id: string; name?: string | null }): string {
+  if (name) return name;
+  const [, , ...path] = id.split("/");
+  const last = path.at(-1);
+  if (last === undefined || last === "") return id;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}

@@ -4,6 +4,8 @@ import { adminRoutes } from "./pages/admin.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
+import { historyRoutes } from "./pages/record/history.js";
+import { relatedRoutes } from "./pages/record/related.js";
 import { myRoutes } from "./pages/my.js";
 import { newRoutes } from "./pages/new.js";
 import { searchRoutes } from "./pages/search.js";
@@ -15,6 +17,8 @@ export const ROUTES: readonly Route[] = [
   ...homeRoutes,
   ...accountRoutes,
   ...searchRoutes,
+  ...historyRoutes,
+  ...relatedRoutes,
   ...myRoutes,
   ...adminRoutes,
   ...newRoutes,
