@@ -60,6 +60,17 @@ export type ComputationInput = {
   usedSoftware: Array<string | number>;
 };
 
+/** Whether bytes are stored. */
+export type ContentState =
+  /** The stored bytes were found damaged: upload the file again. */
+  | "DAMAGED"
+  /** The bytes were deleted. */
+  | "DELETED"
+  /** No bytes were stored here. */
+  | "NONE"
+  /** The bytes are stored here. */
+  | "STORED";
+
 /** A set of data; its files are data downloads. */
 export type DatasetInput = {
   /** Further members of the document, as a JSON object. */
@@ -105,6 +116,15 @@ export type DateTimeRange = {
   /** At this time or later. */
   since?: string | null | undefined;
 };
+
+/** How a member of a document differs from the earlier state. */
+export type DifferenceKind =
+  /** The earlier state does not have it. */
+  | "ADDED"
+  /** Both states have it, with other values. */
+  | "CHANGED"
+  /** The later state does not have it. */
+  | "REMOVED";
 
 /** UPSTREAM: what supports the record; DOWNSTREAM: what the record supports. */
 export type Direction =
@@ -363,6 +383,71 @@ export type RecordOrderField =
   /** Name, without case. */
   | "NAME";
 
+/** A relation between records, by the name of the field that leads along it: USED_BY is usedBy. */
+export type RecordRelation =
+  /** What the annotation is about. */
+  | "ANNOTATES"
+  /** Agents responsible for the activity. */
+  | "ASSOCIATED_WITH"
+  /** Authors that have an identifier. */
+  | "AUTHORS"
+  /** Cell line that the sample is of. */
+  | "CELL_LINE_REFERENCE"
+  /** Computations stated here or owned. */
+  | "COMPUTATIONS"
+  /** Datasets stated here or owned. */
+  | "DATASETS"
+  /** What this was derived from. */
+  | "DERIVED_FROM"
+  /** What was derived from this. */
+  | "DERIVED_TO"
+  /** Data downloads of the content. */
+  | "DISTRIBUTION"
+  /** Data that the model was evaluated with. */
+  | "EVALUATED_ON"
+  /** Evidence graphs stated here or owned. */
+  | "EVIDENCEGRAPHS"
+  /** Models that this one was made from. */
+  | "FINE_TUNED_FROM"
+  /** What this activity generated. */
+  | "GENERATED"
+  /** Activities that generated this. */
+  | "GENERATED_BY"
+  /** Parts. */
+  | "HAS_PART"
+  /** What this is a part of. */
+  | "IS_PART_OF"
+  /** Members. */
+  | "MEMBERS"
+  /** Organizations and groups the user owns or is a member of. */
+  | "ORGANIZATIONS"
+  /** Projects of the organization. */
+  | "PROJECTS"
+  /** Crates stated here or owned. */
+  | "ROCRATES"
+  /** Software stated here or owned. */
+  | "SOFTWARE"
+  /** Data that the model was trained on. */
+  | "TRAINED_ON"
+  /** Activities that used this. */
+  | "USED_BY"
+  /** Data that the activity used. */
+  | "USED_DATASET"
+  /** Instruments that the activity used. */
+  | "USED_INSTRUMENT"
+  /** Machine-learning models that the activity used. */
+  | "USED_ML_MODEL"
+  /** Reagents that the activity used. */
+  | "USED_REAGENT"
+  /** Samples that the activity used. */
+  | "USED_SAMPLE"
+  /** Software that the activity used. */
+  | "USED_SOFTWARE"
+  /** Stains that the activity used. */
+  | "USED_STAIN"
+  /** Treatments that the activity used. */
+  | "USED_TREATMENT";
+
 /** What records are counted by. */
 export type RecordStatisticsKey =
   /** Media type of the stored content. */
@@ -381,6 +466,17 @@ export type RecordStatisticsKey =
   | "SCORE_BAND"
   /** Publication status. */
   | "STATUS";
+
+/** What made a revision. */
+export type RevisionAction =
+  /** The record was created, or created again after a deletion. */
+  | "CREATE"
+  /** The record was deleted; a tombstone remains. */
+  | "DELETE"
+  /** The publication status was changed. */
+  | "PUBLISH"
+  /** The document was changed. */
+  | "UPDATE";
 
 /** Band of an AI-readiness score, in per cent. */
 export type ScoreBand =
@@ -724,6 +820,151 @@ export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
 export type ViewerQuery = { me: { id: string; name: string | null } | null };
 
+export type HistoryPageQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+  newest: boolean;
+  compare: boolean;
+  from?: number | null | undefined;
+  to: number;
+}>;
+
+export type HistoryPageQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type DeletedHistoryPageQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+  newest: boolean;
+  compare: boolean;
+  from?: number | null | undefined;
+  to: number;
+}>;
+
+export type DeletedHistoryPageQuery = {
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type RevisionsShownFragment = {
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type RevisionFactsFragment = {
+  revision: number;
+  at: string;
+  action: RevisionAction;
+  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+};
+
+export type ComparedFragment = {
+  revision: number;
+  at: string;
+  action: RevisionAction;
+  differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+};
+
 export type HomeQueryVariables = Exact<{ [key: string]: never }>;
 
 export type HomeQuery = {
@@ -1032,6 +1273,467 @@ export type CreateOrganizationMutationVariables = Exact<{
 
 export type CreateOrganizationMutation = { createOrganization: { id: string } };
 
+export type RecordPageQueryVariables = Exact<{
+  id: string | number;
+  activity: boolean;
+  thing: boolean;
+  agent: boolean;
+  crate: boolean;
+  cited: boolean;
+  indexed: boolean;
+  group: string;
+}>;
+
+export type RecordPageQuery = {
+  record:
+    | {
+        id: string;
+        kind: RecordKind | null;
+        name: string | null;
+        revision: number | null;
+        createdAt: string | null;
+        modifiedAt: string | null;
+        publicationStatus: PublicationStatus | null;
+        embargoEndsAt: string | null;
+        license: string | null;
+        mayChange: boolean;
+        schemaOrg?: { text: string } | null;
+        references: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+        };
+        backward: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+          pageInfo: { hasNextPage: boolean };
+        };
+        generatedBy?: {
+          totalCount: number | null;
+          nodes: Array<{
+            id: string;
+            name: string | null;
+            kind: RecordKind | null;
+            inputs: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+            software: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+          }>;
+        };
+        derivedFrom?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        derivedTo?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedBy?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        distribution?: {
+          totalCount: number | null;
+          nodes: Array<
+            | {
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+            | { id: string; name: string | null; kind: RecordKind | null }
+            | {
+                encodingFormat: string | null;
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+          >;
+        };
+        isPartOf?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        hasPart?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedDataset?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSoftware?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSample?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedInstrument?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedMLModel?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        generated?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        annotates?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        members?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        organizations?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        projects?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        creators: Array<{ id: string | null; name: string | null }>;
+        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
+        content: {
+          state: ContentState;
+          mediaType: string | null;
+          size: number | null;
+          sha256: string | null;
+          address: string | null;
+          readable: boolean;
+        };
+      }
+    | {
+        id: string;
+        kind: RecordKind | null;
+        name: string | null;
+        revision: number | null;
+        createdAt: string | null;
+        modifiedAt: string | null;
+        publicationStatus: PublicationStatus | null;
+        embargoEndsAt: string | null;
+        license: string | null;
+        mayChange: boolean;
+        schemaOrg?: { text: string } | null;
+        references: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+        };
+        backward: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+          pageInfo: { hasNextPage: boolean };
+        };
+        generatedBy?: {
+          totalCount: number | null;
+          nodes: Array<{
+            id: string;
+            name: string | null;
+            kind: RecordKind | null;
+            inputs: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+            software: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+          }>;
+        };
+        derivedFrom?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        derivedTo?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedBy?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        distribution?: {
+          totalCount: number | null;
+          nodes: Array<
+            | {
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+            | { id: string; name: string | null; kind: RecordKind | null }
+            | {
+                encodingFormat: string | null;
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+          >;
+        };
+        isPartOf?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        hasPart?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedDataset?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSoftware?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSample?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedInstrument?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedMLModel?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        generated?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        annotates?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        members?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        organizations?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        projects?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        creators: Array<{ id: string | null; name: string | null }>;
+        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
+      }
+    | null;
+  picture?: { svg: string; nodeCount: number; notDrawn: Array<{ count: number; about: string }> };
+  contents?: {
+    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    pageInfo: { hasNextPage: boolean };
+  };
+  holdings?: {
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean };
+  };
+};
+
+export type RecordHeadFragment = {
+  id: string;
+  kind: RecordKind | null;
+  name: string | null;
+  revision: number | null;
+  createdAt: string | null;
+  modifiedAt: string | null;
+  publicationStatus: PublicationStatus | null;
+  embargoEndsAt: string | null;
+  license: string | null;
+  mayChange: boolean;
+  creators: Array<{ id: string | null; name: string | null }>;
+  owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+  crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+  formats: Array<{ name: string; label: string; description: string; address: string }>;
+};
+
+export type CitationsFragment = {
+  citation: { text: string } | null;
+  bibtex: { text: string } | null;
+  ris: { text: string } | null;
+};
+
+export type NamedFragment = { id: string; name: string | null; kind: RecordKind | null };
+
+export type NamedLinkFragment = {
+  predicate: string;
+  record: { id: string; name: string | null; kind: RecordKind | null };
+};
+
+export type RelatedFragment = {
+  totalCount: number | null;
+  nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+};
+
+export type ContentFragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    sha256: string | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+type FileFacts_CrknoFmFwAbPxEcy4Y0sXi462w7wSmphdnCDoPwTKtk_Fragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+type FileFacts_DataDownload_Fragment = {
+  encodingFormat: string | null;
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+export type FileFactsFragment =
+  FileFacts_CrknoFmFwAbPxEcy4Y0sXi462w7wSmphdnCDoPwTKtk_Fragment | FileFacts_DataDownload_Fragment;
+
+export type FileContentFragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+export type CratePartsFragment = {
+  addresses: { metadata: string; current: string; uploaded: string | null };
+  recordCounts: Array<{ kind: RecordKind; count: number }>;
+};
+
+export type RelatedPageQueryVariables = Exact<{
+  id: string | number;
+  relation: RecordRelation;
+  after?: string | null | undefined;
+}>;
+
+export type RelatedPageQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    related: {
+      totalCount: number | null;
+      nodes: Array<{
+        description: string | null;
+        id: string;
+        name: string | null;
+        kind: RecordKind | null;
+      }>;
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  } | null;
+};
+
+export type ListedPageQueryVariables = Exact<{
+  id: string | number;
+  filter: RecordFilter;
+  after?: string | null | undefined;
+  before?: string | null | undefined;
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+}>;
+
+export type ListedPageQuery = {
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  records: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: {
+      hasNextPage: boolean;
+      endCursor: string | null;
+      hasPreviousPage: boolean;
+      startCursor: string | null;
+    };
+  };
+};
+
 export type SearchQueryVariables = Exact<{
   query: string;
   filter?: RecordFilter | null | undefined;
@@ -1194,6 +1896,106 @@ export type CancelUploadMutation = {
   cancelSubmission: { submissionUUID: string; status: SubmissionStatus };
 };
 
+export const NamedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Named on Record {
+  id
+  name
+  kind
+}
+    `,
+  { fragmentName: "Named" },
+) as unknown as TypedDocumentString<NamedFragment, unknown>;
+export const RevisionFactsFragmentDoc = new TypedDocumentString(
+  `
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RevisionFacts" },
+) as unknown as TypedDocumentString<RevisionFactsFragment, unknown>;
+export const ComparedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "Compared" },
+) as unknown as TypedDocumentString<ComparedFragment, unknown>;
+export const RevisionsShownFragmentDoc = new TypedDocumentString(
+  `
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RevisionsShown" },
+) as unknown as TypedDocumentString<RevisionsShownFragment, unknown>;
 export const RecordCardFragmentDoc = new TypedDocumentString(
   `
     fragment RecordCard on Record {
@@ -1252,6 +2054,153 @@ export const BulkRowFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "BulkRow" },
 ) as unknown as TypedDocumentString<BulkRowFragment, unknown>;
+export const RecordHeadFragmentDoc = new TypedDocumentString(
+  `
+    fragment RecordHead on Record {
+  id
+  kind
+  name
+  revision
+  createdAt
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  license
+  mayChange
+  creators {
+    id
+    name
+  }
+  owner {
+    ...Named
+  }
+  crate {
+    ...Named
+  }
+  formats {
+    name
+    label
+    description
+    address
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RecordHead" },
+) as unknown as TypedDocumentString<RecordHeadFragment, unknown>;
+export const CitationsFragmentDoc = new TypedDocumentString(
+  `
+    fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
+  }
+}
+    `,
+  { fragmentName: "Citations" },
+) as unknown as TypedDocumentString<CitationsFragment, unknown>;
+export const NamedLinkFragmentDoc = new TypedDocumentString(
+  `
+    fragment NamedLink on RecordLink {
+  predicate
+  record {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "NamedLink" },
+) as unknown as TypedDocumentString<NamedLinkFragment, unknown>;
+export const RelatedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Related on RecordConnection {
+  totalCount
+  nodes {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "Related" },
+) as unknown as TypedDocumentString<RelatedFragment, unknown>;
+export const ContentFragmentDoc = new TypedDocumentString(
+  `
+    fragment Content on HasContent {
+  content {
+    state
+    mediaType
+    size
+    sha256
+    address
+    readable
+  }
+}
+    `,
+  { fragmentName: "Content" },
+) as unknown as TypedDocumentString<ContentFragment, unknown>;
+export const FileContentFragmentDoc = new TypedDocumentString(
+  `
+    fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}
+    `,
+  { fragmentName: "FileContent" },
+) as unknown as TypedDocumentString<FileContentFragment, unknown>;
+export const FileFactsFragmentDoc = new TypedDocumentString(
+  `
+    fragment FileFacts on Record {
+  ... on DataDownload {
+    encodingFormat
+  }
+  ...FileContent
+}
+    fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}`,
+  { fragmentName: "FileFacts" },
+) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
+export const CratePartsFragmentDoc = new TypedDocumentString(
+  `
+    fragment CrateParts on ROCrate {
+  addresses {
+    metadata
+    current
+    uploaded
+  }
+  recordCounts {
+    kind
+    count
+  }
+}
+    `,
+  { fragmentName: "CrateParts" },
+) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
 export const UploadFindingFragmentDoc = new TypedDocumentString(
   `
     fragment UploadFinding on Finding {
@@ -1518,6 +2467,105 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const HistoryPageDocument = new TypedDocumentString(`
+    query HistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+  }
+  ...RevisionsShown
+}
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<HistoryPageQuery, HistoryPageQueryVariables>;
+export const DeletedHistoryPageDocument = new TypedDocumentString(`
+    query DeletedHistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
+  ...RevisionsShown
+}
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
 export const HomeDocument = new TypedDocumentString(`
     query Home {
   recordStatistics(by: [KIND]) {
@@ -1915,6 +2963,297 @@ export const CreateOrganizationDocument = new TypedDocumentString(`
   CreateOrganizationMutation,
   CreateOrganizationMutationVariables
 >;
+export const RecordPageDocument = new TypedDocumentString(`
+    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $group: String!) {
+  record(id: $id) {
+    ...RecordHead
+    ...Citations @include(if: $cited)
+    schemaOrg: as(format: SCHEMAORG) @include(if: $indexed) {
+      text
+    }
+    ...Content
+    references: links(direction: FROM, first: 100) {
+      nodes {
+        ...NamedLink
+      }
+    }
+    backward: links(direction: TO, first: 60) {
+      nodes {
+        ...NamedLink
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+    generatedBy: related(relation: GENERATED_BY, first: 6) @include(if: $thing) {
+      ...Related
+      nodes {
+        inputs: related(relation: USED_DATASET, first: 6) {
+          ...Related
+        }
+        software: related(relation: USED_SOFTWARE, first: 3) {
+          ...Related
+        }
+      }
+    }
+    derivedFrom: related(relation: DERIVED_FROM, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    derivedTo: related(relation: DERIVED_TO, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    usedBy: related(relation: USED_BY, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    distribution: related(relation: DISTRIBUTION, first: 20) @include(if: $thing) {
+      ...Related
+      nodes {
+        ...FileFacts
+      }
+    }
+    isPartOf: related(relation: IS_PART_OF, first: 10) @skip(if: $agent) {
+      ...Related
+    }
+    hasPart: related(relation: HAS_PART, first: 20) @skip(if: $agent) {
+      ...Related
+    }
+    usedDataset: related(relation: USED_DATASET, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedSoftware: related(relation: USED_SOFTWARE, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedSample: related(relation: USED_SAMPLE, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedInstrument: related(relation: USED_INSTRUMENT, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedMLModel: related(relation: USED_ML_MODEL, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    generated: related(relation: GENERATED, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    annotates: related(relation: ANNOTATES, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    members: related(relation: MEMBERS, first: 50) @include(if: $agent) {
+      ...Related
+    }
+    organizations: related(relation: ORGANIZATIONS, first: 20) @include(if: $agent) {
+      ...Related
+    }
+    projects: related(relation: PROJECTS, first: 20) @include(if: $agent) {
+      ...Related
+    }
+    ...CrateParts @include(if: $crate)
+  }
+  picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
+    svg
+    nodeCount
+    notDrawn {
+      count
+      about
+    }
+  }
+  contents: records(filter: {describedBy: $id}, first: 24) @include(if: $crate) {
+    nodes {
+      ...Named
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  holdings: records(
+    filter: {owner: $id}
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: 12
+  ) @include(if: $agent) {
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment RecordHead on Record {
+  id
+  kind
+  name
+  revision
+  createdAt
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  license
+  mayChange
+  creators {
+    id
+    name
+  }
+  owner {
+    ...Named
+  }
+  crate {
+    ...Named
+  }
+  formats {
+    name
+    label
+    description
+    address
+  }
+}
+fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment NamedLink on RecordLink {
+  predicate
+  record {
+    ...Named
+  }
+}
+fragment Related on RecordConnection {
+  totalCount
+  nodes {
+    ...Named
+  }
+}
+fragment Content on HasContent {
+  content {
+    state
+    mediaType
+    size
+    sha256
+    address
+    readable
+  }
+}
+fragment FileFacts on Record {
+  ... on DataDownload {
+    encodingFormat
+  }
+  ...FileContent
+}
+fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}
+fragment CrateParts on ROCrate {
+  addresses {
+    metadata
+    current
+    uploaded
+  }
+  recordCounts {
+    kind
+    count
+  }
+}`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
+export const RelatedPageDocument = new TypedDocumentString(`
+    query RelatedPage($id: ID!, $relation: RecordRelation!, $after: String) {
+  record(id: $id) {
+    ...Named
+    related(relation: $relation, first: 100, after: $after) {
+      totalCount
+      nodes {
+        ...Named
+        description
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<RelatedPageQuery, RelatedPageQueryVariables>;
+export const ListedPageDocument = new TypedDocumentString(`
+    query ListedPage($id: ID!, $filter: RecordFilter!, $after: String, $before: String, $first: Int, $last: Int) {
+  record(id: $id) {
+    ...Named
+  }
+  records(
+    filter: $filter
+    orderBy: {field: MODIFIED, direction: DESC}
+    after: $after
+    before: $before
+    first: $first
+    last: $last
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+      hasPreviousPage
+      startCursor
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
 export const SearchDocument = new TypedDocumentString(`
     query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
   search(
