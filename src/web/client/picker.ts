@@ -23,14 +23,13 @@ async function suggest(words: string): Promise<void> {
   });
   const { data } = (await response.json()) as Answer;
   if (mine !== asked || !data || !options) return;
-  options.replaceChildren(
-    ...data.search.nodes.map(({ id, name, kind }) => {
-      const option = document.createElement("option");
-      option.value = id;
-      option.label = [name, kind?.toLowerCase()].filter(Boolean).join(" · ");
-      return option;
-    }),
-  );
+  options.replaceChildren();
+  for (const { id, name, kind } of data.search.nodes) {
+    const option = document.createElement("option");
+    option.value = id;
+    option.label = [name, kind?.toLowerCase()].filter(Boolean).join(" · ");
+    options.append(option);
+  }
 }
 
 for (const field of document.querySelectorAll<HTMLInputElement>("input[data-picker]")) {

@@ -11,7 +11,14 @@ import {
   type ImpactQuery,
 } from "../documents.js";
 import { counted, countText, kindText, shortened } from "../format.js";
-import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import {
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  withQuery,
+} from "../page.js";
 
 /** Like siblings that become one group, unless the reader asks for single ones. */
 const COLLAPSE = 4;
@@ -450,7 +457,9 @@ async function impactPage(request: PageRequest): Promise<Page> {
               <nav class="pager" aria-label="Pages">
                 <a
                   rel="next"
-                  href={`${recordPath(record.id, "impact")}?${new URLSearchParams({ after: evidenceGraph.pageInfo.endCursor }).toString()}`}
+                  href={withQuery(recordPath(record.id, "impact"), {
+                    after: evidenceGraph.pageInfo.endCursor,
+                  })}
                 >
                   Next →
                 </a>
