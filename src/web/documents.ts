@@ -71,6 +71,17 @@ export type ContentState =
   /** The bytes are stored here. */
   | "STORED";
 
+/** Verdict on one criterion. */
+export type CriterionStatus =
+  /** The crate meets it. */
+  | "MET"
+  /** It does not apply to this crate, and is not counted. */
+  | "NOT_APPLICABLE"
+  /** The crate does not meet it. */
+  | "NOT_MET"
+  /** The crate meets a part of it. */
+  | "PARTLY";
+
 /** A set of data; its files are data downloads. */
 export type DatasetInput = {
   /** Further members of the document, as a JSON object. */
@@ -1674,6 +1685,18 @@ export type FileContentFragment = {
 export type CratePartsFragment = {
   addresses: { metadata: string; current: string; uploaded: string | null };
   recordCounts: Array<{ kind: RecordKind; count: number }>;
+  score: {
+    score: { met: number; partly: number; total: number };
+    categories: Array<{
+      name: string;
+      criteria: Array<{
+        name: string;
+        status: CriterionStatus;
+        details: string | null;
+        fix: string | null;
+      }>;
+    }>;
+  } | null;
 };
 
 export type RelatedPageQueryVariables = Exact<{
@@ -2196,6 +2219,22 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
   recordCounts {
     kind
     count
+  }
+  score {
+    score {
+      met
+      partly
+      total
+    }
+    categories {
+      name
+      criteria {
+        name
+        status
+        details
+        fix
+      }
+    }
   }
 }
     `,
@@ -3184,6 +3223,22 @@ fragment CrateParts on ROCrate {
   recordCounts {
     kind
     count
+  }
+  score {
+    score {
+      met
+      partly
+      total
+    }
+    categories {
+      name
+      criteria {
+        name
+        status
+        details
+        fix
+      }
+    }
   }
 }`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
 export const RelatedPageDocument = new TypedDocumentString(`

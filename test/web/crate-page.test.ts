@@ -94,3 +94,11 @@ test("an author of a crate is shown by name and links to what the crate states",
   expect(byline).toContain("<bdi>Josiah</bdi>");
   expect(byline).toContain('<a class="orcid" href="https://orcid.org/0000-0002-1825-0097"');
 });
+
+test("the page of a crate shows each criterion of its score with what to add", async () => {
+  const { ark } = await page(await crate([file], { "a.csv": "a" }));
+  await server.request("GET", `/rocrate/ai-ready-score/${ark}`);
+  const { text } = await server.request("GET", `/${ark}`, { headers: { Accept: "text/html" } });
+  expect(section(text, "score")).toContain("● met");
+  expect(section(text, "score")).toMatch(/○ not met<\/td><td[^>]*>.*?<p>/);
+});

@@ -1,6 +1,7 @@
 import { RecordLink } from "../../components.js";
-import type { RecordPageQuery } from "../../documents.js";
-import { countText, kindText } from "../../format.js";
+import type { CratePartsFragment, RecordPageQuery } from "../../documents.js";
+import { countText, kindText, shortened } from "../../format.js";
+import { labelOf } from "../../labels.js";
 import { recordPath, withQuery } from "../../page.js";
 
 type Contents = NonNullable<RecordPageQuery["contents"]>;
@@ -49,6 +50,48 @@ export function Contents({ id, counts, contents }: ContentsProps) {
           )}
         </>
       )}
+    </section>
+  );
+}
+
+const STATES = {
+  MET: "● met",
+  PARTLY: "◐ partly",
+  NOT_MET: "○ not met",
+  NOT_APPLICABLE: "– does not apply",
+} as const;
+
+/** How ready the crate is for AI: each criterion with its state, what was found and what to add. */
+export function Scorecard({ score }: { score: CratePartsFragment["score"] }) {
+  if (!score) return null;
+  const { met, partly, total } = score.score;
+  return (
+    <section id="score">
+      <h2>
+        AI-readiness <span class="count">{`${met} of ${total} met, ${partly} partly`}</span>
+      </h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">
+        <table class="wide">
+          <tbody>
+            {score.categories.flatMap(({ name: category, criteria }) =>
+              criteria.map(({ name, status, details, fix }) => (
+                <tr>
+                  <th scope="row">
+                    {labelOf(name)}
+                    <br />
+                    <small class="quiet">{labelOf(category)}</small>
+                  </th>
+                  <td>{STATES[status]}</td>
+                  <td dir="auto">
+                    {shortened(details ?? "", 400)}
+                    {fix && <p>{shortened(fix, 400)}</p>}
+                  </td>
+                </tr>
+              )),
+            )}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }

@@ -33,7 +33,7 @@ import { labelOf } from "../../labels.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
 import { Cite } from "./cite.js";
-import { Contents } from "./crate.js";
+import { Contents, Scorecard } from "./crate.js";
 import { Details, type FileOf, Files } from "./details.js";
 import { headData, Metadata } from "./metadata.js";
 import { hasProvenance, type PageRecord, Provenance } from "./provenance.js";
@@ -178,6 +178,7 @@ function Body(props: BodyProps) {
           {contents && crate && (
             <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
           )}
+          {crate && <Scorecard score={crate.score} />}
           {isAgent && <Holdings {...props} />}
           <Relations record={record} kind={kind} />
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
