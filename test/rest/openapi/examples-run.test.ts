@@ -101,7 +101,6 @@ const STORY = [
   "admin_password_reset",
   "admin_figures",
   "reset_password",
-  "change_password",
   "rescore",
   "rescore_status",
   "download_archive",
@@ -138,6 +137,8 @@ const STORY = [
   "delete_ark",
   ...of("delete"),
   "delete_rocrate",
+  // Tokens from before end with it.
+  "change_password",
   "delete_user",
 ];
 /** What an operation answers here although its example is right. */
