@@ -190,6 +190,13 @@ const REST: Record<string, Row> = {
   docs_page: { list: {} },
   openapi_json: { outside: "the contract itself" },
   openapi_yaml: { outside: "the contract itself" },
+  // test/rest/harvest compares them with what is public.
+  oai_get: { outside: "a feed of what is public, the same for every caller" },
+  oai_post: { outside: "a feed of what is public, the same for every caller" },
+  sitemap: { outside: "a feed of what is public, the same for every caller" },
+  catalog: { outside: "a feed of what is public, the same for every caller" },
+  void_description: { outside: "a feed of what is public, the same for every caller" },
+  api_catalog: { outside: "addresses of the interfaces" },
   token: { write: "login" },
   login: { write: "login" },
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
