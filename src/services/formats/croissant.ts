@@ -3,7 +3,7 @@ import type { FileReference, StoredRecord } from "../../storage/records/port.js"
 import { crateRecords, holderOf, pathInUrl } from "../crates/export/records.js";
 import type { Deps } from "../deps.js";
 import { parseDocument, type RecordView } from "../records/view.js";
-import { Fields } from "../scoring/facts/fields.js";
+import { Fields, isInformative } from "../scoring/facts/fields.js";
 import { bibtexText } from "./citations.js";
 import { type Column, columnsOf, schemaArkOf } from "./columns.js";
 import { type Agent, factsOf, lacking, type RecordFacts, textOf } from "./facts.js";
@@ -395,5 +395,7 @@ export const croissant: RecordFormat = {
   isSignpost: true,
   isDerived: true,
   example: `{"@type":"sc:Dataset","conformsTo":"${PROFILE}","name":"Cells"}`,
+  isLinked: ({ document }) =>
+    isInformative(document["description"]) && isInformative(document["license"]),
   write: ({ deps, view }) => croissantText(deps, view),
 };
