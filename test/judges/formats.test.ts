@@ -1,6 +1,13 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { crate, realCrate } from "../support/crates.js";
+import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
@@ -153,16 +160,92 @@ describe("Croissant", () => {
   });
 });
 
+describe("a datasheet", () => {
+  it("answers its questions from the crate, and names those that are not answered", async () => {
+    const page = await registry.ask(`/${tables}?format=datasheet`);
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toContain("text/html");
+    expect(page.headers.get("content-security-policy")).toContain("default-src 'none'");
+    expect(page.text).toContain("<h1>Tables &amp; &lt;schemas&gt;</h1>");
+    expect(page.text).toContain("<dt>Known biases</dt>\n<dd>Only two wells.</dd>");
+    expect(page.text).toMatch(/Not stated: [^<]*Known limitations/);
+    const { text } = await registry.ask(`/${tables}?format=d4d`);
+    expect(parse(text)).toMatchObject({
+      id: tables,
+      title: "Tables & <schemas>",
+      known_biases: "Only two wells.",
+      intended_uses: "Tests.",
+      creators: [{ name: "Lovelace, Ada" }],
+    });
+  });
+});
+
+describe("the retrieval of RO-Crate 1.3", () => {
+  const rootOf = (graph: Json): unknown =>
+    (graph["@graph"] as Json[]).find(({ "@id": id }) => id === "ro-crate-metadata.json")?.["about"];
+
+  it("step 1: follows the links of the identifier to metadata and archive", async () => {
+    const head = await registry.ask(`/${demo}`, { method: "HEAD" });
+    const link = head.headers.get("link")!;
+    const to = (rel: string): string =>
+      new RegExp(`<([^>]+)>; rel="${rel}"; type="[^"]+"; profile="https://w3id.org/ro/crate"`).exec(
+        link,
+      )![1]!;
+    expect(rootOf((await registry.ask(to("describedby"))).body)).toEqual({ "@id": demo });
+    const archive = await fetch(to("item"));
+    expect(archive.headers.get("content-type")).toBe("application/zip");
+    await archive.body?.cancel();
+  });
+
+  it("step 2: negotiates the profile", async () => {
+    const { body, headers } = await registry.ask(`/${demo}`, {
+      headers: { Accept: "application/ld+json;profile=https://w3id.org/ro/crate" },
+    });
+    expect(headers.get("content-type")).toContain('profile="https://w3id.org/ro/crate"');
+    expect(rootOf(body)).toEqual({ "@id": demo });
+  });
+
+  it("step 4: reads ro-crate-metadata.json below the identifier", async () => {
+    for (const id of [demo, tables]) {
+      const { status, body } = await registry.ask(`/${id}/ro-crate-metadata.json`);
+      expect([status, rootOf(body)]).toEqual([200, { "@id": id }]);
+    }
+    const record = await registry.ask(`/${demo}/ro-crate-metadata.json?format=jsonld`);
+    expect(record.body["@id"]).toBe(`${demo}/ro-crate-metadata.json`);
+  });
+});
+
 describe.skipIf(maySkip && toolsMissing("formats-judges"))("readers of links and pages", () => {
   // eslint-disable-next-line typescript/no-explicit-any -- answers of tools are looked into freely
   let read: Record<string, any>;
+  let folder: string;
   beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "arkgraph-bags-"));
+    const bags: string[] = [];
+    for (const [name, id] of [["demo", demo] as const, ["tables", tables] as const, ...others]) {
+      const answer = await fetch(`${registry.url}/${id}?format=bagit`);
+      expect(answer.status).toBe(200);
+      await writeFile(join(folder, `${name}.zip`), Buffer.from(await answer.arrayBuffer()));
+      const bag = join(folder, name);
+      await promisify(execFile)("unzip", ["-q", join(folder, `${name}.zip`), "-d", bag]);
+      bags.push(bag);
+    }
+    // One file of the last bag is damaged.
+    const broken = join(folder, "broken");
+    await promisify(execFile)("cp", ["-r", bags[0]!, broken]);
+    await writeFile(join(broken, "data", "ro-crate-metadata.json"), "{}");
     read = await askTools(
       "read-formats.py",
-      { record: `${registry.url}/${tables}` },
+      { record: `${registry.url}/${tables}`, bags: [...bags, broken] },
       "formats-judges",
     );
   }, 120_000);
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  it("bagit finds every bag valid, and one with a changed file not", () => {
+    expect(read["bags"].slice(0, -1)).toEqual(Array(others.size + 2).fill(null));
+    expect(read["bags"].at(-1)).toContain("data/ro-crate-metadata.json");
+  });
 
   it("signposting finds the crate's metadata and archive by their profile", () => {
     const here = `${registry.url}/${tables}`;

@@ -1,19 +1,30 @@
 """Reads a record over HTTP with the tools of others and writes what they find, as JSON.
 
-Usage: read-formats.py INDEX ANSWER. The index is a JSON file: {"record": address of a crate}
+Usage: read-formats.py INDEX ANSWER. The index is a JSON file: {"record": address of a crate, "bags": [folder]}
 """
 
 import json
 import sys
 from pathlib import Path
 
+import bagit
 import extruct
 import rdflib
 import requests
 import signposting
 
 INDEX, ANSWER = sys.argv[1:]
-record = json.loads(Path(INDEX).read_text(encoding="utf-8"))["record"]
+index = json.loads(Path(INDEX).read_text(encoding="utf-8"))
+record = index["record"]
+
+
+def problem_of(folder):
+    """None when the folder is a valid bag, else what bagit finds."""
+    try:
+        bagit.Bag(folder).validate()
+        return None
+    except bagit.BagError as error:
+        return str(error)
 
 
 def links(found):
@@ -39,6 +50,7 @@ for name, form in {
         "trig", "nquads") else {" ".join(term.n3() for term in triple) for triple in graph})
 
 answer = {
+    "bags": [problem_of(folder) for folder in index["bags"]],
     "citeAs": str(signs.citeAs.target),
     "describedBy": links(signs.describedBy),
     "items": links(signs.items),
