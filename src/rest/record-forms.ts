@@ -90,9 +90,16 @@ export async function sendFormat(
   }
   sendBytes(req, res, typeof written === "string" ? Buffer.from(written) : written, {
     type: type.startsWith("text/") ? `${type}; charset=utf-8` : type,
-    headers: { ...headers, ETag: etag },
+    headers: {
+      ...headers,
+      ETag: etag,
+      ...(format.mediaType === "text/html" && { "Content-Security-Policy": DOCUMENT_POLICY }),
+    },
   });
 }
+
+/** Documents that are HTML run nothing and load nothing. */
+const DOCUMENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** The record's ETag with a suffix that tells its forms apart. */
 const tagged = ({ etag }: RecordView, suffix: string): string => etag.replace(/"$/, `${suffix}"`);

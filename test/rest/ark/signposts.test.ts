@@ -42,6 +42,8 @@ describe("a record's signposts", () => {
       "application/ld+json",
       "text/turtle",
       "application/n-quads",
+      // Croissant, by its profile.
+      "application/ld+json",
       "application/vnd.datacite.datacite+xml",
     ]);
     expect(links.get("type")!.map(({ href }) => href)).toEqual([
