@@ -79,6 +79,12 @@ const EXPECTED = [
   "page",
   "openapi_json",
   "openapi_yaml",
+  "api_catalog",
+  "catalog",
+  "oai_get",
+  "oai_post",
+  "sitemap",
+  "void_description",
   "token",
   "login",
   ...KIND.flatMap((kind) =>
