@@ -3,13 +3,14 @@ import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
 import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
-import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
+import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
+import { PreviewResolver } from "./resolvers/preview-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import {
   PublicationResolver,
@@ -37,9 +38,11 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     AccountResolver,
     CrateResolver,
     CrateContentsResolver,
+    CrateFileResolver,
     CratePlanResolver,
     DownloadResolver,
     ContentResolver,
+    PreviewResolver,
     GroupResolver,
     PublicationResolver,
     ComputationResolver,

@@ -392,6 +392,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   download_software: ["CrateFile.address"],
   download_content: ["CrateFile.address"],
   view_content: ["CrateFile.address"],
+  view_crate_page: ["CrateAddresses.page"],
   create_download: ["Mutation.createDataDownload"],
   register_download: ["Mutation.registerDownload"],
   upload_datadownload: ["Mutation.uploadContent"],

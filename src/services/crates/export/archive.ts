@@ -114,14 +114,21 @@ function foldersOf(path: string): string[] {
  * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
  * percent-encoded.
  */
-const suffixOf = (ark: string, crate: string): string | undefined =>
+export const suffixOf = (ark: string, crate: string): string | undefined =>
   ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
 
 /** A path as a relative `@id` that cannot be parsed as an absolute one. */
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
 
-function decoded(path: string): string {
+/** The path in its crate that an address of a document names. */
+export function statedPath(source: JsonValue): string | undefined {
+  const local =
+    typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
+  return local === undefined ? undefined : decoded(local);
+}
+
+export function decoded(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {
@@ -160,9 +167,8 @@ class FileStatements {
       }
     }
     for (const source of listOf(document["sourceContentUrl"])) {
-      const local =
-        typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
-      const path = local === undefined ? undefined : paths.take(decoded(local));
+      const local = statedPath(source);
+      const path = local === undefined ? undefined : paths.take(local);
       if (path === undefined) continue;
       this.#placed.set(record.ark, { url: source as string, object });
       return { path };

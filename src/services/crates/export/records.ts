@@ -87,6 +87,8 @@ export async function partsOf({ records }: Reads, root: StoredRecord): Promise<S
 export interface CrateFile extends Pick<FileReference, "sha256" | "size" | "mediaType"> {
   /** Path in the crate. */
   path: string;
+  /** Of the record that describes it, else of the crate with the path behind it. */
+  ark: string;
   /** The record that describes it; null for a file that no entity describes. */
   record: StoredRecord | null;
   /** Where its bytes are. */
@@ -143,7 +145,7 @@ export async function crateFiles(
 }
 
 /** The records of the files, one read for all of them. */
-async function described(
+export async function described(
   deps: Deps,
   files: readonly FileReference[],
   caller: Caller | null,
@@ -157,6 +159,7 @@ async function described(
     const undescribed = role === "member";
     items.push({
       path: name,
+      ark: undescribed ? `${record.ark}/${name}` : record.ark,
       sha256,
       size,
       mediaType,
