@@ -25,13 +25,19 @@ export const ERRORS = {
   INVALID_TOKEN: {
     status: 401,
     meaning:
-      "The token is malformed, expired, was issued by another registry, or was ended by a " +
-      "password change.",
+      "The token is malformed, expired, was issued by another registry, or was ended: revoked, or " +
+      "by a password change.",
   },
   BAD_CREDENTIALS: { status: 401, meaning: "The user name or the password is wrong." },
   FORBIDDEN: {
     status: 403,
     meaning: "The caller may not do this; the sentence says which rule refuses it.",
+  },
+  CSRF_REFUSED: {
+    status: 403,
+    meaning:
+      "A request with the session cookie would change something, and did not show that a page of " +
+      "this registry sent it: it needs the registry's own Origin, and the session's CSRF token.",
   },
   NOT_FOUND: { status: 404, meaning: "Nothing is stored under this identifier or path." },
   AMBIGUOUS: { status: 404, meaning: "Several identifiers differ from this one in hyphens only." },

@@ -20,6 +20,7 @@ import { note, terminalProgress } from "../render/progress.js";
 const CALLED: Readonly<Record<TransferTable, string>> = {
   setting: "settings",
   account: "accounts",
+  credential: "sessions and access tokens",
   submission: "submissions",
   record: "records, including deleted ones",
   state: "documents and graphs of all revisions",

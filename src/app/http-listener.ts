@@ -3,6 +3,9 @@ import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
 import type { RequestObserver } from "../adapters/metrics.js";
 import { ServiceError } from "../errors.js";
+import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
+import { signedIn } from "../graphql/resolvers/context.js";
+import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
@@ -10,12 +13,15 @@ import { requestIdOf } from "../http/client.js";
 import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
+import { takeFile } from "../http/multipart.js";
+import { credentialsOf, keepPrivate, sessionOf } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
+import { askedArk } from "../services/records/find.js";
 import type { TypedDocumentString } from "../web/document.js";
 import { sendError } from "../web/errors.js";
 import { Site } from "../web/site.js";
@@ -48,10 +54,12 @@ export async function openHttpInterface(
   const { tracing } = deps;
   const noted = observer !== undefined || tracing !== undefined;
   const graphql = await openGraphql(deps, authenticator);
+  const accounts = new AccountResolver();
+  const crates = new CrateResolver();
   const site = new Site(deps, {
-    identify: async ({ headers }) => ({
-      caller: await authenticator.caller(headers.authorization),
-      csrf: null,
+    identify: async (req, csrf) => ({
+      caller: await authenticator.caller(credentialsOf(req, deps, { csrf })),
+      csrf: (await sessionOf(deps, req))?.csrf ?? null,
     }),
     ask: async <Result, Variables extends object>(
       req: IncomingMessage,
@@ -59,6 +67,15 @@ export async function openHttpInterface(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
     ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+    uploadCrate: async (req, caller, { update, crate }) => {
+      const context = signedIn(graphql.context(req, caller));
+      const options = { update, crate: crate === undefined ? undefined : askedArk(crate) };
+      const { submissionUUID } = await takeFile(req, ["file"], ({ stream, name }) =>
+        crates.submit({ stream, name: name || "crate.zip" }, options, context),
+      );
+      return submissionUUID;
+    },
+    signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
   });
   const rest = restHandler(
     deps,
@@ -118,9 +135,11 @@ export async function openHttpInterface(
     graph: ReturnType<typeof graphqlAddress>,
   ): void => {
     if (answersPreflight(req, res)) return;
+    const isFile = !graph && files.has(req.url ?? "/");
+    if (!isFile) keepPrivate(req, res, deps);
     if (graph && !(graph.address === "answer" && wantsPage(req, graph.search)))
       return void graphql.handle(req, res, graph.address, graph.search);
-    const answered = files.has(req.url ?? "/")
+    const answered = isFile
       ? files.answer(req, res).then(() => true)
       : site.answer(req, res).then((done) => done || rest(req, res));
     answered

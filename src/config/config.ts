@@ -103,6 +103,11 @@ export const SETTINGS = {
     null,
     "Public address of the registry, used in links; by default the address it listens on.",
   ),
+  REGISTRY_NAME: setting(
+    matching(/^(?!\s)[^\p{Cc}]{1,200}$/u, "a name of at most 200 characters"),
+    "Arkgraph",
+    "Name of the registry: the publisher of records that state none, and its name in catalogues.",
+  ),
   ARK_NAAN: setting(
     matching(/^[0-9]{5,16}$/, "five digits or more"),
     "99999",
@@ -128,6 +133,21 @@ export const SETTINGS = {
     secret: true,
   },
   TOKEN_LIFETIME: setting(duration, 86_400_000, "How long a token is valid."),
+  SESSION_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    14 * 86_400_000,
+    "Longest time for which a browser stays signed in.",
+  ),
+  SESSION_IDLE_TIME: setting(
+    durationFrom(60_000, "1m"),
+    2 * 86_400_000,
+    "A browser is signed out after this time without a request.",
+  ),
+  MAX_SESSIONS: setting(
+    whole(1, 1000),
+    20,
+    "Most browsers in which one account is signed in; a further one signs the oldest out.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,

@@ -12,6 +12,7 @@ import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
 import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 import { openApiDocument } from "../rest/contract/document.js";
+import { formatsPage } from "./formats-page.js";
 import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
 
 /** A document as graphql-codegen reads it. */
@@ -105,6 +106,7 @@ export const OUTPUTS: readonly Output[] = [
   { file: "docs/scoring.md", render: scoringPage },
   { file: "docs/cli.md", render: cliPage },
   { file: "docs/crates.md", render: cratesPage },
+  { file: "docs/formats.md", render: formatsPage },
 ];
 
 /** The outputs whose file is missing or differs from the generated text. */

@@ -16,6 +16,9 @@ import {
 import { ServiceError } from "../errors.js";
 import { type ClientAddress, requestIdOf } from "../http/client.js";
 import { NOT_STORED, SAFE_HEADERS } from "../http/reply.js";
+import { credentialsOf } from "../http/session.js";
+import type { SentCredentials } from "../services/accounts/tokens.js";
+import type { Deps } from "../services/deps.js";
 import type { Log } from "../services/log.js";
 import type { Documents, Price } from "./documents.js";
 import { cutErrors, formatError } from "./http.js";
@@ -31,15 +34,17 @@ export interface Streaming {
   log: Log;
   /**
    * A separate context for each operation.
-   * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`
+   * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`, `CSRF_REFUSED`
    */
   contextFor(
-    authorization: string | undefined,
+    credentials: SentCredentials,
     address: string,
     request?: string,
     signal?: AbortSignal,
   ): Promise<Context>;
   addressOf: ClientAddress;
+  /** The registry's own address. */
+  base: Pick<Deps, "baseUrl">;
   /** ms that a client may take to accept an event; setting GRAPHQL_SEND_TIMEOUT. */
   sendTimeout: number;
 }
@@ -152,7 +157,7 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
         return {
           ...args,
           contextValue: await streaming.contextFor(
-            raw.headers.authorization,
+            credentialsOf(raw, streaming.base),
             streaming.addressOf(raw),
             requestIdOf(raw),
           ),

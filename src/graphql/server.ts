@@ -12,10 +12,11 @@ import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import { notModified } from "../http/negotiation.js";
 import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { credentialsOf } from "../http/session.js";
 import type { JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import type { Caller } from "../services/access/rules.js";
-import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents, type Price } from "./documents.js";
@@ -41,6 +42,8 @@ export interface GraphqlInterface {
     search: string,
   ): Promise<void>;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
+  /** The context of an operation that a page asks for. */
+  context(req: IncomingMessage, caller: Caller | null): Context;
   /**
    * Executes a document of the web pages in this process: the same schema and resolvers, without
    * the limits on the documents of clients.
@@ -68,14 +71,16 @@ export async function openGraphql(
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
-    authorization: string | undefined,
+    credentials: SentCredentials,
     address: string,
     request?: string,
     signal?: AbortSignal,
   ): Promise<Context> => {
-    const callerNow = () => authenticator.caller(authorization);
+    const callerNow = () => authenticator.caller(credentials);
     return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
   };
+  const context = (req: IncomingMessage, caller: Caller | null): Context =>
+    contextOf(deps, caller, addressOf(req), requestIdOf(req));
   const requests = new WeakMap<object, string>();
   const apollo = new ApolloServer<Context>({
     schema,
@@ -111,6 +116,7 @@ export async function openGraphql(
     log,
     contextFor,
     addressOf,
+    base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
   const http = new HttpTransport(apollo, documents, log, prices);
@@ -147,7 +153,7 @@ export async function openGraphql(
           if (!res.writableFinished) gone.abort();
         });
         const context = await contextFor(
-          req.headers.authorization,
+          credentialsOf(req, deps),
           addressOf(req),
           requestIdOf(req),
           gone.signal,
@@ -159,8 +165,9 @@ export async function openGraphql(
         http.fail(req, res, error);
       }
     },
+    context,
     async execute(req, caller, document, variables) {
-      const contextValue = contextOf(deps, caller, addressOf(req), requestIdOf(req));
+      const contextValue = context(req, caller);
       const variableValues = variables as Record<string, unknown>;
       const { data, errors } = await execute({ schema, document, variableValues, contextValue });
       if (errors?.[0]) throw errors[0].originalError ?? errors[0];

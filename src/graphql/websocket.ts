@@ -6,6 +6,8 @@ import { WebSocketServer, type RawData, type WebSocket } from "ws";
 import { ServiceError } from "../errors.js";
 import { countValues } from "../model/json/bounded-json.js";
 import { requestIdOf } from "../http/client.js";
+import { socketCredentials } from "../http/session.js";
+import type { SentCredentials } from "../services/accounts/tokens.js";
 import type { Price } from "./documents.js";
 import { asGraphQLError, formatError } from "./http.js";
 import { formatted, prepared, SLOW_FAREWELL, type Streaming, tooSlow } from "./event-stream.js";
@@ -16,6 +18,9 @@ const KEEP_ALIVE = 12_000;
 const FAREWELL = 1_000;
 /** WebSockets open at a time. */
 const MOST_SOCKETS = 1_000;
+
+/** Statuses of credentials that are refused: the connection is closed as forbidden. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 interface Extra extends Record<PropertyKey, unknown> {
   request: IncomingMessage;
@@ -37,8 +42,8 @@ export interface WebSocketTransport {
 
 /**
  * Operations over a WebSocket, by the protocol graphql-transport-ws. The token is `Authorization`
- * in the connection's parameters, or in the header of its request; it is verified again for each
- * operation.
+ * in the connection's parameters, or in the header of its request; pages of the registry have their
+ * session instead. Either is verified again for each operation.
  */
 export function webSocketTransport(
   streaming: Streaming,
@@ -47,19 +52,20 @@ export function webSocketTransport(
   const { log } = streaming;
   /** By context of the operation. */
   const prices = new WeakMap<object, Price>();
-  const authorizationOf = (
+  const sentWith = (
     params: Readonly<Record<string, unknown>> | undefined,
     { request }: Extra,
-  ): string | undefined => {
+  ): SentCredentials => {
     const given = params?.["Authorization"] ?? params?.["authorization"];
-    return typeof given === "string" ? given : request.headers.authorization;
+    const token = typeof given === "string" ? given : undefined;
+    return socketCredentials(request, streaming.base, token);
   };
   const server = makeServer<Record<string, unknown>, Extra>({
     async onConnect({ connectionParams, extra }) {
       try {
-        await streaming.contextFor(authorizationOf(connectionParams, extra), "");
+        await streaming.contextFor(sentWith(connectionParams, extra), "");
       } catch (error) {
-        if (error instanceof ServiceError && error.status === 401) return false;
+        if (error instanceof ServiceError && REFUSED.has(error.status)) return false;
         throw error;
       }
       return true;
@@ -77,7 +83,7 @@ export function webSocketTransport(
         if (!("document" in found)) return found;
         const { price, ...args } = found;
         const contextValue = await streaming.contextFor(
-          authorizationOf(connectionParams, extra),
+          sentWith(connectionParams, extra),
           streaming.addressOf(extra.request),
           nameOf(extra, id),
         );

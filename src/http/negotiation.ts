@@ -1,25 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { invalid, ServiceError } from "../errors.js";
-
-/** Forms of a record, the default first. */
-const FORMATS = [
-  "application/ld+json",
-  "application/json",
-  "text/html",
-  "text/turtle",
-  "application/n-quads",
-] as const;
-export type Format = (typeof FORMATS)[number] | "application/linkset+json";
-
-/** Names of the forms in `?format=`, for links that state their form. */
-export const FORMAT_NAMES: Readonly<Record<string, Format>> = {
-  jsonld: "application/ld+json",
-  json: "application/json",
-  html: "text/html",
-  turtle: "text/turtle",
-  nquads: "application/n-quads",
-  linkset: "application/linkset+json",
-};
+import { fullType, type RecordFormat } from "../services/formats/format.js";
+import { FORMATS } from "../services/formats/table.js";
 
 /** True when If-None-Match names this representation (weak comparison, RFC 9110 section 13.1.2). */
 export function notModified(req: IncomingMessage, etag: string): boolean {
@@ -76,59 +58,80 @@ export function parseRange(
   return start >= size ? "unsatisfiable" : { start, end };
 }
 
-/** Parts of the ETag that distinguish the forms; JSON-LD and JSON are the same bytes. */
-export const VARIANT: Readonly<Record<Format, string>> = {
-  "application/ld+json": "",
-  "application/json": "",
-  "text/html": "-html",
-  "text/turtle": "-ttl",
-  "application/n-quads": "-nq",
-  "application/linkset+json": "-ls",
-};
-
 /**
  * Most ranges of one Accept header that count; browsers send seven, and each is compared with each
  * form.
  */
 const MOST_RANGES = 50;
 
+/** A form that a client may ask for by its media type, and by its profile where it has one. */
+interface Form {
+  readonly mediaType: string;
+  readonly profile?: string;
+}
+
 interface Range {
   range: string;
   quality: number;
   specific: number;
+  /** URIs of the `profile` parameter. */
+  profiles: readonly string[];
 }
 
+/** Splits at a separator outside quotes. */
+const split = (text: string, separator: "," | ";"): string[] =>
+  text.match(separator === "," ? /(?:[^,"]|"[^"]*"?)+/g : /(?:[^;"]|"[^"]*"?)+/g) ?? [];
+
 function readRange(part: string): Range {
-  const [range = "", ...parameters] = part.split(";").map((chunk) => chunk.trim().toLowerCase());
-  const quality = Number(parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? 1);
+  const [range = "", ...parameters] = split(part, ";").map((chunk) => chunk.trim().toLowerCase());
+  const valueOf = (name: string): string | undefined =>
+    parameters.find((parameter) => parameter.startsWith(`${name}=`))?.slice(name.length + 1);
+  const quality = Number(valueOf("q") ?? 1);
   return {
     range,
     quality: Number.isFinite(quality) ? quality : 0,
     specific: range === "*/*" ? 0 : range.endsWith("/*") ? 1 : 2,
+    profiles: valueOf("profile")?.replaceAll('"', "").split(/\s+/) ?? [],
   };
 }
+
+/** Whether a range names a form; a profile that no form of the media type has does not count. */
+function matches({ range, profiles }: Range, form: Form, forms: readonly Form[]): boolean {
+  if (range === "*/*" || (range.endsWith("/*") && form.mediaType.startsWith(range.slice(0, -1))))
+    return true;
+  if (range !== form.mediaType) return false;
+  return (
+    isNamed(form, profiles) ||
+    !forms.some((other) => other.mediaType === range && isNamed(other, profiles))
+  );
+}
+
+const isNamed = ({ profile }: Form, profiles: readonly string[]): boolean =>
+  profile !== undefined && profiles.includes(profile.toLowerCase());
 
 /**
  * How well a form fits: the quality of the most specific range that names it (RFC 9110, section
  * 12.5.1).
  */
-function fitOf(format: string, ranges: readonly Range[]): Range | undefined {
-  return ranges
-    .filter(
-      ({ range }) =>
-        range === format ||
-        range === "*/*" ||
-        (range.endsWith("/*") && format.startsWith(range.slice(0, -1))),
-    )
+const fitOf = (form: Form, ranges: readonly Range[], forms: readonly Form[]): Range | undefined =>
+  ranges
+    .filter((range) => matches(range, form, forms))
+    .map((range) => (isNamed(form, range.profiles) ? { ...range, specific: 3 } : range))
     .toSorted((a, b) => b.specific - a.specific)[0];
-}
 
 /**
  * The form that `?format=` names, else the one that Accept prefers; JSON-LD without a preference.
+ * @param formats those of the record
  * @throws ServiceError `NOT_ACCEPTABLE`; ValidationError for an unknown name
  */
-export function negotiate(accept: string | undefined, name?: string): Format {
-  return name === undefined ? preferred(accept, FORMATS) : formatNamed(name, FORMAT_NAMES);
+export function negotiate(
+  accept: string | undefined,
+  name: string | undefined,
+  formats: readonly [RecordFormat, ...RecordFormat[]] = FORMATS,
+): RecordFormat {
+  return name === undefined
+    ? preferredForm(accept, formats)
+    : formatNamed(name, Object.fromEntries(formats.map((format) => [format.name, format])));
 }
 
 /** The form that `?format=` names. @throws ValidationError for an unknown name */
@@ -148,13 +151,20 @@ export function formatNamed<F>(name: string, names: Readonly<Record<string, F>>)
  */
 export function preferred<F extends string>(
   accept: string | undefined,
-  formats: readonly [F, ...F[]],
+  types: readonly [F, ...F[]],
 ): F {
-  if (accept === undefined || accept === "" || accept === "*/*") return formats[0];
-  const ranges = accept.split(",", MOST_RANGES).map(readRange);
-  let best: { format: F; fit: Range } | undefined;
-  for (const format of formats) {
-    const fit = fitOf(format, ranges);
+  const [first, ...rest] = types;
+  return preferredForm(accept, [{ mediaType: first }, ...rest.map((mediaType) => ({ mediaType }))])
+    .mediaType;
+}
+
+/** The same for forms that may have a profile. */
+function preferredForm<F extends Form>(accept: string | undefined, forms: readonly [F, ...F[]]): F {
+  if (accept === undefined || accept === "" || accept === "*/*") return forms[0];
+  const ranges = split(accept, ",").slice(0, MOST_RANGES).map(readRange);
+  let best: { form: F; fit: Range } | undefined;
+  for (const form of forms) {
+    const fit = fitOf(form, ranges, forms);
     if (
       fit &&
       fit.quality > 0 &&
@@ -162,15 +172,15 @@ export function preferred<F extends string>(
         fit.quality > best.fit.quality ||
         (fit.quality === best.fit.quality && fit.specific > best.fit.specific))
     )
-      best = { format, fit };
+      best = { form, fit };
   }
   if (!best)
     throw new ServiceError(
       "NOT_ACCEPTABLE",
       `None of the requested media types (${accept.slice(0, 200)}) is supported; request ` +
-        `one of ${formats.join(", ")}.`,
+        `one of ${[...new Set(forms.map(fullType))].join(", ")}.`,
       {},
       { Vary: "Accept" },
     );
-  return best.format;
+  return best.form;
 }

@@ -3,16 +3,18 @@ import { AccountResolver, GroupResolver } from "../graphql/resolvers/account-res
 import { signedIn } from "../graphql/resolvers/context.js";
 import { readForm } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
-import { sendJson } from "../http/reply.js";
+import { NOT_STORED, sendJson } from "../http/reply.js";
+import { endSession, isFromOwnPage, sessionOf, startSession } from "../http/session.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
+import { assertOwnPage, type Session } from "../services/accounts/sessions.js";
 import { viewOf } from "../services/records/view.js";
 import {
   arkPath,
   type ContractRow,
+  formatQuery,
   FIND_REFUSALS,
-  FORMAT,
   IF_MATCH,
   IF_NONE_MATCH,
   json,
@@ -82,10 +84,67 @@ export const ACCOUNTS: readonly ContractRow[] = [
       content: representationsOf(answerOf(KINDS.user), USER, KINDS.user),
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
     },
-    parameters: [IF_NONE_MATCH, FORMAT],
+    parameters: [IF_NONE_MATCH, formatQuery("user")],
     also: NOT_MODIFIED,
     token: "required",
     refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_ACCEPTABLE"],
+  },
+];
+
+const SESSION_ANSWER = {
+  description: "The session.",
+  content: json(schemaRef("Session"), {
+    user: USER["@id"]!,
+    name: USER["name"]!,
+    admin: false,
+    csrf: "cn0zGm3hkFPqYkBFXC3CvnN0GhTW5ZJrfdZQg9mO7Zg",
+    expiresAt: "2026-12-01T09:00:00.000Z",
+  }),
+};
+
+/** Sessions of browsers, for the registry's own pages. */
+export const SESSIONS: readonly ContractRow[] = [
+  {
+    ...tokenOperation("/token"),
+    path: "/session",
+    operationId: "start_session",
+    summary: "Sign a browser in",
+    description:
+      "For the registry's own pages: the answer sets the session cookie. Only a request of such a " +
+      "page is accepted, by `Sec-Fetch-Site` or `Origin`. Programs use `POST /token` instead.\n\n" +
+      "The cookie is accepted for everything that a token is. A request that changes something also " +
+      "needs the session's CSRF token as `X-CSRF-Token`, and has to come from a page of the registry.",
+    answer: SESSION_ANSWER,
+    refusals: [
+      "BAD_CREDENTIALS",
+      "FORBIDDEN",
+      "CSRF_REFUSED",
+      "UNSUPPORTED_MEDIA_TYPE",
+      "TOO_LARGE",
+      "TOO_MANY_REQUESTS",
+    ],
+  },
+  {
+    method: "get",
+    path: "/session",
+    operationId: "read_session",
+    tag: "accounts",
+    summary: "Who is signed in",
+    description: "Without a session all members are null, and `admin` is false.",
+    answer: SESSION_ANSWER,
+    token: "optional",
+    refusals: ["INVALID_TOKEN"],
+  },
+  {
+    method: "delete",
+    path: "/session",
+    operationId: "end_session",
+    tag: "accounts",
+    summary: "Sign a browser out",
+    description: "Ends the session on every node and removes the cookie.",
+    answer: { ...SESSION_ANSWER, description: "A session of nobody." },
+    token: "optional",
+    refusals: ["INVALID_TOKEN"],
   },
 ];
 
@@ -98,6 +157,40 @@ const token: Handler = async ({ req, res, context }) => {
   );
   // RFC 6749, section 5.1: tokens are not cached.
   sendJson(req, res, answer, { headers: { "Cache-Control": "no-store", Pragma: "no-cache" } });
+};
+
+const sendSession = async (
+  { req, res, context }: RestRequest,
+  session: Session | undefined,
+): Promise<void> => {
+  const caller = session?.caller ?? null;
+  const record = caller ? await accounts.own({ ...context, caller }) : undefined;
+  const answer = {
+    user: caller?.user ?? null,
+    name: record?.name ?? null,
+    admin: caller?.admin ?? false,
+    csrf: session?.csrf ?? null,
+    expiresAt: session ? new Date(session.expiresAt).toISOString() : null,
+  };
+  sendJson(req, res, answer, { headers: NOT_STORED });
+};
+
+export const sessionOperations: Handlers = {
+  start_session: async (request) => {
+    const { req, res, context } = request;
+    const { deps } = context;
+    assertOwnPage(isFromOwnPage(req, deps));
+    const form = await readForm(req, deps, "MAX_LOGIN_BYTES");
+    const caller = await accounts.signIn(form, context);
+    await sendSession(request, await startSession(deps, req, res, caller));
+  },
+  read_session: async (request) => {
+    await sendSession(request, await sessionOf(request.context.deps, request.req));
+  },
+  end_session: async (request) => {
+    await endSession(request.context.deps, request.req, request.res);
+    await sendSession(request, undefined);
+  },
 };
 
 /** `GET /me`. */

@@ -1,6 +1,3 @@
-import type { OutgoingHttpHeaders } from "node:http";
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { ServiceError, ValidationError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
@@ -8,7 +5,6 @@ import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import type { EventStreams, ServerEvent } from "../http/event-streams.js";
 import { takeFile } from "../http/multipart.js";
-import { negotiate, notModified } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import type { Finding } from "../model/findings.js";
@@ -16,17 +12,18 @@ import { KINDS } from "../model/kinds.js";
 import { pathInUrl } from "../services/crates/export/records.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
+import { rocrate } from "../services/formats/crate.js";
+import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import { askedArk } from "../services/records/find.js";
-import { landmarksOf, listParameters } from "../services/records/list.js";
+import { listParameters } from "../services/records/list.js";
 import { parseDocument, viewOf } from "../services/records/view.js";
-import type { StoredRecord } from "../storage/records/port.js";
-import { landingLinks, linkHeader } from "../web/signposting.js";
 import { representations } from "./contract/record-rows.js";
 import {
   arkPath,
   BODY_REFUSALS,
   type ContractRow,
   FIND_REFUSALS,
+  formatQuery,
   header,
   IF_MATCH,
   IF_NONE_MATCH,
@@ -43,8 +40,9 @@ import {
   WRITE_REFUSALS,
 } from "./contract/rows.js";
 import { answerOf, recordExample } from "./contract/schemas.js";
-import { CONTENT_HEADERS, CONTENT_REFUSALS, disposition, ELSEWHERE, PARTIAL } from "./files.js";
-import { getRecord, locationOf } from "./records.js";
+import { CONTENT_HEADERS, CONTENT_REFUSALS, ELSEWHERE, PARTIAL } from "./files.js";
+import { formatAsked, sendFormat, sendRecord } from "./record-forms.js";
+import { locationOf, viewAsked } from "./records.js";
 import {
   arkOf,
   type Handler,
@@ -115,10 +113,6 @@ const SUBMISSION = path(
   { type: "string" },
   ID,
 );
-const CRATE_FORMAT = query("format", "Format of the answer; takes precedence over `Accept`.", {
-  type: "string",
-  enum: ["jsonld", "json", "zip", "html", "turtle", "nquads", "linkset"],
-});
 const PAGE_PARAMETERS = [
   query("limit", "Items in one page.", {
     type: "integer",
@@ -220,11 +214,11 @@ export const CRATES: readonly ContractRow[] = [
       "`X-Not-Included` says how many files the caller may not read, which its " +
       "NOT-INCLUDED.txt names. Other forms, and `revision`, are those of the root " +
       "entity, which the resolver answers as a record.",
-    parameters: [...arkPath(ARK), IF_NONE_MATCH, CRATE_FORMAT, REVISION],
+    parameters: [...arkPath(ARK), IF_NONE_MATCH, formatQuery("rocrate"), REVISION],
     answer: {
       description: "The crate.",
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
-      content: { ...representations(KINDS.rocrate, EXAMPLE), ...METADATA, ...ARCHIVE },
+      content: { ...representations(KINDS.rocrate, EXAMPLE), ...METADATA },
     },
     also: NOT_MODIFIED,
     token: "optional",
@@ -487,95 +481,22 @@ export const crateOperations: Handlers = {
 
 const crateReads = new CrateResolver();
 const contents = new CrateContentsResolver();
-const JSON_FORMS: readonly string[] = ["application/ld+json", "application/json"];
-const ZIP = "application/zip";
 /** Default limit of a page of the summary. */
 const DEFAULT_PAGE = 100;
 
 /**
- * The crate as a whole: its metadata, or an archive of it. Its root entity serves other forms and
- * earlier revisions.
+ * The crate as a whole: `jsonld` and `json` are its metadata here. Earlier revisions and other
+ * formats are those of its root entity.
  */
 const read: Handler = async (request) => {
-  const { req, query, inflection } = request;
-  if (query["format"] === "zip" || (query["format"] === undefined && wantsZip(req.headers.accept)))
-    return sendArchive(request);
-  const format =
-    inflection || query["revision"] !== undefined
-      ? undefined
-      : negotiate(req.headers.accept, query["format"]);
-  if (format === undefined || !JSON_FORMS.includes(format)) return getRecord(request, "rocrate");
-  const metadata = await crateReads.metadata(arkOf(request), request.context);
-  await sendStream(
-    request,
-    metadata.root,
-    `${metadata.state}-crate`,
-    { "Content-Type": format },
-    () => metadata.open(),
-  );
+  const { query, inflection } = request;
+  const view = await viewAsked(request, arkOf(request), "rocrate");
+  const location = locationOf(request, view.record.ark);
+  const format = inflection ? undefined : formatAsked(request, view);
+  if (query["revision"] !== undefined || !(format === jsonld || format === jsonForm))
+    return sendRecord(request, view, location);
+  await sendFormat(request, view, rocrate, { location, type: format.mediaType });
 };
-
-/** The caller asks for an archive, and for no other form of a crate. */
-function wantsZip(accept: string | undefined): boolean {
-  return (
-    accept !== undefined &&
-    /(?:^|,)\s*application\/zip\b/i.test(accept) &&
-    !/json|html|turtle|n-quads/i.test(accept)
-  );
-}
-
-async function sendArchive(request: RestRequest): Promise<void> {
-  const archive = await crateReads.archive(arkOf(request), request.context);
-  const { root, state, left } = archive;
-  const name = `${
-    (root.name ?? "")
-      .normalize("NFKD")
-      .replace(/[^\w.-]+/g, "-")
-      .replace(/^[-.]+|[-.]+$/g, "")
-      .slice(0, 80) || "crate"
-  }.crate.zip`;
-  await sendStream(
-    request,
-    root,
-    `${state}-zip${left.length}`,
-    {
-      "Content-Type": ZIP,
-      "Content-Disposition": disposition(name),
-      "X-Not-Included": String(left.length),
-    },
-    async () => archive.open(),
-  );
-}
-
-/** Sends the archive while it is produced; when the client leaves, production ends. */
-async function sendStream(
-  request: RestRequest,
-  root: StoredRecord,
-  tag: string,
-  more: OutgoingHttpHeaders,
-  open: () => Promise<Readable>,
-): Promise<void> {
-  const { req, res, context } = request;
-  const etag = `"${tag}"`;
-  const location = locationOf(request, root.ark);
-  const headers: OutgoingHttpHeaders = {
-    ...SAFE_HEADERS,
-    ETag: etag,
-    Vary: "Accept, Authorization",
-    "Cache-Control": "private, no-cache",
-    "X-Publication-Status": root.publicationStatus,
-    Link: linkHeader(landingLinks({ base: context.deps.baseUrl() }, landmarksOf(root))),
-    ...(location === undefined ? {} : { "Content-Location": location }),
-    ...more,
-  };
-  if (notModified(req, etag)) return void res.writeHead(304, headers).end();
-  if (req.method === "HEAD") return void res.writeHead(200, headers).end();
-  const stream = await open();
-  res.writeHead(200, headers);
-  await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
-  });
-}
 
 const summary: Handler = async (request) => {
   const { req, res, query, context } = request;
@@ -652,7 +573,7 @@ const listFiles: Handler = async (request) => {
       ...file,
       record: record?.ark ?? null,
     })),
-    { headers: { "Cache-Control": "no-cache", Vary: "Authorization", ...link } },
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization, Cookie", ...link } },
   );
 };
 

@@ -12,7 +12,7 @@ import { representations } from "./contract/record-rows.js";
 import {
   arkPath,
   type ContractRow,
-  FORMAT,
+  formatQuery,
   type HeaderName,
   headerRefs,
   IF_NONE_MATCH,
@@ -92,7 +92,12 @@ export const FILES: readonly ContractRow[] = [
     operationId: "get_datadownload",
     tag: "files",
     summary: "The metadata of a file",
-    parameters: [...arkPath(ARK, "download_id"), IF_NONE_MATCH, FORMAT, REVISION],
+    parameters: [
+      ...arkPath(ARK, "download_id"),
+      IF_NONE_MATCH,
+      formatQuery("datadownload"),
+      REVISION,
+    ],
     answer: {
       description: "The record.",
       content: representations(KINDS.datadownload, EXAMPLE),

@@ -7,6 +7,7 @@ import { preferred } from "../http/negotiation.js";
 import { sendBytes } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import { KINDS } from "../model/kinds.js";
+import { FORMATS } from "../services/formats/table.js";
 import { packageRoot } from "../package-root.js";
 import {
   PATCH_BODIES,
@@ -19,8 +20,8 @@ import {
   BACKLINKS,
   BODY_REFUSALS,
   type ContractRow,
+  formatQuery,
   FIND_REFUSALS,
-  FORMAT,
   IF_MATCH,
   IF_NONE_MATCH,
   json,
@@ -56,7 +57,7 @@ export const IDENTIFIERS: readonly ContractRow[] = [
     parameters: [
       ...arkPath(ARK),
       IF_NONE_MATCH,
-      FORMAT,
+      formatQuery(),
       REVISION,
       BACKLINKS,
       {
@@ -73,7 +74,7 @@ export const IDENTIFIERS: readonly ContractRow[] = [
       description: "The record in the form that `Accept` asks for; JSON-LD when it names none.",
       headers: ["ETag", "Link", "X-Publication-Status", "Content-Location"],
       content: {
-        ...representationsOf(ANY, EXAMPLE, KINDS.dataset),
+        ...representationsOf(ANY, EXAMPLE, KINDS.dataset, undefined, FORMATS),
         // A file of a crate that no entity describes has no record; the answer is its bytes.
         ...BYTES,
         "text/plain": {
@@ -170,11 +171,11 @@ export const IDENTIFIERS: readonly ContractRow[] = [
 
 /** Files of `ontology/` that are Turtle, by the name they are served under. */
 const TURTLE: Readonly<Record<string, string>> = { evi: "evi.ttl", shapes: "shapes.ttl" };
-const FORMATS = ["text/turtle", "application/n-triples", "application/ld+json"] as const;
+const VOCABULARY_TYPES = ["text/turtle", "application/n-triples", "application/ld+json"] as const;
 const read = new Map<string, Promise<Buffer>>();
 
 /** A served form of a vocabulary; created once. */
-function served(name: string, format: (typeof FORMATS)[number]): Promise<Buffer> {
+function served(name: string, format: (typeof VOCABULARY_TYPES)[number]): Promise<Buffer> {
   const key = `${name} ${format}`;
   let bytes = read.get(key);
   if (!bytes) {
@@ -217,7 +218,7 @@ export const ontologyOperations: Handlers = {
         "There is no vocabulary of this name; there are " +
           `${[...Object.keys(TURTLE), "context"].join(", ")}.`,
       );
-    const format = preferred(req.headers.accept, FORMATS);
+    const format = preferred(req.headers.accept, VOCABULARY_TYPES);
     sendBytes(req, res, await served(name, format), {
       type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
       headers,

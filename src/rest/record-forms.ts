@@ -1,13 +1,35 @@
-import { type Format, negotiate, notModified, VARIANT } from "../http/negotiation.js";
-import { NOT_STORED, sendBytes } from "../http/reply.js";
-import type { Deps } from "../services/deps.js";
+import { createHash } from "node:crypto";
+import type { OutgoingHttpHeaders } from "node:http";
+import { pipeline } from "node:stream/promises";
+import { invalid } from "../errors.js";
+import { negotiate, notModified } from "../http/negotiation.js";
+import { NOT_STORED, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import {
+  fullType,
+  isStream,
+  type Place,
+  type RecordFormat,
+  type WrittenStream,
+} from "../services/formats/format.js";
+import { askedAddress, landingLinks, linkHeader } from "../services/formats/signposting.js";
+import { formatsOf } from "../services/formats/table.js";
 import { kernelMetadata } from "../services/records/attribution.js";
-import { rdfText } from "../services/records/links.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/record-page.js";
-import { askedAddress, landingLinks, linkHeader, linkset, type Place } from "../web/signposting.js";
 import { linkToNext, type RestRequest } from "./request.js";
+
+/** The format of a record that the request asks for. @throws as {@link negotiate} */
+export function formatAsked({ req, query }: RestRequest, { record }: RecordView): RecordFormat {
+  const format = negotiate(req.headers.accept, query["format"], formatsOf(record.kind));
+  if (format.isWholeCrate && query["revision"] !== undefined)
+    throw invalid(
+      ["query", "revision"],
+      `Value error, the format ${format.name} is that of the current version only: leave out ` +
+        "revision, or ask for another format",
+    );
+  return format;
+}
 
 /** Sends a record in the requested form, with its signposts; or 304. */
 export async function sendRecord(
@@ -15,72 +37,116 @@ export async function sendRecord(
   view: RecordView,
   location?: string,
 ): Promise<void> {
-  const {
-    req,
-    res,
-    context: { deps, caller },
-    query,
-    inflection,
-  } = request;
+  if (!request.inflection)
+    return sendFormat(request, view, formatAsked(request, view), { location });
+  const { req, res, context } = request;
   const { record } = view;
-  const landmarks = landmarksOf(record);
-  const place = {
-    base: deps.baseUrl(),
-    asked: askedAddress(deps.baseUrl(), req.url ?? "/", record.ark),
-  };
-  const format = inflection ? undefined : negotiate(req.headers.accept, query["format"]);
-  const variant = format ? VARIANT[format] : "-erc";
-  const etag = view.etag.replace(/"$/, `${variant}"`);
-  const headers: Record<string, string> = {
-    ETag: etag,
-    Vary: "Accept, Authorization",
-    "X-Publication-Status": record.publicationStatus,
-    "Cache-Control": "no-cache",
-    // With a token, a user may get the private view of their own record.
-    ...(record.kind === "user" && caller !== null && NOT_STORED),
-    Link: [linkHeader(landingLinks(place, landmarks)), ...nextLink(request, view)].join(", "),
-    ...(location === undefined ? {} : { "Content-Location": location }),
-  };
-  if (format !== "text/html" && notModified(req, etag))
-    return void res.writeHead(304, headers).end();
-  if (!format) {
-    const text = await kernelMetadata(deps, record);
-    return sendBytes(req, res, Buffer.from(text), {
-      type: "text/plain; charset=utf-8",
-      headers: {
-        ...headers,
-        "THUMP-Status": "0.6 200 OK",
-        Link: `</${encodeURI(record.ark)}>; rel="describes"`,
-      },
-    });
-  }
-  if (format === "text/html")
+  const etag = tagged(view, "-erc");
+  const headers = headersOf(request, view, placeOf(request, view), location);
+  if (notModified(req, etag)) return void res.writeHead(304, { ...headers, ETag: etag }).end();
+  const text = await kernelMetadata(context.deps, record);
+  sendBytes(req, res, Buffer.from(text), {
+    type: "text/plain; charset=utf-8",
+    headers: {
+      ...headers,
+      ETag: etag,
+      "THUMP-Status": "0.6 200 OK",
+      Link: `</${encodeURI(record.ark)}>; rel="describes"`,
+    },
+  });
+}
+
+/**
+ * Sends a record in one format, with its signposts; or 304.
+ * @param type media type, where it is not the format's own
+ */
+export async function sendFormat(
+  request: RestRequest,
+  view: RecordView,
+  format: RecordFormat,
+  { location, type = fullType(format) }: { location?: string | undefined; type?: string } = {},
+): Promise<void> {
+  const { req, res, context } = request;
+  const { deps, caller } = context;
+  const place = placeOf(request, view);
+  const headers = headersOf(request, view, place, location);
+  let etag = tagged(view, format.tag ?? `-${format.name}`);
+  if (format.write && !format.isDerived && notModified(req, etag))
+    return void res.writeHead(304, { ...headers, ETag: etag }).end();
+  if (!format.write)
     return request.site.page(req, res, async () => ({
       ...(await recordPage(deps, view, place)),
       // The page shows more than the record: its ETag is made of its bytes.
       headers,
     }));
-  sendBytes(req, res, await bytesOf(deps, view, format, place), {
-    headers,
-    type: format.startsWith("text/") ? `${format}; charset=utf-8` : format,
+  const written = await format.write({ deps, view, place, caller });
+  if (isStream(written)) return sendStream(request, written, { ...headers, "Content-Type": type });
+  if (format.isDerived) {
+    etag = tagged(
+      view,
+      `-${format.name}-${createHash("sha256").update(written).digest("hex").slice(0, 16)}`,
+    );
+    if (notModified(req, etag)) return void res.writeHead(304, { ...headers, ETag: etag }).end();
+  }
+  sendBytes(req, res, typeof written === "string" ? Buffer.from(written) : written, {
+    type: type.startsWith("text/") ? `${type}; charset=utf-8` : type,
+    headers: { ...headers, ETag: etag },
   });
 }
 
-async function bytesOf(
-  deps: Deps,
+/** The record's ETag with a suffix that tells its forms apart. */
+const tagged = ({ etag }: RecordView, suffix: string): string => etag.replace(/"$/, `${suffix}"`);
+
+const placeOf = ({ req, context }: RestRequest, { record }: RecordView): Place => {
+  const base = context.deps.baseUrl();
+  return {
+    base,
+    asked: askedAddress(base, req.url ?? "/", record.ark),
+    formats: formatsOf(record.kind),
+  };
+};
+
+function headersOf(
+  request: RestRequest,
   view: RecordView,
-  format: Exclude<Format, "text/html">,
   place: Place,
-): Promise<Uint8Array> {
-  switch (format) {
-    case "application/ld+json":
-    case "application/json":
-      return view.bytes;
-    case "application/linkset+json":
-      return Buffer.from(JSON.stringify(linkset(place, landmarksOf(view.record))));
-    default:
-      return Buffer.from(await rdfText(deps, view, format));
-  }
+  location: string | undefined,
+): OutgoingHttpHeaders {
+  const { record } = view;
+  return {
+    Vary: "Accept, Authorization, Cookie",
+    "X-Publication-Status": record.publicationStatus,
+    "Cache-Control": "no-cache",
+    // With a token, a user may get the private view of their own record.
+    ...(record.kind === "user" && request.context.caller !== null && NOT_STORED),
+    Link: [linkHeader(landingLinks(place, landmarksOf(record))), ...nextLink(request, view)].join(
+      ", ",
+    ),
+    ...(location === undefined ? {} : { "Content-Location": location }),
+  };
+}
+
+/** Sends a document while it is produced; when the client leaves, production ends. */
+async function sendStream(
+  { req, res }: RestRequest,
+  { state, headers: own, open }: WrittenStream,
+  given: OutgoingHttpHeaders,
+): Promise<void> {
+  const etag = `"${state}"`;
+  const headers = {
+    ...SAFE_HEADERS,
+    ...given,
+    ...own,
+    ETag: etag,
+    "Cache-Control": "private, no-cache",
+  };
+  if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+  if (req.method === "HEAD") return void res.writeHead(200, headers).end();
+  const stream = await open();
+  res.writeHead(200, headers);
+  await pipeline(stream, res).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+  });
 }
 
 /** Where truncated derived lists continue. */

@@ -4,15 +4,20 @@ import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
-import { expectedRevision } from "../http/negotiation.js";
+import { expectedRevision, negotiate } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendJson, streamJsonArray } from "../http/reply.js";
 import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import type { Kind, KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
+import { describedCrate } from "../services/crates/layout.js";
 import type { Content } from "../services/files/content.js";
+import { rocrate } from "../services/formats/crate.js";
+import { json as jsonForm, jsonld } from "../services/formats/documents.js";
+import type { RecordFormat } from "../services/formats/format.js";
 import { askedArk } from "../services/records/find.js";
+import { liveRecords } from "../services/records/links.js";
 import { listParameters } from "../services/records/list.js";
 import { historyParameters, historyView, revisionParameter } from "../services/records/read.js";
 import {
@@ -31,7 +36,7 @@ import {
   schemaRef,
 } from "./contract/rows.js";
 import { sendContent } from "./files.js";
-import { sendRecord, sendWritten } from "./record-forms.js";
+import { sendFormat, sendRecord, sendWritten } from "./record-forms.js";
 import {
   arkOf,
   type Handler,
@@ -127,7 +132,7 @@ async function* documentsOf(pages: AsyncIterable<RecordView[]>): AsyncGenerator<
  * The current record, the revision that `?revision=` names, or the next derived entries at
  * `?backlinks=`.
  */
-async function viewAsked(
+export async function viewAsked(
   { query, context }: RestRequest,
   ark: Ark,
   kind?: KindName,
@@ -215,10 +220,28 @@ async function undescribedFile({ context }: RestRequest, ark: Ark): Promise<Cont
   });
 }
 
+/**
+ * The metadata document of a crate at the crate's address followed by its name (RO-Crate 1.3,
+ * "Retrieving an RO-Crate"). The record of the descriptor, which has the same address, is answered
+ * where the request names a format or a revision, or prefers another form than JSON.
+ */
+async function sendDescribedCrate(request: RestRequest, { stored }: Ark): Promise<boolean> {
+  const { query, inflection, context, req } = request;
+  const crate = describedCrate(stored);
+  if (crate === undefined || inflection || query["format"] || query["revision"]) return false;
+  const [record] = await liveRecords(context.deps, [crate]);
+  if (record?.kind !== "rocrate" || !JSON_FORMS.includes(negotiate(req.headers.accept, undefined)))
+    return false;
+  await sendFormat(request, await viewOf(context.deps, record, context.caller), rocrate);
+  return true;
+}
+const JSON_FORMS: readonly RecordFormat[] = [jsonld, jsonForm, rocrate];
+
 /** The record of any kind, a file of a crate, or a redirect to another resolver. */
 async function resolve(request: RestRequest): Promise<void> {
   const { res } = request;
   const ark = arkOf(request);
+  if (await sendDescribedCrate(request, ark)) return;
   try {
     const view = await viewAsked(request, ark);
     const file =
@@ -374,7 +397,7 @@ function history(kind?: KindName): Handler {
           Link: linkToNext(request, { before: String(found.next), limit: String(page.limit) }),
         }),
         "Cache-Control": "no-cache",
-        Vary: "Authorization",
+        Vary: "Authorization, Cookie",
         ...(own && NOT_STORED),
       },
     });

@@ -18,6 +18,7 @@ import {
 } from "../http/body.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../http/client.js";
 import type { EventStreams } from "../http/event-streams.js";
+import { credentialsOf } from "../http/session.js";
 import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
@@ -25,7 +26,12 @@ import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
 import { sendError } from "../web/errors.js";
 import type { Site } from "../web/site.js";
-import { accountOperations, groupOperations, ownOperations } from "./accounts.js";
+import {
+  accountOperations,
+  groupOperations,
+  ownOperations,
+  sessionOperations,
+} from "./accounts.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
@@ -327,7 +333,10 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
  * Operations that give a token ignore the one that was sent: it may have ended, or be the
  * credentials of an OAuth client (RFC 6749, section 2.3.1).
  */
-const GIVES_TOKEN: ReadonlySet<string> = new Set(Object.keys(accountOperations));
+const GIVES_TOKEN: ReadonlySet<string> = new Set([
+  ...Object.keys(accountOperations),
+  "start_session",
+]);
 
 /**
  * The REST API: target → operation of the OpenAPI document → the handler that calls a resolver. It
@@ -373,7 +382,7 @@ export function restHandler(
       if (reads) checkBodyHeaders(req, reads, deps.config);
       const caller = GIVES_TOKEN.has(operationId)
         ? null
-        : await authenticator.caller(req.headers.authorization);
+        : await authenticator.caller(credentialsOf(req, deps));
       checkPath(match.params);
       const query = readQuery(target.query, deps.config);
       const address = addressOf(req);
@@ -454,6 +463,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
   return {
     ...serviceOperations(contract),
     ...accountOperations,
+    ...sessionOperations,
     ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,

@@ -179,7 +179,7 @@ const list: Handler = async (asking) => {
   const last = found.positions.at(-1);
   const headers: Record<string, string> = {
     "X-Total-Count": String(total),
-    Vary: "Authorization",
+    Vary: "Authorization, Cookie",
   };
   if (found.more && last !== undefined)
     headers["Link"] = linkToNext(asking, {
@@ -211,7 +211,7 @@ const count: Handler = async ({ req, res, query: asked, context }) => {
       })),
       hasMore: found.more,
     },
-    { headers: { "Cache-Control": "no-cache", Vary: "Authorization" } },
+    { headers: { "Cache-Control": "no-cache", Vary: "Authorization, Cookie" } },
   );
 };
 

@@ -196,6 +196,57 @@ export type SearchedField =
   /** Name of the record. */
   | "NAME";
 
+/** State of a submission. */
+export type SubmissionStatus =
+  /** It ended without results; its errors say why. */
+  | "FAILED"
+  /** It succeeded, and its results are stored. */
+  | "FINISHED"
+  /** It waits for its first or its next attempt. */
+  | "QUEUED"
+  /** It is being worked on. */
+  | "RUNNING";
+
+/** A person with an account. E-mail address and account data are shown to the person and administrators only. */
+export type UserInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** The one-time token that the first start prints; makes the account an administrator. */
+  adminToken?: string | null | undefined;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: Array<string> | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: Array<string> | null | undefined;
+  /** E-mail address; unique, also the login name. */
+  email: string;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Name of the person, at most 200 characters. */
+  name?: string | null | undefined;
+  /** Organizations; those found from the other side are added when the record is read. */
+  organizations?: Array<string> | null | undefined;
+  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  password: string;
+  /** Projects; those found from the other side are added when the record is read. */
+  projects?: Array<string> | null | undefined;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: Array<string> | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+};
+
+export type SignUpMutationVariables = Exact<{
+  input: UserInput;
+}>;
+
+export type SignUpMutation = { createUser: { id: string; name: string | null } };
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
 export type ViewerQuery = { me: { id: string; name: string | null } | null };
@@ -320,6 +371,81 @@ export type NamesOfQuery = {
   nodes: Array<{ id: string; name: string | null; kind: RecordKind | null } | null>;
 };
 
+export type UploadQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadQuery = {
+  submission: {
+    submissionUUID: string;
+    status: SubmissionStatus;
+    stage: string | null;
+    completed: boolean;
+    success: boolean;
+    rocrateIdentifier: string | null;
+    identifiersMinted: number;
+    timeStarted: string | null;
+    timeFinished: string | null;
+    progress: { done: number; total: number | null; unit: string } | null;
+    error: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }> | null;
+    warnings: Array<{
+      code: string;
+      message: string;
+      file: string | null;
+      pointer: string | null;
+      line: number | null;
+    }>;
+  };
+};
+
+export type UploadFindingFragment = {
+  code: string;
+  message: string;
+  file: string | null;
+  pointer: string | null;
+  line: number | null;
+};
+
+export type UploadedCrateQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type UploadedCrateQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+    revision: number | null;
+    recordCounts: Array<{ kind: RecordKind; count: number }>;
+  } | null;
+};
+
+export type PublishRecordMutationVariables = Exact<{
+  id: string | number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil?: string | null | undefined;
+  expectedRevision?: number | null | undefined;
+}>;
+
+export type PublishRecordMutation = {
+  publish: { id: string; publicationStatus: PublicationStatus | null };
+};
+
+export type CancelUploadMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type CancelUploadMutation = {
+  cancelSubmission: { submissionUUID: string; status: SubmissionStatus };
+};
+
 export const RecordCardFragmentDoc = new TypedDocumentString(
   `
     fragment RecordCard on Record {
@@ -341,6 +467,26 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "RecordCard" },
 ) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const UploadFindingFragmentDoc = new TypedDocumentString(
+  `
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}
+    `,
+  { fragmentName: "UploadFinding" },
+) as unknown as TypedDocumentString<UploadFindingFragment, unknown>;
+export const SignUpDocument = new TypedDocumentString(`
+    mutation SignUp($input: UserInput!) {
+  createUser(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {
@@ -538,3 +684,71 @@ export const NamesOfDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;
+export const UploadDocument = new TypedDocumentString(`
+    query Upload($id: ID!) {
+  submission(id: $id) {
+    submissionUUID
+    status
+    stage
+    completed
+    success
+    rocrateIdentifier
+    identifiersMinted
+    timeStarted
+    timeFinished
+    progress {
+      done
+      total
+      unit
+    }
+    error {
+      ...UploadFinding
+    }
+    warnings {
+      ...UploadFinding
+    }
+  }
+}
+    fragment UploadFinding on Finding {
+  code
+  message
+  file
+  pointer
+  line
+}`) as unknown as TypedDocumentString<UploadQuery, UploadQueryVariables>;
+export const UploadedCrateDocument = new TypedDocumentString(`
+    query UploadedCrate($id: ID!) {
+  roCrate(id: $id) {
+    id
+    name
+    publicationStatus
+    embargoEndsAt
+    revision
+    recordCounts {
+      kind
+      count
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<UploadedCrateQuery, UploadedCrateQueryVariables>;
+export const PublishRecordDocument = new TypedDocumentString(`
+    mutation PublishRecord($id: ID!, $publicationStatus: PublicationStatus!, $embargoedUntil: String, $expectedRevision: Int) {
+  publish(
+    id: $id
+    publicationStatus: $publicationStatus
+    embargoedUntil: $embargoedUntil
+    expectedRevision: $expectedRevision
+  ) {
+    id
+    publicationStatus
+  }
+}
+    `) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
+export const CancelUploadDocument = new TypedDocumentString(`
+    mutation CancelUpload($id: ID!) {
+  cancelSubmission(id: $id) {
+    submissionUUID
+    status
+  }
+}
+    `) as unknown as TypedDocumentString<CancelUploadMutation, CancelUploadMutationVariables>;

@@ -183,7 +183,7 @@ export function asksForPage({ method, url = "/", headers: { accept } }: Incoming
   // A client that names another form gets errors in that form; `?info` is text for programs.
   if (parameters.has("info") || (parameters.get("format") ?? "html") !== "html") return false;
   try {
-    return negotiate(accept) === "text/html";
+    return negotiate(accept, undefined).mediaType === "text/html";
   } catch {
     return false;
   }

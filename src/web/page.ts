@@ -11,6 +11,12 @@ export interface Viewer {
   admin: boolean;
 }
 
+/** Whether an upload is an update, and of which crate. */
+export interface CrateUpload {
+  update: boolean;
+  crate?: string;
+}
+
 /** A request for a page, on its way to the page's function. */
 export interface PageRequest {
   readonly req: IncomingMessage;
@@ -37,6 +43,19 @@ export interface PageRequest {
     document: TypedDocumentString<Result, Variables>,
     variables: Variables,
   ): Promise<Result>;
+  /**
+   * Begins a session: the answer sets the cookie.
+   * @throws ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS`
+   */
+  signIn(credentials: { username: string; password: string }): Promise<void>;
+  /**
+   * Stores the archive of the multipart form that was sent, and queues its intake.
+   * @returns the name of the submission
+   * @throws ServiceError, ValidationError as the upload over REST
+   */
+  uploadCrate(options: CrateUpload): Promise<string>;
+  /** Ends the session. */
+  signOut(): Promise<void>;
 }
 
 /** A page to send. */
@@ -48,7 +67,7 @@ export interface Page {
   /** What the page is about, as JSON-LD: a data block in the head, never run. */
   data?: JsonObject;
   /** Links in the head. */
-  links?: readonly { rel: string; href: string; type?: string }[];
+  links?: readonly { rel: string; href: string; type?: string; profile?: string }[];
   body: ComponentChildren;
   /** Names of scripts in `client`, without extension; `base` is on every page. */
   scripts?: readonly string[];

@@ -1,6 +1,14 @@
 import { h } from "preact";
 import { KINDS } from "../model/kinds.js";
 import type { Deps } from "../services/deps.js";
+import type { Place } from "../services/formats/format.js";
+import { INDEXED, schemaOrgJsonLd } from "../services/formats/schema-org.js";
+import {
+  addressOf,
+  contentAddress,
+  formatAddress,
+  landingLinks,
+} from "../services/formats/signposting.js";
 import { type Author, authorsOf } from "../services/records/attribution.js";
 import { type Landmarks, landmarksOf } from "../services/records/list.js";
 import { surroundingsOf, unnamedMembers } from "../services/records/links.js";
@@ -11,7 +19,6 @@ import { knownScore } from "../services/scoring/read-score.js";
 import type { ObjectReference, StoredRecord } from "../storage/records/port.js";
 import { escapeHtml } from "./escape.js";
 import type { Page } from "./page.js";
-import { addressOf, contentAddress, landingLinks, type Place } from "./signposting.js";
 
 const MARKS: Readonly<Record<Status, string>> = {
   met: "●",
@@ -60,11 +67,16 @@ async function scoreSection(
 /** Links shown per direction; GraphQL and the evidence graph show the rest. */
 const MOST_LINKS = 100;
 
-const METADATA_FORMATS = ["application/ld+json", "text/turtle", "application/n-quads"] as const;
-const metadataLinks = (ark: string): string =>
-  METADATA_FORMATS.map((format) => metadataLink(ark, format)).join(" · ");
-const metadataLink = (ark: string, format: (typeof METADATA_FORMATS)[number]): string =>
-  `<a href="${escapeHtml(addressOf("", ark, format))}">${escapeHtml(format)}</a>`;
+/** Links to the record in each of its formats. */
+const formatList = ({ formats }: Place, ark: string): string =>
+  formats
+    .filter(({ relation }) => relation !== undefined)
+    .map(
+      (format) =>
+        `<a href="${escapeHtml(formatAddress("", ark, format))}" ` +
+        `title="${escapeHtml(format.description)}">${escapeHtml(format.label)}</a>`,
+    )
+    .join(" · ");
 
 /** The landing page of a record: the record, its files and its links. */
 export async function recordPage(deps: Deps, view: RecordView, place: Place): Promise<Page> {
@@ -98,24 +110,18 @@ ${linkSection(
     `href="/evidencegraph/query/${encodeURI(record.ark)}?direction=downstream">what it ` +
     `supports</a>, as JSON-LD.</p></section>
 ` +
-    `<section><h2>Metadata</h2><p>${metadataLinks(record.ark)}</p>
-<details><summary>The whole ` +
-    `document</summary><pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
+    `<section><h2>Metadata</h2><p>${formatList(place, record.ark)}</p>
+<details><summary>The whole document</summary>` +
+    `<pre>${escapeHtml(JSON.stringify(parseDocument(view.bytes), null, 2))}</pre></details></section>`;
+  const isIndexed = INDEXED.includes(record.kind) && record.publicationStatus === "PUBLISHED";
   return {
     title,
     description: landmarks.description,
-    ...head(place, landmarks, view),
+    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    // Search engines read the record in the terms of schema.org.
+    data: isIndexed ? await schemaOrgJsonLd(deps, view) : parseDocument(view.bytes),
     body: h("div", { dangerouslySetInnerHTML: { __html } }),
   };
-}
-
-function head(place: Place, landmarks: Landmarks, view: RecordView): Pick<Page, "links" | "data"> {
-  const links = landingLinks(place, landmarks).map(({ href, rel, type }) => ({
-    rel,
-    href,
-    ...(type ? { type } : {}),
-  }));
-  return { links, data: parseDocument(view.bytes) };
 }
 
 function facts(

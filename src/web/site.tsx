@@ -5,19 +5,33 @@ import { ServiceError } from "../errors.js";
 import { formFields, readBytes } from "../http/body.js";
 import { notModified } from "../http/negotiation.js";
 import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { endSession, startSession } from "../http/session.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
 import { asksForPage, rememberViewer } from "./errors.js";
 import { Frame } from "./frame.js";
-import type { Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
+import type { CrateUpload, Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
 import { ROUTES } from "./routes.js";
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
 export interface SiteAccess {
-  /** The caller of a request, and the CSRF token of its session. */
-  identify(req: IncomingMessage): Promise<{ caller: Caller | null; csrf: string | null }>;
+  /**
+   * The caller of a request, and the CSRF token of its session.
+   * @param csrf the field of that name of a form that was sent
+   */
+  identify(
+    req: IncomingMessage,
+    csrf: string | undefined,
+  ): Promise<{ caller: Caller | null; csrf: string | null }>;
+  /** The account behind a user name and a password. @throws ServiceError `BAD_CREDENTIALS` */
+  signIn(
+    req: IncomingMessage,
+    credentials: { username: string; password: string },
+  ): Promise<Caller>;
+  /** Stores the archive in the form and queues its intake. @returns the name of the submission */
+  uploadCrate(req: IncomingMessage, caller: Caller | null, options: CrateUpload): Promise<string>;
   /** Executes a document in this process. @throws ServiceError of the first field that failed */
   ask<Result, Variables extends object>(
     req: IncomingMessage,
@@ -113,14 +127,33 @@ export class Site {
     { path, query }: Target,
     params: Record<string, string>,
   ): Promise<PageRequest> {
-    const { caller, csrf } = await this.#access.identify(req);
+    const form = await formOf(req, this.#deps);
+    // A form with files is read by its page, later: its token comes in the address.
+    const sent = (isMultipart(req) ? query : form).get("csrf") ?? undefined;
+    const { caller, csrf } = await this.#access.identify(req, sent);
     const ask: PageRequest["ask"] = (document, variables) =>
       this.#access.ask(req, caller, document, variables);
     const viewer = caller && (await viewerOf(caller, ask));
     rememberViewer(req, { viewer, csrf });
-    const form = await formOf(req, this.#deps);
-    const base = this.#deps.baseUrl();
-    return { req, res, path, params, query, form, caller, viewer, csrf, base, ask };
+    return {
+      req,
+      res,
+      path,
+      params,
+      query,
+      form,
+      caller,
+      viewer,
+      csrf,
+      base: this.#deps.baseUrl(),
+      ask,
+      signIn: async (credentials) => {
+        const account = await this.#access.signIn(req, credentials);
+        await startSession(this.#deps, req, res, account);
+      },
+      uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
+      signOut: () => endSession(this.#deps, req, res),
+    };
   }
 
   async #send(request: PageRequest, answer: Page | Redirect): Promise<void> {
@@ -201,12 +234,14 @@ function compiled(path: string): { pattern: RegExp; names: string[] } {
   return { pattern: new RegExp(`^${source}$`, "s"), names };
 }
 
+const isMultipart = ({ headers }: IncomingMessage): boolean =>
+  /^multipart\/form-data/i.test(headers["content-type"] ?? "");
+
 /** The fields of a form that was posted. @throws ServiceError for another body */
 async function formOf(req: IncomingMessage, deps: Deps): Promise<URLSearchParams> {
   if (req.method !== "POST") return new URLSearchParams();
   const type = req.headers["content-type"] ?? "";
-  // A page that takes files reads them itself.
-  if (/^multipart\/form-data/i.test(type)) return new URLSearchParams();
+  if (isMultipart(req)) return new URLSearchParams();
   if (!/^application\/x-www-form-urlencoded/i.test(type))
     throw new ServiceError(
       "UNSUPPORTED_MEDIA_TYPE",

@@ -11,11 +11,11 @@ import { ACTORS, makeWorld, STATES, textsOf, type Actor, type State, type World 
 
 /**
  * Over REST and GraphQL alike: the same verdict for the same actor on the same record, and nobody
- * reads what is not for them.
+ * reads what is not for them. `sessions.test.ts` runs the same with sessions of browsers.
  */
 let world: World;
 beforeAll(async () => {
-  world = await makeWorld();
+  world = await makeWorld(process.env["ACCESS_BY"] === "session" ? "session" : "token");
 }, 120_000);
 afterAll(() => world.server.stop());
 
@@ -40,7 +40,6 @@ const rest = async (
   actor: Actor,
   { path, query = "", json, form, body, headers = {} }: Call = {},
 ): Promise<Received> => {
-  const token = world.token(actor);
   const where =
     path ??
     operation.path.replace(
@@ -53,7 +52,7 @@ const rest = async (
     redirect: "manual",
     ...(sent === undefined ? {} : { body: sent }),
     headers: {
-      ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+      ...world.credentials(actor),
       ...(json === undefined ? {} : { "Content-Type": "application/json" }),
       ...headers,
     },
@@ -73,9 +72,8 @@ const graphql = async (
   actor: Actor,
   file?: { variable: string; bytes: Uint8Array | string },
 ): Promise<Received & { data: JsonObject | null }> => {
-  const token = world.token(actor);
   const headers: Record<string, string> = {
-    ...(token === undefined ? {} : { Authorization: `Bearer ${token}` }),
+    ...world.credentials(actor),
     ...(file ? { "apollo-require-preflight": "1" } : { "Content-Type": "application/json" }),
   };
   let body: FormData | string = JSON.stringify({ query: document, variables });
@@ -194,6 +192,9 @@ const REST: Record<string, Row> = {
   openapi_yaml: { outside: "the contract itself" },
   token: { write: "login" },
   login: { write: "login" },
+  start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
+  end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
+  read_session: { list: {} },
   // GraphQL has null for callers without a token.
   me: { list: {} },
   list_datadownload: { list: {}, twin: "dataDownloads" },

@@ -1,5 +1,6 @@
 import { metadata, zip, LIMITS, readerOf, type Entity, type Members } from "../support/crates.js";
 import { bodyOf } from "../support/bodies.js";
+import { Browser } from "../support/browser.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 import { Archive } from "../../src/services/crates/zip/archive.js";
 
@@ -17,6 +18,8 @@ export interface World {
   server: TestServer;
   people: Record<Exclude<Actor, "anonymous">, Person>;
   token(actor: Actor): string | undefined;
+  /** Headers by which the actor shows who they are: a token's, or those of a browser's session. */
+  credentials(actor: Actor): Record<string, string>;
   /** Owned by `owner`, with `member` among its members. */
   group: string;
   /** Records by the state they are in. */
@@ -44,7 +47,8 @@ export type State = (typeof STATES)[number];
 
 const file = (id: string): Entity => ({ "@id": id, "@type": "File", name: id });
 
-export async function makeWorld(): Promise<World> {
+/** @param by how actors show who they are */
+export async function makeWorld(by: "token" | "session"): Promise<World> {
   const server = await startServer();
   const admin = await server.person("root", { admin: true });
   const [owner, member, other] = [
@@ -54,6 +58,14 @@ export async function makeWorld(): Promise<World> {
   ];
   const people = { admin, owner, member, other };
   const token = (actor: Actor) => (actor === "anonymous" ? undefined : people[actor].token);
+  const browsers = new Map<Actor, Browser>();
+  if (by === "session")
+    for (const actor of ["admin", "owner", "member", "other"] as const)
+      browsers.set(actor, await Browser.signIn(server.url, people[actor]));
+  const credentials = (actor: Actor): Record<string, string> => {
+    if (actor === "anonymous") return {};
+    return browsers.get(actor)?.headers ?? { Authorization: `Bearer ${people[actor].token}` };
+  };
   const ok = async (
     work: Promise<{ status: number; text: string; body: unknown }>,
   ): Promise<Record<string, unknown>> => {
@@ -202,7 +214,8 @@ export async function makeWorld(): Promise<World> {
     group,
     nothing: "ark:99999/nothing-here",
   };
-  return { server, people, token, group, targets, secrets, submission: shut.submission, fresh };
+  const { submission } = shut;
+  return { server, people, token, credentials, group, targets, secrets, submission, fresh };
 }
 
 /** All text of an answer; of an archive that of its members. */

@@ -66,6 +66,20 @@ export async function fill(place: Place): Promise<void> {
   await store.commit(
     commitOf([], { account: { op: "update", user: OWNER, tokensValidFrom: 1_700_000_000_000 } }),
   );
+  await store.noteSignIn(OWNER, 1_700_000_000_001);
+  await store.storeCredential(
+    {
+      hash: "c".repeat(64),
+      id: "laptop",
+      user: OWNER,
+      purpose: "token",
+      name: "Ann's \u{1F9EC} laptop",
+      createdAt: 1_700_000_000_002,
+      usedAt: null,
+      expiresAt: 1_800_000_000_000,
+    },
+    { most: 9, replaces: false },
+  );
   // Links to what comes later, in another spelling; a shared key; names and words of every kind.
   await write(
     store,
@@ -302,6 +316,8 @@ export function recordsTransferConformance(name: string, newFrom: NewPlace, newT
           quads: await store.quads(A),
           account: await store.accountByEmail("ann@example.org"),
           accounts: await store.countAccounts(),
+          signIns: await store.accounts({ limit: 9 }),
+          credential: await store.credential("c".repeat(64)),
           setting: await store.setting("admin-token"),
           submissions: await store.submissionsOf(null, { limit: 9 }),
           unfinished: await store.unfinished(),

@@ -180,7 +180,7 @@ describe("a crate's metadata descriptor", () => {
       await crate([{ "@id": "#a", "@type": "Person", name: "Ada" }], {}, { "@id": root }),
       ada.token,
     );
-    expect((await registry.ask(`/${descriptor}`)).body).toMatchObject({
+    expect((await registry.ask(`/${descriptor}?format=jsonld`)).body).toMatchObject({
       "@id": descriptor,
       "@type": "CreativeWork",
       about: { "@id": root },

@@ -38,8 +38,10 @@ export function misfit(
   const content = followed(declaredResponse)["content"] as
     Record<string, { schema: JsonObject }> | undefined;
   if (!content) return answer.text === "" ? undefined : "a body is not documented";
-  const type = (answer.headers.get("content-type") ?? "").split(";")[0]!;
-  const declared = content[type] ?? content["*/*"];
+  const whole = answer.headers.get("content-type") ?? "";
+  const type = whole.split(";")[0]!;
+  // A profile is a part of the documented type.
+  const declared = content[whole] ?? content[type] ?? content["*/*"];
   if (!declared) return `${type} is none of ${Object.keys(content).join(", ")}`;
   if (!type.includes("json")) return undefined;
   let check = checks.get(declared.schema);

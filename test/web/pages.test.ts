@@ -1,34 +1,15 @@
-import { existsSync } from "node:fs";
-import { chromium, type Browser, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { CHROMIUM, launch } from "../support/chromium.js";
 import { RegistryProcess } from "../support/registry-process.js";
-
-const CHROMIUM = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find(
-  (path) => existsSync(path),
-);
-if (!CHROMIUM)
-  process.stderr.write(
-    "\n!! SKIPPED: the web pages are looked at in Chromium; install it to run these tests.\n\n",
-  );
 
 describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
   let registry: RegistryProcess;
   let browser: Browser;
   beforeAll(async () => {
     registry = await RegistryProcess.start();
-    browser = await chromium.launch({
-      executablePath: CHROMIUM!,
-      args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-      ],
-    });
+    browser = await launch();
   });
   afterAll(async () => {
     await browser?.close();

@@ -96,10 +96,10 @@ function addRecords(program: ToolCommand): void {
     .description("print a record")
     .argument("<ark>", ARK)
     .addOption(serverOption())
-    .addOption(
-      new Option("--format <format>", "format of the record")
-        .choices(["json", "turtle", "nquads"])
-        .default("json"),
+    .option(
+      "--format <format>",
+      "format of the record, such as turtle or bibtex; docs/formats.md lists all",
+      "json",
     )
     .example("arkgraph get ark:99999/dataset-cells --format turtle")
     .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));

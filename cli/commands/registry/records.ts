@@ -15,26 +15,21 @@ import {
 import { paint, ShortIds, visible } from "../../render/table.js";
 import { note } from "../../render/progress.js";
 
-/** Media type by the name of the format. */
-const TYPES = {
-  json: "application/ld+json",
-  turtle: "text/turtle",
-  nquads: "application/n-quads",
-} as const;
-
 /** `get`: the current version of a record. @throws Failure */
 export async function getCommand(
   id: string,
-  { format, ...options }: ServerOption & { format: keyof typeof TYPES },
+  { format, ...options }: ServerOption & { format: string },
 ): Promise<void> {
   const path = `/${arkPath(givenArk(id))}`;
   const registry = await openRegistry(options);
-  const sending = { headers: { Accept: TYPES[format] } };
   if (format === "json")
-    process.stdout.write(
-      `${JSON.stringify(await registry.json<unknown>(path, sending), null, 2)}\n`,
+    process.stdout.write(`${JSON.stringify(await registry.json<unknown>(path), null, 2)}\n`);
+  else
+    await pipeline(
+      await registry.open(`${path}?format=${encodeURIComponent(format)}`),
+      process.stdout,
+      { end: false },
     );
-  else await pipeline(await registry.open(path, sending), process.stdout, { end: false });
 }
 
 export interface SearchOptions extends ServerOption {

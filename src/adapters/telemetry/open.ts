@@ -60,6 +60,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "closeSubmission",
   "accountByEmail",
   "accountOf",
+  "credential",
   "objectsOf",
   "filesOf",
   "intend",

@@ -12,7 +12,8 @@ import {
   Resolver,
 } from "type-graphql";
 import type { JsonValue } from "../../model/field.js";
-import { checkedCredentials, login, userOf } from "../../services/accounts/accounts.js";
+import type { Caller } from "../../services/access/rules.js";
+import { checkedCredentials, login, signIn, userOf } from "../../services/accounts/accounts.js";
 import { RateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import {
@@ -42,14 +43,26 @@ function loginLimit(deps: Deps): RateLimit {
   return limit;
 }
 
+const attemptsFrom =
+  ({ deps, address }: Context) =>
+  (account: string) =>
+    loginLimit(deps).take(`${address} ${account}`);
+
 @Resolver()
 export class AccountResolver {
-  /** @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS` */
+  /** @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `FORBIDDEN`, `TOO_MANY_REQUESTS` */
   token(form: JsonValue | undefined, context: Context): Promise<TokenAnswer> {
-    const credentials = checkedCredentials(form);
-    return login(context.deps, credentials, (account) =>
-      loginLimit(context.deps).take(`${context.address} ${account}`),
+    return login(context.deps, checkedCredentials(form), attemptsFrom(context));
+  }
+
+  /** The account behind a user name and a password, for a session. @throws as {@link token} */
+  async signIn(form: JsonValue | undefined, context: Context): Promise<Caller> {
+    const { user, admin } = await signIn(
+      context.deps,
+      checkedCredentials(form),
+      attemptsFrom(context),
     );
+    return { user, admin };
   }
 
   @Mutation(() => Token, {

@@ -20,6 +20,10 @@ import { type Connection, connectionsOf } from "../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import type { RecordFormat } from "../../services/formats/format.js";
+import { readDocument } from "../../services/formats/read.js";
+import { formatAddress } from "../../services/formats/signposting.js";
+import { formatsOf } from "../../services/formats/table.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
 import { askedArk } from "../../services/records/find.js";
 import { kernelMetadata } from "../../services/records/attribution.js";
@@ -41,7 +45,7 @@ import { parseDocument, type RecordView, viewOf } from "../../services/records/v
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
-import { RevisionActionEnum } from "./types/enums.js";
+import { RecordFormatEnum, RevisionActionEnum } from "./types/enums.js";
 import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
@@ -296,6 +300,44 @@ registerEnumType(RdfFormatEnum, {
     TURTLE: { description: "Turtle, with prefixes." },
     N_QUADS: { description: "N-Quads, one statement a line, with the graph of the record." },
   },
+});
+
+const NAME = "Its name in `?format=`.";
+const MEDIA_TYPE = "Media type.";
+const PROFILE = "Profile that tells it from other formats of the media type.";
+
+@ObjectType("RecordDocument", {
+  description: "A record as text in one format.",
+  simpleResolvers: true,
+})
+class RecordDocumentType {
+  @Field({ description: NAME }) name!: string;
+  @Field({ description: MEDIA_TYPE }) mediaType!: string;
+  @Field(() => String, { nullable: true, description: PROFILE }) profile!: string | null;
+  @Field({ description: "The document." }) text!: string;
+}
+
+@ObjectType("RecordFormatDescription", {
+  description: "A format that a record has.",
+  simpleResolvers: true,
+})
+class RecordFormatType {
+  @Field({ description: NAME }) name!: string;
+  @Field({ description: MEDIA_TYPE }) mediaType!: string;
+  @Field(() => String, { nullable: true, description: PROFILE }) profile!: string | null;
+  @Field({ description: "What people call it." }) label!: string;
+  @Field({ description: "What it is for." }) description!: string;
+  @Field({ description: "Where the record is answered in it." }) address!: string;
+}
+
+const describedFormat = ({
+  name,
+  mediaType,
+  profile,
+}: RecordFormat): Pick<RecordFormatType, "name" | "mediaType" | "profile"> => ({
+  name,
+  mediaType,
+  profile: profile ?? null,
 });
 
 @ObjectType({ simpleResolvers: true })
@@ -560,6 +602,39 @@ export class RecordResolver {
   })
   erc(@Root() node: RecordNode, @Ctx() context: Context): Promise<string | null> {
     return counted(node, context, (record) => kernelMetadata(context.deps, record));
+  }
+
+  @FieldResolver(() => RecordDocumentType, {
+    nullable: true,
+    description:
+      "The record in another format, as REST answers it with `?format=`; null when nothing is " +
+      "stored here. Where the record lacks what the format requires, the error names the fields.",
+  })
+  async as(
+    @Root() node: RecordNode,
+    @Arg("format", () => RecordFormatEnum, { description: "The format." }) name: string,
+    @Ctx() { loaders, deps, caller }: Context,
+  ): Promise<RecordDocumentType | null> {
+    const { stored } = node;
+    if (!stored) return null;
+    const { format, text } = await loaders.queued(async () =>
+      readDocument(deps, await viewOf(deps, stored, caller), name, caller),
+    );
+    loaders.count(text.length);
+    return { ...describedFormat(format), text };
+  }
+
+  @FieldResolver(() => [RecordFormatType], {
+    description: "The formats that the record has, web page and archives among them.",
+  })
+  formats(@Root() { stored }: RecordNode, @Ctx() { deps }: Context): RecordFormatType[] {
+    if (!stored) return [];
+    return formatsOf(stored.kind).map((format) => ({
+      ...describedFormat(format),
+      label: format.label,
+      description: format.description,
+      address: formatAddress(deps.baseUrl(), stored.ark, format),
+    }));
   }
 
   @FieldResolver(() => RevisionConnection, { description: "States of the record, newest first." })

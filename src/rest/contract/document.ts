@@ -1,7 +1,7 @@
 import { type ErrorCode, ERRORS } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
-import { ACCOUNTS, GROUPS } from "../accounts.js";
+import { ACCOUNTS, GROUPS, SESSIONS } from "../accounts.js";
 import { COMPUTATIONS } from "../computations.js";
 import { CRATE_PLANS } from "../crate-plans.js";
 import { CRATES } from "../crates.js";
@@ -165,6 +165,7 @@ const SCHEME = "OAuth2PasswordBearer";
 export const OPERATIONS: readonly ContractRow[] = [
   ...SERVICE,
   ...ACCOUNTS,
+  ...SESSIONS,
   ...RECORDS,
   ...LISTS,
   ...SELECTIONS,
@@ -259,6 +260,7 @@ function operationObject(operation: ContractRow): JsonObject {
       ...refusalsOf([
         ...(operation.refusals ?? []),
         ...(operation.refusals?.includes("BAD_CREDENTIALS") ? [] : ["INVALID_TOKEN" as const]),
+        ...(operation.method === "get" ? [] : ["CSRF_REFUSED" as const]),
       ]),
       ...operation.also,
     },

@@ -1,7 +1,10 @@
 import { EXAMPLES } from "../../model/examples.js";
-import { expandCurie, type JsonObject } from "../../model/field.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Kind, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { json as jsonForm, jsonld } from "../../services/formats/documents.js";
+import { fullType, type RecordFormat } from "../../services/formats/format.js";
+import { formatsOf } from "../../services/formats/table.js";
 import {
   arkPath,
   AUTHORIZATION,
@@ -9,8 +12,7 @@ import {
   BODY_REFUSALS,
   type ContractRow,
   FIND_REFUSALS,
-  FORMAT,
-  html,
+  formatQuery,
   IF_MATCH,
   IF_NONE_MATCH,
   json,
@@ -190,7 +192,13 @@ function getOperation(kind: Kind): ContractRow {
       ? "Anyone sees the declared public fields; the account itself and administrators see " +
         "the rest."
       : "Lists that other records imply are filled in when the record is read.",
-    parameters: [...arkPath(example["@id"] as string), IF_NONE_MATCH, FORMAT, REVISION, BACKLINKS],
+    parameters: [
+      ...arkPath(example["@id"] as string),
+      IF_NONE_MATCH,
+      formatQuery(kind.name),
+      REVISION,
+      BACKLINKS,
+    ],
     answer: {
       description: "The record.",
       content: representations(kind, example),
@@ -238,34 +246,28 @@ export function representationsOf(
   example: JsonObject,
   kind: Kind,
   exampleName = `${kind.typeName}Record`,
+  formats: readonly RecordFormat[] = formatsOf(kind.name),
 ): Record<string, MediaTypeObject> {
-  const id = example["@id"] as string;
-  const iri = expandCurie(kind.rdfClass);
-  return {
-    "application/ld+json": { schema, example, exampleName },
-    "application/json": { schema, example, exampleName },
-    "text/turtle": { schema: { type: "string" }, example: `<${id}> a <${iri}> .\n` },
-    "application/n-quads": {
-      schema: { type: "string" },
-      example: `<${id}> <http://www.w3.org/1999/02/22-rdf-syntax-ns#type> <${iri}> <${id}> .\n`,
-    },
-    "text/html": html("<!doctype html><title>Record</title>"),
-    "application/linkset+json": {
-      schema: {
-        type: "object",
-        required: ["linkset"],
-        properties: { linkset: { type: "array", items: { type: "object" } } },
-      },
-      example: {
-        linkset: [
-          {
-            anchor: `https://registry.example/${id}`,
-            "cite-as": [{ href: `https://registry.example/${id}` }],
-          },
-        ],
-      },
-    },
-  };
+  return Object.fromEntries(
+    formats.map((format) => [
+      fullType(format),
+      format === jsonld || format === jsonForm
+        ? { schema, example, exampleName }
+        : documentOf(format),
+    ]),
+  );
+}
+
+/** A document in a format that has no schema of its own here. */
+function documentOf({ name, mediaType, isBinary, example }: RecordFormat): MediaTypeObject {
+  if (isBinary || example === undefined) return { schema: {} };
+  return mediaType.endsWith("json")
+    ? {
+        schema: { type: ["object", "array"] },
+        example: JSON.parse(example) as JsonValue,
+        exampleName: `Format_${name}`,
+      }
+    : { schema: { type: "string" }, example, exampleName: `Format_${name}` };
 }
 
 const bodiesOf = (kind: Kind): Record<string, MediaTypeObject> => ({

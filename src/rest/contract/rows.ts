@@ -1,5 +1,7 @@
 import type { ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { FORMATS, formatsOf } from "../../services/formats/table.js";
 
 /**
  * One operation of the REST API, as a row of a table;
@@ -208,10 +210,12 @@ const BACKLINKS_QUERY = query(
     "`Link` header of the previous answer.",
   { type: "string" },
 );
-const FORMAT_QUERY = query("format", "Format of the answer; takes precedence over `Accept`.", {
-  type: "string",
-  enum: ["jsonld", "json", "html", "turtle", "nquads", "linkset"],
-});
+/** The formats of records of one kind, or of any. */
+export const formatQuery = (kind?: KindName): JsonObject =>
+  query("format", "Format of the answer; takes precedence over `Accept`.", {
+    type: "string",
+    enum: (kind === undefined ? FORMATS : formatsOf(kind)).map(({ name }) => name),
+  });
 const REVISION_QUERY = query(
   "revision",
   "Returns this revision of the record instead of the current one.",
@@ -260,7 +264,6 @@ export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fr
     IF_NONE_MATCH_HEADER,
     RANGE_HEADER,
     AUTHORIZATION_HEADER,
-    FORMAT_QUERY,
     BACKLINKS_QUERY,
     REVISION_QUERY,
     REASON_QUERY,
@@ -271,7 +274,6 @@ export const SHARED_PARAMETERS: Readonly<Record<string, JsonObject>> = Object.fr
 );
 const shared = (name: string): JsonObject => ({ $ref: `#/components/parameters/${name}` });
 
-export const FORMAT = shared("format");
 export const BACKLINKS = shared("backlinks");
 export const REVISION = shared("revision");
 /** The answer for a tombstone. */

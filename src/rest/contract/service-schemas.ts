@@ -86,6 +86,21 @@ export const SERVICE_SCHEMAS: JsonObject = {
       expires_in: { type: "integer", description: "Seconds." },
     },
   },
+  Session: {
+    type: "object",
+    required: ["user", "name", "admin", "csrf", "expiresAt"],
+    properties: {
+      user: nullable("string", "ARK of the user; null when nobody is signed in."),
+      name: nullable("string", "Name of the user."),
+      admin: { type: "boolean" },
+      csrf: nullable("string", "Sent as `X-CSRF-Token` with every request that changes something."),
+      expiresAt: {
+        type: ["string", "null"],
+        format: "date-time",
+        description: "The session ends earlier when it is not used for SESSION_IDLE_TIME.",
+      },
+    },
+  },
   Health: stateSchema("healthy", "unhealthy"),
   Readiness: stateSchema("ready", "not ready"),
   Finding: {

@@ -280,16 +280,16 @@ export function checkedCredentials(input: JsonValue | undefined): Credentials {
 }
 
 /**
- * A token for a user, named by e-mail address or `@id`.
+ * The account of a user, named by e-mail address or `@id`.
  * @param attempts counts attempts by account, however the account is spelled
  * @throws ServiceError `BAD_CREDENTIALS`, in the same time and words whether the user exists or
- * not; `TOO_MANY_REQUESTS`
+ * not; `FORBIDDEN` for an account that is disabled; `TOO_MANY_REQUESTS`
  */
-export async function login(
+export async function signIn(
   deps: Deps,
   { username, password }: Credentials,
   attempts?: (account: string) => Promise<void>,
-): Promise<TokenAnswer> {
+): Promise<Account> {
   assertShort(deps, { username, password });
   const account = await accountNamed(deps, username);
   await attempts?.(account?.user ?? sha256(normalizeEmail(username)));
@@ -306,8 +306,27 @@ export async function login(
       "The user name or the password is wrong: check both.",
     );
   }
-  const [record] = await deps.records.findMany([now.user]);
-  return issueToken(deps, now, record?.name ?? null);
+  if (now.disabled)
+    throw new ServiceError(
+      "FORBIDDEN",
+      "The account is disabled: ask an administrator of the registry.",
+    );
+  // Nobody is kept from signing in because the store cannot note it.
+  await deps.records
+    .noteSignIn(now.user, Date.now())
+    .catch((error: unknown) => deps.log.warn({ err: error }, "a sign-in was not noted"));
+  return now;
+}
+
+/** A token for a user. @throws as {@link signIn} */
+export async function login(
+  deps: Deps,
+  credentials: Credentials,
+  attempts?: (account: string) => Promise<void>,
+): Promise<TokenAnswer> {
+  const account = await signIn(deps, credentials, attempts);
+  const [record] = await deps.records.findMany([account.user]);
+  return issueToken(deps, account, record?.name ?? null);
 }
 
 async function accountNamed(deps: Deps, username: string): Promise<Account | undefined> {

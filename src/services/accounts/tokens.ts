@@ -5,6 +5,7 @@ import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { assertCsrf, assertOwnPage, verifySession } from "./sessions.js";
 
 export interface TokenAnswer {
   access_token: string;
@@ -58,7 +59,23 @@ const refused = (why: string) =>
     { "WWW-Authenticate": 'Bearer error="invalid_token"' },
   );
 
-/** Derives callers from `Authorization` headers. */
+/** What a request sent to show who it is from. Transports fill it in. */
+export interface SentCredentials {
+  /** The header `Authorization`; it takes precedence over a session. */
+  readonly authorization: string | undefined;
+  /** The secret in the session cookie. */
+  readonly session: string | undefined;
+  /** A page of the registry itself made the request. */
+  readonly isFromOwnPage: boolean;
+  readonly csrf: string | undefined;
+  /**
+   * What a session must show besides its cookie, which browsers send for any page: nothing to read,
+   * that a page of the registry asks for a stream, and its CSRF token to change something.
+   */
+  readonly needs: "nothing" | "origin" | "csrf";
+}
+
+/** Derives callers from what requests sent: the one place that decides, for every transport. */
 export class Authenticator {
   readonly #verified = new Map<string, Claims>();
   readonly #deps: Deps;
@@ -67,9 +84,23 @@ export class Authenticator {
     this.#deps = deps;
   }
 
-  /** `null` without a header. @throws ServiceError `INVALID_TOKEN` */
-  async caller(header: string | undefined, now = Date.now()): Promise<Caller | null> {
-    if (header === undefined || header === "") return null;
+  /**
+   * `null` without credentials, and after the end of a session: what needs no account goes on.
+   * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`, `CSRF_REFUSED`
+   */
+  async caller(sent: SentCredentials, now = Date.now()): Promise<Caller | null> {
+    const { authorization, session } = sent;
+    if (authorization !== undefined && authorization !== "")
+      return this.#bearer(authorization, now);
+    if (session === undefined) return null;
+    const found = await verifySession(this.#deps, session, now);
+    if (!found) return null;
+    if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
+    if (sent.needs === "csrf") assertCsrf(found, sent.csrf);
+    return found.caller;
+  }
+
+  async #bearer(header: string, now: number): Promise<Caller> {
     const token = /^Bearer +([^ ]+) *$/i.exec(header)?.[1];
     if (!token)
       throw new ServiceError(
@@ -79,7 +110,12 @@ export class Authenticator {
     const claims = this.#verified.get(token) ?? this.#verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.#deps.records.accountOf(claims.sub);
-    if (!account || account.deleted || Math.round(claims.iat * 1000) < account.tokensValidFrom)
+    if (
+      !account ||
+      account.deleted ||
+      account.disabled ||
+      Math.round(claims.iat * 1000) < account.tokensValidFrom
+    )
       throw refused("was revoked");
     return { user: account.user, admin: account.admin };
   }

@@ -146,16 +146,20 @@ export async function quadsOf({ records }: Reads, { record, past }: RecordView):
 }
 
 /** Media types of a record as RDF text. */
-export type RdfFormat = "text/turtle" | "application/n-quads";
+export type RdfFormat =
+  "text/turtle" | "application/n-quads" | "application/n-triples" | "application/trig";
 
 /** The statements of the record in the graph, without inferred ones. */
 export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): Promise<string> {
-  const graph = `<${view.record.ark}> .`;
-  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(graph));
+  const end = ` <${view.record.ark}> .`;
+  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(end));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
-  const writer = new Writer({ prefixes: PREFIXES });
-  for (const quad of parseNQuads(lines.join("\n")))
-    writer.addQuad(quad.subject, quad.predicate, quad.object);
+  if (format === "application/n-triples")
+    return lines.map((line) => `${line.slice(0, -end.length)} .\n`).join("");
+  const writer = new Writer({ format, prefixes: PREFIXES });
+  for (const { subject, predicate, object, graph } of parseNQuads(lines.join("\n")))
+    if (format === "application/trig") writer.addQuad(subject, predicate, object, graph);
+    else writer.addQuad(subject, predicate, object);
   return new Promise((resolve, reject) =>
     writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
   );

@@ -23,6 +23,21 @@ export const TRANSFER = {
       admin: "boolean",
       tokens_valid_from: "integer",
       deleted: "boolean",
+      disabled: "boolean",
+      signed_in_at: "integer",
+    },
+  },
+  credential: {
+    key: ["hash"],
+    columns: {
+      hash: "text",
+      id: "text",
+      user: "text",
+      purpose: "text",
+      name: "text",
+      created_at: "integer",
+      used_at: "integer",
+      expires_at: "integer",
     },
   },
   submission: {

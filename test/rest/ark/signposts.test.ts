@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { formatsOf } from "../../../src/services/formats/table.js";
 import { startServer, type Answer, type Person, type TestServer } from "../../support/server.js";
 
 /** Link header as relation → targets with their type. */
@@ -41,6 +42,7 @@ describe("a record's signposts", () => {
       "application/ld+json",
       "text/turtle",
       "application/n-quads",
+      "application/vnd.datacite.datacite+xml",
     ]);
     expect(links.get("type")!.map(({ href }) => href)).toEqual([
       "https://schema.org/Dataset",
@@ -65,7 +67,9 @@ describe("a record's signposts", () => {
     expect(headers.get("content-type")).toBe("application/linkset+json");
     expect(body.linkset.map(({ anchor }) => anchor)).toEqual([
       `${server.url}/${dataset}`,
-      ...["jsonld", "turtle", "nquads"].map((name) => `${server.url}/${dataset}?format=${name}`),
+      ...formatsOf("dataset")
+        .filter(({ relation }) => relation !== undefined)
+        .map(({ name }) => `${server.url}/${dataset}?format=${name}`),
     ]);
     expect(body.linkset.slice(1).every((context) => context.describes !== undefined)).toBe(true);
   });

@@ -3,7 +3,12 @@ import jwt from "jsonwebtoken";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.js";
 import { hashPassword, login, verifyPassword } from "../../../src/services/accounts/accounts.js";
-import { Authenticator, issueToken, RateLimit } from "../../../src/services/accounts/tokens.js";
+import {
+  Authenticator,
+  issueToken,
+  RateLimit,
+  type SentCredentials,
+} from "../../../src/services/accounts/tokens.js";
 import { LocalMemory } from "../../../src/storage/shared/port.js";
 import { overlay } from "../../support/overlay.js";
 import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
@@ -12,13 +17,21 @@ let server: TestServer;
 beforeAll(async () => void (server = await startServer()));
 afterAll(() => server.stop());
 
+const bearer = (authorization: string | undefined): SentCredentials => ({
+  authorization,
+  session: undefined,
+  isFromOwnPage: false,
+  csrf: undefined,
+  needs: "csrf",
+});
 const authenticator = () => new Authenticator(server.deps);
 const codeOf = (work: Promise<unknown>): Promise<string> =>
   work.then(
     () => "done",
     (error: ServiceError) => error.code ?? String(error),
   );
-const asks = (token: string, who = authenticator()) => codeOf(who.caller(`Bearer ${token}`));
+const asks = (token: string, who = authenticator()) =>
+  codeOf(who.caller(bearer(`Bearer ${token}`)));
 const log = (username: string, password: string) => login(server.deps, { username, password });
 
 describe("a password", () => {
@@ -289,8 +302,8 @@ describe("a token", () => {
     const account = (await server.deps.records.accountOf(jon.id))!;
     const kept = authenticator();
     const { access_token: token } = issueToken(server.deps, account, null);
-    expect(await codeOf(kept.caller(`Bearer ${token}`))).toBe("done");
-    expect(await codeOf(kept.caller(`Bearer ${token}`, Date.now() + 86_400_001))).toBe(
+    expect(await codeOf(kept.caller(bearer(`Bearer ${token}`)))).toBe("done");
+    expect(await codeOf(kept.caller(bearer(`Bearer ${token}`), Date.now() + 86_400_001))).toBe(
       "INVALID_TOKEN",
     );
   });
@@ -313,16 +326,16 @@ describe("a token", () => {
   it.each(["Basic abc", "Bearer", "Bearer ", "Bearer a b", "token"])(
     "sent as %j is refused with the right form",
     async (header) => {
-      await expect(authenticator().caller(header)).rejects.toMatchObject({
+      await expect(authenticator().caller(bearer(header))).rejects.toMatchObject({
         code: "NOT_AUTHENTICATED",
       });
     },
   );
   it("is not needed for anonymous reads", async () =>
-    expect([await authenticator().caller(undefined), await authenticator().caller("")]).toEqual([
-      null,
-      null,
-    ]));
+    expect([
+      await authenticator().caller(bearer(undefined)),
+      await authenticator().caller(bearer("")),
+    ]).toEqual([null, null]));
 });
 
 describe("the one-time admin token", () => {

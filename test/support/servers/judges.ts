@@ -13,20 +13,37 @@ export const JUDGES = join(packageRoot, "..", "shared", "data", "judges");
 export const maySkip = process.env["CI"] === undefined;
 
 const SCRIPTS = join(packageRoot, "test", "judges");
-const FOLDER = join(process.env["TEST_SERVERS"] ?? "", "judges");
-const NEEDS =
-  "python3 -m pip install --target FOLDER/judges -r test/judges/requirements.txt, with " +
-  "TEST_SERVERS=FOLDER";
-const toolsInstalled =
-  process.env["TEST_SERVERS"] !== undefined &&
-  existsSync(join(FOLDER, "rocrate_validator")) &&
-  findProgram("python3") !== undefined;
+/** Sets of Python packages that conflict with each other, each in a folder of its own. */
+const SETS = {
+  judges: { requirements: "requirements.txt", has: "rocrate_validator", what: "RO-Crate tools" },
+  "formats-judges": {
+    requirements: "requirements-formats.txt",
+    has: "signposting",
+    what: "readers of citations, links and pages",
+  },
+  "croissant-judge": {
+    requirements: "requirements-croissant.txt",
+    has: "mlcroissant",
+    what: "judge of Croissant documents",
+  },
+} as const;
+type ToolSet = keyof typeof SETS;
+const folderOf = (set: ToolSet): string => join(process.env["TEST_SERVERS"] ?? "", set);
 
 /** Warns which tests are skipped without the external tools; call it where tests are skipped. */
-export function toolsMissing(): boolean {
-  const sentence = `tests with the RO-Crate tools of others, which are not installed (${NEEDS}).`;
-  if (!toolsInstalled) process.stderr.write(`\n!! SKIPPED: ${sentence}\n\n`);
-  return !toolsInstalled;
+export function toolsMissing(set: ToolSet = "judges"): boolean {
+  const { requirements, has, what } = SETS[set];
+  const installed =
+    process.env["TEST_SERVERS"] !== undefined &&
+    existsSync(join(folderOf(set), has)) &&
+    findProgram("python3") !== undefined;
+  if (!installed)
+    process.stderr.write(
+      `\n!! SKIPPED: tests with the ${what} of others, which are not installed (python3 -m pip ` +
+        `install --target FOLDER/${set} -r test/judges/${requirements}, with ` +
+        "TEST_SERVERS=FOLDER).\n\n",
+    );
+  return !installed;
 }
 
 const bundled = (name: string): string =>
@@ -48,7 +65,11 @@ const CONTEXTS: Readonly<Record<string, string>> = Object.fromEntries([
  * @param index the input of the script beside the contexts, as JSON
  * @returns the output of the script
  */
-export async function askTools<T>(script: string, index: object): Promise<T> {
+export async function askTools<T>(
+  script: string,
+  index: object,
+  set: ToolSet = "judges",
+): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), "arkgraph-judges-"));
   try {
     const [asked, answer] = [join(folder, "index.json"), join(folder, "answer.json")];
@@ -57,7 +78,7 @@ export async function askTools<T>(script: string, index: object): Promise<T> {
     // it.
     const env = {
       ...process.env,
-      PYTHONPATH: FOLDER,
+      PYTHONPATH: folderOf(set),
       PYTHONDONTWRITEBYTECODE: "1",
       PYTHONHASHSEED: "0",
       HOME: folder,

@@ -1,6 +1,7 @@
 import { registerEnumType } from "type-graphql";
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import { TEXT_FORMATS } from "../../../services/formats/read.js";
 
 /** GraphQL name of a value: the value in the code, and what it means. */
 type Values<V extends string> = Readonly<Record<string, readonly [value: V, description: string]>>;
@@ -28,6 +29,18 @@ export const RecordKindEnum = describedEnum<KindName>(
   "Kinds of records, by the name of their path.",
   Object.fromEntries(
     KIND_NAMES.map((kind) => [kind.toUpperCase(), [kind, KINDS[kind].description] as const]),
+  ),
+);
+
+/** The formats of records that are text. */
+export const RecordFormatEnum = describedEnum(
+  "RecordFormat",
+  "Formats of records as text, by their names in `?format=`.",
+  Object.fromEntries(
+    TEXT_FORMATS.map(({ name, label, description }) => [
+      name.toUpperCase(),
+      [name, `${label}. ${description}`] as const,
+    ]),
   ),
 );
 

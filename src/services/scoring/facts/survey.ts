@@ -168,7 +168,8 @@ const LOCATION = [
   "sameAs",
   "identifier",
 ];
-const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
+/** Names by which a table states its schema. */
+export const SCHEMAS = ["schema", "tableSchema", "dataSchema", "hasSchema"];
 
 type Role = "file" | "data" | "other";
 

@@ -9,12 +9,16 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  Credential,
+  CredentialPurpose,
+  CredentialStore,
   FileReference,
   Found,
   FoundLink,
   Holder,
   StoredScore,
   LeaseStore,
+  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -46,6 +50,7 @@ import type {
 import { AskedThread, Feed } from "../threads.js";
 import { VECTORS_MEMORY } from "../vectors/held.js";
 import type { Near } from "../vectors/matrix.js";
+import { Credentials } from "./credentials.js";
 import { Scores, Vectors } from "./derived.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { AccountReads, SubmissionReads } from "./reads/accounts.js";
@@ -86,6 +91,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #selection;
   readonly #links;
   readonly #accounts;
+  readonly #credentials;
   readonly #submissions;
   readonly #objects;
   readonly #uses;
@@ -127,6 +133,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#selection = new SelectionReads(database, analyzer);
     this.#links = new LinkReads(database);
     this.#accounts = new AccountReads(database);
+    this.#credentials = new Credentials(database, writing);
     this.#submissions = new SubmissionReads(database);
     this.#objects = new ObjectReads(database);
     this.#uses = new CrateUseReads(database);
@@ -179,6 +186,20 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   accountOf = (user: string): Promise<Account | undefined> =>
     this.#ask(() => this.#accounts.byUser(user));
   countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
+  accounts = (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
+    this.#ask(() => this.#accounts.list(options));
+  noteSignIn = (user: string, at: number): Promise<void> =>
+    this.#ask(() => this.#credentials.noteSignIn(user, at));
+  credential = (hash: string): ReturnType<CredentialStore["credential"]> =>
+    this.#ask(() => this.#credentials.credential(hash));
+  credentialsOf = (user: string, purpose: CredentialPurpose): Promise<Credential[]> =>
+    this.#ask(() => this.#credentials.credentialsOf(user, purpose));
+  storeCredential = (...args: Parameters<CredentialStore["storeCredential"]>): Promise<boolean> =>
+    this.#ask(() => this.#credentials.storeCredential(...args));
+  useCredential = (hash: string, at: number): Promise<void> =>
+    this.#ask(() => this.#credentials.useCredential(hash, at));
+  removeCredential = (...args: Parameters<CredentialStore["removeCredential"]>): Promise<boolean> =>
+    this.#ask(() => this.#credentials.removeCredential(...args));
   setting = (name: string): Promise<string | undefined> =>
     this.#ask(() => this.#accounts.setting(name));
   setSetting = (

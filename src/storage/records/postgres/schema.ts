@@ -507,6 +507,26 @@ async function putKinds(session: Session, ids: readonly number[]): Promise<void>
 }
 
 /**
+ * Accounts can be disabled, which nodes of older versions do not know; sessions, access tokens and
+ * reset tokens are stored by their hash.
+ */
+const VERSION_12 = `
+ALTER TABLE account ADD COLUMN IF NOT EXISTS disabled boolean NOT NULL DEFAULT false,
+  ADD COLUMN IF NOT EXISTS signed_in_at bigint;
+CREATE TABLE IF NOT EXISTS credential (
+  hash text COLLATE "C" PRIMARY KEY,
+  id text COLLATE "C" NOT NULL,
+  person text COLLATE "C" NOT NULL,
+  purpose text COLLATE "C" NOT NULL,
+  name text COLLATE "C",
+  created_at bigint NOT NULL,
+  used_at bigint,
+  expires_at bigint NOT NULL
+);
+CREATE INDEX IF NOT EXISTS credential_person ON credential (person, purpose, created_at);
+`;
+
+/**
  * One version of the schema: what brings the one before to it, and the least version that a program
  * must know to use it.
  */
@@ -531,6 +551,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: searchPlaces, needs: 9 },
   { up: version10, needs: 10 },
   { up: version11, needs: 11 },
+  { up: VERSION_12, needs: 12 },
 ];
 
 /**

@@ -1,30 +1,53 @@
-import type { Account, AccountChange } from "../port.js";
+import type { Account, AccountChange, ListedAccount, Page } from "../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
+import { readNumbers } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { isUniqueViolation } from "./statement-error.js";
 import type { Connection } from "./statement.js";
 
-type AccountRow = [
+export type AccountRow = [
   user: string,
   email: string,
   passwordHash: string,
   admin: number,
   tokensValidFrom: number,
   deleted: number,
+  disabled: number,
 ];
-const COLUMNS = "user, email, password_hash, admin, tokens_valid_from, deleted";
+export const ACCOUNT_COLUMNS =
+  "user, email, password_hash, admin, tokens_valid_from, deleted, disabled";
+
+type ListedRow = [
+  id: number,
+  user: string,
+  name: string | null,
+  email: string,
+  admin: number,
+  disabled: number,
+  createdAt: number,
+  signedInAt: number | null,
+];
 
 export class AccountReads {
   readonly #byEmail;
   readonly #byUser;
   readonly #count;
   readonly #setting;
+  readonly #list;
 
   constructor(connection: Connection) {
-    this.#byEmail = connection.prepare<AccountRow>(
-      `SELECT ${COLUMNS} FROM account WHERE email = ? AND deleted = 0`,
+    this.#list = connection.prepare<ListedRow>(
+      `SELECT r.id, a.user, r.name, a.email, a.admin, a.disabled, r.created_at, a.signed_in_at
+        FROM record AS r JOIN account AS a ON a.user = r.ark
+        WHERE r.kind = 'user' AND r.deleted_at IS NULL AND r.id < ? AND a.deleted = 0
+        ORDER BY r.id DESC LIMIT ?`,
     );
-    this.#byUser = connection.prepare<AccountRow>(`SELECT ${COLUMNS} FROM account WHERE user = ?`);
+    this.#byEmail = connection.prepare<AccountRow>(
+      `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE email = ? AND deleted = 0`,
+    );
+    this.#byUser = connection.prepare<AccountRow>(
+      `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE user = ?`,
+    );
     this.#count = connection.prepare<[number]>("SELECT count(*) FROM account WHERE deleted = 0");
     this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
   }
@@ -42,15 +65,41 @@ export class AccountReads {
     return this.#count.get()![0];
   }
 
+  list({ after, limit }: { after?: string; limit: number }): Page<ListedAccount> {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const rows = this.#list.all([before, limit + 1]);
+    const page = rows.slice(0, limit);
+    return {
+      items: page.map(([, user, name, email, admin, disabled, createdAt, signedInAt]) => ({
+        user,
+        name,
+        email,
+        admin: admin === 1,
+        disabled: disabled === 1,
+        createdAt,
+        signedInAt,
+      })),
+      ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
+    };
+  }
+
   setting(name: string): string | undefined {
     return isStorableText(name) ? this.#setting.get([name])?.[0] : undefined;
   }
 }
 
-function accountOf(row: AccountRow | undefined): Account | undefined {
+export function accountOf(row: AccountRow | undefined): Account | undefined {
   if (!row) return undefined;
-  const [user, email, passwordHash, admin, tokensValidFrom, deleted] = row;
-  return { user, email, passwordHash, admin: admin === 1, tokensValidFrom, deleted: deleted === 1 };
+  const [user, email, passwordHash, admin, tokensValidFrom, deleted, disabled] = row;
+  return {
+    user,
+    email,
+    passwordHash,
+    admin: admin === 1,
+    tokensValidFrom,
+    disabled: disabled === 1,
+    deleted: deleted === 1,
+  };
 }
 
 /** Accounts and the installation's own values. */
@@ -58,6 +107,8 @@ export class AccountWrites {
   readonly #create;
   readonly #update;
   readonly #delete;
+  readonly #forget;
+  readonly #signIn;
   readonly #setting;
   readonly #keep;
   readonly #set;
@@ -66,18 +117,22 @@ export class AccountWrites {
 
   constructor(connection: Connection) {
     this.#create = connection.prepare(
-      `INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted)
-        VALUES (?, ?, ?, ?, 0, 0)`,
+      `INSERT INTO account (user, email, password_hash, admin, tokens_valid_from, deleted, disabled)
+        VALUES (?, ?, ?, ?, 0, 0, 0)`,
     );
     this.#update =
       connection.prepare(`UPDATE account SET email = coalesce(?2, email), password_hash = coalesce(?3,
           password_hash), admin = coalesce(?4, admin), tokens_valid_from = coalesce(?5,
-          tokens_valid_from) WHERE user = ?1 AND deleted = 0`);
+          tokens_valid_from), disabled = coalesce(?6, disabled) WHERE user = ?1 AND deleted = 0`);
     // All private data are removed; the row stays, so that tokens of the account are known to be
     // ended.
     this.#delete = connection.prepare(
-      `UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1
-        WHERE user = ? AND deleted = 0`,
+      `UPDATE account SET email = '', password_hash = '', admin = 0, deleted = 1,
+        signed_in_at = NULL WHERE user = ? AND deleted = 0`,
+    );
+    this.#forget = connection.prepare("DELETE FROM credential WHERE user = ?");
+    this.#signIn = connection.prepare(
+      "UPDATE account SET signed_in_at = ?2 WHERE user = ?1 AND deleted = 0",
     );
     this.#setting = connection.prepare<[string]>("SELECT value FROM setting WHERE name = ?");
     this.#keep = connection.prepare(
@@ -115,7 +170,9 @@ export class AccountWrites {
               change.passwordHash ?? null,
               change.admin === undefined ? null : Number(change.admin),
               change.tokensValidFrom ?? null,
+              change.disabled === undefined ? null : Number(change.disabled),
             ]);
+      if (change.op === "delete") this.#forget.run([change.user]);
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;
@@ -124,6 +181,10 @@ export class AccountWrites {
       if (/account\.user/.test((error as Error).message)) throw hasAccount(change.user);
       throw emailTaken();
     }
+  }
+
+  noteSignIn(user: string, at: number): void {
+    this.#signIn.run([user, at]);
   }
 
   set(

@@ -1,5 +1,6 @@
 import { unavailable } from "../refusals.js";
 import type { Committer } from "./commit.js";
+import { CredentialWrites } from "./credentials.js";
 import { VectorWrites } from "./derived.js";
 import type { PreparedCommit } from "./prepared-write.js";
 import {
@@ -77,6 +78,7 @@ export class GroupCommit {
     committer: Committer,
     leases = new LeaseWrites(connection),
     vectors = new VectorWrites(connection),
+    credentials = new CredentialWrites(connection),
   ) {
     this.#connection = connection;
     this.#committer = committer;
@@ -86,6 +88,10 @@ export class GroupCommit {
     this.#handlers = {
       commit: (commit) => committer.apply(commit),
       setSetting: (name, value, options) => accounts.set(name, value, options),
+      noteSignIn: (user, at) => accounts.noteSignIn(user, at),
+      storeCredential: (credential, limit) => credentials.store(credential, limit),
+      useCredential: (hash, at) => credentials.use(hash, at),
+      removeCredential: (which) => credentials.remove(which),
       lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
       releaseLease: (name, holder) => this.#leases.release(name, holder),
       storeScore: (score) => scores.keep(score),

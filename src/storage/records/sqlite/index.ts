@@ -8,11 +8,15 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  Credential,
+  CredentialPurpose,
+  CredentialStore,
   FileReference,
   Found,
   FoundLink,
   Holder,
   StoredScore,
+  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -48,6 +52,7 @@ import { exactVector, packVectors } from "../vectors/matrix.js";
 import { AccountReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
 import { CrateUseReads } from "./crate-uses.js";
+import { CredentialReads } from "./credentials.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
 import { ObjectReads } from "./objects.js";
@@ -69,6 +74,7 @@ class SqliteRecordStore implements RecordStore {
   readonly #selection;
   readonly #links;
   readonly #accounts;
+  readonly #credentials;
   readonly #submissions;
   readonly #objects;
   readonly #uses;
@@ -107,6 +113,7 @@ class SqliteRecordStore implements RecordStore {
     this.#selection = new SelectionReads(connection);
     this.#links = new LinkReads(connection);
     this.#accounts = new AccountReads(connection);
+    this.#credentials = new CredentialReads(connection);
     this.#submissions = new SubmissionReads(connection);
     this.#objects = new ObjectReads(connection);
     this.#uses = new CrateUseReads(connection);
@@ -189,6 +196,22 @@ class SqliteRecordStore implements RecordStore {
     return account;
   };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
+  accounts = async (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
+    read(() => this.#accounts.list(options));
+  noteSignIn = async (user: string, at: number): Promise<void> =>
+    this.#writer.call("noteSignIn", user, at);
+  credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
+    read(() => this.#credentials.byHash(hash));
+  credentialsOf = async (user: string, purpose: CredentialPurpose): Promise<Credential[]> =>
+    read(() => this.#credentials.of(user, purpose));
+  storeCredential = async (
+    ...args: Parameters<CredentialStore["storeCredential"]>
+  ): Promise<boolean> => this.#writer.call("storeCredential", ...args);
+  useCredential = async (hash: string, at: number): Promise<void> =>
+    this.#writer.call("useCredential", hash, at);
+  removeCredential = async (
+    ...args: Parameters<CredentialStore["removeCredential"]>
+  ): Promise<boolean> => this.#writer.call("removeCredential", ...args);
   setting = async (name: string): Promise<string | undefined> =>
     read(() => this.#accounts.setting(name));
   setSetting = async (

@@ -1,5 +1,6 @@
 import type {
   Committed,
+  CredentialStore,
   LeaseStore,
   ObjectBookkeeping,
   RecordStore,
@@ -19,6 +20,10 @@ import { asStoreError } from "./statement-error.js";
 export interface WriterCalls {
   commit: { args: [PreparedCommit]; result: Committed };
   setSetting: { args: Parameters<RecordStore["setSetting"]>; result: string | undefined };
+  noteSignIn: { args: Parameters<RecordStore["noteSignIn"]>; result: void };
+  storeCredential: { args: Parameters<CredentialStore["storeCredential"]>; result: boolean };
+  useCredential: { args: Parameters<CredentialStore["useCredential"]>; result: void };
+  removeCredential: { args: Parameters<CredentialStore["removeCredential"]>; result: boolean };
   lease: { args: Parameters<LeaseStore["lease"]>; result: { fence: number } | undefined };
   releaseLease: { args: Parameters<LeaseStore["releaseLease"]>; result: void };
   storeScore: { args: Parameters<ScoreStore["storeScore"]>; result: void };

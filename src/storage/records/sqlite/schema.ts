@@ -294,17 +294,9 @@ function version8(connection: Connection): void {
  * makes it, of live records only; `score.percent` as `percentOf`.
  */
 function version10(connection: Connection): void {
-  for (const [table, column, type] of [
-    ["record", "licence", "TEXT"],
-    ["score", "record", "INTEGER"],
-    ["score", "percent", "INTEGER"],
-  ] as const)
-    if (
-      connection
-        .prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?")
-        .get([table, column]) === undefined
-    )
-      connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+  addColumn(connection, "record", "licence", "TEXT");
+  addColumn(connection, "score", "record", "INTEGER");
+  addColumn(connection, "score", "percent", "INTEGER");
   fillLicences(connection);
   fillPercents(connection);
   connection.exec(`
@@ -410,6 +402,31 @@ function version11(connection: Connection): void {
   );
 }
 
+/** Accounts can be disabled; sessions, access tokens and reset tokens are stored by their hash. */
+function version12(connection: Connection): void {
+  addColumn(connection, "account", "disabled", "INTEGER NOT NULL DEFAULT 0");
+  addColumn(connection, "account", "signed_in_at", "INTEGER");
+  connection.exec(`
+CREATE TABLE IF NOT EXISTS credential (
+  hash TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
+  user TEXT NOT NULL,
+  purpose TEXT NOT NULL,
+  name TEXT,
+  created_at INTEGER NOT NULL,
+  used_at INTEGER,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS credential_user ON credential (user, purpose, created_at);`);
+}
+
+/** SQLite has no ADD COLUMN IF NOT EXISTS. */
+function addColumn(connection: Connection, table: string, column: string, type: string): void {
+  const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
+  if (has.get([table, column]) === undefined)
+    connection.exec(`ALTER TABLE ${table} ADD COLUMN ${column} ${type}`);
+}
+
 /** Each brings the schema one version further. Only ever add to the end. */
 export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[] = [
   VERSION_1,
@@ -423,6 +440,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   VERSION_9,
   version10,
   version11,
+  version12,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 

@@ -34,7 +34,11 @@ function inSchema5(file: string): void {
       .all([table])
       .map(([name]) => name)
       .join(", ");
-    connection.exec(`INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM newer.${table}`);
+    // Tables of later schemas are not there.
+    if (columns !== "")
+      connection.exec(
+        `INSERT INTO main.${table} (${columns}) SELECT ${columns} FROM newer.${table}`,
+      );
   }
   connection.exec(
     "INSERT INTO search (rowid, name, description, keywords, other) SELECT id, name, " +

@@ -1,10 +1,11 @@
-import type { Account } from "../../port.js";
+import type { Account, ListedAccount, Page } from "../../port.js";
 import { readNumbers, submissionOf as ofRow, type SubmissionRow as Stored } from "../../rows.js";
 import type { Submission, SubmissionPage } from "../../submissions-port.js";
 import { isStorableText } from "../../text.js";
 import { type Database, statement } from "../statement.js";
 
-export const ACCOUNT_COLUMNS = "person, email, password_hash, admin, tokens_valid_from, deleted";
+export const ACCOUNT_COLUMNS =
+  "person, email, password_hash, admin, tokens_valid_from, deleted, disabled";
 export type AccountRow = [
   user: string,
   email: string,
@@ -12,6 +13,7 @@ export type AccountRow = [
   admin: boolean,
   tokensValidFrom: number,
   deleted: boolean,
+  disabled: boolean,
 ];
 
 /** A row of {@link ACCOUNT_COLUMNS} as the port returns it. */
@@ -22,7 +24,16 @@ export const accountOf = ([
   admin,
   tokensValidFrom,
   deleted,
-]: AccountRow): Account => ({ user, email, passwordHash, admin, tokensValidFrom, deleted });
+  disabled,
+]: AccountRow): Account => ({
+  user,
+  email,
+  passwordHash,
+  admin,
+  tokensValidFrom,
+  disabled,
+  deleted,
+});
 
 // Accounts that were deleted have no address any more.
 const BY_EMAIL = statement<AccountRow>(
@@ -30,6 +41,23 @@ const BY_EMAIL = statement<AccountRow>(
 );
 const BY_USER = statement<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE person = $1`);
 const COUNT = statement<[number]>("SELECT count(*) FROM account WHERE deleted = false");
+const LIST = statement<
+  [
+    id: number,
+    user: string,
+    name: string | null,
+    email: string,
+    admin: boolean,
+    disabled: boolean,
+    createdAt: number,
+    signedInAt: number | null,
+  ]
+>(
+  `SELECT r.id, a.person, r.name, a.email, a.admin, a.disabled, r.created_at, a.signed_in_at
+    FROM record AS r JOIN account AS a ON a.person = r.ark
+    WHERE r.kind = 'user' AND r.deleted_at IS NULL AND r.id < $1 AND a.deleted = false
+    ORDER BY r.id DESC LIMIT $2`,
+);
 const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
 
 export class AccountReads {
@@ -51,6 +79,24 @@ export class AccountReads {
 
   async count(): Promise<number> {
     return (await this.#database.query(COUNT))[0]![0];
+  }
+
+  async list({ after, limit }: { after?: string; limit: number }): Promise<Page<ListedAccount>> {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const rows = await this.#database.query(LIST, [before, limit + 1]);
+    const page = rows.slice(0, limit);
+    return {
+      items: page.map(([, user, name, email, admin, disabled, createdAt, signedInAt]) => ({
+        user,
+        name,
+        email,
+        admin,
+        disabled,
+        createdAt,
+        signedInAt,
+      })),
+      ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
+    };
   }
 
   async setting(name: string): Promise<string | undefined> {

@@ -14,6 +14,7 @@ import { ADD_TERMS, ADD_TEXTS } from "../writes/write-rows.js";
 /** Columns with another name here than in the export, because PostgreSQL reserves that word. */
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {
   account: { user: "person" },
+  credential: { user: "person" },
   submission: { user: "person" },
   object_ref: { until: "ended" },
 };

@@ -60,16 +60,18 @@ function changed(change: AccountChange, before: Account | undefined): Account {
         passwordHash: change.passwordHash,
         admin: change.admin,
         tokensValidFrom: 0,
+        disabled: false,
         deleted: false,
       };
     case "update": {
-      const { email, passwordHash, admin, tokensValidFrom } = change;
+      const { email, passwordHash, admin, tokensValidFrom, disabled } = change;
       return {
         ...before!,
         ...(email === undefined ? {} : { email }),
         ...(passwordHash === undefined ? {} : { passwordHash }),
         ...(admin === undefined ? {} : { admin }),
         ...(tokensValidFrom === undefined ? {} : { tokensValidFrom }),
+        ...(disabled === undefined ? {} : { disabled }),
       };
     }
     case "delete":

@@ -319,10 +319,13 @@ const DROP_ARCHIVES = statement(`WITH asked AS (SELECT r.id, r.crate, v.newest
       WHERE object_ref.record = c.id AND object_ref.role = 'archive' AND object_ref.dropped = false
       AND object_ref.id <= holding.newest`);
 const PUT_ACCOUNT =
-  statement(`INSERT INTO account (person, email, password_hash, admin, tokens_valid_from, deleted)
-      VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (person) DO UPDATE
+  statement(`INSERT INTO account (person, email, password_hash, admin, tokens_valid_from, deleted,
+      disabled) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT (person) DO UPDATE
       SET email = excluded.email, password_hash = excluded.password_hash, admin = excluded.admin,
-      tokens_valid_from = excluded.tokens_valid_from, deleted = excluded.deleted`);
+      tokens_valid_from = excluded.tokens_valid_from, deleted = excluded.deleted,
+      disabled = excluded.disabled,
+      signed_in_at = CASE WHEN excluded.deleted THEN NULL ELSE account.signed_in_at END`);
+const FORGET_CREDENTIALS = statement("DELETE FROM credential WHERE person = $1");
 const SPEND = statement("UPDATE setting SET value = '' WHERE name = $1");
 export const CLOSE = statement<
   [id: string]
@@ -365,8 +368,19 @@ export async function writeEndings(sending: Sending, ledger: Ledger): Promise<vo
   const accounts = [...ledger.changedAccounts]
     .flatMap((user) => ledger.accounts.get(user) ?? [])
     .toSorted((a, b) => Number(b.deleted) - Number(a.deleted));
-  for (const { user, email, passwordHash, admin, tokensValidFrom, deleted } of accounts)
-    void sending.send(PUT_ACCOUNT, [user, email, passwordHash, admin, tokensValidFrom, deleted]);
+  for (const account of accounts) {
+    const { user, email, passwordHash, admin, tokensValidFrom, deleted, disabled } = account;
+    void sending.send(PUT_ACCOUNT, [
+      user,
+      email,
+      passwordHash,
+      admin,
+      tokensValidFrom,
+      deleted,
+      disabled,
+    ]);
+    if (deleted) void sending.send(FORGET_CREDENTIALS, [user]);
+  }
   for (const name of ledger.spent) void sending.send(SPEND, [name]);
   for (const { close, at } of ledger.closed) {
     void sending.send(CLOSE, closeValues(close, at));

@@ -1,0 +1,54 @@
+import { lookupArk } from "../../identifiers/ark.js";
+import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import { referencesIn } from "../crates/findings.js";
+import type { Fields } from "../scoring/facts/fields.js";
+import { SCHEMAS } from "../scoring/facts/survey.js";
+import { isHttp, textOf } from "./facts.js";
+
+/** The schema that a table names, as it is stored. */
+export function schemaArkOf(fields: Fields): string | undefined {
+  const [named] = referencesIn(fields.first(...SCHEMAS)?.value);
+  return named === undefined ? undefined : lookupArk(named)?.stored;
+}
+
+/** A column of a table, as its schema describes it. */
+export interface Column {
+  name: string;
+  /** `string`, `number`, `integer`, `boolean` or `array`. */
+  type: string;
+  /** Of an array: the type of its elements. */
+  itemType: string | null;
+  /** Position; a range where several columns are elements of one array. */
+  index: JsonValue | undefined;
+  description: string | null;
+  /** Term of a vocabulary that the column stands for. */
+  term: string | null;
+  unit: string | null;
+}
+
+/** Most columns of one schema that a document lists. */
+export const MOST_COLUMNS = 10_000;
+
+/** The columns that the record of a schema describes. */
+export function columnsOf(schema: JsonObject): Column[] {
+  const { properties } = schema;
+  if (!isObject(properties)) return [];
+  return Object.entries(properties)
+    .slice(0, MOST_COLUMNS)
+    .flatMap(([name, property]) => {
+      if (!isObject(property) || name.trim() === "") return [];
+      const term = textOf(property["valueURL"] ?? property["value-url"]);
+      const items = property["items"];
+      return [
+        {
+          name,
+          type: textOf(property["type"]) ?? "string",
+          itemType: isObject(items) ? textOf(items["type"] ?? items["datatype"]) : null,
+          index: property["index"],
+          description: textOf(property["description"]),
+          term: term !== null && isHttp(term) ? term : null,
+          unit: textOf(property["unit"] ?? property["unitText"]),
+        },
+      ];
+    });
+}

@@ -1,0 +1,76 @@
+import { readCrateArchive, readCrateMetadata } from "../crates/export/read-crate.js";
+import { DESCRIPTOR_END } from "../crates/layout.js";
+import { askedArk } from "../records/find.js";
+import type { FormatSource, RecordFormat, WrittenStream } from "./format.js";
+
+/** Profile of RO-Crates, whatever their version. */
+export const RO_CRATE = "https://w3id.org/ro/crate";
+
+/** What a crate and its archives have in common. */
+const whole = { kinds: ["rocrate"], isWholeCrate: true, isDerived: true } as const;
+
+/** RO-Crate metadata of the whole crate. */
+export const rocrate: RecordFormat = {
+  ...whole,
+  name: "rocrate",
+  mediaType: "application/ld+json",
+  profile: RO_CRATE,
+  label: "RO-Crate metadata",
+  description:
+    "The metadata document of the whole crate, from the current version of its records; also at " +
+    "the crate's address followed by /ro-crate-metadata.json.",
+  relation: "describedby",
+  isSignpost: true,
+  path: DESCRIPTOR_END,
+  example: JSON.stringify({
+    "@context": "https://w3id.org/ro/crate/1.2/context",
+    "@graph": [
+      {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" },
+        about: { "@id": "ark:99999/rocrate-release" },
+      },
+      { "@id": "ark:99999/rocrate-release", "@type": "Dataset", name: "Release" },
+    ],
+  }),
+  async write({ deps, view }): Promise<WrittenStream> {
+    const { state, open } = await readCrateMetadata(deps, askedArk(view.record.ark));
+    return { state: `${state}-crate`, open };
+  },
+};
+
+/** The crate with its files. */
+export const zip: RecordFormat = {
+  ...whole,
+  name: "zip",
+  mediaType: "application/zip",
+  profile: RO_CRATE,
+  label: "RO-Crate archive",
+  description:
+    "An archive of the current version of the crate, with the contents that the caller may read. " +
+    "It can be uploaded again.",
+  relation: "item",
+  isSignpost: true,
+  isBinary: true,
+  async write({ deps, view, caller }: FormatSource): Promise<WrittenStream> {
+    const archive = await readCrateArchive(deps, askedArk(view.record.ark), caller);
+    const { root, state, left } = archive;
+    return {
+      state: `${state}-zip${left.length}`,
+      headers: {
+        "Content-Disposition": `attachment; filename="${fileName(root.name)}.crate.zip"`,
+        "X-Not-Included": String(left.length),
+      },
+      open: async () => archive.open(),
+    };
+  },
+};
+
+/** A name that every file system and header accepts. */
+const fileName = (name: string | null): string =>
+  (name ?? "")
+    .normalize("NFKD")
+    .replace(/[^\w.-]+/g, "-")
+    .replace(/^[-.]+|[-.]+$/g, "")
+    .slice(0, 80) || "crate";

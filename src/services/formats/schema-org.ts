@@ -1,0 +1,182 @@
+import type { JsonObject } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import type { Deps } from "../deps.js";
+import { parseDocument, type RecordView } from "../records/view.js";
+import { columnsOf, schemaArkOf } from "./columns.js";
+import { type Agent, CITED, factsOf, type RecordFacts, textOf } from "./facts.js";
+import type { RecordFormat } from "./format.js";
+import { addressOf, contentAddress } from "./signposting.js";
+
+type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
+
+/** Files, schemas and columns of one document: search engines read no more. */
+const MOST_FILES = 100;
+const MOST_SCHEMAS = 20;
+const MOST_VARIABLES = 200;
+/** Kinds whose pages carry the document for search engines. */
+export const INDEXED: readonly KindName[] = ["rocrate", "dataset", "software", "mlmodel"];
+
+/**
+ * A record in the terms of schema.org with an inline context, for search engines: pages hold it in
+ * a `script` element. Files are listed when they are open to everyone.
+ */
+export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise<JsonObject> {
+  const facts = await factsOf(deps, view);
+  const { record, access, licence, fields } = facts;
+  const distribution = access.isOpen ? await distributionOf(deps, facts) : [];
+  const variables = await variablesOf(deps, facts);
+  const repository = textOf(fields.first("codeRepository")?.value);
+  const language = textOf(fields.first("programmingLanguage")?.value);
+  const creators = facts.creators.map(agentOf);
+  return {
+    "@context": { "@vocab": "https://schema.org/" },
+    "@id": facts.url,
+    "@type": facts.type,
+    url: facts.url,
+    identifier: [
+      {
+        "@type": "PropertyValue",
+        propertyID: "https://registry.identifiers.org/registry/ark",
+        name: "ARK",
+        value: facts.ark,
+        url: facts.url,
+      },
+      ...(facts.doi === null ? [] : [`https://doi.org/${facts.doi}`]),
+    ],
+    name: facts.title,
+    ...(facts.description === null ? {} : { description: facts.description }),
+    ...(creators.length === 0 ? {} : { creator: creators, author: creators }),
+    publisher: agentOf(facts.publisher),
+    datePublished: facts.published,
+    ...(facts.created === null ? {} : { dateCreated: facts.created }),
+    dateModified: facts.modified,
+    ...(facts.version === null ? {} : { version: facts.version }),
+    ...(facts.keywords.length === 0 ? {} : { keywords: facts.keywords }),
+    ...(facts.language === null ? {} : { inLanguage: facts.language }),
+    ...(licence === null ? {} : { license: licence.url ?? licence.name }),
+    isAccessibleForFree: access.isOpen,
+    conditionsOfAccess: access.coar,
+    ...(facts.basedOn.length === 0 ? {} : { isBasedOn: facts.basedOn }),
+    ...(facts.partOf === null ? {} : { isPartOf: { "@type": "Dataset", "@id": facts.partOf } }),
+    ...(facts.publications.length === 0 ? {} : { citation: facts.publications }),
+    ...(repository === null ? {} : { codeRepository: repository }),
+    ...(language === null ? {} : { programmingLanguage: language }),
+    ...(variables.length === 0 ? {} : { variableMeasured: variables }),
+    ...(facts.type === "Dataset" && {
+      includedInDataCatalog: {
+        "@type": "DataCatalog",
+        "@id": deps.baseUrl(),
+        name: deps.config.REGISTRY_NAME,
+        url: deps.baseUrl(),
+      },
+    }),
+    ...(distribution.length === 0 ? {} : { distribution }),
+    sdDatePublished: new Date(record.modifiedAt).toISOString().slice(0, 10),
+  };
+}
+
+function agentOf({ name, given, family, isOrganization, url, affiliations }: Agent): JsonObject {
+  return {
+    "@type": isOrganization ? "Organization" : "Person",
+    ...(url === undefined ? {} : { "@id": url, url }),
+    name,
+    ...(given && family ? { givenName: given, familyName: family } : {}),
+    ...(affiliations.length === 0
+      ? {}
+      : {
+          affiliation: affiliations.map((one) => ({
+            "@type": "Organization",
+            ...(one.ror === undefined ? {} : { "@id": `https://ror.org/${one.ror}` }),
+            name: one.name,
+          })),
+        }),
+  };
+}
+
+/** The record's file; of a crate its archive and its first files. */
+async function distributionOf(deps: FactDeps, facts: RecordFacts): Promise<JsonObject[]> {
+  const { record, content } = facts;
+  const base = deps.baseUrl();
+  if (record.kind !== "rocrate") {
+    if (content === null) return [];
+    return [
+      {
+        "@type": "DataDownload",
+        contentUrl: content.url,
+        ...(content.mediaType === null ? {} : { encodingFormat: content.mediaType }),
+        ...(content.size === null ? {} : { contentSize: `${content.size} B` }),
+        ...(content.sha256 === null ? {} : { sha256: content.sha256 }),
+      },
+    ];
+  }
+  const archive: JsonObject = {
+    "@type": "DataDownload",
+    name: "RO-Crate archive",
+    contentUrl: addressOf(base, record.ark, "zip"),
+    encodingFormat: "application/zip",
+  };
+  const { items } = await deps.records.filesOf(record.crate ?? record.ark, { limit: MOST_FILES });
+  const owners = await deps.records.findMany(items.map(({ ark }) => ark));
+  const files = items.flatMap((file, index): JsonObject[] => {
+    const owner = owners[index];
+    // A member may be closed although its crate is open.
+    if (!owner || owner.tombstone || owner.publicationStatus !== "PUBLISHED") return [];
+    if (file.role !== "content") return [];
+    return [
+      {
+        "@type": "DataDownload",
+        "@id": addressOf(base, owner.ark),
+        name: owner.name ?? file.name,
+        contentUrl: contentAddress(base, owner),
+        encodingFormat: file.mediaType,
+        contentSize: `${file.size} B`,
+        sha256: file.sha256,
+      },
+    ];
+  });
+  return [archive, ...files];
+}
+
+/** The columns that the schema of a table, or the schemas of a crate, describe. */
+async function variablesOf(deps: FactDeps, { record, fields }: RecordFacts): Promise<JsonObject[]> {
+  const ark = schemaArkOf(fields);
+  const schemas =
+    record.kind === "rocrate"
+      ? (
+          await deps.records.list({
+            kind: "schema",
+            crate: record.crate ?? record.ark,
+            limit: MOST_SCHEMAS,
+          })
+        ).items
+      : ark === undefined
+        ? []
+        : await deps.records.findMany([ark]);
+  return schemas
+    .flatMap((schema) =>
+      schema?.kind === "schema" && !schema.tombstone
+        ? columnsOf(parseDocument(schema.document))
+        : [],
+    )
+    .slice(0, MOST_VARIABLES)
+    .map(({ name, description, term, unit }) => ({
+      "@type": "PropertyValue",
+      name,
+      ...(description === null ? {} : { description }),
+      ...(term === null ? {} : { propertyID: term }),
+      ...(unit === null ? {} : { unitText: unit }),
+    }));
+}
+
+export const schemaOrg: RecordFormat = {
+  name: "schemaorg",
+  mediaType: "application/ld+json",
+  profile: "https://schema.org/",
+  label: "schema.org",
+  description: "The record in the terms of schema.org, as its page gives it to search engines.",
+  kinds: CITED,
+  relation: "describedby",
+  isDerived: true,
+  example: '{"@context":{"@vocab":"https://schema.org/"},"@type":"Dataset","name":"Cells"}',
+  write: async ({ deps, view }) => JSON.stringify(await schemaOrgJsonLd(deps, view)),
+};

@@ -1,0 +1,53 @@
+/** Characters that no XML 1.0 document may hold. */
+// eslint-disable-next-line no-control-regex
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "\t": "&#9;",
+  "\n": "&#10;",
+  "\r": "&#13;",
+};
+
+/** Text of an XML element. */
+export const xmlText = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(FORBIDDEN, "")
+    .replace(/[&<>\r]/g, (character) => ESCAPES[character]!);
+
+const xmlValue = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(FORBIDDEN, "")
+    .replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!);
+
+/** Attributes of an element; one without a value is left out. */
+export type Attributes = Readonly<Record<string, string | null | undefined>>;
+
+/** An element with text; nothing where there is no text. */
+export function element(name: string, text: string | null, attributes: Attributes = {}): string {
+  const escaped = text === null ? "" : xmlText(text);
+  return escaped.trim() === "" ? "" : `<${name}${attributesOf(attributes)}>${escaped}</${name}>\n`;
+}
+
+/** An element with elements; nothing where there is none. */
+export function parent(
+  name: string,
+  children: readonly string[],
+  attributes: Attributes = {},
+): string {
+  const inner = children.join("");
+  return inner === "" ? "" : `<${name}${attributesOf(attributes)}>\n${inner}</${name}>\n`;
+}
+
+const attributesOf = (attributes: Attributes): string =>
+  Object.entries(attributes)
+    .map(([name, value]) =>
+      value === null || value === undefined ? "" : ` ${name}="${xmlValue(value)}"`,
+    )
+    .join("");
+
+export const XML_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';

@@ -1,0 +1,199 @@
+import { ServiceError, ValidationError } from "../../errors.js";
+import { Csrf, Field, Notice } from "../components.js";
+import { SignUpDocument } from "../documents.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+
+/** Where a form leads after it: a path of this registry, never another site. */
+export function ownPath(to: string | null): string {
+  return to !== null && /^\/(?![/\\])[^\s\\]*$/.test(to) && to.length <= 2000 ? to : "/my";
+}
+
+interface Problem {
+  /** A sentence for the whole form. */
+  form?: string;
+  /** Sentences by field. */
+  fields: Readonly<Record<string, string>>;
+}
+
+/**
+ * What is wrong with a form, for those errors that the reader can correct.
+ * @throws the error itself otherwise
+ */
+export function problemOf(error: unknown): Problem {
+  if (error instanceof ValidationError) {
+    const fields: Record<string, string> = {};
+    const others: string[] = [];
+    for (const { loc, msg } of error.items) {
+      const name = loc.findLast((part) => typeof part === "string");
+      const text = msg.replace(/^Value error, /, "");
+      if (typeof name === "string" && name !== "body") fields[name] ??= text;
+      else others.push(text);
+    }
+    return { fields, ...(others.length > 0 ? { form: others.join(" ") } : {}) };
+  }
+  if (error instanceof ServiceError && error.status >= 400 && error.status < 500)
+    return { form: error.message, fields: {} };
+  throw error;
+}
+
+const NONE: Problem = { fields: {} };
+
+function SignInForm({ request, problem }: { request: PageRequest; problem: Problem }) {
+  const { query, form, csrf } = request;
+  const to = form.get("to") ?? query.get("to") ?? "/my";
+  return (
+    <>
+      <h1>Sign in</h1>
+      {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
+      <form method="post" action="/signin">
+        <Csrf token={csrf} />
+        <input type="hidden" name="to" value={to} />
+        <Field
+          label="E-mail address"
+          name="username"
+          value={form.get("username") ?? ""}
+          required
+          autocomplete="username"
+          error={problem.fields["username"]}
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          required
+          autocomplete="current-password"
+          error={problem.fields["password"]}
+        />
+        <p class="actions">
+          <button>Sign in</button>
+          <a href={`/signup?to=${encodeURIComponent(to)}`}>Create an account</a>
+        </p>
+      </form>
+      <p class="quiet">
+        Forgot your password? An administrator of this registry can give you a link to set a new
+        one.
+      </p>
+    </>
+  );
+}
+
+const signInPage = (request: PageRequest, problem = NONE): Page => ({
+  status: problem === NONE ? 200 : 401,
+  title: "Sign in",
+  section: "my",
+  body: <SignInForm request={request} problem={problem} />,
+});
+
+async function signIn(request: PageRequest): Promise<Page | Redirect> {
+  const { form } = request;
+  try {
+    await request.signIn({
+      username: form.get("username") ?? "",
+      password: form.get("password") ?? "",
+    });
+  } catch (error) {
+    return signInPage(request, problemOf(error));
+  }
+  return { redirect: ownPath(form.get("to")) };
+}
+
+function SignUpForm({ request, problem }: { request: PageRequest; problem: Problem }) {
+  const { query, form, csrf } = request;
+  const to = form.get("to") ?? query.get("to") ?? "/my";
+  const { fields } = problem;
+  return (
+    <>
+      <h1>Create an account</h1>
+      <p>
+        With an account you upload crates, publish results and work in groups. Reading needs none.
+      </p>
+      {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
+      <form method="post" action="/signup" data-keep="signup">
+        <Csrf token={csrf} />
+        <input type="hidden" name="to" value={to} />
+        <Field
+          label="Name"
+          name="name"
+          value={form.get("name") ?? ""}
+          required
+          autocomplete="name"
+          help="As it appears beside your records."
+          error={fields["name"]}
+        />
+        <Field
+          label="E-mail address"
+          name="email"
+          type="email"
+          value={form.get("email") ?? ""}
+          required
+          autocomplete="email"
+          help="Shown to you and to administrators only."
+          error={fields["email"]}
+        />
+        <Field
+          label="Password"
+          name="password"
+          type="password"
+          required
+          autocomplete="new-password"
+          help="A few unrelated words are easy to remember and hard to guess."
+          error={fields["password"]}
+        />
+        <details class="more" open={form.get("adminToken") ? true : undefined}>
+          <summary>You started this registry?</summary>
+          <Field
+            label="Administrator token"
+            name="adminToken"
+            value={form.get("adminToken") ?? ""}
+            help="The first start of the registry printed it once. It makes this account an administrator."
+            error={fields["adminToken"]}
+          />
+        </details>
+        <p class="actions">
+          <button>Create the account</button>
+          <a href={`/signin?to=${encodeURIComponent(to)}`}>Sign in instead</a>
+        </p>
+      </form>
+    </>
+  );
+}
+
+const signUpPage = (request: PageRequest, problem = NONE): Page => ({
+  status: problem === NONE ? 200 : 422,
+  title: "Create an account",
+  section: "my",
+  body: <SignUpForm request={request} problem={problem} />,
+});
+
+async function signUp(request: PageRequest): Promise<Page | Redirect> {
+  const { form, ask } = request;
+  const [name, email, password] = ["name", "email", "password"].map(
+    (field) => form.get(field) ?? "",
+  );
+  const adminToken = (form.get("adminToken") ?? "").trim();
+  try {
+    await ask(SignUpDocument, {
+      input: {
+        name: name!,
+        email: email!,
+        password: password!,
+        ...(adminToken === "" ? {} : { adminToken }),
+      },
+    });
+    await request.signIn({ username: email!, password: password! });
+  } catch (error) {
+    return signUpPage(request, problemOf(error));
+  }
+  return { redirect: ownPath(form.get("to")) };
+}
+
+async function signOut(request: PageRequest): Promise<Redirect> {
+  await request.signOut();
+  return { redirect: "/" };
+}
+
+export const accountRoutes: readonly Route[] = [
+  { path: "/signin", get: async (request) => signInPage(request), post: signIn },
+  { path: "/signup", get: async (request) => signUpPage(request), post: signUp },
+  { path: "/signout", get: async () => ({ redirect: "/" }), post: signOut },
+];

@@ -1,0 +1,334 @@
+import { ServiceError } from "../../errors.js";
+import { Csrf, Identifier, Notice, StatusBadge, When } from "../components.js";
+import {
+  CancelUploadDocument,
+  PublishRecordDocument,
+  UploadDocument,
+  type UploadedCrateQuery,
+  UploadedCrateDocument,
+  type UploadQuery,
+} from "../documents.js";
+import { counted, countText, kindText } from "../format.js";
+import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import { problemOf } from "./account.js";
+
+/** Asks for an account first, and comes back. */
+export function signInFirst({ req, viewer }: PageRequest): Redirect | undefined {
+  return viewer ? undefined : { redirect: `/signin?to=${encodeURIComponent(req.url ?? "/")}` };
+}
+
+async function uploadPage(request: PageRequest, problem?: string): Promise<Page> {
+  const { viewer, csrf, query } = request;
+  const crate = query.get("crate") ?? "";
+  return {
+    status: problem === undefined ? 200 : 422,
+    title: "Upload",
+    description:
+      "Bring a folder or an RO-Crate: every file gets an identifier and keeps its origin.",
+    section: "upload",
+    scripts: viewer ? ["upload"] : [],
+    body: (
+      <>
+        <h1>{crate === "" ? "Upload" : "Upload a new version"}</h1>
+        <p>
+          Bring a folder or a zip archive. With a file <code>ro-crate-metadata.json</code> it is an{" "}
+          <a href="https://www.researchobject.org/ro-crate/" rel="noopener">
+            RO-Crate
+          </a>{" "}
+          and is registered as it describes itself; without one, you name it here. Nothing is stored
+          before you have seen what will happen.
+        </p>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {viewer ? (
+          <UploadForm csrf={csrf} crate={crate} />
+        ) : (
+          <Notice>
+            <p>An upload belongs to an account: sign in first, or create one.</p>
+            <p class="actions">
+              <a class="button" href="/signin?to=%2Fupload">
+                Sign in
+              </a>
+              <a class="button secondary" href="/signup?to=%2Fupload">
+                Create an account
+              </a>
+            </p>
+          </Notice>
+        )}
+        <section>
+          <h2>Other ways</h2>
+          <ul>
+            <li>
+              <a href="/new">Describe a single object</a> by a form: a dataset, software, a
+              computation.
+            </li>
+            <li>
+              In a terminal: <code>arkgraph upload crate.zip</code> (<a href="/page/help">help</a>).
+            </li>
+            <li>
+              <a href="/my/uploads">Your earlier uploads</a>, with their messages.
+            </li>
+          </ul>
+        </section>
+      </>
+    ),
+  };
+}
+
+/** Works as a plain form; the script adds folders, the plan and the progress. */
+function UploadForm({ csrf, crate }: { csrf: string | null; crate: string }) {
+  return (
+    <div id="upload" data-csrf={csrf} data-crate={crate}>
+      <form
+        id="upload-form"
+        method="post"
+        action={`/upload?${new URLSearchParams({ csrf: csrf ?? "", ...(crate === "" ? {} : { crate }) }).toString()}`}
+        encType="multipart/form-data"
+      >
+        <div class="drop" id="drop">
+          <p class="drop-title" data-script hidden>
+            <strong>Drop a folder, files or a zip archive here</strong>
+          </p>
+          <p class="actions">
+            <label class="file-label" for="file">
+              Archive (zip)
+            </label>
+            <input id="file" type="file" name="file" accept=".zip,.eln,application/zip" required />
+            <button type="button" id="choose-folder" class="secondary" data-script hidden>
+              Choose a folder
+            </button>
+            <input id="folder" type="file" multiple hidden aria-label="Folder" />
+          </p>
+        </div>
+        {crate !== "" && (
+          <Notice>
+            The upload becomes a new version of <code>{crate}</code>: changed records get another
+            revision, missing ones are deleted. Earlier revisions stay.
+          </Notice>
+        )}
+        <p class="actions" id="send-plain">
+          <button>Upload</button>
+        </p>
+      </form>
+      <div id="steps" aria-live="polite" />
+    </div>
+  );
+}
+
+async function upload(request: PageRequest): Promise<Page | Redirect> {
+  const { viewer, query } = request;
+  if (!viewer) throw new ServiceError("NOT_AUTHENTICATED", "Sign in to upload.");
+  try {
+    const crate = query.get("crate");
+    const id = await request.uploadCrate({
+      update: crate !== null,
+      ...(crate === null ? {} : { crate }),
+    });
+    return { redirect: `/upload/${id}` };
+  } catch (error) {
+    const { form, fields } = problemOf(error);
+    return uploadPage(request, [form, ...Object.values(fields)].filter(Boolean).join(" "));
+  }
+}
+
+type Submission = UploadQuery["submission"];
+type Finding = NonNullable<Submission["error"]>[number];
+type Crate = NonNullable<UploadedCrateQuery["roCrate"]>;
+
+async function progressPage(request: PageRequest, problem?: string): Promise<Page | Redirect> {
+  const { ask, params } = request;
+  const first = signInFirst(request);
+  if (first) return first;
+  const { submission } = await ask(UploadDocument, { id: params["id"]! });
+  const crate =
+    submission.success && submission.rocrateIdentifier !== null
+      ? (await ask(UploadedCrateDocument, { id: submission.rocrateIdentifier })).roCrate
+      : null;
+  const title = submission.success
+    ? "Your crate is here"
+    : submission.completed
+      ? "The upload failed"
+      : "Your crate is on its way";
+  return {
+    title,
+    section: "upload",
+    scripts: submission.completed ? [] : ["submission"],
+    ...(submission.completed ? {} : { headers: { Refresh: "5" } }),
+    body: (
+      <>
+        <h1>{title}</h1>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {crate ? (
+          <Arrived crate={crate} submission={submission} csrf={request.csrf} />
+        ) : submission.completed ? (
+          <Failed submission={submission} />
+        ) : (
+          <Underway submission={submission} csrf={request.csrf} />
+        )}
+        <Findings title="Advice" findings={submission.warnings} />
+      </>
+    ),
+  };
+}
+
+function Arrived(props: { crate: Crate; submission: Submission; csrf: string | null }) {
+  const { crate, submission, csrf } = props;
+  return (
+    <>
+      <div class="panel">
+        <h2>
+          <a href={recordPath(crate.id)}>
+            <bdi>{crate.name ?? crate.id}</bdi>
+          </a>{" "}
+          <StatusBadge status={crate.publicationStatus} embargoEndsAt={crate.embargoEndsAt} />
+        </h2>
+        <p>
+          <Identifier id={crate.id} />
+        </p>
+        <p>
+          {crate.recordCounts
+            .map(
+              ({ kind, count }) =>
+                `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
+            )
+            .join(", ")}
+          {submission.timeFinished && (
+            <>
+              {" · arrived "}
+              <When at={submission.timeFinished} minute />
+            </>
+          )}
+        </p>
+        <p class="actions">
+          <a class="button" href={recordPath(crate.id)}>
+            Open the crate
+          </a>
+          <a class="button secondary" href="/upload">
+            Upload another
+          </a>
+        </p>
+      </div>
+      {crate.publicationStatus === "DRAFT" && (
+        <section>
+          <h2>Share it</h2>
+          <p>
+            The crate is a draft: everyone can read its description, only you and your group can
+            download its files.
+          </p>
+          <form class="row" method="post">
+            <Csrf token={csrf} />
+            <input type="hidden" name="id" value={crate.id} />
+            <button name="status" value="PUBLISHED">
+              Publish
+            </button>
+            <label for="until">or embargo until</label>
+            <input id="until" name="until" type="date" />
+            <button class="secondary" name="status" value="EMBARGOED">
+              Embargo
+            </button>
+          </form>
+        </section>
+      )}
+    </>
+  );
+}
+
+function Failed({ submission }: { submission: Submission }) {
+  return (
+    <>
+      <Notice tone="danger">
+        <p>Nothing of the archive was stored. Correct what is named here, and upload it again.</p>
+      </Notice>
+      <Findings title="What to correct" findings={submission.error ?? []} />
+      <p class="actions">
+        <a class="button" href="/upload">
+          Upload again
+        </a>
+      </p>
+    </>
+  );
+}
+
+function Underway({ submission, csrf }: { submission: Submission; csrf: string | null }) {
+  const { progress, stage, submissionUUID } = submission;
+  return (
+    <div class="panel" id="submission" data-id={submissionUUID}>
+      <p>
+        <strong id="stage">{stage ?? "waiting for its turn"}</strong>{" "}
+        <span id="count" class="quiet">
+          {progress &&
+            `${countText(progress.done)}${progress.total === null ? "" : ` of ${countText(progress.total)}`} ${progress.unit}`}
+        </span>
+      </p>
+      <progress
+        id="bar"
+        aria-label="Progress"
+        {...(progress?.total ? { value: progress.done, max: progress.total } : {})}
+      />
+      <p class="quiet">You can leave this page: the upload goes on, and is listed in your work.</p>
+      <form method="post">
+        <Csrf token={csrf} />
+        <button class="danger" name="action" value="cancel">
+          Cancel the upload
+        </button>
+      </form>
+    </div>
+  );
+}
+
+/** Findings grouped by their code. */
+function Findings({ title, findings }: { title: string; findings: readonly Finding[] }) {
+  if (findings.length === 0) return null;
+  const groups = new Map<string, Finding[]>();
+  for (const finding of findings)
+    groups.set(finding.code, [...(groups.get(finding.code) ?? []), finding]);
+  return (
+    <section>
+      <h2>{title}</h2>
+      {[...groups].map(([code, group]) => (
+        <details class="more" open={group.length <= 5}>
+          <summary>
+            {code.toLowerCase().replaceAll("_", " ")} <span class="quiet">({group.length})</span>
+          </summary>
+          <ul>
+            {group.slice(0, 100).map(({ message, file, pointer, line }) => (
+              <li>
+                <bdi>{message}</bdi>{" "}
+                <span class="quiet">
+                  {[file, pointer, line === null ? null : `line ${line}`]
+                    .filter(Boolean)
+                    .join(" · ")}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {group.length > 100 && <p>{counted(group.length - 100, "more message")} of this kind.</p>}
+        </details>
+      ))}
+    </section>
+  );
+}
+
+async function act(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, params } = request;
+  const id = params["id"]!;
+  try {
+    if (form.get("action") === "cancel") await ask(CancelUploadDocument, { id });
+    else {
+      const status = form.get("status") === "EMBARGOED" ? "EMBARGOED" : "PUBLISHED";
+      await ask(PublishRecordDocument, {
+        id: form.get("id") ?? "",
+        publicationStatus: status,
+        embargoedUntil: status === "EMBARGOED" ? (form.get("until") ?? "") : null,
+      });
+    }
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return progressPage(request, [sentence, ...Object.values(fields)].filter(Boolean).join(" "));
+  }
+  return { redirect: `/upload/${id}` };
+}
+
+export const uploadRoutes: readonly Route[] = [
+  { path: "/upload", get: (request) => uploadPage(request), post: upload },
+  { path: "/upload/{id}", get: (request) => progressPage(request), post: act },
+];

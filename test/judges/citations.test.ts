@@ -1,0 +1,170 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { Cite } from "@citation-js/core";
+import "@citation-js/plugin-bibtex";
+import "@citation-js/plugin-ris";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  bibtexText,
+  citationText,
+  cslItem,
+  risText,
+} from "../../src/services/formats/citations.js";
+import { dataciteXml } from "../../src/services/formats/datacite.js";
+import { dublinCoreXml } from "../../src/services/formats/dublin-core.js";
+import { factsOf, type RecordFacts } from "../../src/services/formats/facts.js";
+import { XML_DECLARATION } from "../../src/services/formats/xml.js";
+import { type RecordView, viewOf } from "../../src/services/records/view.js";
+import { crate, type Entity } from "../support/crates.js";
+import { describedEntity } from "../support/described-records.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+
+const XSD = join(JUDGES, "datacite-4.7", "metadata.xsd");
+const MADE = 300;
+const TYPES = ["Dataset", "SoftwareSourceCode", "evi:MLModel", "bioschemas:Sample"];
+
+let registry: LiveRegistry;
+let folder: string;
+let all: { view: RecordView; facts: RecordFacts }[];
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "arkgraph-citations-"));
+  registry = await LiveRegistry.start();
+  const { token } = await registry.user("Ada");
+  const entities = Array.from({ length: MADE }, (_, index): Entity => ({
+    "@id": `ark:99999/made-${index}`,
+    "@type": TYPES[index % TYPES.length]!,
+    ...describedEntity(index),
+  }));
+  const submission = await registry.take(
+    await crate(entities, {}, { hasPart: entities.map((entity) => ({ "@id": entity["@id"]! })) }),
+    token,
+  );
+  expect(submission).toMatchObject({ status: "finished" });
+  const { deps } = registry;
+  all = [];
+  for (const record of await deps.records.findMany(entities.map((one) => one["@id"] as string))) {
+    const view = await viewOf(deps, record!, null);
+    all.push({ view, facts: await factsOf(deps, view) });
+  }
+  expect(all).toHaveLength(MADE);
+}, 120_000);
+afterAll(async () => {
+  await registry?.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A text as a format of lines holds it. */
+const line = (text: string): string => text.toWellFormed().replace(/\s+/g, " ").trim();
+const lint = async (files: readonly string[], ...options: string[]): Promise<void> => {
+  await promisify(execFile)("xmllint", ["--noout", "--nonet", ...options, ...files], {
+    maxBuffer: 2 ** 24,
+  });
+};
+
+describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
+  it("accepts the DataCite XML of 300 records by the schema of DataCite 4.7", async () => {
+    const files: string[] = [];
+    for (const [index, { view }] of all.entries()) {
+      const file = join(folder, `datacite-${index}.xml`);
+      await writeFile(file, XML_DECLARATION + (await dataciteXml(registry.deps, view)));
+      files.push(file);
+    }
+    await lint(files, "--schema", XSD);
+    // The judge does refuse what is wrong.
+    const wrong = join(folder, "wrong.xml");
+    await writeFile(
+      wrong,
+      (await dataciteXml(registry.deps, all[0]!.view)).replace("creators", "x"),
+    );
+    await expect(lint([wrong], "--schema", XSD)).rejects.toThrow(/x/);
+  }, 60_000);
+
+  it("reads the Dublin Core of 300 records", async () => {
+    const files: string[] = [];
+    for (const [index, { view }] of all.entries()) {
+      const file = join(folder, `dc-${index}.xml`);
+      await writeFile(file, XML_DECLARATION + (await dublinCoreXml(registry.deps, view)));
+      files.push(file);
+    }
+    await lint(files);
+  }, 60_000);
+});
+
+describe.skipIf(maySkip && toolsMissing("formats-judges"))("reference managers", () => {
+  it("bibtexparser and rispy read the citations of 300 records as they were stated", async () => {
+    const { deps } = registry;
+    const index = {
+      bibtex: await Promise.all(all.map(({ view }) => bibtexText(deps, view))),
+      ris: await Promise.all(all.map(({ view }) => risText(deps, view))),
+    };
+    interface Read {
+      bibtex: Record<string, unknown>[];
+      ris: Record<string, unknown>[];
+    }
+    const read = await askTools<Read>("read-citations.py", index, "formats-judges");
+    for (const [at, { facts }] of all.entries()) {
+      const bibtex = read.bibtex[at]!;
+      expect(bibtex["failed"], index.bibtex[at]).toBeUndefined();
+      expect(bibtex["type"]).toBe("misc");
+      expect(bibtex["year"]).toBe(facts.year);
+      const people = facts.creators.filter(({ family, given }) => family && given);
+      const authors = bibtex["author"] as { family: string; given: string }[];
+      expect(authors).toHaveLength(facts.creators.length);
+      expect(authors.filter(({ given }) => given !== "")).toEqual(
+        people.map(({ family, given }) => ({ family, given })),
+      );
+      const ris = read.ris[at]!;
+      expect(ris["title"], index.ris[at]).toBe(line(facts.title));
+      expect(ris["year"]).toBe(facts.year);
+      expect(ris["authors"] ?? []).toEqual(
+        facts.creators.map(({ name, family, given }) =>
+          line(family && given ? `${family}, ${given}` : name),
+        ),
+      );
+    }
+  }, 120_000);
+});
+
+describe("citation-js", () => {
+  it("reads BibTeX, RIS and CSL-JSON of 300 records as one reference each", async () => {
+    const { deps } = registry;
+    for (const { view, facts } of all) {
+      const csl = await cslItem(deps, view);
+      for (const [text, style] of [
+        [await bibtexText(deps, view), "@bibtex/text"],
+        [await risText(deps, view), "@ris/file"],
+        [JSON.stringify(csl), "@csl/object"],
+      ] as const) {
+        const { data } = new Cite(style === "@csl/object" ? JSON.parse(text) : text);
+        expect(data, text).toHaveLength(1);
+        const [reference] = data as [Record<string, unknown>];
+        expect(reference["issued"], text).toMatchObject({
+          "date-parts": [expect.arrayContaining([Number(facts.year)])],
+        });
+        if (style !== "@bibtex/text") expect(reference["title"], text).toBe(line(facts.title));
+        expect((reference["author"] as unknown[] | undefined) ?? [], text).toHaveLength(
+          facts.creators.length,
+        );
+      }
+    }
+  }, 120_000);
+
+  it("the sentence names authors, year, title, publisher and address", async () => {
+    for (const { view, facts } of all) {
+      const sentence = await citationText(registry.deps, view);
+      expect(sentence).toMatch(/^[^\n]+\n$/);
+      for (const part of [
+        `(${facts.year}).`,
+        line(facts.title.replace(/\.+$/, "")),
+        line(facts.publisher.name),
+        facts.doi ?? facts.url,
+      ])
+        expect(sentence).toContain(part);
+    }
+  });
+});
