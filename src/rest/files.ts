@@ -139,7 +139,7 @@ export const FILES: readonly ContractRow[] = [
     description:
       "The crate's own `ro-crate-preview.html`, to be shown in an `<iframe>`. It is sent in a " +
       "sandbox without scripts, forms or an origin, and loads nothing.",
-    parameters: [...arkPath("ark:99999/rocrate-cells"), IF_NONE_MATCH],
+    parameters: [...arkPath(recordExample(KINDS.rocrate)["@id"] as string), IF_NONE_MATCH],
     answer: {
       description: "The page.",
       content: { "text/html": { schema: { type: "string" }, example: "<h1>Cells</h1>" } },

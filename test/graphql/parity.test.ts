@@ -443,6 +443,7 @@ const OF_KINDS: Readonly<Record<string, (typeName: string) => readonly string[]>
 const ONLY_GRAPHQL: Readonly<Record<string, string>> = {
   "Query.node": "the name that Relay expects for record",
   "Query.nodes": "resolve_ark, once for each identifier",
+  "Query.preview": "a part of view_content and download_content, made for pages",
   "Subscription.recordChanges": "list_records by modifiedSince",
 };
 

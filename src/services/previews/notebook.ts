@@ -38,7 +38,7 @@ export function notebookOf(json: unknown, limits: PreviewLimits): NotebookPrevie
   }
   return {
     form: "notebook",
-    language: typeof language === "string" ? shortened(language, 100) : null,
+    language: typeof language === "string" ? shortened(language, 100) : "txt",
     cells: shown,
     truncated: shown.length < cells.length,
   };

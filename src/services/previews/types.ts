@@ -42,7 +42,8 @@ export interface ImagePreview {
 /** A notebook as it was stored: nothing is run. */
 export interface NotebookPreview {
   form: "notebook";
-  language: string | null;
+  /** Of its code; `txt` where the notebook states none. */
+  language: string;
   cells: NotebookCell[];
   truncated: boolean;
 }

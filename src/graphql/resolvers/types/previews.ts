@@ -82,8 +82,7 @@ class NotebookCellType implements NotebookCell {
   simpleResolvers: true,
 })
 class NotebookPreview {
-  @Field(() => String, { nullable: true, description: "Language of its code." })
-  language!: string | null;
+  @Field({ description: "Language of its code; txt where it states none." }) language!: string;
   @Field(() => [NotebookCellType], { description: "The first cells." }) cells!: NotebookCellType[];
   @Field({ description: "There are more cells." }) truncated!: boolean;
 }
