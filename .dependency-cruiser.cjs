@@ -46,6 +46,7 @@ const LAYERS = {
   bullmq: { path: "^src/jobs/bullmq/", imports: ["jobs", "storage", "redis", "config"] },
   containers: { path: "^src/adapters/containers/(?!port\\.ts)", imports: ["adapters"] },
   embeddings: { path: "^src/adapters/embeddings/(?!port\\.ts)", imports: ["adapters", "storage"] },
+  doi: { path: "^src/adapters/doi/(?!port\\.ts)", imports: ["adapters", "storage"] },
   telemetry: {
     path: "^src/adapters/telemetry/(?!port\\.ts)",
     imports: ["adapters", "jobs", "storage", "config"],

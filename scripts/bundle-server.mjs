@@ -19,6 +19,7 @@ const THREADS = [
   "src/storage/records/postgres/feed-thread",
   "src/storage/records/postgres/search/near-thread",
   "src/storage/graph/oxigraph/thread",
+  "src/storage/graph/oxigraph/evidence-thread",
   "src/storage/graph/oxigraph/open/thread",
   "src/storage/graph/oxigraph/records-digest-thread",
   "src/storage/graph/endpoint/projector/thread",

@@ -171,6 +171,10 @@ export const ERRORS = {
     status: 503,
     meaning: "No container engine is configured; nothing was changed.",
   },
+  NO_DOI_SERVICE: {
+    status: 503,
+    meaning: "No DOI service is configured; nothing was changed.",
+  },
   TOO_MANY_CONNECTIONS: {
     status: 503,
     meaning:

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContainerEngine } from "../adapters/containers/port.js";
+import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import { tracedDeps, tracingOf } from "../adapters/telemetry/open.js";
 import { type Config, ConfigError } from "../config/config.js";
@@ -22,18 +23,19 @@ import { scoreHandler } from "../services/scoring/read-score.js";
 import { Penalties } from "../services/sparql/answer.js";
 import { QueryGuard } from "../services/sparql/guard/guard.js";
 import { ConcurrencyLimit } from "../services/concurrency-limit.js";
+import { doiHandler } from "../services/doi/register.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { makePrivate } from "../storage/data-folder.js";
-import { OpenEngine, OxigraphEngine } from "../storage/graph/oxigraph/index.js";
-import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
+import { EvidenceEngine, OpenEngine } from "../storage/graph/oxigraph/index.js";
+import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { Submission } from "../storage/records/submissions-port.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
 import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
 import { signingKey } from "./signing-key.js";
-import { Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
+import { DoiKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
 
 /**
  * The name of this registry among all registries that use one engine. It is created once and stored
@@ -95,9 +97,31 @@ export async function embedderOf(config: Config): Promise<Embedder | undefined> 
   });
 }
 
+/**
+ * The DOI service, where all of its settings are set. It sends no request yet.
+ * @throws ConfigError when only some of them are set
+ */
+async function doiServiceOf(config: Config): Promise<DoiService | undefined> {
+  const {
+    DATACITE_URL: url,
+    DATACITE_REPOSITORY: repository,
+    DATACITE_PASSWORD: password,
+    DATACITE_PREFIX: prefix,
+    DATACITE_TIMEOUT: timeout,
+  } = config;
+  if (url === null && repository === null && password === null && prefix === null) return undefined;
+  if (url === null || repository === null || password === null || prefix === null)
+    throw new ConfigError(
+      "DOIs need DATACITE_URL, DATACITE_REPOSITORY, DATACITE_PASSWORD and DATACITE_PREFIX: set " +
+        "all of them, or none",
+    );
+  const { DataCite } = await import("../adapters/doi/datacite.js");
+  return new DataCite({ url, repository, password, prefix, timeout });
+}
+
 /** The engines that answer graph queries, and the guard that checks public queries first. */
 interface GraphIndex {
-  queries: QueryEngine & { start(): void };
+  queries: (QueryEngine | EvidenceIndex) & { start(): void };
   openQueries: OpenQueries;
   guard: QueryGuard;
   /** Ends the SPARQL server that was started for them, if one was. */
@@ -146,7 +170,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
       closeServer: () => endpoint.close(),
     };
   }
-  const queries = new OxigraphEngine({
+  const queries = new EvidenceEngine({
     openFeed,
     indexWait: config.INDEX_WAIT,
     queryTimeout: config.QUERY_TIMEOUT,
@@ -154,7 +178,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
   });
   return {
     queries,
-    // The service's own engine holds the same graph, so its memory shows how much a thread for
+    // The service's own index has read the same graph, so it knows how much memory a thread for
     // public queries needs.
     openQueries: new OpenEngine({
       ...limits,
@@ -213,6 +237,9 @@ function ownLanes(config: Config): OwnLane[] {
     ...(config.EMBEDDINGS_URL === null
       ? []
       : [{ type: "vectors" as const, concurrency: 1, name: "vectors" }]),
+    ...(config.DATACITE_URL === null
+      ? []
+      : [{ type: "doi" as const, concurrency: 1, name: "dois" }]),
   ];
 }
 
@@ -313,6 +340,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const { queries, openQueries, guard, closeServer } = await graphIndex(config, records, log);
   const containers = await containersOf(config, records);
   const embedder = await embedderOf(config);
+  const dois = await doiServiceOf(config);
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const documents = new DocumentThread(config);
@@ -337,6 +365,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     jobs,
     ...(containers && { containers }),
     ...(embedder && nearness && { embedder, nearness }),
+    ...(dois && { dois }),
     documents,
     shared,
     planLimit,
@@ -352,6 +381,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const sweeper = new Sweeper(deps);
   const scrubber = new Scrubber(deps);
   const vectors = embedder && new VectorsKeeper(deps, embedder);
+  const doiKeeper = dois && new DoiKeeper(deps);
   return {
     deps,
     async start() {
@@ -366,6 +396,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
         score: scoreHandler(deps),
         computation: executionHandler(deps),
         vectors: vectorsHandler(deps),
+        doi: doiHandler(deps),
       };
       const handler: JobHandler = (job) => handlers[job.submission.type](job);
       await jobs.start(
@@ -378,6 +409,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       );
       sweeper.start();
       vectors?.start();
+      doiKeeper?.start();
     },
     async close(grace) {
       planLimit.close();
@@ -385,12 +417,14 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       tableLimit.close();
       scoreLimit.close();
       await vectors?.close();
+      await doiKeeper?.close();
       await jobs.close(grace);
       // Uploads whose connections were closed: remove the received bytes before the process ends.
       await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await scrubber.close();
       await sweeper.close();
       await embedder?.close();
+      dois?.close();
       await documents.close();
       await guard.close();
       await openQueries.close();

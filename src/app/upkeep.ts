@@ -5,6 +5,7 @@ import { sweepRuns } from "../services/computations/handler.js";
 import type { Deps } from "../services/deps.js";
 import { reportDamage } from "../services/log.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
+import { followChanges } from "../services/doi/register.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
 
 /** Name of the lease: one node at a time sweeps, because one scan of all objects is enough. */
@@ -249,5 +250,61 @@ export class VectorsKeeper {
     if (last?.status === "failed") this.#leftOut = LEFT_OUT;
     else if (await vectorsAreBehind(this.#deps, this.#embedder))
       this.#asked = (await requestVectors(this.#deps, this.#embedder)).id;
+  }
+}
+
+/** Name of the lease: one node at a time follows the changes of records with a DOI. */
+const DOI_LEASE = "dois";
+/** Intervals that the lease is held for, so that another node takes over from one that is gone. */
+const DOI_HELD = 10;
+
+/**
+ * Checks every DOI_INTERVAL which records with a DOI have changed, and queues their registration,
+ * on one node at a time.
+ */
+export class DoiKeeper {
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+  #failing = false;
+
+  readonly #deps: Pick<Deps, "config" | "records" | "jobs" | "log">;
+
+  constructor(deps: Pick<Deps, "config" | "records" | "jobs" | "log">) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const look = () => {
+      this.#looking ??= this.#look()
+        .then(
+          () => {
+            this.#failing = false;
+          },
+          (err: unknown) => {
+            if (!this.#failing && !this.#stopping.signal.aborted)
+              this.#deps.log.error({ err }, "the check for changed records with a DOI failed");
+            this.#failing = true;
+          },
+        )
+        .finally(() => (this.#looking = undefined));
+    };
+    look();
+    this.#timer = setInterval(look, this.#deps.config.DOI_INTERVAL).unref();
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    clearInterval(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<void> {
+    const { config, records } = this.#deps;
+    const { signal } = this.#stopping;
+    do {
+      if (!(await records.lease(DOI_LEASE, this.#node, DOI_HELD * config.DOI_INTERVAL))) return;
+    } while ((await followChanges(this.#deps, signal)) && !signal.aborted);
   }
 }

@@ -148,6 +148,22 @@ export const SETTINGS = {
     20,
     "Most browsers in which one account is signed in; a further one signs the oldest out.",
   ),
+  ACCESS_TOKEN_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    366 * 86_400_000,
+    "Longest time for which an access token that a user names may be valid.",
+  ),
+  MAX_ACCESS_TOKENS: setting(whole(1, 1000), 50, "Most access tokens of one account."),
+  RESET_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    86_400_000,
+    "How long a user may set a new password with the token that an administrator made.",
+  ),
+  MAX_BULK_RECORDS: setting(
+    whole(1, 1000),
+    200,
+    "Most records that one request publishes, deletes or hands over.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -178,6 +194,17 @@ export const SETTINGS = {
     "Where security reports go, as mailto:security@example.org or an https URL; " +
       "/.well-known/security.txt names it.",
   ),
+  CONTACT_EMAIL: setting<string | null>(
+    matching(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/, "an e-mail address"),
+    null,
+    "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
+  ),
+  OAI_PAGE_SIZE: setting(
+    whole(1, 1000),
+    200,
+    "Most records in one answer of OAI-PMH; a resumption token leads to the next ones.",
+  ),
+  CATALOG_PAGE_SIZE: setting(whole(1, 1000), 100, "Most datasets on one page of /catalog."),
   LOGIN_RATE: setting(
     rate,
     20,
@@ -386,8 +413,8 @@ export const SETTINGS = {
     durationFrom(0, "0"),
     24 * 3_600_000,
     "Retry window of a background job, counted from its submission, for an unavailable " +
-      "store, container engine or embeddings server; within it, attempts that such an " +
-      "outage ends do not count against MAX_ATTEMPTS.",
+      "store, container engine, embeddings server or DOI service; within it, attempts that " +
+      "such an outage ends do not count against MAX_ATTEMPTS.",
   ),
   REDIS_URL: {
     ...setting<string | null>(
@@ -714,8 +741,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),
     4 * 2 ** 20,
-    "Most bytes of stored documents that the answer to one GraphQL operation is made of; a " +
-      "list over REST has no such limit.",
+    "Most bytes of stored documents that the answer to one GraphQL operation is made of, and of " +
+      "its text; a list over REST has no such limit.",
   ),
   GRAPHQL_MAX_TOKENS: setting(
     whole(100, 100_000),
@@ -980,6 +1007,41 @@ export const SETTINGS = {
       "vectors are computed again.",
   ),
   EMBEDDINGS_POOL: setting(whole(1, 256), 4, "Most connections to the embeddings server."),
+  DATACITE_URL: setting<string | null>(
+    baseUrl,
+    null,
+    "REST API of DataCite for DOIs, as https://api.datacite.org or https://api.test.datacite.org; " +
+      "the same on all nodes, and by default no DOIs are registered.",
+  ),
+  DATACITE_REPOSITORY: setting<string | null>(
+    matching(/^[^\s:\p{Cc}]{1,200}$/u, "the identifier of a repository, such as ABC.DEF"),
+    null,
+    "Account of the repository at DataCite.",
+  ),
+  DATACITE_PASSWORD: {
+    ...setting<string | null>(
+      matching(/^\P{Cc}{1,1000}$/u, "text without control characters"),
+      null,
+      "Password of that account.",
+    ),
+    secret: true,
+    whole: true,
+  },
+  DATACITE_PREFIX: setting<string | null>(
+    matching(/^10\.[0-9]{4,9}(?:\.[0-9]+)*$/, "a prefix, such as 10.5072"),
+    null,
+    "Prefix of the DOIs that the registry assigns; a DOI that was reserved keeps the one it has.",
+  ),
+  DATACITE_TIMEOUT: setting(
+    durationFrom(100, "100ms"),
+    30_000,
+    "Longest time of one call to DataCite.",
+  ),
+  DOI_INTERVAL: setting(
+    durationFrom(100, "100ms"),
+    2_000,
+    "How often the registry checks for changes of records that have a DOI.",
+  ),
   CONTAINER_HOST: setting<string | null>(
     containerHost,
     null,

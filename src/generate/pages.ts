@@ -135,6 +135,43 @@ const findingTable = (severity: "REQUIRED" | "RECOMMENDED"): string =>
     )
     .join("\n");
 
+/** What Croissant documents and Data Packages become. */
+const CONVERSIONS: readonly (readonly [from: string, to: string])[] = [
+  [
+    "Croissant: members of the dataset, `rai:` and `prov:` among them",
+    "the root, with the same terms; an `@id` that is an ARK names the crate",
+  ],
+  [
+    "Croissant: `creator`, `publisher` and other agents; Data Package: " + "`contributors`",
+    "people and organizations",
+  ],
+  [
+    "Croissant: `FileObject`",
+    "a file, by the relative path or the URL in `contentUrl`; one inside an archive " +
+      "has `isPartOf` and no content",
+  ],
+  ["Croissant: `FileSet`", "a dataset with `includes`"],
+  [
+    "Croissant: record set and its fields",
+    "a schema, which the files that its fields are read from name in `hasSchema`; " +
+      "`data` as `examples`",
+  ],
+  [
+    "Data Package: `title`, `licenses`, `created`, `homepage`, `sources`",
+    "`name`, `license`, `datePublished`, `url`, `isBasedOn` of the root",
+  ],
+  [
+    "Data Package: resource with one `path`; with several; with `data`",
+    "a file; a dataset of files; a dataset with `data`",
+  ],
+  ["Data Package: `bytes`, `hash`", "`contentSize`, and a digest that the stored file must have"],
+  [
+    "Data Package: Table Schema and `dialect`",
+    "a schema; parts without a counterpart are listed (`SCHEMA_PART_LEFT_OUT`). A " +
+      "schema elsewhere stays a reference",
+  ],
+];
+
 /** `docs/crates.md`: accepted, reported and refused content, with the code for each. */
 export function cratesPage(): string {
   return (
@@ -143,7 +180,7 @@ export function cratesPage(): string {
 What the registry accepts, what it advises, and what it refuses. This page is ` +
     `generated from the code by \`npm run generate\`.
 
-## What is taken in
+## What is accepted
 
 - **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with ` +
     `its own \`@graph\` and no descriptor.
@@ -154,7 +191,12 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
     "parent's upload. One that you uploaded before is linked when its metadata file is " +
     `the same, and updated with \`update=true\` (\`CRATE_LINKED\`).
 - **Metadata alone**: \`POST /rocrate/metadata\` accepts the document of a crate ` +
-    `without files.
+    "without files. Uploads do too: a file that begins as a JSON object is a document, " +
+    `whatever its name.
+- **Croissant** (1.0 and 1.1) and **Frictionless Data Packages** (1 and 2), as a document ` +
+    "alone, or in an archive without RO-Crate metadata: the outermost `datapackage.json`, or " +
+    "a Croissant document named `croissant.json`, `metadata.json` or `*.croissant.json`. " +
+    `[How they become crates](#croissant-and-data-packages).
 - **The crate itself** is what the descriptor's \`about\` names, never an entity by ` +
     "its position. Where that is not `./` and `./` is described too, they are two " +
     `records.
@@ -181,6 +223,22 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
     "is not among them stays in the documents, and terms that only it explains have no " +
     "meaning in the graph (`UNKNOWN_CONTEXT`). A wrong definition is left out of its " +
     `context (\`TERM_INVALID\`).
+
+### Croissant and Data Packages
+
+\`\`\`sh
+curl -s $BASE/rocrate/upload -H "Authorization: Bearer $TOKEN" -F file=@croissant.json
+arkgraph upload datapackage-folder/
+\`\`\`
+
+A document of either format is converted to RO-Crate metadata and goes the way of every ` +
+    "crate: the same dry run, updates, limits and findings. Findings name the file and the " +
+    "place in the document as it was given. The document stays a file of the crate. Nothing " +
+    `is fetched: an address of a file elsewhere stays a reference.
+
+| in the document | in the crate |
+|---|---|
+${CONVERSIONS.map((row) => `| ${row.join(" | ")} |`).join("\n")}
 
 What may be claimed:
 

@@ -7,17 +7,21 @@ import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-cont
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
+import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { PreviewResolver } from "./resolvers/preview-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
+import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { AdministrationResolver, CredentialResolver } from "./resolvers/access-resolver.js";
+import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
@@ -25,6 +29,7 @@ import {
   ShapeReportResolver,
   ValidationResolver,
 } from "./resolvers/validation-resolver.js";
+import { inSlices } from "./slices.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
@@ -34,8 +39,12 @@ import {
 export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
+    LinksResolver,
     RevisionResolver,
     AccountResolver,
+    CredentialResolver,
+    AdministrationResolver,
+    BulkResolver,
     CrateResolver,
     CrateContentsResolver,
     CrateFileResolver,
@@ -45,6 +54,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     PreviewResolver,
     GroupResolver,
     PublicationResolver,
+    DoiResolver,
     ComputationResolver,
     EvidenceResolver,
     EvidencePictureResolver,
@@ -74,7 +84,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   });
   for (const type of Object.values(schema.getTypeMap()))
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
-  return schema;
+  return inSlices(schema);
 }
 
 /** What the library cannot describe: the types of the operations. */

@@ -16,7 +16,7 @@ import { formatsOf } from "../services/formats/table.js";
 import { kernelMetadata } from "../services/records/attribution.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
-import { recordPage } from "../web/record-page.js";
+import { recordPage } from "../web/pages/record/record.js";
 import { linkToNext, type RestRequest } from "./request.js";
 
 /** The format of a record that the request asks for. @throws as {@link negotiate} */
@@ -74,8 +74,8 @@ export async function sendFormat(
   if (format.write && !format.isDerived && notModified(req, etag))
     return void res.writeHead(304, { ...headers, ETag: etag }).end();
   if (!format.write)
-    return request.site.page(req, res, async () => ({
-      ...(await recordPage(deps, view, place)),
+    return request.site.page(req, res, async (page) => ({
+      ...(await recordPage(page, view, place)),
       // The page shows more than the record: its ETag is made of its bytes.
       headers,
     }));

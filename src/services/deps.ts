@@ -1,9 +1,10 @@
 import type { ContainerEngine } from "../adapters/containers/port.js";
+import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import type { Tracing } from "../adapters/telemetry/port.js";
 import type { Config } from "../config/config.js";
 import type { JobQueue } from "../jobs/port.js";
-import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
+import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import type { ObjectsLocation } from "../storage/objects/location.js";
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { RecordStore } from "../storage/records/port.js";
@@ -20,7 +21,7 @@ import type { Nearness } from "./vectors/nearness.js";
 export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
-  readonly queries: QueryEngine;
+  readonly queries: QueryEngine | EvidenceIndex;
   /** Answers untrusted queries, behind the guard. */
   readonly openQueries: OpenQueries;
   readonly guard: QueryGuard;
@@ -36,6 +37,8 @@ export interface Deps {
   /** Computes vectors of texts; absent, like search by vectors, unless EMBEDDINGS_URL is set. */
   readonly embedder?: Embedder;
   readonly nearness?: Nearness;
+  /** Registers DOIs; absent unless DATACITE_URL is set. */
+  readonly dois?: DoiService;
   /** Parses and expands large documents. */
   readonly documents: DocumentThread;
   /** State of rate and other limits, shared by all nodes. */

@@ -121,7 +121,7 @@ function NextStep(props: { status: number; path: string; target: string; signedI
     );
   if (status === 404 && words !== "" && words.length <= 200)
     return (
-      <p>
+      <p class="actions">
         <a class="button" href={`/search?q=${encodeURIComponent(words)}`}>
           Search for “{words}”
         </a>{" "}

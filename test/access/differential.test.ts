@@ -195,6 +195,19 @@ const REST: Record<string, Row> = {
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
   end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
   read_session: { list: {} },
+  list_access_tokens: { list: {}, twin: "accessTokens" },
+  create_access_token: { write: "ownCredential" },
+  revoke_access_token: { write: "ownCredential" },
+  change_password: { write: "ownCredential" },
+  reset_password: { write: "ownCredential" },
+  admin_accounts: { list: {}, twin: "accounts" },
+  admin_figures: { list: {}, twin: "registryFigures" },
+  admin_set_account: { write: "administration" },
+  admin_password_reset: { write: "administration" },
+  publish_records: { write: "several" },
+  transfer_records: { write: "several" },
+  delete_records: { write: "several" },
+  restore_revision: { write: "restore" },
   // GraphQL has null for callers without a token.
   me: { list: {} },
   list_datadownload: { list: {}, twin: "dataDownloads" },
@@ -253,6 +266,7 @@ const REST: Record<string, Row> = {
   upload_datadownload: { write: "content" },
   publish: { write: "publish" },
   publication_status: READ,
+  reserve_doi: { write: "doi" },
   query_evidence: {
     read: true,
     queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
@@ -316,6 +330,9 @@ const QUERIES: Record<string, string> = {
     "id name } } } }",
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
+  accessTokens: "{ accessTokens { id name } }",
+  accounts: "{ accounts { nodes { id name email } } }",
+  registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
   evidenceGraph:
@@ -359,6 +376,18 @@ const MUTATIONS: Record<string, string> = {
   addGroupMember: "addMember",
   removeGroupMember: "removeMember",
   buildEvidenceGraph: "build",
+  // What concerns the caller alone, or administrators: test/rest/credentials.test.ts.
+  createAccessToken: "ownCredential",
+  revokeAccessToken: "ownCredential",
+  changePassword: "ownCredential",
+  resetPassword: "ownCredential",
+  setAccount: "administration",
+  createPasswordReset: "administration",
+  // By the operations for one record: test/rest/bulk.test.ts compares the results.
+  publishRecords: "several",
+  transferRecords: "several",
+  deleteRecords: "several",
+  restoreRevision: "restore",
   cancelSubmission: "cancel",
   deleteRecord: "delete",
   executeComputation: "execute",
@@ -368,6 +397,7 @@ const MUTATIONS: Record<string, string> = {
   recordLineage: "lineage",
   registerDownload: "register",
   rescoreCrate: "rescore",
+  reserveDoi: "doi",
   updateRecord: "replace",
   uploadContent: "content",
   deleteContent: "content",
@@ -630,6 +660,17 @@ const WRITES: Record<string, Write> = {
         actor,
       ),
   }),
+  restore: (target, actor) => ({
+    rest: [["restore_revision", { path: `/restore/${encodeURI(target)}`, query: "?revision=1" }]],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { restoreRevision(id: $id, revision: 1) { id document } }",
+        { id: target },
+        actor,
+      ),
+    // What a crate stated otherwise than clients may is refused, as it is in a replacement.
+    states: STATES.filter((each) => each !== "crate" && each !== "crateMember"),
+  }),
   publish: (target, actor) => ({
     rest: [
       ["publish", { path: "/publish", json: { "@id": target, publicationStatus: "ARCHIVED" } }],
@@ -786,6 +827,11 @@ const WRITES: Record<string, Write> = {
         actor,
       ),
   }),
+  doi: (target, actor) => ({
+    rest: [["reserve_doi", {}]],
+    graphql: () =>
+      graphql("mutation ($id: ID!) { reserveDoi(id: $id) { doi } }", { id: target }, actor),
+  }),
   rescore: (target, actor) => ({
     rest: [["rescore", {}]],
     graphql: () =>
@@ -873,7 +919,7 @@ describe("writing", () => {
       expect([...verdicts]).toEqual(
         expect.arrayContaining([
           "NOT_AUTHENTICATED",
-          name === "execute" ? "NO_CONTAINER_ENGINE" : "done",
+          name === "execute" ? "NO_CONTAINER_ENGINE" : name === "doi" ? "NO_DOI_SERVICE" : "done",
         ]),
       );
     },

@@ -63,3 +63,23 @@ describe("arkgraph upload of OpenLineage events", () => {
     expect(refused.stderr).toContain("body.0.eventTime");
   });
 });
+
+describe("arkgraph upload of other documents", () => {
+  const document = (name: string): string =>
+    JSON.stringify({ title: name, resources: [{ name: "counts", path: "counts.csv" }] });
+
+  it("takes a Data Package alone, and a folder that has one", async () => {
+    await folder.write("datapackage.json", document("Alone"));
+    expect(await tool("upload datapackage.json")).toMatchObject({
+      status: 0,
+      stdout: expect.stringMatching(/^ark:99999\/rocrate-alone-\w+\n$/),
+    });
+    await folder.write("package/datapackage.json", document("In a folder"));
+    await folder.write("package/counts.csv", "cells\n");
+    const { status, stdout } = await tool("upload package");
+    expect(status).toBe(0);
+    expect(
+      (await registry.ask(`/download/${stdout.trim()}/counts.csv`, { token: ada.token })).text,
+    ).toBe("cells\n");
+  });
+});

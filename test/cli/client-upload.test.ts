@@ -208,7 +208,10 @@ describe("arkgraph upload", () => {
     await folder.write("linked/ro-crate-metadata.json", metadata());
     await symlink("/etc/passwd", join(folder.path(), "linked", "l"));
     expect(await tool("upload text.zip")).toEqual(
-      failure("text.zip is not a zip archive: give the folder of a crate, or a zip of it"),
+      failure(
+        "text.zip is not a zip archive: give the folder of a crate, a zip of it, a metadata " +
+          "document, or a file of OpenLineage events",
+      ),
     );
     expect(await tool("upload linked")).toEqual(failure(/linked\/l is a symbolic link: .*/));
     expect(await tool("upload none")).toEqual(failure("none: there is no such file or folder"));

@@ -4,6 +4,7 @@ import { lstat, open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { PassThrough, pipeline, type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
+import { convertible } from "../../../src/services/crates/convert/names.js";
 import { Failure } from "../../failure.js";
 
 /** A file of a crate's folder. */
@@ -82,9 +83,11 @@ export interface FolderArchive {
  */
 export async function archiveFolder(folder: string): Promise<FolderArchive> {
   const { files, empty } = await walkFolder(folder);
-  const metadata = files
-    .filter(({ path }) => METADATA.test(basename(path)))
-    .toSorted((a, b) => depth(a) - depth(b))[0];
+  const [other] = convertible(files.map(({ path }) => path));
+  const metadata =
+    files
+      .filter(({ path }) => METADATA.test(basename(path)))
+      .toSorted((a, b) => depth(a) - depth(b))[0] ?? files.find(({ path }) => path === other);
   if (!metadata)
     throw new Failure(
       `${folder}: the folder has no ro-crate-metadata.json, so it is not an RO-Crate`,

@@ -57,8 +57,8 @@ function addCrates(program: ToolCommand): void {
     )
     .argument(
       "<crate>",
-      "folder of the crate, or a zip archive of it; or a file of OpenLineage events, as JSON " +
-        "or one on each line",
+      "folder of the crate, a zip archive of it, or its metadata alone, also as Croissant or " +
+        "Data Package; or a file of OpenLineage events, as JSON or one on each line",
     )
     .addOption(serverOption())
     .option("--no-wait", "print the identifier of the upload and do not wait")

@@ -107,7 +107,7 @@ async function send(
     const named = typeof update === "string" ? `&crate=${encodeURIComponent(update)}` : "";
     return await registry.json<Submission>(
       `/rocrate/upload-async${update ? `?update=true${named}` : ""}`,
-      fileForm({ name: crate.name, size: crate.size, type: "application/zip", stream }),
+      fileForm({ name: crate.name, size: crate.size, type: crate.type, stream }),
     );
   } catch (error) {
     if (!(error instanceof ConnectionError)) throw error;
@@ -235,8 +235,10 @@ function describe(submission: Submission): string {
 
 /** A crate to upload. */
 interface CrateSource {
-  /** The name of the archive. */
+  /** The name of the archive, or of the document. */
   name: string;
+  /** Its media type. */
+  type: string;
   /** The number of bytes to read: the size of the archive, or of the files that go into it. */
   total: number;
   /** The size of the archive; `undefined` if it is created during the upload. */
@@ -279,13 +281,16 @@ async function openCrate(path: string): Promise<CrateSource> {
     return {
       ...(await archiveFolder(path)),
       name: `${basename(resolve(path)) || "crate"}.zip`,
+      type: "application/zip",
       size: undefined,
     };
   }
   if (!about.isFile()) throw new Failure(`${path} is neither a folder nor a zip archive`);
-  await assertZip(path);
+  const isDocument = /^\s*\{/.test(await headOf(path, 64));
+  if (!isDocument) await assertZip(path);
   return {
     name: basename(path),
+    type: isDocument ? "application/ld+json" : "application/zip",
     total: about.size,
     size: about.size,
     stream: (onRead) => counted(createReadStream(path), onRead),
@@ -297,8 +302,8 @@ async function assertZip(path: string): Promise<void> {
   const magic = await headOf(path, 4);
   if (magic !== "PK\u0003\u0004" && magic !== "PK\u0005\u0006")
     throw new Failure(
-      `${path} is not a zip archive: give the folder of a crate, a zip of it, or a file of ` +
-        "OpenLineage events",
+      `${path} is not a zip archive: give the folder of a crate, a zip of it, a metadata ` +
+        "document, or a file of OpenLineage events",
     );
 }
 

@@ -101,8 +101,22 @@ export const FINDING_CODES = {
   ),
   // The metadata
   NO_METADATA: content(
-    "The archive has no ro-crate-metadata.json.",
-    "Add a ro-crate-metadata.json that describes the crate.",
+    "The archive has no ro-crate-metadata.json, and neither a Croissant document nor a " +
+      "datapackage.json.",
+    "Add a ro-crate-metadata.json that describes the crate, or one of the others.",
+  ),
+  CROISSANT_INVALID: content(
+    "A Croissant document lacks what a crate is made from, or states it twice.",
+    "Correct the resource, record set or field that the pointer names.",
+  ),
+  DATA_PACKAGE_INVALID: content(
+    "A Data Package has a resource without path and data, a path that leads out of the " +
+      "package, two resources of one name, or a Table Schema that cannot be read.",
+    "Correct the resource that the pointer names.",
+  ),
+  SCHEMA_PART_LEFT_OUT: advice(
+    "A part of a Table Schema has no counterpart in a schema of the registry.",
+    "Nothing; the document itself stays stored.",
   ),
   AMBIGUOUS_METADATA: content(
     "Several metadata files lie equally deep.",

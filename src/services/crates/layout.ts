@@ -303,6 +303,8 @@ const withEmbedded = (entities: CrateEntity[]): CrateEntity[] => [
 
 /** One metadata file of any layout. */
 export interface CrateDescription {
+  /** Made from a document of another format, which stays a file of the crate. */
+  converted?: true;
   /** Metadata file inside the archive. */
   file: string;
   /** Folder of the archive that relative paths start from: empty, or with `/` at the end. */

@@ -28,7 +28,7 @@ import {
 import type { Claim } from "./run/protocol.js";
 import { runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
-import { namedCrate, type UploadOptions } from "./submissions.js";
+import { beginningOf, namedCrate, type UploadOptions } from "./submissions.js";
 
 /** Collects the messages of a run about a crate, until the plan is built from them. */
 class Gathered {
@@ -410,9 +410,10 @@ export async function planUpload(
   { update = false, crate: named }: UploadOptions,
   signal: AbortSignal,
 ): Promise<CratePlan> {
-  const format = formatOf(file);
+  const { stream, isJson } = await beginningOf(file.stream);
+  const format = isJson ? "metadata" : formatOf(file);
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
-  const staged = await deps.objects.stage(file.stream, {
+  const staged = await deps.objects.stage(stream, {
     ...uploadLimit(deps.config, format),
     signal,
   });

@@ -1,5 +1,7 @@
+import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { adviseOnCrate } from "./advise.js";
+import { converted } from "./convert/convert.js";
 import {
   type CrateFile,
   FileTree,
@@ -56,7 +58,7 @@ export function describeCrate(
     const value = readMetadata(file.bytes, file.file, settings.limits, findings);
     const description =
       value && checkBounds(value, file.file, settings.limits, findings)
-        ? readLayout(value, file, findings)
+        ? describe(value, file, findings)
         : undefined;
     if (description) checkContexts(description, findings);
     if (description) adviseOnCrate(description, findings);
@@ -84,6 +86,28 @@ export function describeCrate(
     );
   if (!settings.toTheEnd || count > settings.limits.MAX_CRATE_ENTITIES) findings.throwIfErrors();
   return descriptions;
+}
+
+/**
+ * The description in a metadata file, or in a document of another format. Findings about converted
+ * entities name the places that they come from.
+ */
+function describe(
+  value: JsonObject,
+  file: MetadataFile,
+  findings: Findings,
+): CrateDescription | undefined {
+  const other = converted(value, file.file, findings);
+  if (!other) return readLayout(value, file, findings);
+  const description = readLayout(other.metadata, file, findings);
+  if (!description) return undefined;
+  description.converted = true;
+  for (const entity of description.entities)
+    entity.pointer = entity.pointer.replace(
+      /^\/@graph\/(\d+)/,
+      (_, index: string) => other.pointers[Number(index)] ?? "",
+    );
+  return description;
 }
 
 /**
@@ -124,8 +148,9 @@ export function prepareDescribed(
   const root = entities.find(({ role }) => role === "root");
   if (!settings.toTheEnd || !root) findings.throwIfErrors();
   if (!root) throw new Error("a crate without root went on");
+  const kept = new Set(descriptions.flatMap(({ file, converted }) => (converted ? [file] : [])));
   const described = new Set([
-    ...metadata.map(({ file }) => file),
+    ...metadata.flatMap(({ file }) => (kept.has(file) ? [] : [file])),
     ...entities.flatMap(({ file }) => (file ? [file.file.member] : [])),
   ]);
   return {

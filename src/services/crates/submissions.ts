@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import { type Ark, sameArk } from "../../identifiers/ark.js";
@@ -65,6 +65,8 @@ export interface SubmissionView {
    * the results.
    */
   computationIdentifier?: string | null;
+  /** The record whose DOI a submission registers. */
+  doiRecordIdentifier?: string | null;
   /** The model whose vectors a submission of the registry itself computes. */
   embeddingsModel?: string | null;
   sha256: string | null;
@@ -107,6 +109,7 @@ function madeBy({
   | "evidenceGraphIdentifier"
   | "scoredCrateIdentifier"
   | "computationIdentifier"
+  | "doiRecordIdentifier"
   | "embeddingsModel"
 > {
   if (type === "evidence")
@@ -115,6 +118,8 @@ function madeBy({
     return { rocrateIdentifier: null, scoredCrateIdentifier: input["crate"] as string };
   if (type === "computation")
     return { rocrateIdentifier: null, computationIdentifier: input["ark"] as string };
+  if (type === "doi")
+    return { rocrateIdentifier: null, doiRecordIdentifier: input["ark"] as string };
   if (type === "vectors")
     return { rocrateIdentifier: null, embeddingsModel: input["model"] as string };
   return { rocrateIdentifier };
@@ -139,8 +144,40 @@ interface UploadedCrate {
 }
 
 /**
+ * Looks at the first bytes of an upload: whether they begin a JSON object.
+ * @returns also the stream to read, with these bytes
+ */
+export async function beginningOf(
+  stream: Readable,
+): Promise<{ stream: Readable; isJson: boolean }> {
+  const head = await new Promise<Buffer | undefined>((resolve, reject) => {
+    const take = () => {
+      const chunk = stream.read() as Buffer | null;
+      if (chunk === null) return;
+      stream.unshift(chunk);
+      settle();
+      resolve(chunk);
+    };
+    const end = () => {
+      settle();
+      resolve(undefined);
+    };
+    const fail = (error: Error) => {
+      settle();
+      reject(error);
+    };
+    const settle = () => stream.off("readable", take).off("end", end).off("error", fail);
+    stream.on("readable", take).once("end", end).once("error", fail);
+  });
+  if (head === undefined) return { stream: Readable.from([]), isJson: false };
+  const text = head.toString("latin1", 0, 1024).replace(/^\u00ef\u00bb\u00bf/, "");
+  return { stream, isJson: /^\s*\{/.test(text) };
+}
+
+/**
  * Accepts an archive or a metadata document: stores its bytes and queues its intake. The same
- * archive by the same user returns the first submission again.
+ * archive by the same user returns the first submission again. Bytes that begin as JSON are a
+ * document unless the format is given.
  * @param options.request names the request in the logs of the job
  * @param options.trace names its span, for that of the job
  * @param options.update updates the crate that the caller has; the same archive is then ingested
@@ -152,7 +189,7 @@ interface UploadedCrate {
 export async function submitCrate(
   deps: Deps,
   { user }: Caller,
-  { stream, name, format = "zip" }: UploadedCrate,
+  { stream: given, name, format: asked }: UploadedCrate,
   {
     update: isUpdate = false,
     crate: named,
@@ -162,6 +199,8 @@ export async function submitCrate(
 ): Promise<Submission> {
   const crate = named === undefined ? undefined : await namedCrate(deps, user, named);
   const update = isUpdate || crate !== undefined;
+  const { stream, isJson } = await beginningOf(given);
+  const format = asked ?? (isJson ? "metadata" : "zip");
   const staged = await deps.objects.stage(stream, uploadLimit(deps.config, format));
   const id = randomUUID();
   try {

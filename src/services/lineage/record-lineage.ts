@@ -9,8 +9,8 @@ import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { assertMayOwn, type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { gone } from "../records/find.js";
-import { changedPointers } from "../records/replace.js";
-import { reservedFields, withoutReserved } from "../records/reserved.js";
+import { withoutReserved } from "../records/reserved.js";
+import { revisionOf } from "../records/revise.js";
 import { claimedState } from "../records/state.js";
 import { documentBytes, parseDocument } from "../records/view.js";
 import { changesOf, type LineageChange } from "./documents.js";
@@ -164,32 +164,14 @@ async function writeOf(
       `The record ${ark} would be larger than ${most} bytes (MAX_BODY_BYTES): its events name ` +
         "too many datasets or fields.",
     );
-  const claimed = await claimedState(deps, KINDS[kind], ark, document, {
-    ownerBefore: record?.owner ?? owner,
+  if (record) return revisionOf(deps, record, document);
+  const { state, reserved } = await claimedState(deps, KINDS[kind], ark, document, {
+    ownerBefore: owner,
   });
-  const state =
-    claimed.reserved.length === 0 && reservedFields(KINDS[kind]).length === 0
-      ? claimed.state
-      : withoutReserved(
-          KINDS[kind],
-          document,
-          claimed,
-          record && before
-            ? {
-                document: before,
-                quads: (await deps.records.quads(ark)) ?? "",
-                fromCrate: record.crate !== null,
-              }
-            : undefined,
-        );
-  return record
-    ? {
-        op: "replace",
-        ark,
-        ifRevision: record.revision,
-        changed: changedPointers(before!, document),
-        ...state,
-        owner: state.owner ?? record.owner,
-      }
-    : { op: "create", ark, key: arkKey(ark), ...state };
+  return {
+    op: "create",
+    ark,
+    key: arkKey(ark),
+    ...withoutReserved(KINDS[kind], document, { state, reserved }),
+  };
 }

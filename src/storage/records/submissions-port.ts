@@ -38,9 +38,10 @@ export interface Submission {
 }
 /**
  * `crate`: an archive to ingest; `evidence`: an evidence graph to build; `score`: the AI-readiness
- * of a crate to compute; `computation`: a container to run; `vectors`: records to embed for search.
+ * of a crate to compute; `computation`: a container to run; `vectors`: records to embed for search;
+ * `doi`: a DOI to register.
  */
-export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors";
+export type SubmissionType = "crate" | "evidence" | "score" | "computation" | "vectors" | "doi";
 
 /**
  * Ends a submission; with a {@link import("./port.js").Commit}, in the same transaction. Ignored

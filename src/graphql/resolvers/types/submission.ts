@@ -70,6 +70,8 @@ export class SubmissionType {
   scoredCrateIdentifier?: string | null;
   @Field(() => ID, { nullable: true, description: "For a submission that runs a computation." })
   computationIdentifier?: string | null;
+  @Field(() => ID, { nullable: true, description: "For a submission that registers a DOI." })
+  doiRecordIdentifier?: string | null;
   @Field(() => String, {
     nullable: true,
     description: "For a submission of the registry itself that computes vectors for search.",

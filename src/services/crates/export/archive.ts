@@ -6,8 +6,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
-import { localPath } from "../files/match-files.js";
-import { listOf, referencesIn } from "../findings.js";
+import { referencesIn } from "../findings.js";
 import { typeNames } from "../../../model/entity-kind.js";
 import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
@@ -25,7 +24,7 @@ import {
   surveyCrate,
   UsedContexts,
 } from "./metadata.js";
-import { pathInUrl, stateOf } from "./records.js";
+import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */
@@ -110,31 +109,9 @@ function foldersOf(path: string): string[] {
   return folders;
 }
 
-/**
- * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
- * percent-encoded.
- */
-export const suffixOf = (ark: string, crate: string): string | undefined =>
-  ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
-
 /** A path as a relative `@id` that cannot be parsed as an absolute one. */
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
-
-/** The path in its crate that an address of a document names. */
-export function statedPath(source: JsonValue): string | undefined {
-  const local =
-    typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
-  return local === undefined ? undefined : decoded(local);
-}
-
-export function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
 
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
@@ -157,21 +134,11 @@ class FileStatements {
     object: ObjectReference,
     paths: MemberPaths,
   ): { path: string; id?: string } {
-    const suffix = suffixOf(record.ark, this.#crate);
-    // A name minted for an entity without a path is not a path.
-    if (suffix !== undefined && !suffix.startsWith("entity/")) {
-      const path = paths.take(decoded(suffix));
-      if (path !== undefined) {
-        this.#placed.set(record.ark, { url: null, object });
-        return { path, id: relativeId(suffix) };
-      }
-    }
-    for (const source of listOf(document["sourceContentUrl"])) {
-      const local = statedPath(source);
-      const path = local === undefined ? undefined : paths.take(local);
+    for (const { suffix, path: stated, url } of statedPaths(record.ark, document, this.#crate)) {
+      const path = paths.take(stated);
       if (path === undefined) continue;
-      this.#placed.set(record.ark, { url: source as string, object });
-      return { path };
+      this.#placed.set(record.ark, { url, object });
+      return { path, ...(suffix === undefined ? {} : { id: relativeId(suffix) }) };
     }
     const path = paths.place(object.name);
     this.#placed.set(record.ark, {

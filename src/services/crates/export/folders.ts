@@ -6,9 +6,16 @@ import type { Caller } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
-import { listOf } from "../findings.js";
-import { decoded, statedPath, suffixOf } from "./archive.js";
-import { type CrateFile, described, holderOf, partsOf, stateOf } from "./records.js";
+import {
+  type CrateFile,
+  decoded,
+  described,
+  holderOf,
+  partsOf,
+  statedPaths,
+  stateOf,
+  suffixOf,
+} from "./records.js";
 
 /** A file, or a folder with all that is in it. */
 export interface FolderEntry {
@@ -73,7 +80,7 @@ export async function crateFolder(
   const shown = order.slice(0, limit);
   const files = shown.flatMap((position) => entries.get(position)!.file ?? []);
   const facts = new Map(
-    (await described(deps, files, caller)).map((file) => [file.position, file]),
+    (await described(deps, root.ark, files, caller)).map((file) => [file.position, file]),
   );
   const items = shown.flatMap((position): FolderEntry[] => {
     const { file, ...counts } = entries.get(position)!;
@@ -139,7 +146,9 @@ async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
     const unplaced = files.filter((file) => file.role !== "member" && !pathInArk(file, root.ark));
     const records = await deps.records.findMany(unplaced.map(({ ark }) => ark));
     const stated = new Map(
-      records.flatMap((record) => (record ? [[record.ark, pathIn(record)] as const] : [])),
+      records.flatMap((record) =>
+        record ? [[record.ark, pathIn(record, root.ark)] as const] : [],
+      ),
     );
     for (const file of files) {
       const path =
@@ -156,11 +165,8 @@ function pathInArk({ ark }: FileReference, crate: string): string | undefined {
   return suffix === undefined || suffix.startsWith("entity/") ? undefined : decoded(suffix);
 }
 
-function pathIn(record: StoredRecord): string | undefined {
-  return listOf(parseDocument(record.document)["sourceContentUrl"])
-    .map(statedPath)
-    .find((path) => path !== undefined);
-}
+const pathIn = (record: StoredRecord, crate: string): string | undefined =>
+  statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path;
 
 /** The stored files of a crate; of a crate within another, those of its parts. */
 async function* filesOf(deps: Deps, root: StoredRecord): AsyncGenerator<FileReference[]> {

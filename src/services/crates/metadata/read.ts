@@ -153,7 +153,11 @@ const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
  */
 const DETACHED = /(?:^|\/)[^/]+-ro-crate-metadata\.json$/;
 
-interface LocatedMetadata {
+/** Whether a file has the name of RO-Crate metadata. */
+export const hasMetadata = (files: readonly string[]): boolean =>
+  files.some((file) => METADATA.test(file) || DETACHED.test(file));
+
+export interface LocatedMetadata {
   root: MetadataFile;
   nested: MetadataFile[];
 }
@@ -180,8 +184,8 @@ export function locateMetadata(files: readonly string[], findings: Findings): Lo
   if (root === undefined)
     throw crateError(
       "NO_METADATA",
-      "The archive has no ro-crate-metadata.json (or .jsonld) in any folder; add one that " +
-        "describes the crate.",
+      "The archive has no ro-crate-metadata.json (or .jsonld) in any folder, and neither a " +
+        "Croissant document nor a datapackage.json; add one that describes the crate.",
     );
   const rivals = found.filter((file) => depthOf(file) === depthOf(root));
   if (rivals.length > 1)

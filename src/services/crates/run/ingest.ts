@@ -8,7 +8,13 @@ import { buildRecords, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/match-files.js";
 import { CrateError, crateError, Findings } from "../findings.js";
 import { crateCandidates } from "../identifiers/rewrite.js";
-import { gatherMetadata, locateMetadata } from "../metadata/read.js";
+import { convertible, mayConvert } from "../convert/names.js";
+import {
+  gatherMetadata,
+  hasMetadata,
+  type LocatedMetadata,
+  locateMetadata,
+} from "../metadata/read.js";
 import {
   describeCrate,
   type MetadataBytes,
@@ -292,17 +298,17 @@ async function unpack(
   // Garbage of a long directory is collected before more is read, so that the heap does not hold
   // both.
   if (files.length > MANY) collectAll();
-  const located = locateMetadata(
-    files.map(({ name }) => name),
-    findings,
-  );
+  const byName = new Map(files.map((member) => [member.name, member]));
+  const names = files.map(({ name }) => name);
+  const located = hasMetadata(names)
+    ? locateMetadata(names, findings)
+    : ((await otherMetadata(archive, byName, input)) ?? locateMetadata(names, findings));
   host.progress({
     stage: "reading metadata",
     done: 0,
     total: 1 + located.nested.length,
     unit: "files",
   });
-  const byName = new Map(files.map((member) => [member.name, member]));
   const metadata: MetadataBytes[] = [];
   for (const { file, folder } of [located.root, ...located.nested])
     metadata.push({
@@ -334,6 +340,21 @@ async function unpack(
   return { crate, stored };
 }
 
+/** A document of another format, in an archive without RO-Crate metadata. */
+async function otherMetadata(
+  archive: Archive,
+  members: ReadonlyMap<string, Member>,
+  { limits }: IntakeInput,
+): Promise<LocatedMetadata | undefined> {
+  for (const file of convertible([...members.keys()])) {
+    const member = members.get(file)!;
+    if (member.size > limits.MAX_METADATA_BYTES) continue;
+    if (mayConvert(file, await gatherMetadata(archive.read(member), file, limits)))
+      return { root: { file, folder: file.slice(0, file.lastIndexOf("/") + 1) }, nested: [] };
+  }
+  return undefined;
+}
+
 async function fromMetadata(
   input: IntakeInput,
   reader: ObjectReader,
@@ -342,9 +363,10 @@ async function fromMetadata(
   findings: Findings,
 ): Promise<IntakeResult> {
   host.progress({ stage: "reading metadata", done: 0, total: 1, unit: "files" });
-  const bytes = await gatherMetadata(wholeOf(reader), ALONE, input.limits);
+  const file = /\.json(?:ld)?$/i.test(input.archive.name) ? input.archive.name : ALONE;
+  const bytes = await gatherMetadata(wholeOf(reader), file, input.limits);
   const crate = await prepared(
-    [{ file: ALONE, folder: "", bytes }],
+    [{ file, folder: "", bytes }],
     [],
     {
       ...input.identify,
@@ -358,7 +380,7 @@ async function fromMetadata(
   await claimIdentifiers(crate, input, host);
   return handOver(
     crate,
-    new Map([[ALONE, { sha256: input.archive.sha256, size: reader.size }]]),
+    new Map([[file, { sha256: input.archive.sha256, size: reader.size }]]),
     { ...input, size: reader.size },
     host,
     graphsOf,

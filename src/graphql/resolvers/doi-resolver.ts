@@ -1,0 +1,73 @@
+import {
+  Arg,
+  Ctx,
+  Field,
+  FieldResolver,
+  ID,
+  Mutation,
+  ObjectType,
+  Resolver,
+  Root,
+} from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
+import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
+import { doiIn, reserveDoi } from "../../services/doi/reservation.js";
+import { askedArk } from "../../services/records/find.js";
+import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { RecordNode } from "./types/records.js";
+import { SubmissionType } from "./types/submission.js";
+
+/** A reserved DOI as clients see it. */
+interface ReservedDoiView {
+  ark: string;
+  doi: string;
+  submission: SubmissionView;
+}
+
+@ObjectType("ReservedDoi", {
+  description: "The DOI of a record, and the job that registers it.",
+  simpleResolvers: true,
+})
+class ReservedDoiType {
+  @Field(() => ID, { description: "Identifier of the record." }) id!: string;
+  @Field({ description: "The DOI, which the record states as an identifier." }) doi!: string;
+  @Field(() => SubmissionType, { description: "The job that registers it." })
+  submission!: SubmissionView;
+}
+
+/** DOIs of records. */
+@Resolver(() => RecordNode)
+export class DoiResolver {
+  /** @throws as {@link reserveDoi} */
+  async reserve(ark: Ark, context: SignedIn): Promise<ReservedDoiView> {
+    await countWrite(context);
+    const { submission, ...reserved } = await reserveDoi(
+      context.deps,
+      ark,
+      context.caller,
+      requestOf(context),
+    );
+    return { ...reserved, submission: await viewNow(context.deps, submission) };
+  }
+
+  @Mutation(() => ReservedDoiType, {
+    description:
+      "Reserves the DOI of a record of yours: a draft, which is findable once the record is " +
+      "published and follows its changes. A second call repeats a registration that failed.",
+  })
+  async reserveDoi(
+    @Arg("id", () => ID, { description: "The record." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<ReservedDoiType> {
+    const { ark, ...reserved } = await this.reserve(askedArk(id), signedIn(context));
+    return { id: ark, ...reserved };
+  }
+
+  @FieldResolver(() => String, {
+    nullable: true,
+    description: "The first DOI among the identifiers that the record states, without a resolver.",
+  })
+  doi(@Root() record: RecordNode): string | null {
+    return doiIn(record.shown) ?? null;
+  }
+}
