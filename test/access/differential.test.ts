@@ -267,6 +267,7 @@ const REST: Record<string, Row> = {
   download_software: READ,
   download_content: READ,
   view_content: READ,
+  view_crate_page: READ,
   create_download: { write: "claim" },
   register_download: { write: "register" },
   upload_datadownload: { write: "content" },
@@ -344,6 +345,8 @@ const QUERIES: Record<string, string> = {
   evidenceGraph:
     "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
+  preview:
+    "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",
   evidencePicture:
     "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
     "{ document outline { id name assertedBy { id } } } } }",

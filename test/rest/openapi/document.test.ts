@@ -138,6 +138,7 @@ const EXPECTED = [
   "download_software",
   "download_content",
   "view_content",
+  "view_crate_page",
   "resolve_ark",
   "update_ark",
   "patch_ark",
