@@ -827,6 +827,16 @@ export type ImpactQuery = {
   };
 };
 
+export type ExplorerQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ExplorerQuery = {
+  crate: { nodes: Array<{ id: string }> };
+  file: { nodes: Array<{ id: string }> };
+  project: { nodes: Array<{ id: string }> };
+  group: { nodes: Array<{ id: string }> };
+  experiment: { nodes: Array<{ id: string }> };
+};
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
 export type ViewerQuery = { me: { id: string; name: string | null } | null };
@@ -2567,6 +2577,35 @@ export const ImpactDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
+export const ExplorerDocument = new TypedDocumentString(`
+    query Explorer {
+  crate: roCrates(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  file: dataDownloads(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  project: projects(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  group: groups(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  experiment: experiments(first: 1, orderBy: {field: MODIFIED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ExplorerQuery, ExplorerQueryVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {

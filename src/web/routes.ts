@@ -3,6 +3,7 @@ import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
+import { helpRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
 import { scoreRoutes } from "./pages/record/crate.js";
 import { historyRoutes } from "./pages/record/history.js";
@@ -27,5 +28,6 @@ export const ROUTES: readonly Route[] = [
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,
+  ...helpRoutes,
   ...explorerRoutes,
 ];

@@ -73,6 +73,13 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
         "/page/about",
         "/page/help",
         "/status",
+        "/docs",
+        "/graphql",
+        "/sparql?query=SELECT%20%3Fa%20%3Fb%20%3Fc%20%7B%20%3Fa%20%3Fb%20%3Fc%20%7D%20LIMIT%205",
+        "/help",
+        "/help/graphql",
+        `/history/${crate}`,
+        `/score/${crate}`,
         "/ark:99999/nothing",
       ])
         found.push(...(await faults(context, path)));
