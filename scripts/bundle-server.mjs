@@ -26,6 +26,7 @@ const THREADS = [
   "src/storage/graph/endpoint/scratch-thread",
   "src/services/crates/intake-thread",
   "src/services/crates/intake-process",
+  "src/services/previews/thread",
   "src/services/schemas/check-thread",
   "src/services/sparql/guard/thread",
   "src/services/validation/thread",

@@ -657,6 +657,33 @@ export const SETTINGS = {
     6000,
     "Arrows in the picture of an evidence graph; the rest are counted.",
   ),
+  PREVIEW_BYTES: setting(
+    sizeFrom(2 ** 10, "1K"),
+    256 * 2 ** 10,
+    "Bytes of a text or table that its preview reads, from the beginning.",
+  ),
+  PREVIEW_WHOLE_BYTES: setting(
+    size,
+    16 * 2 ** 20,
+    "Largest file of a format that a preview reads as a whole: Parquet, notebooks, JSON; and " +
+      "largest image that is shown.",
+  ),
+  PREVIEW_ROWS: setting(
+    whole(1, 1000),
+    100,
+    "Rows of a table, and cells of a notebook, in a preview.",
+  ),
+  PREVIEW_COLUMNS: setting(whole(1, 1000), 100, "Columns of a table in a preview."),
+  PREVIEW_TIMEOUT: setting(
+    durationFrom(100, "100ms"),
+    5_000,
+    "Longest time that a preview may take, in its own thread.",
+  ),
+  PREVIEW_MEMORY: setting(
+    sizeFrom(2 ** 26, "64MiB"),
+    256 * 2 ** 20,
+    "Heap of the thread of a preview.",
+  ),
   MAX_TABLE_BYTES: setting(
     size,
     2 ** 30,

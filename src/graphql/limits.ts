@@ -260,6 +260,9 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   // Up to hundreds of nodes are read and placed.
   ["evidencePicture", 100],
   ["evidenceNearby", 20],
+  // A file is opened and read.
+  ["preview", 50],
+  ["ROCrate.folder", 10],
   // Each is checked in a thread of its own.
   ["shapeReport", 100],
 ]);

@@ -3,7 +3,7 @@ import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
 import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
-import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
+import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
@@ -11,6 +11,7 @@ import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
+import { PreviewResolver } from "./resolvers/preview-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
 import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
@@ -46,9 +47,11 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
     BulkResolver,
     CrateResolver,
     CrateContentsResolver,
+    CrateFileResolver,
     CratePlanResolver,
     DownloadResolver,
     ContentResolver,
+    PreviewResolver,
     GroupResolver,
     PublicationResolver,
     DoiResolver,

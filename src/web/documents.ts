@@ -926,6 +926,14 @@ export type DeletedHistoryPageQuery = {
   };
 };
 
+export type RestoreRevisionMutationVariables = Exact<{
+  id: string | number;
+  revision: number;
+  expectedRevision?: number | null | undefined;
+}>;
+
+export type RestoreRevisionMutation = { restoreRevision: { id: string; revision: number | null } };
+
 export type RevisionsShownFragment = {
   revisions: {
     totalCount: number;
@@ -1699,6 +1707,44 @@ export type CratePartsFragment = {
   } | null;
 };
 
+export type ScoreFragment = {
+  score: { met: number; partly: number; total: number };
+  categories: Array<{
+    name: string;
+    criteria: Array<{
+      name: string;
+      status: CriterionStatus;
+      details: string | null;
+      fix: string | null;
+    }>;
+  }>;
+};
+
+export type ScorePageQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ScorePageQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    scoreHistory: Array<{ computedAt: string; met: number; partly: number; total: number }>;
+  } | null;
+  aiReadyScore: {
+    score: { met: number; partly: number; total: number };
+    categories: Array<{
+      name: string;
+      criteria: Array<{
+        name: string;
+        status: CriterionStatus;
+        details: string | null;
+        fix: string | null;
+      }>;
+    }>;
+  };
+};
+
 export type RelatedPageQueryVariables = Exact<{
   id: string | number;
   relation: RecordRelation;
@@ -2208,6 +2254,27 @@ export const FileFactsFragmentDoc = new TypedDocumentString(
 }`,
   { fragmentName: "FileFacts" },
 ) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
+export const ScoreFragmentDoc = new TypedDocumentString(
+  `
+    fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}
+    `,
+  { fragmentName: "Score" },
+) as unknown as TypedDocumentString<ScoreFragment, unknown>;
 export const CratePartsFragmentDoc = new TypedDocumentString(
   `
     fragment CrateParts on ROCrate {
@@ -2221,23 +2288,25 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     count
   }
   score {
-    score {
-      met
-      partly
-      total
-    }
-    categories {
-      name
-      criteria {
-        name
-        status
-        details
-        fix
-      }
-    }
+    ...Score
   }
 }
-    `,
+    fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}`,
   { fragmentName: "CrateParts" },
 ) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
 export const UploadFindingFragmentDoc = new TypedDocumentString(
@@ -2605,6 +2674,18 @@ fragment Named on Record {
   name
   kind
 }`) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
+export const RestoreRevisionDocument = new TypedDocumentString(`
+    mutation RestoreRevision($id: ID!, $revision: Int!, $expectedRevision: Int) {
+  restoreRevision(
+    id: $id
+    revision: $revision
+    expectedRevision: $expectedRevision
+  ) {
+    id
+    revision
+  }
+}
+    `) as unknown as TypedDocumentString<RestoreRevisionMutation, RestoreRevisionMutationVariables>;
 export const HomeDocument = new TypedDocumentString(`
     query Home {
   recordStatistics(by: [KIND]) {
@@ -3225,22 +3306,61 @@ fragment CrateParts on ROCrate {
     count
   }
   score {
-    score {
+    ...Score
+  }
+}
+fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
+export const ScorePageDocument = new TypedDocumentString(`
+    query ScorePage($id: ID!) {
+  roCrate(id: $id) {
+    ...Named
+    scoreHistory {
+      computedAt
       met
       partly
       total
     }
-    categories {
+  }
+  aiReadyScore(id: $id) {
+    ...Score
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
       name
-      criteria {
-        name
-        status
-        details
-        fix
-      }
+      status
+      details
+      fix
     }
   }
-}`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
+}`) as unknown as TypedDocumentString<ScorePageQuery, ScorePageQueryVariables>;
 export const RelatedPageDocument = new TypedDocumentString(`
     query RelatedPage($id: ID!, $relation: RecordRelation!, $after: String) {
   record(id: $id) {

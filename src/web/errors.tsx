@@ -94,7 +94,9 @@ function Details({ body }: { body: Refusal["body"] }) {
           Array.isArray(candidates) && (
             <ul>
               {(candidates as string[]).map((id) => (
-                <li>{link(id)}</li>
+                <li>
+                  <RecordLink record={{ id, name: id }} />
+                </li>
               ))}
             </ul>
           ),

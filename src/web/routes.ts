@@ -4,6 +4,7 @@ import { adminRoutes } from "./pages/admin.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
+import { scoreRoutes } from "./pages/record/crate.js";
 import { historyRoutes } from "./pages/record/history.js";
 import { relatedRoutes } from "./pages/record/related.js";
 import { myRoutes } from "./pages/my.js";
@@ -18,6 +19,7 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...searchRoutes,
   ...historyRoutes,
+  ...scoreRoutes,
   ...relatedRoutes,
   ...myRoutes,
   ...adminRoutes,

@@ -190,6 +190,13 @@ const REST: Record<string, Row> = {
   docs_page: { list: {} },
   openapi_json: { outside: "the contract itself" },
   openapi_yaml: { outside: "the contract itself" },
+  // test/rest/harvest compares them with what is public.
+  oai_get: { outside: "a feed of what is public, the same for every caller" },
+  oai_post: { outside: "a feed of what is public, the same for every caller" },
+  sitemap: { outside: "a feed of what is public, the same for every caller" },
+  catalog: { outside: "a feed of what is public, the same for every caller" },
+  void_description: { outside: "a feed of what is public, the same for every caller" },
+  api_catalog: { outside: "addresses of the interfaces" },
   token: { write: "login" },
   login: { write: "login" },
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
@@ -260,6 +267,7 @@ const REST: Record<string, Row> = {
   download_software: READ,
   download_content: READ,
   view_content: READ,
+  view_crate_page: READ,
   create_download: { write: "claim" },
   register_download: { write: "register" },
   upload_datadownload: { write: "content" },
@@ -337,6 +345,8 @@ const QUERIES: Record<string, string> = {
   evidenceGraph:
     "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
+  preview:
+    "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",
   evidencePicture:
     "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
     "{ document outline { id name assertedBy { id } } } } }",

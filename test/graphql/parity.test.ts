@@ -416,6 +416,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   download_software: ["CrateFile.address"],
   download_content: ["CrateFile.address"],
   view_content: ["CrateFile.address"],
+  view_crate_page: ["CrateAddresses.page"],
   create_download: ["Mutation.createDataDownload"],
   register_download: ["Mutation.registerDownload"],
   upload_datadownload: ["Mutation.uploadContent"],
@@ -464,6 +465,7 @@ const OF_KINDS: Readonly<Record<string, (typeName: string) => readonly string[]>
 const ONLY_GRAPHQL: Readonly<Record<string, string>> = {
   "Query.node": "the name that Relay expects for record",
   "Query.nodes": "resolve_ark, once for each identifier",
+  "Query.preview": "a part of view_content and download_content, made for pages",
   "Subscription.recordChanges": "list_records by modifiedSince",
 };
 

@@ -80,6 +80,7 @@ const STORY = [
   "ai_ready_score",
   "score_history",
   "list_crate_files",
+  "view_crate_page",
   "list_records",
   "list_record_statistics",
   "list_datadownload",
@@ -212,6 +213,7 @@ beforeAll(async () => {
       ],
     },
     "cells.csv": "image,cells\n",
+    "ro-crate-preview.html": "<h1>Cells</h1>",
   });
 }, 60_000);
 afterAll(() => server.stop());

@@ -25,6 +25,7 @@ import { KINDS } from "../../../model/kinds.js";
 import type { ContentState } from "../../../services/files/content.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import { ContentStateEnum, RecordKindEnum } from "./enums.js";
+import { PreviewUnion } from "./previews.js";
 
 export enum PublicationStatusEnum {
   DRAFT = "DRAFT",
@@ -255,6 +256,10 @@ export abstract class HasContent {
     description: "The stored bytes: of a crate the archive as it was uploaded.",
   })
   content!: StoredContent;
+  @Field(() => PreviewUnion, {
+    description: "What the content looks like, for those who may read it.",
+  })
+  preview!: typeof PreviewUnion;
 }
 
 @ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })

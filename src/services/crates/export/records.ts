@@ -127,6 +127,8 @@ export function statedPaths(ark: string, document: JsonObject, crate: string): S
 export interface CrateFile extends Pick<FileReference, "sha256" | "size" | "mediaType"> {
   /** Path in the crate; the name of a file that came without a path. */
   path: string;
+  /** Of the record that describes it, else of the crate with the path behind it. */
+  ark: string;
   /** The record that describes it; null for a file that no entity describes. */
   record: StoredRecord | null;
   /** Where its bytes are. */
@@ -183,7 +185,7 @@ export async function crateFiles(
 }
 
 /** The records of the files, one read for all of them. */
-async function described(
+export async function described(
   deps: Deps,
   crate: string,
   files: readonly FileReference[],
@@ -197,6 +199,7 @@ async function described(
     if (!record) continue;
     const undescribed = role === "member";
     items.push({
+      ark: undescribed ? `${record.ark}/${name}` : record.ark,
       path: undescribed
         ? name
         : (statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path ?? name),

@@ -1,8 +1,14 @@
-import { RecordLink } from "../../components.js";
-import type { CratePartsFragment, RecordPageQuery } from "../../documents.js";
-import { countText, kindText, shortened } from "../../format.js";
+import { ServiceError } from "../../../errors.js";
+import { RecordLink, When } from "../../components.js";
+import {
+  type CratePartsFragment,
+  type RecordPageQuery,
+  ScorePageDocument,
+} from "../../documents.js";
+import { countText, kindText, nameText, shortened } from "../../format.js";
 import { labelOf } from "../../labels.js";
-import { recordPath, withQuery } from "../../page.js";
+import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
+import { Back } from "./related.js";
 
 type Contents = NonNullable<RecordPageQuery["contents"]>;
 
@@ -61,9 +67,23 @@ const STATES = {
   NOT_APPLICABLE: "– does not apply",
 } as const;
 
+interface ScorecardProps {
+  id: string;
+  score: CratePartsFragment["score"];
+}
+
 /** How ready the crate is for AI: each criterion with its state, what was found and what to add. */
-export function Scorecard({ score }: { score: CratePartsFragment["score"] }) {
-  if (!score) return null;
+export function Scorecard({ id, score }: ScorecardProps) {
+  if (!score)
+    return (
+      <section id="score">
+        <h2>AI-readiness</h2>
+        <p>
+          The current version has no score yet.{" "}
+          <a href={recordPath(id, "score")}>Compute how ready it is for AI</a>
+        </p>
+      </section>
+    );
   const { met, partly, total } = score.score;
   return (
     <section id="score">
@@ -95,6 +115,60 @@ export function Scorecard({ score }: { score: CratePartsFragment["score"] }) {
     </section>
   );
 }
+
+/** The scorecard on a page of its own, with the scores of earlier revisions. */
+async function scorePage({ ask, params }: PageRequest): Promise<Page> {
+  const id = params["ark"]!;
+  const { roCrate, aiReadyScore } = await ask(ScorePageDocument, { id });
+  if (!roCrate) throw new ServiceError("NOT_FOUND", `No crate is stored under ${id}.`);
+  const name = nameText(roCrate);
+  return {
+    title: `AI-readiness of ${shortened(name, 120)}`,
+    section: "browse",
+    body: (
+      <>
+        <Back record={roCrate} />
+        <h1>AI-readiness</h1>
+        <Scorecard id={roCrate.id} score={aiReadyScore} />
+        {roCrate.scoreHistory.length > 1 && (
+          <section>
+            <h2>Earlier scores</h2>
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">When</th>
+                  <th scope="col">Met</th>
+                  <th scope="col">Partly</th>
+                  <th scope="col">Of</th>
+                </tr>
+              </thead>
+              <tbody>
+                {roCrate.scoreHistory.map((point) => (
+                  <tr>
+                    <td>
+                      <When at={point.computedAt} minute />
+                    </td>
+                    <td class="number">{point.met}</td>
+                    <td class="number">{point.partly}</td>
+                    <td class="number">{point.total}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </section>
+        )}
+      </>
+    ),
+  };
+}
+
+export const scoreRoutes: readonly Route[] = [
+  { path: "/score/{ark}", get: scorePage },
+  {
+    path: "/rocrate/ai-ready-score/{ark}",
+    get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "score") }),
+  },
+];
 
 /** The address of all records of a crate, or of those of a kind. */
 const contentsPath = (id: string, kind?: string): string =>

@@ -1,15 +1,24 @@
 import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
-import { type Named, Notice, Pager, RecordLink, When } from "../../components.js";
+import { Csrf, type Named, Notice, Pager, RecordLink, When } from "../../components.js";
 import {
   DeletedHistoryPageDocument,
   HistoryPageDocument,
   type HistoryPageQuery,
   type HistoryPageQueryVariables,
+  RestoreRevisionDocument,
 } from "../../documents.js";
 import { counted, nameText, shortened } from "../../format.js";
 import { labelOf } from "../../labels.js";
-import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
+import {
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  withQuery,
+} from "../../page.js";
+import { problemOf } from "../account.js";
 import { Back } from "./related.js";
 import { Value } from "./values.js";
 
@@ -18,7 +27,7 @@ type Revision = Revisions["nodes"][number];
 type Compared = NonNullable<HistoryPageQuery["revision"]>;
 
 /** States of a record: who made each, when and how, and what differs between two of them. */
-async function history(request: PageRequest): Promise<Page> {
+async function history(request: PageRequest, problem?: string): Promise<Page> {
   const { params, query } = request;
   const id = params["ark"]!;
   const [from, to] = [revisionOf(query.get("from")), revisionOf(query.get("to"))];
@@ -41,6 +50,7 @@ async function history(request: PageRequest): Promise<Page> {
       <>
         <Back record={{ id, name: shown.name ?? null, kind: shown.kind ?? null }} />
         <h1>History</h1>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         {!record && (
           <Notice tone="warning">
             The record was withdrawn. Only those who could change it see this page.
@@ -53,7 +63,13 @@ async function history(request: PageRequest): Promise<Page> {
         )}
         <section id="revisions">
           <h2>{counted(revisions.totalCount, "revision")}</h2>
-          <RevisionTable id={id} revisions={revisions.nodes} live={record != null} />
+          <RevisionTable
+            id={id}
+            revisions={revisions.nodes}
+            live={record != null}
+            restorable={record?.mayChange && request.viewer ? (record.revision ?? null) : null}
+            csrf={request.csrf}
+          />
           <Pager path={recordPath(id, "history")} query={query} pageInfo={revisions.pageInfo} />
         </section>
         {compared && revisions.totalCount > 1 && (
@@ -99,9 +115,12 @@ interface TableProps {
   id: string;
   revisions: readonly Revision[];
   live: boolean;
+  /** The newest revision, where the reader may restore an earlier one. */
+  restorable: number | null;
+  csrf: string | null;
 }
 
-function RevisionTable({ id, revisions, live }: TableProps) {
+function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Revisions">
       <table class="wide">
@@ -147,6 +166,17 @@ function RevisionTable({ id, revisions, live }: TableProps) {
                     {" · "}
                     <a href={`${comparePath(id, revision.revision)}#differences`}>What changed</a>
                   </>
+                )}
+                {restorable !== null && revision.revision < restorable && (
+                  <form method="post" class="inline">
+                    <Csrf token={csrf} />
+                    <input type="hidden" name="revision" value={revision.revision} />
+                    <input type="hidden" name="expected" value={restorable} />
+                    {" · "}
+                    <button class="link" data-confirm="Restore this revision as the newest one?">
+                      Restore
+                    </button>
+                  </form>
                 )}
               </td>
             </tr>
@@ -266,4 +296,23 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
 const KINDS_OF_CHANGE = { ADDED: "added", REMOVED: "removed", CHANGED: "changed" } as const;
 const NO_NAMES = new Map<string, never>();
 
-export const historyRoutes: readonly Route[] = [{ path: "/history/{ark}", get: history }];
+/** Restores a revision, unless somebody has changed the record since the page was made. */
+async function restore(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, params } = request;
+  const id = params["ark"]!;
+  try {
+    await ask(RestoreRevisionDocument, {
+      id,
+      revision: Number(form.get("revision")),
+      expectedRevision: Number(form.get("expected")),
+    });
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return history(request, [sentence, ...Object.values(fields)].filter(Boolean).join(" "));
+  }
+  return { redirect: recordPath(id, "history") };
+}
+
+export const historyRoutes: readonly Route[] = [
+  { path: "/history/{ark}", get: (request) => history(request), post: restore },
+];

@@ -178,7 +178,7 @@ function Body(props: BodyProps) {
           {contents && crate && (
             <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
           )}
-          {crate && <Scorecard score={crate.score} />}
+          {crate && <Scorecard id={record.id} score={crate.score} />}
           {isAgent && <Holdings {...props} />}
           <Relations record={record} kind={kind} />
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
