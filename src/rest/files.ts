@@ -256,7 +256,7 @@ export async function sendContent(
   });
 }
 
-/** The page of a crate is a stranger's: no scripts, no origin, no requests. */
+/** The page of a crate comes from its uploader: no scripts, no origin, no requests. */
 const CRATE_PAGE_POLICY =
   "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; " +
   "frame-ancestors 'self'";
