@@ -27,6 +27,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   evidence: async () => (await import("./evidence.js")).evidence,
   resolve: async () => (await import("./resolve.js")).resolve,
   lists: async () => (await import("./lists.js")).lists,
+  harvest: async () => (await import("./harvest.js")).harvest,
   graphql: async () => (await import("./graphql.js")).graphql,
   search: async () => (await import("./search.js")).search,
   sparql: async () => (await import("./sparql.js")).sparql,

@@ -6,6 +6,7 @@ import { packageRoot } from "../src/package-root.js";
 import type { Bench, Figure } from "./bench.js";
 import { alternating, timed } from "./support/measure.js";
 import { genesSchema, writeEmbedding, writeGenes } from "./support/tables.js";
+import { type Usage, usage } from "./support/usage.js";
 
 const ARKGRAPH = join(packageRoot, "bin/arkgraph.js");
 const UDSV = join(packageRoot, "dist/bench/baselines/udsv.js");
@@ -128,30 +129,6 @@ async function finished(
   });
   const [code] = (await once(child, "exit")) as [number | null];
   if (code !== status) throw new Error(`${command} ${args.join(" ")} ended with ${code}`);
-}
-
-/** CPU time in ms, and the most memory in MB. */
-interface Usage {
-  cpu: number;
-  memory: number;
-}
-
-/** The resources that a process used: it reports them itself when it ends. */
-async function usage(args: readonly string[], status: number, hook: string): Promise<Usage> {
-  await writeFile(
-    hook,
-    'process.on("exit", () => require("node:fs").writeSync(3, ' +
-      "JSON.stringify(process.resourceUsage())));\n",
-  );
-  const child = spawn(process.execPath, ["--require", hook, ...args], {
-    stdio: ["ignore", "ignore", "inherit", "pipe"],
-  });
-  let stated = "";
-  child.stdio[3]!.on("data", (part: Buffer) => (stated += part.toString()));
-  const [code] = (await once(child, "close")) as [number | null];
-  if (code !== status) throw new Error(`${args.join(" ")} ended with ${code}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(stated) as NodeJS.ResourceUsage;
-  return { cpu: (userCPUTime + systemCPUTime) / 1000, memory: (maxRSS * 1024) / 1e6 };
 }
 
 /**

@@ -27,8 +27,8 @@ import { doiHandler } from "../services/doi/register.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { makePrivate } from "../storage/data-folder.js";
-import { OpenEngine, OxigraphEngine } from "../storage/graph/oxigraph/index.js";
-import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
+import { EvidenceEngine, OpenEngine } from "../storage/graph/oxigraph/index.js";
+import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { Submission } from "../storage/records/submissions-port.js";
@@ -121,7 +121,7 @@ async function doiServiceOf(config: Config): Promise<DoiService | undefined> {
 
 /** The engines that answer graph queries, and the guard that checks public queries first. */
 interface GraphIndex {
-  queries: QueryEngine & { start(): void };
+  queries: (QueryEngine | EvidenceIndex) & { start(): void };
   openQueries: OpenQueries;
   guard: QueryGuard;
   /** Ends the SPARQL server that was started for them, if one was. */
@@ -170,7 +170,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
       closeServer: () => endpoint.close(),
     };
   }
-  const queries = new OxigraphEngine({
+  const queries = new EvidenceEngine({
     openFeed,
     indexWait: config.INDEX_WAIT,
     queryTimeout: config.QUERY_TIMEOUT,
@@ -178,7 +178,7 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
   });
   return {
     queries,
-    // The service's own engine holds the same graph, so its memory shows how much a thread for
+    // The service's own index has read the same graph, so it knows how much memory a thread for
     // public queries needs.
     openQueries: new OpenEngine({
       ...limits,

@@ -14,7 +14,7 @@ import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
 import { takeFile } from "../http/multipart.js";
-import { credentialsOf, keepPrivate, sessionOf } from "../http/session.js";
+import { credentialsOf, keepPrivate } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument } from "../rest/contract/document.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
@@ -57,10 +57,11 @@ export async function openHttpInterface(
   const accounts = new AccountResolver();
   const crates = new CrateResolver();
   const site = new Site(deps, {
-    identify: async (req, csrf) => ({
-      caller: await authenticator.caller(credentialsOf(req, deps, { csrf })),
-      csrf: (await sessionOf(deps, req))?.csrf ?? null,
-    }),
+    identify: async (req, csrf) => {
+      const sent = credentialsOf(req, deps, { csrf });
+      const { caller, session } = await authenticator.identify(sent);
+      return { caller, csrf: session?.csrf ?? null };
+    },
     ask: async <Result, Variables extends object>(
       req: IncomingMessage,
       caller: Caller | null,

@@ -148,6 +148,22 @@ export const SETTINGS = {
     20,
     "Most browsers in which one account is signed in; a further one signs the oldest out.",
   ),
+  ACCESS_TOKEN_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    366 * 86_400_000,
+    "Longest time for which an access token that a user names may be valid.",
+  ),
+  MAX_ACCESS_TOKENS: setting(whole(1, 1000), 50, "Most access tokens of one account."),
+  RESET_LIFETIME: setting(
+    durationFrom(60_000, "1m"),
+    86_400_000,
+    "How long a user may set a new password with the token that an administrator made.",
+  ),
+  MAX_BULK_RECORDS: setting(
+    whole(1, 1000),
+    200,
+    "Most records that one request publishes, deletes or hands over.",
+  ),
   PASSWORD_MIN_LENGTH: setting(
     whole(8, 256),
     8,
@@ -178,6 +194,17 @@ export const SETTINGS = {
     "Where security reports go, as mailto:security@example.org or an https URL; " +
       "/.well-known/security.txt names it.",
   ),
+  CONTACT_EMAIL: setting<string | null>(
+    matching(/^[^\s@<>"]+@[^\s@<>"]+\.[^\s@<>".]+$/, "an e-mail address"),
+    null,
+    "Address for questions about the registry's metadata; OAI-PMH and the catalogue name it.",
+  ),
+  OAI_PAGE_SIZE: setting(
+    whole(1, 1000),
+    200,
+    "Most records in one answer of OAI-PMH; a resumption token leads to the next ones.",
+  ),
+  CATALOG_PAGE_SIZE: setting(whole(1, 1000), 100, "Most datasets on one page of /catalog."),
   LOGIN_RATE: setting(
     rate,
     20,
@@ -630,6 +657,33 @@ export const SETTINGS = {
     6000,
     "Arrows in the picture of an evidence graph; the rest are counted.",
   ),
+  PREVIEW_BYTES: setting(
+    sizeFrom(2 ** 10, "1K"),
+    256 * 2 ** 10,
+    "Bytes of a text or table that its preview reads, from the beginning.",
+  ),
+  PREVIEW_WHOLE_BYTES: setting(
+    size,
+    16 * 2 ** 20,
+    "Largest file of a format that a preview reads as a whole: Parquet, notebooks, JSON; and " +
+      "largest image that is shown.",
+  ),
+  PREVIEW_ROWS: setting(
+    whole(1, 1000),
+    100,
+    "Rows of a table, and cells of a notebook, in a preview.",
+  ),
+  PREVIEW_COLUMNS: setting(whole(1, 1000), 100, "Columns of a table in a preview."),
+  PREVIEW_TIMEOUT: setting(
+    durationFrom(100, "100ms"),
+    5_000,
+    "Longest time that a preview may take, in its own thread.",
+  ),
+  PREVIEW_MEMORY: setting(
+    sizeFrom(2 ** 26, "64MiB"),
+    256 * 2 ** 20,
+    "Heap of the thread of a preview.",
+  ),
   MAX_TABLE_BYTES: setting(
     size,
     2 ** 30,
@@ -687,8 +741,8 @@ export const SETTINGS = {
   GRAPHQL_MAX_BYTES: setting(
     sizeFrom(2 ** 16, "64K"),
     4 * 2 ** 20,
-    "Most bytes of stored documents that the answer to one GraphQL operation is made of; a " +
-      "list over REST has no such limit.",
+    "Most bytes of stored documents that the answer to one GraphQL operation is made of, and of " +
+      "its text; a list over REST has no such limit.",
   ),
   GRAPHQL_MAX_TOKENS: setting(
     whole(100, 100_000),

@@ -180,7 +180,7 @@ export function cratesPage(): string {
 What the registry accepts, what it advises, and what it refuses. This page is ` +
     `generated from the code by \`npm run generate\`.
 
-## What is taken in
+## What is accepted
 
 - **RO-Crate 1.0 to 1.3**, and the older layout in which a crate is one object with ` +
     `its own \`@graph\` and no descriptor.

@@ -242,12 +242,12 @@ class Depths {
 }
 
 /**
- * Records assumed for a page of links when `first` is not given: most pages have few. The real
- * number is counted while they are read.
+ * Records assumed for a page of links when `first` is not given: most pages have few, and four
+ * levels of lists must fit. The real number is counted while they are read.
  */
-const USUAL_PAGE = 10;
-/** Price of counting the links of one record: as much as reading a page of them. */
-const COUNTED_LINKS = USUAL_PAGE;
+const USUAL_PAGE = 7;
+/** Price of counting the links of one record: more than that of reading a page of them. */
+const COUNTED_LINKS = 10;
 /** What fields other than connections cost, in reads of a record; by type where a name is common. */
 const COSTS: ReadonlyMap<string, number> = new Map([
   ["document", 1],
@@ -260,6 +260,9 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   // Up to hundreds of nodes are read and placed.
   ["evidencePicture", 100],
   ["evidenceNearby", 20],
+  // A file is opened and read.
+  ["preview", 50],
+  ["ROCrate.folder", 10],
   // Each is checked in a thread of its own.
   ["shapeReport", 100],
 ]);

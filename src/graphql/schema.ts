@@ -3,7 +3,7 @@ import { buildSchema, type NonEmptyArray } from "type-graphql";
 import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
 import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
-import { CrateContentsResolver } from "./resolvers/crate-contents-resolver.js";
+import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
@@ -11,13 +11,17 @@ import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
+import { PreviewResolver } from "./resolvers/preview-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
+import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
+import { AdministrationResolver, CredentialResolver } from "./resolvers/access-resolver.js";
+import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
 import {
@@ -25,6 +29,7 @@ import {
   ShapeReportResolver,
   ValidationResolver,
 } from "./resolvers/validation-resolver.js";
+import { inSlices } from "./slices.js";
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
@@ -34,13 +39,19 @@ import {
 export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
+    LinksResolver,
     RevisionResolver,
     AccountResolver,
+    CredentialResolver,
+    AdministrationResolver,
+    BulkResolver,
     CrateResolver,
     CrateContentsResolver,
+    CrateFileResolver,
     CratePlanResolver,
     DownloadResolver,
     ContentResolver,
+    PreviewResolver,
     GroupResolver,
     PublicationResolver,
     DoiResolver,
@@ -73,7 +84,7 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   });
   for (const type of Object.values(schema.getTypeMap()))
     type.description ??= ROOTS[type.name] ?? kindOfType(type.name);
-  return schema;
+  return inSlices(schema);
 }
 
 /** What the library cannot describe: the types of the operations. */

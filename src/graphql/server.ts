@@ -23,8 +23,10 @@ import { Documents, type Price } from "./documents.js";
 import { eventStreamTransport, type Streaming } from "./event-stream.js";
 import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
 import { type Context, contextOf } from "./resolvers/context.js";
+import { beginSlice } from "./resolvers/turns.js";
 import { graphqlSchema, schemaText } from "./schema.js";
 import { readUpload } from "./upload.js";
+import { textOf } from "./slices.js";
 import { webSocketTransport } from "./websocket.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
@@ -68,6 +70,8 @@ export async function openGraphql(
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config, () => totalsByType(deps));
   const prices = new WeakMap<object, Price>();
+  /** About how long each answer is, by its data. */
+  const sizes = new WeakMap<object, number>();
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
@@ -98,8 +102,11 @@ export async function openGraphql(
       ApolloServerPluginCacheControlDisabled(),
       legacyStatuses,
       showPrices(prices),
+      noteSizes(sizes),
       namesOfRequests(requests),
     ],
+    stringifyResult: (answer) =>
+      textOf(answer, ("data" in answer && answer.data && sizes.get(answer.data)) || 0),
     formatError: (formatted, error) =>
       formatError(formatted, error, log, requests.get(error as object)),
     logger: {
@@ -159,6 +166,7 @@ export async function openGraphql(
           gone.signal,
         );
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
+        beginSlice();
         if (address === "stream") await events.handle(req, res, body);
         else await http.answer(req, res, { search, body }, context);
       } catch (error) {
@@ -189,7 +197,7 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
     [...totals].map(([kind, total]) => [`${KINDS[kind].typeName}Connection`, total]),
   );
   const all = [...totals.values()].reduce((sum, total) => sum + total, 0);
-  return byType.set("RecordConnection", all);
+  return byType.set("RecordConnection", all).set("RecordListConnection", all);
 }
 
 /** Shows clients the price of their operation. Apollo copies the context, not its loaders. */
@@ -199,6 +207,15 @@ const showPrices = (prices: WeakMap<object, Price>): ApolloServerPlugin<Context>
       const cost = prices.get(contextValue.loaders);
       if (cost && body.kind === "single")
         body.singleResult.extensions = { ...body.singleResult.extensions, cost };
+    },
+  }),
+});
+
+const noteSizes = (sizes: WeakMap<object, number>): ApolloServerPlugin<Context> => ({
+  requestDidStart: async () => ({
+    willSendResponse: async ({ contextValue: { loaders }, response: { body } }) => {
+      if (body.kind === "single" && body.singleResult.data)
+        sizes.set(body.singleResult.data, loaders.weight);
     },
   }),
 });

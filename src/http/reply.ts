@@ -253,8 +253,14 @@ export function drained(out: Writable): Promise<void> {
   });
 }
 
-/** Pages run only scripts served by the registry, and load nothing from elsewhere. */
+/** Pages run and show only scripts and styles of the registry, and load nothing from elsewhere. */
 export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' " +
-  "data:; connect-src 'self'; font-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "connect-src 'self'; font-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'";
+
+/** The explorers of other packages write styles into the page, and have fonts in a style sheet. */
+export const EXPLORER_POLICY = PAGE_POLICY.replace(
+  "style-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+).replace("font-src 'self'", "font-src 'self' data:");

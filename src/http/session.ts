@@ -132,7 +132,11 @@ export function keepPrivate(req: IncomingMessage, res: ServerResponse, base: Bas
   if (secretIn(req, base) === undefined) return;
   const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => ServerResponse;
   res.writeHead = (status: number, first?: unknown, second?: unknown) => {
-    const given: OutgoingHttpHeaders = { ...((isHeaders(first) ? first : second) ?? {}) };
+    const given: OutgoingHttpHeaders = isHeaders(first)
+      ? { ...first }
+      : isHeaders(second)
+        ? { ...second }
+        : {};
     const read = (name: string): string => {
       const key = Object.keys(given).find((one) => one.toLowerCase() === name);
       const value = key === undefined ? res.getHeader(name) : given[key];

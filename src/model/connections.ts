@@ -1,5 +1,5 @@
 import { FALLBACK_VOCABULARY } from "./field.js";
-import type { KindName } from "./kind.js";
+import { KIND_NAMES, type KindName } from "./kind.js";
 
 /** A field of the object model that leads to other records. */
 export interface Connection {
@@ -221,3 +221,8 @@ export function connectionsOf(kind: KindName): Readonly<Record<string, Connectio
       return PROVENANCE_CONNECTIONS;
   }
 }
+
+/** A connection of every name, whichever kinds have it. */
+export const CONNECTIONS: Readonly<Record<string, Connection>> = Object.fromEntries(
+  KIND_NAMES.flatMap((kind) => Object.entries(connectionsOf(kind))),
+);

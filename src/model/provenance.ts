@@ -51,6 +51,13 @@ export const PROVENANCE = {
 } as const satisfies Record<string, ProvenanceTerm>;
 export type ProvenanceName = keyof typeof PROVENANCE;
 
+/**
+ * IRI of the property that states it in the graph. `evi:directlySupportedBy` is inferred as well, so
+ * its PROV-O counterpart is used instead.
+ */
+export const statedAs = (name: ProvenanceName): string =>
+  expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
+
 /** Other properties with the same meaning, as property IRIs after schema.org was made https. */
 export const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
   "prov:used": "used",

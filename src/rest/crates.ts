@@ -569,7 +569,7 @@ const listFiles: Handler = async (request) => {
   sendJson(
     req,
     res,
-    items.map(({ record, position: _position, ...file }) => ({
+    items.map(({ record, ark: _ark, position: _position, ...file }) => ({
       ...file,
       record: record?.ark ?? null,
     })),

@@ -130,6 +130,25 @@ export const FILES: readonly ContractRow[] = [
     "The content of any record, as an attachment",
     arkPath(ARK),
   ),
+  {
+    method: "get",
+    path: "/rocrate/page/ark:{NAAN}/{postfix}",
+    operationId: "view_crate_page",
+    tag: "files",
+    summary: "The page that came with a crate",
+    description:
+      "The crate's own `ro-crate-preview.html`, to be shown in an `<iframe>`. It is sent in a " +
+      "sandbox without scripts, forms or an origin, and loads nothing.",
+    parameters: [...arkPath(recordExample(KINDS.rocrate)["@id"] as string), IF_NONE_MATCH],
+    answer: {
+      description: "The page.",
+      content: { "text/html": { schema: { type: "string" }, example: "<h1>Cells</h1>" } },
+      headers: ["ETag"],
+    },
+    also: NOT_MODIFIED,
+    token: "optional",
+    refusals: CONTENT_REFUSALS.filter((code) => code !== "RANGE_NOT_SATISFIABLE"),
+  },
   contentOperation(
     "/view/ark:{NAAN}/{postfix}",
     "view_content",
@@ -237,6 +256,11 @@ export async function sendContent(
   });
 }
 
+/** The page of a crate comes from its uploader: no scripts, no origin, no requests. */
+const CRATE_PAGE_POLICY =
+  "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; " +
+  "frame-ancestors 'self'";
+
 export const fileOperations: Handlers = {
   download_archive: serve({ kind: "rocrate", role: "archive" }),
   download_crate: serve({ kind: "rocrate", role: "archive" }),
@@ -245,4 +269,23 @@ export const fileOperations: Handlers = {
   download_software: serve({ kind: "software" }),
   download_content: serve({}),
   view_content: serve({ inline: true }),
+  view_crate_page: async (request) => {
+    const { req, res, context } = request;
+    const { object, open } = await crates.page(arkOf(request), context);
+    const etag = `"${object.sha256}"`;
+    const headers = {
+      ...SAFE_HEADERS,
+      "Content-Security-Policy": CRATE_PAGE_POLICY,
+      ETag: etag,
+      "Cache-Control": "private, no-cache",
+      "Content-Type": "text/html",
+    };
+    if (notModified(req, etag)) return void res.writeHead(304, headers).end();
+    res.writeHead(200, { ...headers, "Content-Length": object.size });
+    if (req.method === "HEAD") return void res.end();
+    // Never from the address of another server, which would send it without the policy.
+    await pipeline(await open(), res).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== "ERR_STREAM_PREMATURE_CLOSE") throw error;
+    });
+  },
 };

@@ -16,7 +16,7 @@ import { formatsOf } from "../services/formats/table.js";
 import { kernelMetadata } from "../services/records/attribution.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
-import { recordPage } from "../web/record-page.js";
+import { recordPage } from "../web/pages/record/record.js";
 import { linkToNext, type RestRequest } from "./request.js";
 
 /** The format of a record that the request asks for. @throws as {@link negotiate} */
@@ -74,8 +74,8 @@ export async function sendFormat(
   if (format.write && !format.isDerived && notModified(req, etag))
     return void res.writeHead(304, { ...headers, ETag: etag }).end();
   if (!format.write)
-    return request.site.page(req, res, async () => ({
-      ...(await recordPage(deps, view, place)),
+    return request.site.page(req, res, async (page) => ({
+      ...(await recordPage(page, view, place)),
       // The page shows more than the record: its ETag is made of its bytes.
       headers,
     }));
@@ -90,9 +90,16 @@ export async function sendFormat(
   }
   sendBytes(req, res, typeof written === "string" ? Buffer.from(written) : written, {
     type: type.startsWith("text/") ? `${type}; charset=utf-8` : type,
-    headers: { ...headers, ETag: etag },
+    headers: {
+      ...headers,
+      ETag: etag,
+      ...(format.mediaType === "text/html" && { "Content-Security-Policy": DOCUMENT_POLICY }),
+    },
   });
 }
+
+/** Documents that are HTML run nothing and load nothing. */
+const DOCUMENT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'";
 
 /** The record's ETag with a suffix that tells its forms apart. */
 const tagged = ({ etag }: RecordView, suffix: string): string => etag.replace(/"$/, `${suffix}"`);

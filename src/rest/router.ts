@@ -24,7 +24,8 @@ import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { sendError } from "../web/errors.js";
+import { asksForPage, sendError } from "../web/errors.js";
+import { operationPage, type OperationText } from "../web/pages/operation.js";
 import type { Site } from "../web/site.js";
 import {
   accountOperations,
@@ -32,13 +33,17 @@ import {
   ownOperations,
   sessionOperations,
 } from "./accounts.js";
+import { administrationOperations } from "./administration.js";
+import { bulkOperations } from "./bulk.js";
 import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
+import { credentialOperations } from "./credentials.js";
 import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
+import { harvestOperations, READS_QUERY } from "./harvest.js";
 import {
   historyOperations,
   allRecordOperations,
@@ -208,6 +213,8 @@ interface ContractRouter {
   match(method: string, path: string): Matched;
   /** The body an operation reads; `undefined` for none. */
   reads(operationId: string): ExpectedBody | undefined;
+  /** What a reading operation does, when it answers with JSON only; `undefined` for others. */
+  jsonOnly(operationId: string): OperationText | undefined;
   /** @throws ValidationError for an unknown query parameter of a list or search */
   run(request: RestRequest): Promise<void>;
 }
@@ -247,6 +254,14 @@ export async function contractRouter(
       expectedBody(Object.keys(requestBody?.content ?? {}), requestBody?.["x-limit"]),
     ]),
   );
+  const texts = new Map(
+    rows
+      .filter(({ responses }) => {
+        const types = Object.keys(responses?.["200"]?.content ?? {});
+        return types.length > 0 && types.every((type) => /^application\/(?:ld\+)?json$/.test(type));
+      })
+      .map(({ operationId, summary, description }) => [operationId, { summary, description }]),
+  );
   const known = new Map(
     router
       .getOperations()
@@ -262,6 +277,7 @@ export async function contractRouter(
   return {
     match: (method, path) => router.match(method, path),
     reads: (operationId) => bodies.get(operationId),
+    jsonOnly: (operationId) => texts.get(operationId),
     async run(request) {
       const { path, operationId } = request;
       const method = request.req.method ?? "GET";
@@ -291,7 +307,10 @@ function assertKnown(names: ReadonlySet<string> | undefined, query: RestRequest[
 /** The part of an operation of the document that this module reads. */
 interface Row {
   operationId: string;
+  summary: string;
+  description?: string;
   requestBody?: { content?: object; "x-limit"?: BodyLimit };
+  responses?: Record<string, { content?: object }>;
 }
 
 const queryNames = (parameters: Operation["parameters"] = []): ReadonlySet<string> =>
@@ -337,6 +356,7 @@ type RestHandler = (req: IncomingMessage, res: ServerResponse) => Promise<boolea
 const GIVES_TOKEN: ReadonlySet<string> = new Set([
   ...Object.keys(accountOperations),
   "start_session",
+  "reset_password",
 ]);
 
 /**
@@ -385,7 +405,13 @@ export function restHandler(
         ? null
         : await authenticator.caller(credentialsOf(req, deps));
       checkPath(match.params);
-      const query = readQuery(target.query, deps.config);
+      // No address answers a browser with JSON: it learns what programs get here.
+      const text = asksForPage(req) ? router.jsonOnly(operationId) : undefined;
+      if (text) {
+        await site.page(req, res, async (request) => operationPage(request, text));
+        return true;
+      }
+      const query = READS_QUERY.has(operationId) ? {} : readQuery(target.query, deps.config);
       const address = addressOf(req);
       const context = contextOf(deps, caller, address, requestIdOf(req), isOwn(req, address));
       await router.run({
@@ -465,6 +491,9 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...serviceOperations(contract),
     ...accountOperations,
     ...sessionOperations,
+    ...credentialOperations,
+    ...administrationOperations,
+    ...bulkOperations,
     ...ownOperations,
     ...allRecordOperations,
     ...projectOperations,
@@ -488,6 +517,7 @@ export function operations(contract: object, streams: EventStreams): Handlers {
     ...ontologyOperations,
     ...scoreOperations,
     ...searchOperations,
+    ...harvestOperations,
     ...schemaOperations,
   };
 }

@@ -24,7 +24,9 @@ function cellText(value: unknown): string {
 }
 
 /** zlib of Node 22.15 and later has Zstandard. */
-const { zstdDecompressSync } = zlib as { zstdDecompressSync?: (input: Uint8Array) => Buffer };
+const { zstdDecompressSync } = zlib as {
+  zstdDecompressSync?: (input: Uint8Array, options?: zlib.ZlibOptions) => Buffer;
+};
 
 /** Ways to unpack pages besides snappy, which the reader brings along. */
 const COMPRESSORS: Compressors = {
@@ -32,6 +34,83 @@ const COMPRESSORS: Compressors = {
   BROTLI: (input) => zlib.brotliDecompressSync(input),
   ...(zstdDecompressSync ? { ZSTD: (input: Uint8Array) => zstdDecompressSync(input) } : {}),
 };
+
+/** Bytes of one page, unpacked, in {@link parquetHead}: pages of writers have about one MiB. */
+const MAX_PAGE = 64 << 20;
+/** Values of the first row group, in columns that are shown. */
+const MAX_VALUES = 5_000_000;
+
+/** The same ways, with an end: a page may claim or contain any number of bytes. */
+async function boundedCompressors(): Promise<Compressors> {
+  const { snappyUncompress } = await import("hyparquet");
+  const bounded =
+    (unpack: (input: Uint8Array, most: number) => Uint8Array) =>
+    (input: Uint8Array, length: number): Uint8Array => {
+      if (length > MAX_PAGE) throw new RangeError(`a page has more than ${MAX_PAGE} bytes`);
+      return unpack(input, Math.max(1, length));
+    };
+  return {
+    SNAPPY: bounded((input, most) => {
+      const output = new Uint8Array(most);
+      snappyUncompress(input, output);
+      return output;
+    }),
+    GZIP: bounded((input, maxOutputLength) => zlib.gunzipSync(input, { maxOutputLength })),
+    BROTLI: bounded((input, maxOutputLength) =>
+      zlib.brotliDecompressSync(input, { maxOutputLength }),
+    ),
+    ...(zstdDecompressSync
+      ? {
+          ZSTD: bounded((input, maxOutputLength) => zstdDecompressSync(input, { maxOutputLength })),
+        }
+      : {}),
+  };
+}
+
+/**
+ * The first rows of a Parquet file in memory, as cells of text; lists and objects are one cell, as
+ * JSON. Needs memory for one row group of the columns that are shown.
+ * @throws TabularError `DATA`, `LIMIT`
+ */
+export async function parquetHead(
+  file: ArrayBuffer,
+  { rows: most, columns: widest }: { rows: number; columns: number },
+): Promise<{ columns: string[]; rows: string[][]; total: number }> {
+  const parquet = await import("hyparquet");
+  return readable(async () => {
+    const metadata = parquet.parquetMetadata(file);
+    const columns = parquet.parquetSchema(metadata).children.map(({ element }) => element.name);
+    const wanted = columns.slice(0, widest);
+    const total = Number(metadata.num_rows);
+    const shown = new Set(wanted);
+    const values = (metadata.row_groups[0]?.columns ?? []).reduce(
+      (sum, { meta_data }) =>
+        sum +
+        (meta_data && shown.has(meta_data.path_in_schema[0]!) ? Number(meta_data.num_values) : 0),
+      0,
+    );
+    if (values > MAX_VALUES)
+      throw new RangeError(`its first row group has more than ${MAX_VALUES} values`);
+    let rows: unknown[][] = [];
+    if (wanted.length > 0 && total > 0)
+      await parquet.parquetRead({
+        file: { byteLength: file.byteLength, slice: (start, end) => file.slice(start, end) },
+        metadata,
+        columns: wanted,
+        rowStart: 0,
+        rowEnd: Math.min(most, total, Number(metadata.row_groups[0]?.num_rows ?? 0)),
+        useOffsetIndex: true,
+        compressors: await boundedCompressors(),
+        onComplete: (read) => void (rows = read as unknown[][]),
+      });
+    return {
+      // More than are shown: the caller sees that some are left out.
+      columns: columns.slice(0, widest + 1),
+      rows: rows.map((values) => values.map(cellText)),
+      total,
+    };
+  });
+}
 
 /** Values decoded at a time: a row group may hold a million rows, and memory must not. */
 const WINDOW_VALUES = 400_000;

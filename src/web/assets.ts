@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { packageRoot } from "../package-root.js";
+import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 
 /**
  * Scripts of the pages and files of other packages: the GraphQL explorer and the API explorer. The
@@ -39,16 +40,22 @@ const own: ReadonlySet<string> = new Set(readdirSync(OWN_FOLDER));
 
 const loaded = new Map<string, Asset>();
 
+/** Style sheets that are made from the code: the colours of evidence pictures. */
+const generated: Readonly<Record<string, string>> = { "picture.css": PICTURE_STYLE };
+
 /** @param name below `/assets/`, without a hash; files are read once, on the first request */
 export function asset(name: string): Asset | undefined {
   const known = loaded.get(name);
   if (known) return known;
+  const text = Object.hasOwn(generated, name) ? generated[name] : undefined;
   const brotli = built.has(name) ? join(BUILT_FOLDER, `${name}.br`) : undefined;
-  if (brotli === undefined && !own.has(name)) return undefined;
+  if (brotli === undefined && text === undefined && !own.has(name)) return undefined;
   const bytes =
-    brotli === undefined
-      ? readFileSync(join(OWN_FOLDER, name))
-      : brotliDecompressSync(readFileSync(brotli));
+    text !== undefined
+      ? Buffer.from(text)
+      : brotli === undefined
+        ? readFileSync(join(OWN_FOLDER, name))
+        : brotliDecompressSync(readFileSync(brotli));
   const made = {
     bytes,
     type: TYPES[name.split(".").at(-1)!] ?? "application/octet-stream",

@@ -3,6 +3,7 @@ import {
   kindOf,
   kindText,
   licenceText,
+  nameText,
   shortened,
   sizeText,
   timeText,
@@ -22,7 +23,7 @@ export function RecordLink({ record, glyph = false }: { record: Named; glyph?: b
   return (
     <a href={recordPath(record.id)} title={record.name ? undefined : record.id}>
       {glyph && <KindGlyph kind={record.kind ?? null} />}
-      <bdi>{record.name ? shortened(record.name, 200) : shortened(record.id, 80)}</bdi>
+      <bdi>{shortened(nameText(record), record.name ? 200 : 80)}</bdi>
     </a>
   );
 }
@@ -118,7 +119,7 @@ export function Outside({ href, children }: { href: string; children?: Component
 }
 
 export function Licence({ licence }: { licence: string }) {
-  return <Outside href={licence}>{shortened(licenceText(licence), 120)}</Outside>;
+  return <Outside href={licence.trim()}>{shortened(licenceText(licence), 120)}</Outside>;
 }
 
 const ORCID = /^https?:\/\/orcid\.org\/(\d{4}-\d{4}-\d{4}-\d{3}[\dX])$/;
@@ -202,13 +203,22 @@ export interface Card extends Named {
   owner: Named | null;
 }
 
-/** A record in a list. `children` stand in place of the description, for example a fragment. */
-export function RecordCard({ record, children }: { record: Card; children?: ComponentChildren }) {
+interface CardProps {
+  record: Card;
+  /** Level of its heading, one below that of the list. */
+  level?: 2 | 3;
+  /** In place of the description, for example a fragment. */
+  children?: ComponentChildren;
+}
+
+/** A record in a list. */
+export function RecordCard({ record, level = 3, children }: CardProps) {
+  const Heading = `h${level}` as const;
   return (
     <article class="card">
-      <h3>
+      <Heading class="card-title">
         <RecordLink record={record} glyph />
-      </h3>
+      </Heading>
       <p class="meta">
         {kindText(record.kind ?? null)}
         {record.owner && (
@@ -310,6 +320,8 @@ interface FieldProps {
   error?: string | undefined;
   autocomplete?: string;
   minLength?: number;
+  /** Scripts suggest records by name; the value is an identifier. */
+  picker?: boolean;
   /** Lines of a text area. */
   lines?: number;
   options?: readonly (readonly [value: string, label: string])[];
@@ -325,6 +337,7 @@ export function Field(props: FieldProps) {
     name,
     required,
     "aria-describedby": notes === "" ? undefined : notes,
+    "data-picker": props.picker ? "" : undefined,
     "aria-invalid": error === undefined ? undefined : ("true" as const),
   };
   return (

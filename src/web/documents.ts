@@ -5,6 +5,121 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 /** Internal type. DO NOT USE DIRECTLY. */
 export type Incremental<T> =
   T | { [P in keyof T]?: P extends " $fragmentName" | "__typename" ? T[P] : never };
+/** Whose statements count: ANYONE's, or those of an OWNER of the record that a step begins at. */
+export type AssertedBy =
+  /** All statements count. */
+  | "ANYONE"
+  /** Statements of third parties are left out. */
+  | "OWNER";
+
+/** One run of software: what it used and what it generated. */
+export type ComputationInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Who ran the computation. */
+  author: string;
+  /** Command line, as one string or as a list of arguments. */
+  command?: unknown;
+  /** Container image. */
+  container: string;
+  /** Digest of the image that ran here. Only a run in this registry fills it in; another value is refused. */
+  containerDigest?: string | null | undefined;
+  /** Identifier of the container of the run. */
+  containerId?: string | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** When the run began. */
+  dateCreated?: string | null | undefined;
+  /** When the run ended. */
+  dateFinished?: string | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Datasets that the run wrote. */
+  generated: Array<string>;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization that ran it. */
+  sourceOrganization: string;
+  /** Project it was run for. */
+  sourceProject: string;
+  /** Type of the record: `evi:Computation`. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Dataset that was read: one identifier, or a list of several. */
+  usedDataset: Array<string | number>;
+  /** Software that was run: one identifier, or a list of several. */
+  usedSoftware: Array<string | number>;
+};
+
+/** Whether bytes are stored. */
+export type ContentState =
+  /** The stored bytes were found damaged: upload the file again. */
+  | "DAMAGED"
+  /** The bytes were deleted. */
+  | "DELETED"
+  /** No bytes were stored here. */
+  | "NONE"
+  /** The bytes are stored here. */
+  | "STORED";
+
+/** Verdict on one criterion. */
+export type CriterionStatus =
+  /** The crate meets it. */
+  | "MET"
+  /** It does not apply to this crate, and is not counted. */
+  | "NOT_APPLICABLE"
+  /** The crate does not meet it. */
+  | "NOT_MET"
+  /** The crate meets a part of it. */
+  | "PARTLY";
+
+/** A set of data; its files are data downloads. */
+export type DatasetInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Who made the data. */
+  author?: string | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** When the data was made. */
+  dateCreated?: string | null | undefined;
+  /** When the data was last changed. */
+  dateModified?: string | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Data downloads or URLs of the content. */
+  distribution?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Data catalog that lists the record. */
+  includedInDataCatalog?: string | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization the data came from. */
+  sourceOrganization?: string | null | undefined;
+  /** Type of the record: `evi:Dataset`. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Computations that used the data; those that name it are added when the record is read. */
+  usedBy?: Array<string> | null | undefined;
+};
+
 /** From one time up to another; each may be left out. */
 export type DateTimeRange = {
   /** Before this time. */
@@ -13,12 +128,143 @@ export type DateTimeRange = {
   since?: string | null | undefined;
 };
 
+/** How a member of a document differs from the earlier state. */
+export type DifferenceKind =
+  /** The earlier state does not have it. */
+  | "ADDED"
+  /** Both states have it, with other values. */
+  | "CHANGED"
+  /** The later state does not have it. */
+  | "REMOVED";
+
+/** UPSTREAM: what supports the record; DOWNSTREAM: what the record supports. */
+export type Direction =
+  /** Both. */
+  | "BOTH"
+  /** What the record supports. */
+  | "DOWNSTREAM"
+  /** What supports the record. */
+  | "UPSTREAM";
+
+/** A set of users that may own records together. */
+export type GroupInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
+
+/** State of a part of the service. */
+export type HealthState =
+  /** Some of what it stores is damaged; the rest is served. */
+  | "DAMAGED"
+  /** It does not answer. */
+  | "FAILED"
+  /** An index that is being filled; records are served meanwhile. */
+  | "LOADING"
+  /** It works. */
+  | "OK";
+
+/** Changes a list: `set` replaces it; `remove` and `add` change entries. */
+export type ListPatch = {
+  /** Entries to append, unless present. */
+  add?: Array<string> | null | undefined;
+  /** Entries to take out. */
+  remove?: Array<string> | null | undefined;
+  /** The whole list from now on. */
+  set?: Array<string> | null | undefined;
+};
+
 /** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
 export type OrderDirection =
   /** The smallest, first or oldest comes first. */
   | "ASC"
   /** The largest, last or newest comes first. */
   | "DESC";
+
+/** An organization with members and projects. */
+export type OrganizationInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Projects of the organization; those that name it in `memberOf` are added when the record is read. */
+  projects?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
+
+/** A project of an organization, with its members and records. */
+export type ProjectInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: Array<string> | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: Array<string> | null | undefined;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Organization that the project belongs to. */
+  memberOf: string;
+  /** Members: users, or groups of users. */
+  members?: Array<string> | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: Array<string> | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: Array<string> | null | undefined;
+  /** Type of the record. */
+  type?: unknown;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+};
 
 /** Who may read the content: everyone when PUBLISHED, else those who may change the record. */
 export type PublicationStatus =
@@ -148,6 +394,71 @@ export type RecordOrderField =
   /** Name, without case. */
   | "NAME";
 
+/** A relation between records, by the name of the field that leads along it: USED_BY is usedBy. */
+export type RecordRelation =
+  /** What the annotation is about. */
+  | "ANNOTATES"
+  /** Agents responsible for the activity. */
+  | "ASSOCIATED_WITH"
+  /** Authors that have an identifier. */
+  | "AUTHORS"
+  /** Cell line that the sample is of. */
+  | "CELL_LINE_REFERENCE"
+  /** Computations stated here or owned. */
+  | "COMPUTATIONS"
+  /** Datasets stated here or owned. */
+  | "DATASETS"
+  /** What this was derived from. */
+  | "DERIVED_FROM"
+  /** What was derived from this. */
+  | "DERIVED_TO"
+  /** Data downloads of the content. */
+  | "DISTRIBUTION"
+  /** Data that the model was evaluated with. */
+  | "EVALUATED_ON"
+  /** Evidence graphs stated here or owned. */
+  | "EVIDENCEGRAPHS"
+  /** Models that this one was made from. */
+  | "FINE_TUNED_FROM"
+  /** What this activity generated. */
+  | "GENERATED"
+  /** Activities that generated this. */
+  | "GENERATED_BY"
+  /** Parts. */
+  | "HAS_PART"
+  /** What this is a part of. */
+  | "IS_PART_OF"
+  /** Members. */
+  | "MEMBERS"
+  /** Organizations and groups the user owns or is a member of. */
+  | "ORGANIZATIONS"
+  /** Projects of the organization. */
+  | "PROJECTS"
+  /** Crates stated here or owned. */
+  | "ROCRATES"
+  /** Software stated here or owned. */
+  | "SOFTWARE"
+  /** Data that the model was trained on. */
+  | "TRAINED_ON"
+  /** Activities that used this. */
+  | "USED_BY"
+  /** Data that the activity used. */
+  | "USED_DATASET"
+  /** Instruments that the activity used. */
+  | "USED_INSTRUMENT"
+  /** Machine-learning models that the activity used. */
+  | "USED_ML_MODEL"
+  /** Reagents that the activity used. */
+  | "USED_REAGENT"
+  /** Samples that the activity used. */
+  | "USED_SAMPLE"
+  /** Software that the activity used. */
+  | "USED_SOFTWARE"
+  /** Stains that the activity used. */
+  | "USED_STAIN"
+  /** Treatments that the activity used. */
+  | "USED_TREATMENT";
+
 /** What records are counted by. */
 export type RecordStatisticsKey =
   /** Media type of the stored content. */
@@ -166,6 +477,17 @@ export type RecordStatisticsKey =
   | "SCORE_BAND"
   /** Publication status. */
   | "STATUS";
+
+/** What made a revision. */
+export type RevisionAction =
+  /** The record was created, or created again after a deletion. */
+  | "CREATE"
+  /** The record was deleted; a tombstone remains. */
+  | "DELETE"
+  /** The publication status was changed. */
+  | "PUBLISH"
+  /** The document was changed. */
+  | "UPDATE";
 
 /** Band of an AI-readiness score, in per cent. */
 export type ScoreBand =
@@ -196,6 +518,38 @@ export type SearchedField =
   /** Name of the record. */
   | "NAME";
 
+/** A program, script or workflow. */
+export type SoftwareInput = {
+  /** Further members of the document, as a JSON object. */
+  additionalProperties?: unknown;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Description, at least 5 characters. */
+  description: string;
+  /** Data downloads that hold the program. */
+  distribution?: Array<string> | null | undefined;
+  /** Identifier; minted when absent. A replacement must name it. */
+  id?: string | number | null | undefined;
+  /** Data catalog that lists the record. */
+  includedInDataCatalog?: string | null | undefined;
+  /** Keywords. */
+  keywords?: Array<string> | null | undefined;
+  /** URL of the licence. */
+  license?: string | null | undefined;
+  /** Type of the record; this kind uses `metadataType`, not `@type`. */
+  metadataType?: string | null | undefined;
+  /** Name, at most 200 characters. */
+  name: string;
+  /** User, group, organization or project that owns the record. */
+  owner: string;
+  /** Organization the software came from. */
+  sourceOrganization?: string | null | undefined;
+  /** Web page of the object. */
+  url?: string | null | undefined;
+  /** Computations that used the software; those that name it are added when the record is read. */
+  usedBy?: Array<string> | null | undefined;
+};
+
 /** State of a submission. */
 export type SubmissionStatus =
   /** It ended without results; its errors say why. */
@@ -206,6 +560,16 @@ export type SubmissionStatus =
   | "QUEUED"
   /** It is being worked on. */
   | "RUNNING";
+
+/** Changes parts of a record of kind User. */
+export type UpdateUserInput = {
+  /** Refused when the record has changed since. */
+  expectedRevision?: number | null | undefined;
+  /** Record to change. */
+  id: string | number;
+  /** What changes. */
+  patch: UserPatch;
+};
 
 /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
 export type UserInput = {
@@ -241,15 +605,384 @@ export type UserInput = {
   type?: unknown;
 };
 
+/** What changes: an absent field stays, null clears it. */
+export type UserPatch = {
+  /** Further members that change, as a JSON Merge Patch: null removes a member. */
+  additionalProperties?: unknown;
+  /** The one-time token that the first start prints; makes the account an administrator. */
+  adminToken?: string | null | undefined;
+  /** Computations; those found from the other side are added when the record is read. */
+  computations?: ListPatch | null | undefined;
+  /** JSON-LD context of the record. */
+  context?: unknown;
+  /** Datasets; those found from the other side are added when the record is read. */
+  datasets?: ListPatch | null | undefined;
+  /** E-mail address; unique, also the login name. */
+  email?: string | null | undefined;
+  /** Evidence graphs; those found from the other side are added when the record is read. */
+  evidencegraphs?: ListPatch | null | undefined;
+  /** Name of the person, at most 200 characters. */
+  name?: string | null | undefined;
+  /** Organizations; those found from the other side are added when the record is read. */
+  organizations?: ListPatch | null | undefined;
+  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  password?: string | null | undefined;
+  /** Projects; those found from the other side are added when the record is read. */
+  projects?: ListPatch | null | undefined;
+  /** Crates; those found from the other side are added when the record is read. */
+  rocrates?: ListPatch | null | undefined;
+  /** Software; those found from the other side are added when the record is read. */
+  software?: ListPatch | null | undefined;
+};
+
 export type SignUpMutationVariables = Exact<{
   input: UserInput;
 }>;
 
 export type SignUpMutation = { createUser: { id: string; name: string | null } };
 
+export type AdministrationQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+export type AdministrationQuery = {
+  registryFigures: {
+    accounts: number;
+    records: number;
+    queued: number;
+    running: number;
+    waitingSince: string | null;
+  };
+  health: { ok: boolean; lag: number | null; checks: Array<{ part: string; state: HealthState }> };
+  sizes: { groups: Array<{ kind: RecordKind | null; count: number; bytes: number }> };
+  accounts: {
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      email: string;
+      admin: boolean;
+      disabled: boolean;
+      createdAt: string;
+      signedInAt: string | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+  };
+  embargoed: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+};
+
+export type SetAccountMutationVariables = Exact<{
+  user: string | number;
+  admin?: boolean | null | undefined;
+  disabled?: boolean | null | undefined;
+}>;
+
+export type SetAccountMutation = { setAccount: { id: string } };
+
+export type CreatePasswordResetMutationVariables = Exact<{
+  user: string | number;
+}>;
+
+export type CreatePasswordResetMutation = {
+  createPasswordReset: { token: string; expiresAt: string; user: string };
+};
+
+export type ResetPasswordMutationVariables = Exact<{
+  token: string;
+  password: string;
+}>;
+
+export type ResetPasswordMutation = { resetPassword: string };
+
+export type StatusQueryVariables = Exact<{ [key: string]: never }>;
+
+export type StatusQuery = {
+  health: {
+    ok: boolean;
+    ready: boolean;
+    lag: number | null;
+    checks: Array<{ part: string; state: HealthState }>;
+  };
+};
+
+export type EvidenceQueryVariables = Exact<{
+  id: string | number;
+  direction: Direction;
+  depth?: number | null | undefined;
+  first?: number | null | undefined;
+  assertedBy: AssertedBy;
+  collapse?: number | null | undefined;
+  expand?: Array<string> | string | null | undefined;
+  kinds?: Array<RecordKind> | RecordKind | null | undefined;
+  groupLink?: string | null | undefined;
+  outline?: Direction | null | undefined;
+}>;
+
+export type EvidenceQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    publicationStatus: PublicationStatus | null;
+    embargoEndsAt: string | null;
+  } | null;
+  evidencePicture: {
+    svg: string;
+    nodeCount: number;
+    edgeCount: number;
+    notDrawn: Array<{ reason: string; count: number; about: string }>;
+    evidence: {
+      truncated: boolean;
+      dangling: Array<string>;
+      outline: Array<{
+        id: string;
+        name: string | null;
+        depth: number;
+        property: string | null;
+        inverse: boolean;
+        symbol: string;
+        count: number | null;
+        group: string | null;
+        repeated: boolean;
+        continues: boolean;
+        missing: string | null;
+        thirdParty: boolean;
+        assertedBy: Array<{ id: string; name: string | null }>;
+      }>;
+    };
+  };
+};
+
+export type EvidencePathQueryVariables = Exact<{
+  from: string | number;
+  to: string | number;
+}>;
+
+export type EvidencePathQuery = {
+  supportPath: {
+    direction: Direction;
+    length: number;
+    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    edges: Array<{ name: string; source: string; target: string; thirdParty: boolean }>;
+  } | null;
+};
+
+export type ImpactQueryVariables = Exact<{
+  id: string | number;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+export type ImpactQuery = {
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  impact: {
+    total: number;
+    direct: number;
+    furthest: number;
+    unresolved: number;
+    byKind: Array<{ kind: RecordKind; count: number }>;
+    byOwner: Array<{ count: number; owner: string | null; name: string | null }>;
+  };
+  evidenceGraph: {
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      kind: RecordKind | null;
+      publicationStatus: PublicationStatus | null;
+      modifiedAt: string | null;
+      owner: { id: string; name: string | null } | null;
+    }>;
+  };
+};
+
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
 
 export type ViewerQuery = { me: { id: string; name: string | null } | null };
+
+export type HistoryPageQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+  newest: boolean;
+  compare: boolean;
+  from?: number | null | undefined;
+  to: number;
+}>;
+
+export type HistoryPageQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type DeletedHistoryPageQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+  newest: boolean;
+  compare: boolean;
+  from?: number | null | undefined;
+  to: number;
+}>;
+
+export type DeletedHistoryPageQuery = {
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type RestoreRevisionMutationVariables = Exact<{
+  id: string | number;
+  revision: number;
+  expectedRevision?: number | null | undefined;
+}>;
+
+export type RestoreRevisionMutation = { restoreRevision: { id: string; revision: number | null } };
+
+export type RevisionsShownFragment = {
+  revisions: {
+    totalCount: number;
+    nodes: Array<{
+      changed: Array<string>;
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  newest?: {
+    nodes: Array<{
+      revision: number;
+      at: string;
+      action: RevisionAction;
+      differences: Array<{
+        pointer: string;
+        kind: DifferenceKind;
+        before: unknown;
+        after: unknown;
+      }>;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  revision?: {
+    revision: number;
+    at: string;
+    action: RevisionAction;
+    differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  };
+};
+
+export type RevisionFactsFragment = {
+  revision: number;
+  at: string;
+  action: RevisionAction;
+  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+};
+
+export type ComparedFragment = {
+  revision: number;
+  at: string;
+  action: RevisionAction;
+  differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
+  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+};
 
 export type HomeQueryVariables = Exact<{ [key: string]: never }>;
 
@@ -282,6 +1015,792 @@ export type RecordCardFragment = {
   publicationStatus: PublicationStatus | null;
   embargoEndsAt: string | null;
   owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+};
+
+export type MyWorkQueryVariables = Exact<{
+  me: string | number;
+}>;
+
+export type MyWorkQuery = {
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+  };
+  statuses: { groups: Array<{ status: PublicationStatus | null; count: number; bytes: number }> };
+  crates: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+  me: {
+    organizations: { nodes: Array<{ name: string | null; id: string; kind: RecordKind | null }> };
+    projects: { nodes: Array<{ name: string | null; id: string; kind: RecordKind | null }> };
+  } | null;
+};
+
+export type SubmissionRowFragment = {
+  submissionUUID: string;
+  status: SubmissionStatus;
+  stage: string | null;
+  completed: boolean;
+  success: boolean;
+  rocrateIdentifier: string | null;
+  computationIdentifier: string | null;
+  evidenceGraphIdentifier: string | null;
+  scoredCrateIdentifier: string | null;
+  embeddingsModel: string | null;
+  timeStarted: string | null;
+  timeFinished: string | null;
+  error: Array<{ code: string; message: string }> | null;
+  warnings: Array<{ code: string }>;
+};
+
+export type MyUploadsQueryVariables = Exact<{
+  after?: string | null | undefined;
+}>;
+
+export type MyUploadsQuery = {
+  submissions: {
+    nodes: Array<{
+      submissionUUID: string;
+      status: SubmissionStatus;
+      stage: string | null;
+      completed: boolean;
+      success: boolean;
+      rocrateIdentifier: string | null;
+      computationIdentifier: string | null;
+      evidenceGraphIdentifier: string | null;
+      scoredCrateIdentifier: string | null;
+      embeddingsModel: string | null;
+      timeStarted: string | null;
+      timeFinished: string | null;
+      error: Array<{ code: string; message: string }> | null;
+      warnings: Array<{ code: string }>;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
+export type MyRecordsQueryVariables = Exact<{
+  filter?: RecordFilter | null | undefined;
+  first?: number | null | undefined;
+  after?: string | null | undefined;
+  last?: number | null | undefined;
+  before?: string | null | undefined;
+}>;
+
+export type MyRecordsQuery = {
+  records: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: {
+      hasNextPage: boolean;
+      hasPreviousPage: boolean;
+      startCursor: string | null;
+      endCursor: string | null;
+    };
+  };
+  me: { organizations: { nodes: Array<{ name: string | null; id: string }> } } | null;
+};
+
+export type PublishRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  publicationStatus: PublicationStatus;
+  embargoedUntil?: string | null | undefined;
+}>;
+
+export type PublishRecordsMutation = {
+  publishRecords: Array<{ id: string; done: boolean; code: string | null; message: string | null }>;
+};
+
+export type WithdrawRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  reason?: string | null | undefined;
+  successor?: string | number | null | undefined;
+}>;
+
+export type WithdrawRecordsMutation = {
+  deleteRecords: Array<{ id: string; done: boolean; code: string | null; message: string | null }>;
+};
+
+export type TransferRecordsMutationVariables = Exact<{
+  ids: Array<string | number> | string | number;
+  owner: string | number;
+}>;
+
+export type TransferRecordsMutation = {
+  transferRecords: Array<{
+    id: string;
+    done: boolean;
+    code: string | null;
+    message: string | null;
+  }>;
+};
+
+export type BulkRowFragment = {
+  id: string;
+  done: boolean;
+  code: string | null;
+  message: string | null;
+};
+
+export type ProfileQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ProfileQuery = {
+  me: { id: string; name: string | null; document: unknown; revision: number | null } | null;
+  accessTokens: Array<{
+    id: string;
+    name: string;
+    createdAt: string;
+    usedAt: string | null;
+    expiresAt: string;
+  }>;
+};
+
+export type UpdateProfileMutationVariables = Exact<{
+  input: UpdateUserInput;
+}>;
+
+export type UpdateProfileMutation = { updateUser: { id: string; name: string | null } };
+
+export type ChangePasswordMutationVariables = Exact<{
+  currentPassword: string;
+  newPassword: string;
+}>;
+
+export type ChangePasswordMutation = { changePassword: { expiresIn: number } };
+
+export type CreateAccessTokenMutationVariables = Exact<{
+  name: string;
+  expiresAt?: string | null | undefined;
+}>;
+
+export type CreateAccessTokenMutation = {
+  createAccessToken: { secret: string; token: { id: string; name: string; expiresAt: string } };
+};
+
+export type RevokeAccessTokenMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type RevokeAccessTokenMutation = { revokeAccessToken: boolean };
+
+export type MyGroupsQueryVariables = Exact<{ [key: string]: never }>;
+
+export type MyGroupsQuery = {
+  me: {
+    id: string;
+    organizations: {
+      nodes: Array<
+        | {
+            id: string;
+            name: string | null;
+            description: string | null;
+            revision: number | null;
+            owner: { id: string; name: string | null } | null;
+            members: { nodes: Array<{ name: string | null; id: string }> };
+          }
+        | { id: string; name: string | null; description: string | null }
+      >;
+    };
+    projects: { nodes: Array<{ name: string | null; description: string | null; id: string }> };
+  } | null;
+};
+
+export type CreateGroupMutationVariables = Exact<{
+  input: GroupInput;
+}>;
+
+export type CreateGroupMutation = { createGroup: { id: string; name: string | null } };
+
+export type AddGroupMemberMutationVariables = Exact<{
+  group: string | number;
+  user: string | number;
+}>;
+
+export type AddGroupMemberMutation = { addGroupMember: { id: string } };
+
+export type RemoveGroupMemberMutationVariables = Exact<{
+  group: string | number;
+  user: string | number;
+}>;
+
+export type RemoveGroupMemberMutation = { removeGroupMember: { id: string } };
+
+export type CreateDatasetMutationVariables = Exact<{
+  input: DatasetInput;
+}>;
+
+export type CreateDatasetMutation = { createDataset: { id: string } };
+
+export type CreateSoftwareMutationVariables = Exact<{
+  input: SoftwareInput;
+}>;
+
+export type CreateSoftwareMutation = { createSoftware: { id: string } };
+
+export type CreateComputationMutationVariables = Exact<{
+  input: ComputationInput;
+}>;
+
+export type CreateComputationMutation = { createComputation: { id: string } };
+
+export type CreateProjectMutationVariables = Exact<{
+  input: ProjectInput;
+}>;
+
+export type CreateProjectMutation = { createProject: { id: string } };
+
+export type CreateOrganizationMutationVariables = Exact<{
+  input: OrganizationInput;
+}>;
+
+export type CreateOrganizationMutation = { createOrganization: { id: string } };
+
+export type RecordPageQueryVariables = Exact<{
+  id: string | number;
+  activity: boolean;
+  thing: boolean;
+  agent: boolean;
+  crate: boolean;
+  cited: boolean;
+  indexed: boolean;
+  group: string;
+}>;
+
+export type RecordPageQuery = {
+  record:
+    | {
+        id: string;
+        kind: RecordKind | null;
+        name: string | null;
+        revision: number | null;
+        createdAt: string | null;
+        modifiedAt: string | null;
+        publicationStatus: PublicationStatus | null;
+        embargoEndsAt: string | null;
+        license: string | null;
+        mayChange: boolean;
+        schemaOrg?: { text: string } | null;
+        references: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+        };
+        backward: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+          pageInfo: { hasNextPage: boolean };
+        };
+        generatedBy?: {
+          totalCount: number | null;
+          nodes: Array<{
+            id: string;
+            name: string | null;
+            kind: RecordKind | null;
+            inputs: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+            software: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+          }>;
+        };
+        derivedFrom?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        derivedTo?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedBy?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        distribution?: {
+          totalCount: number | null;
+          nodes: Array<
+            | {
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+            | { id: string; name: string | null; kind: RecordKind | null }
+            | {
+                encodingFormat: string | null;
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+          >;
+        };
+        isPartOf?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        hasPart?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedDataset?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSoftware?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSample?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedInstrument?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedMLModel?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        generated?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        annotates?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        members?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        organizations?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        projects?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        creators: Array<{ id: string | null; name: string | null }>;
+        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
+        content: {
+          state: ContentState;
+          mediaType: string | null;
+          size: number | null;
+          sha256: string | null;
+          address: string | null;
+          readable: boolean;
+        };
+      }
+    | {
+        id: string;
+        kind: RecordKind | null;
+        name: string | null;
+        revision: number | null;
+        createdAt: string | null;
+        modifiedAt: string | null;
+        publicationStatus: PublicationStatus | null;
+        embargoEndsAt: string | null;
+        license: string | null;
+        mayChange: boolean;
+        schemaOrg?: { text: string } | null;
+        references: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+        };
+        backward: {
+          nodes: Array<{
+            predicate: string;
+            record: { id: string; name: string | null; kind: RecordKind | null };
+          }>;
+          pageInfo: { hasNextPage: boolean };
+        };
+        generatedBy?: {
+          totalCount: number | null;
+          nodes: Array<{
+            id: string;
+            name: string | null;
+            kind: RecordKind | null;
+            inputs: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+            software: {
+              totalCount: number | null;
+              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+            };
+          }>;
+        };
+        derivedFrom?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        derivedTo?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedBy?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        distribution?: {
+          totalCount: number | null;
+          nodes: Array<
+            | {
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+            | { id: string; name: string | null; kind: RecordKind | null }
+            | {
+                encodingFormat: string | null;
+                id: string;
+                name: string | null;
+                kind: RecordKind | null;
+                content: {
+                  state: ContentState;
+                  mediaType: string | null;
+                  size: number | null;
+                  address: string | null;
+                  readable: boolean;
+                };
+              }
+          >;
+        };
+        isPartOf?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        hasPart?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedDataset?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSoftware?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedSample?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedInstrument?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        usedMLModel?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        generated?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        annotates?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        members?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        organizations?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        projects?: {
+          totalCount: number | null;
+          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+        };
+        creators: Array<{ id: string | null; name: string | null }>;
+        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        formats: Array<{ name: string; label: string; description: string; address: string }>;
+      }
+    | null;
+  picture?: { svg: string; nodeCount: number; notDrawn: Array<{ count: number; about: string }> };
+  contents?: {
+    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    pageInfo: { hasNextPage: boolean };
+  };
+  holdings?: {
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean };
+  };
+};
+
+export type RecordHeadFragment = {
+  id: string;
+  kind: RecordKind | null;
+  name: string | null;
+  revision: number | null;
+  createdAt: string | null;
+  modifiedAt: string | null;
+  publicationStatus: PublicationStatus | null;
+  embargoEndsAt: string | null;
+  license: string | null;
+  mayChange: boolean;
+  creators: Array<{ id: string | null; name: string | null }>;
+  owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+  crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+  formats: Array<{ name: string; label: string; description: string; address: string }>;
+};
+
+export type CitationsFragment = {
+  citation: { text: string } | null;
+  bibtex: { text: string } | null;
+  ris: { text: string } | null;
+};
+
+export type NamedFragment = { id: string; name: string | null; kind: RecordKind | null };
+
+export type NamedLinkFragment = {
+  predicate: string;
+  record: { id: string; name: string | null; kind: RecordKind | null };
+};
+
+export type RelatedFragment = {
+  totalCount: number | null;
+  nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+};
+
+export type ContentFragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    sha256: string | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+type FileFacts_CrknoFmFwAbPxEcy4Y0sXi462w7wSmphdnCDoPwTKtk_Fragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+type FileFacts_DataDownload_Fragment = {
+  encodingFormat: string | null;
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+export type FileFactsFragment =
+  FileFacts_CrknoFmFwAbPxEcy4Y0sXi462w7wSmphdnCDoPwTKtk_Fragment | FileFacts_DataDownload_Fragment;
+
+export type FileContentFragment = {
+  content: {
+    state: ContentState;
+    mediaType: string | null;
+    size: number | null;
+    address: string | null;
+    readable: boolean;
+  };
+};
+
+export type CratePartsFragment = {
+  addresses: { metadata: string; current: string; uploaded: string | null };
+  recordCounts: Array<{ kind: RecordKind; count: number }>;
+  score: {
+    score: { met: number; partly: number; total: number };
+    categories: Array<{
+      name: string;
+      criteria: Array<{
+        name: string;
+        status: CriterionStatus;
+        details: string | null;
+        fix: string | null;
+      }>;
+    }>;
+  } | null;
+};
+
+export type ScoreFragment = {
+  score: { met: number; partly: number; total: number };
+  categories: Array<{
+    name: string;
+    criteria: Array<{
+      name: string;
+      status: CriterionStatus;
+      details: string | null;
+      fix: string | null;
+    }>;
+  }>;
+};
+
+export type ScorePageQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ScorePageQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    scoreHistory: Array<{ computedAt: string; met: number; partly: number; total: number }>;
+  } | null;
+  aiReadyScore: {
+    score: { met: number; partly: number; total: number };
+    categories: Array<{
+      name: string;
+      criteria: Array<{
+        name: string;
+        status: CriterionStatus;
+        details: string | null;
+        fix: string | null;
+      }>;
+    }>;
+  };
+};
+
+export type RelatedPageQueryVariables = Exact<{
+  id: string | number;
+  relation: RecordRelation;
+  after?: string | null | undefined;
+}>;
+
+export type RelatedPageQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    related: {
+      totalCount: number | null;
+      nodes: Array<{
+        description: string | null;
+        id: string;
+        name: string | null;
+        kind: RecordKind | null;
+      }>;
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  } | null;
+};
+
+export type ListedPageQueryVariables = Exact<{
+  id: string | number;
+  filter: RecordFilter;
+  after?: string | null | undefined;
+  before?: string | null | undefined;
+  first?: number | null | undefined;
+  last?: number | null | undefined;
+}>;
+
+export type ListedPageQuery = {
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  records: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      kind: RecordKind | null;
+      name: string | null;
+      description: string | null;
+      keywords: Array<string>;
+      license: string | null;
+      modifiedAt: string | null;
+      publicationStatus: PublicationStatus | null;
+      embargoEndsAt: string | null;
+      owner: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+    pageInfo: {
+      hasNextPage: boolean;
+      endCursor: string | null;
+      hasPreviousPage: boolean;
+      startCursor: string | null;
+    };
+  };
 };
 
 export type SearchQueryVariables = Exact<{
@@ -446,6 +1965,106 @@ export type CancelUploadMutation = {
   cancelSubmission: { submissionUUID: string; status: SubmissionStatus };
 };
 
+export const NamedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Named on Record {
+  id
+  name
+  kind
+}
+    `,
+  { fragmentName: "Named" },
+) as unknown as TypedDocumentString<NamedFragment, unknown>;
+export const RevisionFactsFragmentDoc = new TypedDocumentString(
+  `
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RevisionFacts" },
+) as unknown as TypedDocumentString<RevisionFactsFragment, unknown>;
+export const ComparedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "Compared" },
+) as unknown as TypedDocumentString<ComparedFragment, unknown>;
+export const RevisionsShownFragmentDoc = new TypedDocumentString(
+  `
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+    fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RevisionsShown" },
+) as unknown as TypedDocumentString<RevisionsShownFragment, unknown>;
 export const RecordCardFragmentDoc = new TypedDocumentString(
   `
     fragment RecordCard on Record {
@@ -467,6 +2086,229 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     `,
   { fragmentName: "RecordCard" },
 ) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const SubmissionRowFragmentDoc = new TypedDocumentString(
+  `
+    fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}
+    `,
+  { fragmentName: "SubmissionRow" },
+) as unknown as TypedDocumentString<SubmissionRowFragment, unknown>;
+export const BulkRowFragmentDoc = new TypedDocumentString(
+  `
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}
+    `,
+  { fragmentName: "BulkRow" },
+) as unknown as TypedDocumentString<BulkRowFragment, unknown>;
+export const RecordHeadFragmentDoc = new TypedDocumentString(
+  `
+    fragment RecordHead on Record {
+  id
+  kind
+  name
+  revision
+  createdAt
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  license
+  mayChange
+  creators {
+    id
+    name
+  }
+  owner {
+    ...Named
+  }
+  crate {
+    ...Named
+  }
+  formats {
+    name
+    label
+    description
+    address
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "RecordHead" },
+) as unknown as TypedDocumentString<RecordHeadFragment, unknown>;
+export const CitationsFragmentDoc = new TypedDocumentString(
+  `
+    fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
+  }
+}
+    `,
+  { fragmentName: "Citations" },
+) as unknown as TypedDocumentString<CitationsFragment, unknown>;
+export const NamedLinkFragmentDoc = new TypedDocumentString(
+  `
+    fragment NamedLink on RecordLink {
+  predicate
+  record {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "NamedLink" },
+) as unknown as TypedDocumentString<NamedLinkFragment, unknown>;
+export const RelatedFragmentDoc = new TypedDocumentString(
+  `
+    fragment Related on RecordConnection {
+  totalCount
+  nodes {
+    ...Named
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "Related" },
+) as unknown as TypedDocumentString<RelatedFragment, unknown>;
+export const ContentFragmentDoc = new TypedDocumentString(
+  `
+    fragment Content on HasContent {
+  content {
+    state
+    mediaType
+    size
+    sha256
+    address
+    readable
+  }
+}
+    `,
+  { fragmentName: "Content" },
+) as unknown as TypedDocumentString<ContentFragment, unknown>;
+export const FileContentFragmentDoc = new TypedDocumentString(
+  `
+    fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}
+    `,
+  { fragmentName: "FileContent" },
+) as unknown as TypedDocumentString<FileContentFragment, unknown>;
+export const FileFactsFragmentDoc = new TypedDocumentString(
+  `
+    fragment FileFacts on Record {
+  ... on DataDownload {
+    encodingFormat
+  }
+  ...FileContent
+}
+    fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}`,
+  { fragmentName: "FileFacts" },
+) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
+export const ScoreFragmentDoc = new TypedDocumentString(
+  `
+    fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}
+    `,
+  { fragmentName: "Score" },
+) as unknown as TypedDocumentString<ScoreFragment, unknown>;
+export const CratePartsFragmentDoc = new TypedDocumentString(
+  `
+    fragment CrateParts on ROCrate {
+  addresses {
+    metadata
+    current
+    uploaded
+  }
+  recordCounts {
+    kind
+    count
+  }
+  score {
+    ...Score
+  }
+}
+    fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}`,
+  { fragmentName: "CrateParts" },
+) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
 export const UploadFindingFragmentDoc = new TypedDocumentString(
   `
     fragment UploadFinding on Finding {
@@ -487,6 +2329,244 @@ export const SignUpDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
+export const AdministrationDocument = new TypedDocumentString(`
+    query Administration($after: String) {
+  registryFigures {
+    accounts
+    records
+    queued
+    running
+    waitingSince
+  }
+  health {
+    ok
+    lag
+    checks {
+      part
+      state
+    }
+  }
+  sizes: recordStatistics(by: [KIND]) {
+    groups {
+      kind
+      count
+      bytes
+    }
+  }
+  accounts(first: 50, after: $after) {
+    nodes {
+      id
+      name
+      email
+      admin
+      disabled
+      createdAt
+      signedInAt
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  submissions(first: 20) {
+    nodes {
+      ...SubmissionRow
+    }
+  }
+  embargoed: records(filter: {status: [EMBARGOED]}, first: 50) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<AdministrationQuery, AdministrationQueryVariables>;
+export const SetAccountDocument = new TypedDocumentString(`
+    mutation SetAccount($user: ID!, $admin: Boolean, $disabled: Boolean) {
+  setAccount(user: $user, admin: $admin, disabled: $disabled) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<SetAccountMutation, SetAccountMutationVariables>;
+export const CreatePasswordResetDocument = new TypedDocumentString(`
+    mutation CreatePasswordReset($user: ID!) {
+  createPasswordReset(user: $user) {
+    token
+    expiresAt
+    user
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreatePasswordResetMutation,
+  CreatePasswordResetMutationVariables
+>;
+export const ResetPasswordDocument = new TypedDocumentString(`
+    mutation ResetPassword($token: String!, $password: String!) {
+  resetPassword(token: $token, password: $password)
+}
+    `) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const StatusDocument = new TypedDocumentString(`
+    query Status {
+  health {
+    ok
+    ready
+    lag
+    checks {
+      part
+      state
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
+export const EvidenceDocument = new TypedDocumentString(`
+    query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
+  record(id: $id) {
+    id
+    name
+    kind
+    publicationStatus
+    embargoEndsAt
+  }
+  evidencePicture(
+    id: $id
+    direction: $direction
+    depth: $depth
+    first: $first
+    assertedBy: $assertedBy
+    collapse: $collapse
+    expand: $expand
+    kinds: $kinds
+    groupLink: $groupLink
+  ) {
+    svg
+    nodeCount
+    edgeCount
+    notDrawn {
+      reason
+      count
+      about
+    }
+    evidence {
+      truncated
+      dangling
+      outline(direction: $outline) {
+        id
+        name
+        depth
+        property
+        inverse
+        symbol
+        count
+        group
+        repeated
+        continues
+        missing
+        thirdParty
+        assertedBy {
+          id
+          name
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidenceQuery, EvidenceQueryVariables>;
+export const EvidencePathDocument = new TypedDocumentString(`
+    query EvidencePath($from: ID!, $to: ID!) {
+  supportPath(from: $from, to: $to) {
+    direction
+    length
+    nodes {
+      id
+      name
+      kind
+    }
+    edges {
+      name
+      source
+      target
+      thirdParty
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<EvidencePathQuery, EvidencePathQueryVariables>;
+export const ImpactDocument = new TypedDocumentString(`
+    query Impact($id: ID!, $first: Int!, $after: String) {
+  record(id: $id) {
+    id
+    name
+    kind
+  }
+  impact(id: $id) {
+    total
+    direct
+    furthest
+    unresolved
+    byKind {
+      kind
+      count
+    }
+    byOwner {
+      count
+      owner
+      name
+    }
+  }
+  evidenceGraph(id: $id, direction: DOWNSTREAM, first: $first, after: $after) {
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+    nodes {
+      id
+      name
+      kind
+      publicationStatus
+      modifiedAt
+      owner {
+        id
+        name
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {
@@ -495,6 +2575,117 @@ export const ViewerDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const HistoryPageDocument = new TypedDocumentString(`
+    query HistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+  }
+  ...RevisionsShown
+}
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<HistoryPageQuery, HistoryPageQueryVariables>;
+export const DeletedHistoryPageDocument = new TypedDocumentString(`
+    query DeletedHistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
+  ...RevisionsShown
+}
+    fragment RevisionsShown on Query {
+  revisions(id: $id, first: 30, after: $after) {
+    totalCount
+    nodes {
+      ...RevisionFacts
+      changed
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  newest: revisions(id: $id, first: 1) @include(if: $newest) {
+    nodes {
+      ...Compared
+    }
+  }
+  revision(id: $id, revision: $to) @include(if: $compare) {
+    ...Compared
+  }
+}
+fragment RevisionFacts on Revision {
+  revision
+  at
+  action
+  byRecord {
+    ...Named
+  }
+}
+fragment Compared on Revision {
+  ...RevisionFacts
+  differences(since: $from) {
+    pointer
+    kind
+    before
+    after
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
+export const RestoreRevisionDocument = new TypedDocumentString(`
+    mutation RestoreRevision($id: ID!, $revision: Int!, $expectedRevision: Int) {
+  restoreRevision(
+    id: $id
+    revision: $revision
+    expectedRevision: $expectedRevision
+  ) {
+    id
+    revision
+  }
+}
+    `) as unknown as TypedDocumentString<RestoreRevisionMutation, RestoreRevisionMutationVariables>;
 export const HomeDocument = new TypedDocumentString(`
     query Home {
   recordStatistics(by: [KIND]) {
@@ -525,6 +2716,719 @@ export const HomeDocument = new TypedDocumentString(`
     kind
   }
 }`) as unknown as TypedDocumentString<HomeQuery, HomeQueryVariables>;
+export const MyWorkDocument = new TypedDocumentString(`
+    query MyWork($me: ID!) {
+  submissions(first: 5) {
+    nodes {
+      ...SubmissionRow
+    }
+  }
+  statuses: recordStatistics(filter: {owner: $me}, by: [STATUS]) {
+    groups {
+      status
+      count
+      bytes
+    }
+  }
+  crates: records(
+    filter: {owner: $me, kind: [ROCRATE]}
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: 6
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+  }
+  me {
+    organizations(first: 50) {
+      nodes {
+        id
+        kind
+        ... on Record {
+          name
+        }
+      }
+    }
+    projects(first: 50) {
+      nodes {
+        id
+        kind
+        ... on Record {
+          name
+        }
+      }
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<MyWorkQuery, MyWorkQueryVariables>;
+export const MyUploadsDocument = new TypedDocumentString(`
+    query MyUploads($after: String) {
+  submissions(first: 25, after: $after) {
+    nodes {
+      ...SubmissionRow
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment SubmissionRow on Submission {
+  submissionUUID
+  status
+  stage
+  completed
+  success
+  rocrateIdentifier
+  computationIdentifier
+  evidenceGraphIdentifier
+  scoredCrateIdentifier
+  embeddingsModel
+  timeStarted
+  timeFinished
+  error {
+    code
+    message
+  }
+  warnings {
+    code
+  }
+}`) as unknown as TypedDocumentString<MyUploadsQuery, MyUploadsQueryVariables>;
+export const MyRecordsDocument = new TypedDocumentString(`
+    query MyRecords($filter: RecordFilter, $first: Int, $after: String, $last: Int, $before: String) {
+  records(
+    filter: $filter
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: $first
+    after: $after
+    last: $last
+    before: $before
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+      hasPreviousPage
+      startCursor
+      endCursor
+    }
+  }
+  me {
+    organizations(first: 50) {
+      nodes {
+        id
+        ... on Record {
+          name
+        }
+      }
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}`) as unknown as TypedDocumentString<MyRecordsQuery, MyRecordsQueryVariables>;
+export const PublishRecordsDocument = new TypedDocumentString(`
+    mutation PublishRecords($ids: [ID!]!, $publicationStatus: PublicationStatus!, $embargoedUntil: String) {
+  publishRecords(
+    ids: $ids
+    publicationStatus: $publicationStatus
+    embargoedUntil: $embargoedUntil
+  ) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<PublishRecordsMutation, PublishRecordsMutationVariables>;
+export const WithdrawRecordsDocument = new TypedDocumentString(`
+    mutation WithdrawRecords($ids: [ID!]!, $reason: String, $successor: ID) {
+  deleteRecords(ids: $ids, reason: $reason, successor: $successor) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<WithdrawRecordsMutation, WithdrawRecordsMutationVariables>;
+export const TransferRecordsDocument = new TypedDocumentString(`
+    mutation TransferRecords($ids: [ID!]!, $owner: ID!) {
+  transferRecords(ids: $ids, owner: $owner) {
+    ...BulkRow
+  }
+}
+    fragment BulkRow on BulkResult {
+  id
+  done
+  code
+  message
+}`) as unknown as TypedDocumentString<TransferRecordsMutation, TransferRecordsMutationVariables>;
+export const ProfileDocument = new TypedDocumentString(`
+    query Profile {
+  me {
+    id
+    name
+    document
+    revision
+  }
+  accessTokens {
+    id
+    name
+    createdAt
+    usedAt
+    expiresAt
+  }
+}
+    `) as unknown as TypedDocumentString<ProfileQuery, ProfileQueryVariables>;
+export const UpdateProfileDocument = new TypedDocumentString(`
+    mutation UpdateProfile($input: UpdateUserInput!) {
+  updateUser(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<UpdateProfileMutation, UpdateProfileMutationVariables>;
+export const ChangePasswordDocument = new TypedDocumentString(`
+    mutation ChangePassword($currentPassword: String!, $newPassword: String!) {
+  changePassword(currentPassword: $currentPassword, newPassword: $newPassword) {
+    expiresIn
+  }
+}
+    `) as unknown as TypedDocumentString<ChangePasswordMutation, ChangePasswordMutationVariables>;
+export const CreateAccessTokenDocument = new TypedDocumentString(`
+    mutation CreateAccessToken($name: String!, $expiresAt: String) {
+  createAccessToken(name: $name, expiresAt: $expiresAt) {
+    secret
+    token {
+      id
+      name
+      expiresAt
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateAccessTokenMutation,
+  CreateAccessTokenMutationVariables
+>;
+export const RevokeAccessTokenDocument = new TypedDocumentString(`
+    mutation RevokeAccessToken($id: ID!) {
+  revokeAccessToken(id: $id)
+}
+    `) as unknown as TypedDocumentString<
+  RevokeAccessTokenMutation,
+  RevokeAccessTokenMutationVariables
+>;
+export const MyGroupsDocument = new TypedDocumentString(`
+    query MyGroups {
+  me {
+    id
+    organizations(first: 100) {
+      nodes {
+        ... on Group {
+          id
+          name
+          description
+          revision
+          owner {
+            id
+            name
+          }
+          members(first: 100) {
+            nodes {
+              id
+              ... on Record {
+                name
+              }
+            }
+          }
+        }
+        ... on Organization {
+          id
+          name
+          description
+        }
+      }
+    }
+    projects(first: 100) {
+      nodes {
+        id
+        ... on Record {
+          name
+          description
+        }
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<MyGroupsQuery, MyGroupsQueryVariables>;
+export const CreateGroupDocument = new TypedDocumentString(`
+    mutation CreateGroup($input: GroupInput!) {
+  createGroup(input: $input) {
+    id
+    name
+  }
+}
+    `) as unknown as TypedDocumentString<CreateGroupMutation, CreateGroupMutationVariables>;
+export const AddGroupMemberDocument = new TypedDocumentString(`
+    mutation AddGroupMember($group: ID!, $user: ID!) {
+  addGroupMember(group: $group, user: $user) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<AddGroupMemberMutation, AddGroupMemberMutationVariables>;
+export const RemoveGroupMemberDocument = new TypedDocumentString(`
+    mutation RemoveGroupMember($group: ID!, $user: ID!) {
+  removeGroupMember(group: $group, user: $user) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  RemoveGroupMemberMutation,
+  RemoveGroupMemberMutationVariables
+>;
+export const CreateDatasetDocument = new TypedDocumentString(`
+    mutation CreateDataset($input: DatasetInput!) {
+  createDataset(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateDatasetMutation, CreateDatasetMutationVariables>;
+export const CreateSoftwareDocument = new TypedDocumentString(`
+    mutation CreateSoftware($input: SoftwareInput!) {
+  createSoftware(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateSoftwareMutation, CreateSoftwareMutationVariables>;
+export const CreateComputationDocument = new TypedDocumentString(`
+    mutation CreateComputation($input: ComputationInput!) {
+  createComputation(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateComputationMutation,
+  CreateComputationMutationVariables
+>;
+export const CreateProjectDocument = new TypedDocumentString(`
+    mutation CreateProject($input: ProjectInput!) {
+  createProject(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<CreateProjectMutation, CreateProjectMutationVariables>;
+export const CreateOrganizationDocument = new TypedDocumentString(`
+    mutation CreateOrganization($input: OrganizationInput!) {
+  createOrganization(input: $input) {
+    id
+  }
+}
+    `) as unknown as TypedDocumentString<
+  CreateOrganizationMutation,
+  CreateOrganizationMutationVariables
+>;
+export const RecordPageDocument = new TypedDocumentString(`
+    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $group: String!) {
+  record(id: $id) {
+    ...RecordHead
+    ...Citations @include(if: $cited)
+    schemaOrg: as(format: SCHEMAORG) @include(if: $indexed) {
+      text
+    }
+    ...Content
+    references: links(direction: FROM, first: 100) {
+      nodes {
+        ...NamedLink
+      }
+    }
+    backward: links(direction: TO, first: 60) {
+      nodes {
+        ...NamedLink
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+    generatedBy: related(relation: GENERATED_BY, first: 6) @include(if: $thing) {
+      ...Related
+      nodes {
+        inputs: related(relation: USED_DATASET, first: 6) {
+          ...Related
+        }
+        software: related(relation: USED_SOFTWARE, first: 3) {
+          ...Related
+        }
+      }
+    }
+    derivedFrom: related(relation: DERIVED_FROM, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    derivedTo: related(relation: DERIVED_TO, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    usedBy: related(relation: USED_BY, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    distribution: related(relation: DISTRIBUTION, first: 20) @include(if: $thing) {
+      ...Related
+      nodes {
+        ...FileFacts
+      }
+    }
+    isPartOf: related(relation: IS_PART_OF, first: 10) @skip(if: $agent) {
+      ...Related
+    }
+    hasPart: related(relation: HAS_PART, first: 20) @skip(if: $agent) {
+      ...Related
+    }
+    usedDataset: related(relation: USED_DATASET, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedSoftware: related(relation: USED_SOFTWARE, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedSample: related(relation: USED_SAMPLE, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedInstrument: related(relation: USED_INSTRUMENT, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    usedMLModel: related(relation: USED_ML_MODEL, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    generated: related(relation: GENERATED, first: 10) @include(if: $activity) {
+      ...Related
+    }
+    annotates: related(relation: ANNOTATES, first: 10) @include(if: $thing) {
+      ...Related
+    }
+    members: related(relation: MEMBERS, first: 50) @include(if: $agent) {
+      ...Related
+    }
+    organizations: related(relation: ORGANIZATIONS, first: 20) @include(if: $agent) {
+      ...Related
+    }
+    projects: related(relation: PROJECTS, first: 20) @include(if: $agent) {
+      ...Related
+    }
+    ...CrateParts @include(if: $crate)
+  }
+  picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
+    svg
+    nodeCount
+    notDrawn {
+      count
+      about
+    }
+  }
+  contents: records(filter: {describedBy: $id}, first: 24) @include(if: $crate) {
+    nodes {
+      ...Named
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  holdings: records(
+    filter: {owner: $id}
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: 12
+  ) @include(if: $agent) {
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment RecordHead on Record {
+  id
+  kind
+  name
+  revision
+  createdAt
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  license
+  mayChange
+  creators {
+    id
+    name
+  }
+  owner {
+    ...Named
+  }
+  crate {
+    ...Named
+  }
+  formats {
+    name
+    label
+    description
+    address
+  }
+}
+fragment Citations on Record {
+  citation: as(format: CITATION) {
+    text
+  }
+  bibtex: as(format: BIBTEX) {
+    text
+  }
+  ris: as(format: RIS) {
+    text
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment NamedLink on RecordLink {
+  predicate
+  record {
+    ...Named
+  }
+}
+fragment Related on RecordConnection {
+  totalCount
+  nodes {
+    ...Named
+  }
+}
+fragment Content on HasContent {
+  content {
+    state
+    mediaType
+    size
+    sha256
+    address
+    readable
+  }
+}
+fragment FileFacts on Record {
+  ... on DataDownload {
+    encodingFormat
+  }
+  ...FileContent
+}
+fragment FileContent on HasContent {
+  content {
+    state
+    mediaType
+    size
+    address
+    readable
+  }
+}
+fragment CrateParts on ROCrate {
+  addresses {
+    metadata
+    current
+    uploaded
+  }
+  recordCounts {
+    kind
+    count
+  }
+  score {
+    ...Score
+  }
+}
+fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
+export const ScorePageDocument = new TypedDocumentString(`
+    query ScorePage($id: ID!) {
+  roCrate(id: $id) {
+    ...Named
+    scoreHistory {
+      computedAt
+      met
+      partly
+      total
+    }
+  }
+  aiReadyScore(id: $id) {
+    ...Score
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment Score on AiReadyScore {
+  score {
+    met
+    partly
+    total
+  }
+  categories {
+    name
+    criteria {
+      name
+      status
+      details
+      fix
+    }
+  }
+}`) as unknown as TypedDocumentString<ScorePageQuery, ScorePageQueryVariables>;
+export const RelatedPageDocument = new TypedDocumentString(`
+    query RelatedPage($id: ID!, $relation: RecordRelation!, $after: String) {
+  record(id: $id) {
+    ...Named
+    related(relation: $relation, first: 100, after: $after) {
+      totalCount
+      nodes {
+        ...Named
+        description
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<RelatedPageQuery, RelatedPageQueryVariables>;
+export const ListedPageDocument = new TypedDocumentString(`
+    query ListedPage($id: ID!, $filter: RecordFilter!, $after: String, $before: String, $first: Int, $last: Int) {
+  record(id: $id) {
+    ...Named
+  }
+  records(
+    filter: $filter
+    orderBy: {field: MODIFIED, direction: DESC}
+    after: $after
+    before: $before
+    first: $first
+    last: $last
+  ) {
+    totalCount
+    nodes {
+      ...RecordCard
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+      hasPreviousPage
+      startCursor
+    }
+  }
+}
+    fragment RecordCard on Record {
+  id
+  kind
+  name
+  description
+  keywords
+  license
+  modifiedAt
+  publicationStatus
+  embargoEndsAt
+  owner {
+    id
+    name
+    kind
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
 export const SearchDocument = new TypedDocumentString(`
     query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
   search(

@@ -94,7 +94,9 @@ function Details({ body }: { body: Refusal["body"] }) {
           Array.isArray(candidates) && (
             <ul>
               {(candidates as string[]).map((id) => (
-                <li>{link(id)}</li>
+                <li>
+                  <RecordLink record={{ id, name: id }} />
+                </li>
               ))}
             </ul>
           ),
@@ -121,7 +123,7 @@ function NextStep(props: { status: number; path: string; target: string; signedI
     );
   if (status === 404 && words !== "" && words.length <= 200)
     return (
-      <p>
+      <p class="actions">
         <a class="button" href={`/search?q=${encodeURIComponent(words)}`}>
           Search for “{words}”
         </a>{" "}

@@ -55,7 +55,8 @@ const spdxName = (id: string): string =>
     : id.replace(/^CC0-/, "CC0 ");
 
 /** A licence by its name: `CC BY 4.0`; one that is not known as it is stated. */
-export function licenceText(licence: string): string {
+export function licenceText(stated: string): string {
+  const licence = stated.trim();
   for (const [pattern, name] of LICENCES) {
     const match = pattern.exec(licence);
     if (match) return name(match);
@@ -91,4 +92,17 @@ export function shortened(text: string, most: number): string {
   const cut = text.slice(0, most).toWellFormed();
   const space = cut.lastIndexOf(" ");
   return `${cut.slice(0, space > most * 0.7 ? space : most).trimEnd()}…`;
+}
+
+/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
+export function nameText({ id, name }: { id: string; name?: string | null }): string {
+  if (name) return name;
+  const [, , ...path] = id.split("/");
+  const last = path.at(-1);
+  if (last === undefined || last === "") return id;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
 }

@@ -37,6 +37,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         <meta property="og:site_name" content="Arkgraph" />
         <meta property="og:url" content={base + here.split("?", 1)[0]} />
         {summary && <meta property="og:description" content={summary} />}
+        {csrf && <meta name="csrf" content={csrf} />}
         <link rel="icon" href={assetUrl("arkgraph.svg")} />
         <link rel="stylesheet" href={assetUrl("arkgraph.css")} />
         {styles.map((href) => (
@@ -68,7 +69,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
             <img src={assetUrl("arkgraph.svg")} alt="" width="28" height="28" />
             Arkgraph
           </a>
-          <form class="find" action="/search" role="search">
+          <form class="find" action="/search" role="search" aria-label="Search">
             <input
               type="search"
               name="q"

@@ -1,7 +1,14 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
+import { adminRoutes } from "./pages/admin.js";
+import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { homeRoutes } from "./pages/home.js";
+import { scoreRoutes } from "./pages/record/crate.js";
+import { historyRoutes } from "./pages/record/history.js";
+import { relatedRoutes } from "./pages/record/related.js";
+import { myRoutes } from "./pages/my.js";
+import { newRoutes } from "./pages/new.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -11,7 +18,14 @@ export const ROUTES: readonly Route[] = [
   ...homeRoutes,
   ...accountRoutes,
   ...searchRoutes,
+  ...historyRoutes,
+  ...scoreRoutes,
+  ...relatedRoutes,
+  ...myRoutes,
+  ...adminRoutes,
+  ...newRoutes,
   ...uploadRoutes,
+  ...evidenceRoutes,
   ...textRoutes,
   ...explorerRoutes,
 ];

@@ -25,7 +25,7 @@ const SECURITY_LIFETIME = 180 * 86_400_000;
 /** Crawlers may read records and pages, but not the unlimited space of queries and searches. */
 const ROBOTS =
   "User-agent: *\nDisallow: /sparql\nDisallow: /graphql\nDisallow: /search/\nDisallow: " +
-  "/evidencegraph/query/\nDisallow: /api/\n";
+  "/evidencegraph/query/\nDisallow: /api/\nDisallow: /oai\n";
 
 /**
  * Files of the site rather than the API: assets of pages, and files that browsers and crawlers
@@ -63,10 +63,15 @@ export class SiteFiles {
     if (path.startsWith("/assets/")) await this.#asset(req, res, path.slice("/assets/".length));
     else if (path === "/favicon.ico") await this.#asset(req, res, "favicon.ico");
     else
-      sendBytes(req, res, Buffer.from(path === "/robots.txt" ? ROBOTS : this.#securityText()), {
-        type: "text/plain; charset=utf-8",
-        headers: { "Cache-Control": HOUR },
-      });
+      sendBytes(
+        req,
+        res,
+        Buffer.from(path === "/robots.txt" ? this.#robots() : this.#securityText()),
+        {
+          type: "text/plain; charset=utf-8",
+          headers: { "Cache-Control": HOUR },
+        },
+      );
   }
 
   async #asset(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
@@ -108,6 +113,10 @@ export class SiteFiles {
       this.#compressed.set(key, made);
     }
     return made;
+  }
+
+  #robots(): string {
+    return `${ROBOTS}\nSitemap: ${this.#baseUrl()}/sitemap.xml\n`;
   }
 
   /** RFC 9116. */

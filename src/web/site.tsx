@@ -89,7 +89,8 @@ export class Site {
    */
   async show(req: IncomingMessage, res: ServerResponse): Promise<void> {
     const url = targetOf(req);
-    const matched = url && this.#match(url.path);
+    // REST has all its addresses below `/api` too.
+    const matched = url && this.#match(url.path.replace(/^\/api(?=\/|$)/, "") || "/");
     if (!url || !matched?.route.get) throw new ServiceError("NOT_FOUND", "There is no such page.");
     const request = await this.#request(req, res, url, matched.params);
     await this.#send(request, await matched.route.get(request));

@@ -190,11 +190,31 @@ const REST: Record<string, Row> = {
   docs_page: { list: {} },
   openapi_json: { outside: "the contract itself" },
   openapi_yaml: { outside: "the contract itself" },
+  // test/rest/harvest compares them with what is public.
+  oai_get: { outside: "a feed of what is public, the same for every caller" },
+  oai_post: { outside: "a feed of what is public, the same for every caller" },
+  sitemap: { outside: "a feed of what is public, the same for every caller" },
+  catalog: { outside: "a feed of what is public, the same for every caller" },
+  void_description: { outside: "a feed of what is public, the same for every caller" },
+  api_catalog: { outside: "addresses of the interfaces" },
   token: { write: "login" },
   login: { write: "login" },
   start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
   end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
   read_session: { list: {} },
+  list_access_tokens: { list: {}, twin: "accessTokens" },
+  create_access_token: { write: "ownCredential" },
+  revoke_access_token: { write: "ownCredential" },
+  change_password: { write: "ownCredential" },
+  reset_password: { write: "ownCredential" },
+  admin_accounts: { list: {}, twin: "accounts" },
+  admin_figures: { list: {}, twin: "registryFigures" },
+  admin_set_account: { write: "administration" },
+  admin_password_reset: { write: "administration" },
+  publish_records: { write: "several" },
+  transfer_records: { write: "several" },
+  delete_records: { write: "several" },
+  restore_revision: { write: "restore" },
   // GraphQL has null for callers without a token.
   me: { list: {} },
   list_datadownload: { list: {}, twin: "dataDownloads" },
@@ -247,6 +267,7 @@ const REST: Record<string, Row> = {
   download_software: READ,
   download_content: READ,
   view_content: READ,
+  view_crate_page: READ,
   create_download: { write: "claim" },
   register_download: { write: "register" },
   upload_datadownload: { write: "content" },
@@ -316,11 +337,16 @@ const QUERIES: Record<string, string> = {
     "id name } } } }",
   node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
   me: `{ me { ${RECORD} } }`,
+  accessTokens: "{ accessTokens { id name } }",
+  accounts: "{ accounts { nodes { id name email } } }",
+  registryFigures: "{ registryFigures { accounts records queued running } }",
   aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
   impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
   evidenceGraph:
     "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
     `${RECORD} } } }`,
+  preview:
+    "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",
   evidencePicture:
     "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
     "{ document outline { id name assertedBy { id } } } } }",
@@ -357,6 +383,18 @@ const MUTATIONS: Record<string, string> = {
   addGroupMember: "addMember",
   removeGroupMember: "removeMember",
   buildEvidenceGraph: "build",
+  // What concerns the caller alone, or administrators: test/rest/credentials.test.ts.
+  createAccessToken: "ownCredential",
+  revokeAccessToken: "ownCredential",
+  changePassword: "ownCredential",
+  resetPassword: "ownCredential",
+  setAccount: "administration",
+  createPasswordReset: "administration",
+  // By the operations for one record: test/rest/bulk.test.ts compares the results.
+  publishRecords: "several",
+  transferRecords: "several",
+  deleteRecords: "several",
+  restoreRevision: "restore",
   cancelSubmission: "cancel",
   deleteRecord: "delete",
   executeComputation: "execute",
@@ -628,6 +666,17 @@ const WRITES: Record<string, Write> = {
         { id: target },
         actor,
       ),
+  }),
+  restore: (target, actor) => ({
+    rest: [["restore_revision", { path: `/restore/${encodeURI(target)}`, query: "?revision=1" }]],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { restoreRevision(id: $id, revision: 1) { id document } }",
+        { id: target },
+        actor,
+      ),
+    // What a crate stated otherwise than clients may is refused, as it is in a replacement.
+    states: STATES.filter((each) => each !== "crate" && each !== "crateMember"),
   }),
   publish: (target, actor) => ({
     rest: [

@@ -1,5 +1,5 @@
-// The same rules and answers for browsers that have signed in as for programs with a token.
-process.env["ACCESS_BY"] = "session";
-await import("./differential.test.js");
+import { vi } from "vitest";
 
-export {};
+// The same rules and answers for browsers that have signed in as for programs with a token.
+vi.stubEnv("ACCESS_BY", "session");
+await import("./differential.test.js");

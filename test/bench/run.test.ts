@@ -33,6 +33,7 @@ const BENCHES = [
   "evidence",
   "resolve",
   "lists",
+  "harvest",
   "graphql",
   "search",
   "sparql",

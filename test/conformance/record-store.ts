@@ -4,6 +4,7 @@ import { accountsConform } from "./records/accounts.js";
 import { changesConform } from "./records/changes.js";
 import { commitsConform } from "./records/commits.js";
 import { crateUsesConform } from "./records/crate-uses.js";
+import { disclosedConform } from "./records/disclosed.js";
 import { feedConforms } from "./records/feed.js";
 import type { Opened, Setting } from "./records/fixtures.js";
 import { leasesConform } from "./records/leases.js";
@@ -42,6 +43,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       commitsConform,
       listsConform,
       selectionsConform,
+      disclosedConform,
       linksConform,
       spellingConforms,
       feedConforms,

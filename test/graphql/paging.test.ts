@@ -234,6 +234,63 @@ describe("a page", () => {
     expect([...new Set(found)].toSorted()).toEqual([whole, ...parts].toSorted());
   });
 
+  it("has pages of the records and statements within one evidence graph", async () => {
+    const parts: string[] = [];
+    for (let round = 0; round < 5; round++) parts.push(await make("dataset"));
+    const run = await make("computation", { usedDataset: parts });
+    const whole = await make("dataset", { generatedBy: [run] });
+    const read = async (field: string, selection: string, args = "") => {
+      const { body }: { body: Json } = await server.graphql(
+        `{ evidenceGraph(id: "${whole}") { ${field}${args === "" ? "" : `(${args})`} {
+          totalCount nodes { ${selection} } edges { cursor node { ${selection} } }
+          pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`,
+      );
+      return body["errors"] ?? body["data"].evidenceGraph[field];
+    };
+    for (const [field, selection, count] of [
+      ["records", "id kind", 7],
+      ["statements", "source name target", 7],
+    ] as const) {
+      const all = await read(field, selection);
+      expect(all.nodes).toHaveLength(count);
+      const paged: Json[] = [];
+      let after = "";
+      for (let more = true; more;) {
+        const page = await read(field, selection, `first: 2${after}`);
+        expect(page.totalCount).toBe(count);
+        expect(page.edges.map(({ node }: Json) => node)).toEqual(page.nodes);
+        expect(page.pageInfo).toMatchObject({
+          hasPreviousPage: after !== "",
+          startCursor: page.edges[0].cursor,
+          endCursor: page.edges.at(-1).cursor,
+        });
+        paged.push(...page.nodes);
+        after = `, after: "${page.pageInfo.endCursor}"`;
+        more = page.pageInfo.hasNextPage;
+        expect(paged.length).toBeLessThanOrEqual(count);
+      }
+      expect(paged).toEqual(all.nodes);
+      expect(await read(field, selection, "first: 0")).toMatchObject({
+        totalCount: count,
+        nodes: [],
+        pageInfo: { hasNextPage: true, endCursor: null },
+      });
+      for (const [args, code] of [
+        [`after: "bm9uc2Vuc2U"`, "BAD_REQUEST"],
+        [`after: ""`, "BAD_REQUEST"],
+        ["first: -1", "VALIDATION"],
+        ["first: 1001", "VALIDATION"],
+      ] as const)
+        expect(await read(field, selection, args), args).toMatchObject([{ extensions: { code } }]);
+    }
+    const runs = await read("records", "id", "kinds: [COMPUTATION], first: 1");
+    expect(runs).toMatchObject({ totalCount: 1, nodes: [{ id: run }] });
+    const sets = await read("records", "id", "kinds: [DATASET], first: 4");
+    expect(sets.totalCount).toBe(6);
+    const rest = `kinds: [DATASET], first: 4, after: "${sets.pageInfo.endCursor}"`;
+    expect((await read("records", "id", rest)).nodes).toHaveLength(2);
+  });
+
   it.each([
     ["first: -1", "VALIDATION"],
     ["first: 1001", "VALIDATION"],

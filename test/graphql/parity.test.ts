@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { buildSchema, type GraphQLSchema } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { PATHS } from "../../cli/demo/crate/files.js";
 import { packageRoot } from "../../src/package-root.js";
 import { OPERATIONS } from "../../src/rest/contract/document.js";
 import { bodyOf } from "../support/bodies.js";
@@ -182,6 +183,7 @@ describe("a crate", () => {
     const all = (await ask(query, { id: crate, first: 1000 }, ada.token))["roCrate"].files;
     expect(all.pageInfo.hasNextPage).toBe(false);
     expect(all.nodes.length).toBeGreaterThan(3);
+    expect(all.nodes.map(({ path }: Json) => path)).toContain(PATHS.embeddings);
     const paged: Json[] = [];
     let after: string | null = null;
     do {
@@ -357,11 +359,30 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   ontology: "a file of the ontology",
   sparql_get: "the SPARQL 1.1 Protocol",
   sparql_post: "the SPARQL 1.1 Protocol",
+  oai_get: "the protocol OAI-PMH; records by filter are Query.records",
+  oai_post: "the protocol OAI-PMH; records by filter are Query.records",
+  sitemap: "a file for search engines",
+  catalog: "a feed in DCAT; the same records are Query.records",
+  void_description: "a file in VoID; the counts are Query.recordStatistics",
+  api_catalog: "a list of interfaces, GraphQL among them",
   health: ["Query.health"],
   readiness: ["Health.ready"],
   token: ["Mutation.login"],
   login: ["Mutation.login"],
   me: ["Query.me"],
+  list_access_tokens: ["Query.accessTokens"],
+  create_access_token: ["Mutation.createAccessToken"],
+  revoke_access_token: ["Mutation.revokeAccessToken"],
+  change_password: ["Mutation.changePassword"],
+  reset_password: ["Mutation.resetPassword"],
+  admin_accounts: ["Query.accounts"],
+  admin_set_account: ["Mutation.setAccount"],
+  admin_password_reset: ["Mutation.createPasswordReset"],
+  admin_figures: ["Query.registryFigures"],
+  publish_records: ["Mutation.publishRecords"],
+  transfer_records: ["Mutation.transferRecords"],
+  delete_records: ["Mutation.deleteRecords"],
+  restore_revision: ["Mutation.restoreRevision"],
   start_session: "sets the cookie of a browser",
   read_session: "is about the cookie of a browser",
   end_session: "removes the cookie of a browser",
@@ -395,6 +416,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   download_software: ["CrateFile.address"],
   download_content: ["CrateFile.address"],
   view_content: ["CrateFile.address"],
+  view_crate_page: ["CrateAddresses.page"],
   create_download: ["Mutation.createDataDownload"],
   register_download: ["Mutation.registerDownload"],
   upload_datadownload: ["Mutation.uploadContent"],
@@ -443,6 +465,7 @@ const OF_KINDS: Readonly<Record<string, (typeName: string) => readonly string[]>
 const ONLY_GRAPHQL: Readonly<Record<string, string>> = {
   "Query.node": "the name that Relay expects for record",
   "Query.nodes": "resolve_ark, once for each identifier",
+  "Query.preview": "a part of view_content and download_content, made for pages",
   "Subscription.recordChanges": "list_records by modifiedSince",
 };
 

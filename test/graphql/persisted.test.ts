@@ -1,12 +1,22 @@
 import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { forGraphql } from "../../src/graphql/codes.js";
+import { packageRoot } from "../../src/package-root.js";
 import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json } from "../support/registry-client.js";
 
+/** Services whose sentences with operations of REST are no errors of GraphQL. */
+const OVER_HTTP = new Set([
+  // Advice of a score, the same text for every interface.
+  "scoring/criteria.ts",
+  // Cookies exist over HTTP only.
+  "accounts/sessions.ts",
+]);
 const hashOf = (query: string): string => createHash("sha256").update(query).digest("hex");
 const persisted = (query: string) => ({
   persistedQuery: { version: 1, sha256Hash: hashOf(query) },
@@ -206,5 +216,21 @@ describe("codes of errors", () => {
     expect(messages.join("\n")).not.toMatch(
       /\b(?:endpoint|body|header|GET|POST|PUT|DELETE|REST)\b|Authorization/,
     );
+  });
+
+  test("are worded anew wherever a service names an operation of REST", () => {
+    const folder = join(packageRoot, "src/services");
+    const named = readdirSync(folder, { recursive: true, encoding: "utf8" })
+      .filter((path) => path.endsWith(".ts"))
+      .flatMap((path) =>
+        readFileSync(join(folder, path), "utf8")
+          .split("\n")
+          .filter((line) => /^[^*/]*["`].*\b(?:GET|POST|PUT|PATCH|DELETE) \//.test(line))
+          .map((line) => [path, line.trim()] as const),
+      );
+    expect(named.length).toBeGreaterThan(3);
+    for (const [path, line] of named)
+      if (!OVER_HTTP.has(path))
+        expect(forGraphql(line), path).not.toMatch(/\b(?:GET|POST|PUT|PATCH|DELETE) \//);
   });
 });

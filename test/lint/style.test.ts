@@ -28,7 +28,6 @@ const WITH_LONG_DATA: readonly string[] = [
   "test/services/evidence/formats.test.ts",
   "test/storage/records/sqlite/writing-process.mjs",
   "test/support/servers/redis.ts",
-  "test/web/crate-page.test.ts",
 ];
 
 const sources = execFileSync("git", ["ls-files", "src", "cli", "test", "bench", "scripts"], {

@@ -75,7 +75,7 @@ describe("a browser", () => {
     ["that says so itself only", { Referer: "http://127.0.0.1/" }],
     ["on another host of the site", { "Sec-Fetch-Site": "same-site" }],
   ])("cannot be signed in by a page %s", async (_page, headers) => {
-    const { status, body, headers: answered } = await signIn(headers as Record<string, string>);
+    const { status, body, headers: answered } = await signIn(headers);
     expect([status, body["code"]]).toEqual([403, "CSRF_REFUSED"]);
     expect(answered.getSetCookie()).toEqual([]);
   });

@@ -24,7 +24,8 @@ describe("an unknown query parameter of a list or a search", () => {
       .filter(({ type }) => type === "extra_forbidden")
       .map(({ loc }) => loc.join("."));
     expect(unknown).toEqual(expect.arrayContaining(["query.keywrod", "query.Limit"]));
-    expect(body.detail[0]!.msg).toContain("limit");
+    // An account has few tokens: their list has no pages, and takes no parameter.
+    if (path !== "/me/tokens") expect(body.detail[0]!.msg).toContain("limit");
   });
 
   it("is ignored elsewhere, and known ones are accepted", async () => {

@@ -86,10 +86,17 @@ function plain(column: Column): Buffer {
   }
 }
 
+interface ParquetOptions {
+  groupRows?: number;
+  gzip?: boolean;
+  /** Packed bytes of each page, in place of the values. */
+  bomb?: Buffer;
+}
+
 /** A Parquet file of these columns. @param groupRows rows of a row group */
 export function parquetFile(
   columns: Column[],
-  { groupRows = 1_000_000, gzip = false } = {},
+  { groupRows = 1_000_000, gzip = false, bomb }: ParquetOptions = {},
 ): Buffer {
   const rows = columns[0]!.values.length;
   const parts: Buffer[] = [Buffer.from("PAR1")];
@@ -102,7 +109,7 @@ export function parquetFile(
         ...column,
         values: column.values.slice(start, start + count),
       } as Column);
-      const packed = gzip ? gzipSync(data) : data;
+      const packed = bomb ?? (gzip ? gzipSync(data) : data);
       const header = Buffer.from(
         struct([
           [1, I32, 0],

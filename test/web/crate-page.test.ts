@@ -25,21 +25,25 @@ async function page(archive: Buffer): Promise<{ ark: string; text: string }> {
 
 const file: Entity = { "@id": "a.csv", "@type": "File", name: "A <table>" };
 
+/** The part of a page with this id. */
+const section = (text: string, id: string): string =>
+  text.split(`<section id="${id}">`)[1]!.split("</section>")[0]!;
+
 test("the page of a crate without hasPart leads to its members", async () => {
   const { ark, text } = await page(await crate([file], { "a.csv": "a" }));
-  expect(text).toContain("<h2>Members</h2>");
-  expect(text).toContain(`<a href="/${ark}/a.csv">A &lt;table&gt;</a> <small>DataDownload</small>`);
+  expect(section(text, "contents")).toMatch(
+    new RegExp(`<a href="/${ark}/a\\.csv"><svg[^>]*>.*?</svg><bdi>A &lt;table></bdi></a>`),
+  );
 });
 
-test("the page of a crate with hasPart lists its parts once", async () => {
-  const { text } = await page(
+test("the page of a crate with hasPart lists its parts once among the contents", async () => {
+  const { ark, text } = await page(
     await crate([file], { "a.csv": "a" }, { hasPart: [{ "@id": "a.csv" }] }),
   );
-  expect(text).not.toContain("<h2>Members</h2>");
-  expect(text).toContain("A &lt;table&gt;</a>");
+  expect(section(text, "contents").split(`href="/${ark}/a.csv"`)).toHaveLength(2);
 });
 
-test("the page of a crate without hasPart lists the first hundred members and leads to all", async () => {
+test("the page of a crate counts its members, shows the first and leads to all in pages", async () => {
   const { ark, text } = await page(
     await crate(
       Array.from({ length: 120 }, (_, at) => ({
@@ -49,10 +53,20 @@ test("the page of a crate without hasPart lists the first hundred members and le
       })),
     ),
   );
-  expect([...text.split("<h2>Members</h2>")[1]!.split("</ul>")[0]!.matchAll(/<li>/g)]).toHaveLength(
-    100,
-  );
-  expect(text).toContain(`<a href="/rocrate/summary/${ark}">the summary</a>`);
+  const contents = section(text, "contents");
+  expect(contents.match(/>Thing \d+</g)!.length).toBeLessThanOrEqual(24);
+  expect(contents).toContain("<strong>120</strong> other objects");
+  const seen = new Set<string>();
+  let next: string | undefined = `/related/${ark}?relation=contents&kind=entity`;
+  expect(contents).toContain(next.replace("&", "&amp;"));
+  while (next !== undefined) {
+    const { text: list }: { text: string } = await server.request("GET", next, {
+      headers: { Accept: "text/html" },
+    });
+    for (const [name] of list.matchAll(/Thing \d+/g)) seen.add(name);
+    next = /<a rel="next" href="([^"]*)"/.exec(list)?.[1]!.replaceAll("&amp;", "&");
+  }
+  expect(seen.size).toBe(120);
 });
 
 test("an author of a crate is shown by name and links to what the crate states", async () => {
@@ -73,7 +87,18 @@ test("an author of a crate is shown by name and links to what the crate states",
       },
     ),
   );
-  expect(text).toMatch(
-    /<dt>Author<\/dt><dd><a href="\/ark:[^"]*">Grace<\/a>, Plain Text, <a href="https:\/\/orcid\.org\/0000-0002-1825-0097"[^>]*>Josiah<\/a>/,
+  const byline = text.split('<p class="byline">')[1]!.split("</p>")[0]!;
+  expect(byline).toMatch(
+    /<a href="\/ark:[^"]*"[^>]*><bdi>Grace<\/bdi><\/a>, <bdi>Plain Text<\/bdi>/,
   );
+  expect(byline).toContain("<bdi>Josiah</bdi>");
+  expect(byline).toContain('<a class="orcid" href="https://orcid.org/0000-0002-1825-0097"');
+});
+
+test("the page of a crate shows each criterion of its score with what to add", async () => {
+  const { ark } = await page(await crate([file], { "a.csv": "a" }));
+  await server.request("GET", `/rocrate/ai-ready-score/${ark}`);
+  const { text } = await server.request("GET", `/${ark}`, { headers: { Accept: "text/html" } });
+  expect(section(text, "score")).toContain("● met");
+  expect(section(text, "score")).toMatch(/○ not met<\/td><td[^>]*>.*?<p>/);
 });

@@ -59,7 +59,8 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     ).length;
     expect(await page.locator(".opblock").count()).toBe(operations);
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
-  });
+    // Swagger UI draws some 160 operations.
+  }, 90_000);
 
   test(
     "the explorer's example of a create works as the signed-in user, who stays signed in over " +

@@ -28,11 +28,17 @@ import { type Context, countWrite, type SignedIn, signedIn } from "./context.js"
 import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
-class Token {
+export class Token {
   @Field({ description: "The token." }) accessToken!: string;
   @Field({ description: "Always bearer." }) tokenType!: string;
   @Field(() => Int, { description: "Seconds." }) expiresIn!: number;
 }
+
+export const tokenOf = (answer: TokenAnswer): Token => ({
+  accessToken: answer.access_token,
+  tokenType: answer.token_type,
+  expiresIn: answer.expires_in,
+});
 
 /** Attempts are counted for the service as a whole, over every API. */
 const limits = new WeakMap<Deps, RateLimit>();
@@ -43,7 +49,8 @@ function loginLimit(deps: Deps): RateLimit {
   return limit;
 }
 
-const attemptsFrom =
+/** Counts attempts from the address of a request, by account. */
+export const attemptsFrom =
   ({ deps, address }: Context) =>
   (account: string) =>
     loginLimit(deps).take(`${address} ${account}`);
@@ -74,12 +81,7 @@ export class AccountResolver {
     @Arg("password", () => String, { description: "Password." }) password: string,
     @Ctx() context: Context,
   ): Promise<Token> {
-    const answer = await this.token({ username, password }, context);
-    return {
-      accessToken: answer.access_token,
-      tokenType: answer.token_type,
-      expiresIn: answer.expires_in,
-    };
+    return tokenOf(await this.token({ username, password }, context));
   }
 
   /** The record of the user behind the token; `undefined` when it is not stored any more. */

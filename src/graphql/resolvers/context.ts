@@ -1,4 +1,3 @@
-import { setImmediate as turn } from "node:timers/promises";
 import DataLoader from "dataloader";
 import { ServiceError } from "../../errors.js";
 import type { Connection } from "../../model/connections.js";
@@ -10,6 +9,7 @@ import { type ContentState, contentStates } from "../../services/files/content.j
 import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
+import { nextTurn, pause } from "./turns.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 
 interface LinksFrom {
@@ -28,14 +28,10 @@ interface LinksTo extends LinksFrom {
  * of the event loop.
  */
 const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
-/** Records, or links of as many records, in one read. */
-const BATCH = 200;
+/** Records in one read, and records whose links are read at once. */
+const [BATCH, LINKED] = [200, 100];
 /** Nodes that are answered without a pause. */
 const FEW = 50;
-
-/** The event-loop turn of the page that was queued last: pages are read one after the other. */
-let promised: Promise<void> = Promise.resolve();
-const nextEventLoopTurn = (): Promise<void> => (promised = promised.then(() => turn()));
 
 /**
  * Reads of one request, batched so that a page of records costs a bounded number of store reads.
@@ -47,6 +43,7 @@ class Loaders {
   #contents: DataLoader<StoredRecord, ContentState> | undefined;
   #spent = 0;
   #held = 0;
+  #weight = 0;
   #pages: Promise<unknown> = Promise.resolve();
   #begun = 0;
   #since = 0;
@@ -135,24 +132,30 @@ class Loaders {
     const isFirst = this.#begun++ === 0;
     if (isFirst) this.#since = performance.now();
     const result = this.#pages
-      .then(() => (isFirst ? undefined : nextEventLoopTurn()))
+      .then(() => (isFirst ? undefined : nextTurn()))
       .then(() => {
-        if (this.#signal?.aborted)
-          throw new ServiceError(
-            "BAD_REQUEST",
-            "The request was abandoned before it was answered.",
-          );
         if (this.#held > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
-        this.#assertInTime();
+        this.assertMayGoOn();
         return read();
       });
     this.#pages = result.catch(() => undefined);
     return result;
   }
 
+  /**
+   * To be called after each pause.
+   * @throws ServiceError as {@link queued}
+   */
+  assertMayGoOn(): void {
+    if (this.#signal?.aborted)
+      throw new ServiceError("BAD_REQUEST", "The request was abandoned before it was answered.");
+    if (this.#weight > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooLong();
+    this.#assertInTime();
+  }
+
   #assertInTime(): void {
     const { GRAPHQL_ANONYMOUS_TIME: most } = this.#deps.config;
-    if (this.#caller || performance.now() - this.#since <= most) return;
+    if (this.#caller || this.#begun === 0 || performance.now() - this.#since <= most) return;
     throw new ServiceError(
       "QUERY_TIMEOUT",
       `The operation took longer than ${most / 1000} s, which is the limit without a token ` +
@@ -168,9 +171,37 @@ class Loaders {
     );
   }
 
+  #tooLong(): ServiceError {
+    return new ServiceError(
+      "QUERY_TOO_COSTLY",
+      `The answer would be longer than ${this.#deps.config.GRAPHQL_MAX_BYTES} bytes ` +
+        "(GRAPHQL_MAX_BYTES). Ask for fewer fields, or for smaller pages with first.",
+    );
+  }
+
+  /** Adds to the length of the answer; {@link assertMayGoOn} compares it with the limit. */
+  weigh(bytes: number): void {
+    this.#weight += bytes;
+  }
+  /** About how long the answer is: its values, and the documents that it is made of. */
+  get weight(): number {
+    return this.#weight + this.#held;
+  }
+
   /** Counts bytes of the answer that are not of a record's document. @throws as {@link hold} */
   count(bytes: number): void {
     if ((this.#held += bytes) > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
+  }
+
+  /**
+   * The same of values that become JSON, with pauses.
+   * @throws as {@link hold}
+   */
+  async countJson(values: readonly object[]): Promise<void> {
+    for (const value of values) {
+      this.count(JSON.stringify(value).length);
+      await pause();
+    }
   }
 
   /** After a write the cached reads are discarded. */
@@ -185,6 +216,7 @@ class Loaders {
     this.#links.clear();
     this.#spent = 0;
     this.#held = 0;
+    this.#weight = 0;
     this.#begun = 0;
   }
 
@@ -220,11 +252,11 @@ class Loaders {
       void node.shown;
       if ((parsed += size) < AT_ONCE) continue;
       parsed = 0;
-      await turn();
+      await nextTurn();
     }
     // Each page is continued in its own turn of the event loop: a document may ask for a hundred
     // pages.
-    if (nodes.length > FEW) await turn();
+    if (nodes.length > FEW) await nextTurn();
   }
 
   /**
@@ -243,7 +275,7 @@ class Loaders {
         page,
         (loader = new DataLoader(
           (ids: readonly string[]) => this.queued(() => read(ids as string[])),
-          { cache: false, maxBatchSize: BATCH },
+          { cache: false, maxBatchSize: LINKED },
         )),
       );
     return loader;

@@ -5,6 +5,7 @@ import {
   Ctx,
   Field,
   FieldResolver,
+  ID,
   Int,
   ObjectType,
   Resolver,
@@ -17,17 +18,21 @@ import {
   crateFiles,
   type CrateFilesQuery,
 } from "../../services/crates/export/records.js";
+import { crateFolder } from "../../services/crates/export/folders.js";
 import {
   crateAddresses,
   crateSummary,
   readCrateMetadata,
 } from "../../services/crates/export/read-crate.js";
+import type { Preview } from "../../services/previews/preview.js";
 import { askedArk } from "../../services/records/find.js";
 import { knownScore, scoreHistory } from "../../services/scoring/read-score.js";
 import type { ScorePoint } from "../../services/scoring/score.js";
 import type { Context } from "./context.js";
 import { KindCountType } from "./evidence-resolver.js";
+import { PreviewResolver } from "./preview-resolver.js";
 import { AiReadyScoreType, typedScore } from "./score-resolver.js";
+import { PreviewUnion } from "./types/previews.js";
 import {
   ABOUT_PAGE,
   checkedPage,
@@ -41,6 +46,11 @@ import {
 
 @ObjectType("CrateFile", { description: "A stored file of a crate.", simpleResolvers: true })
 class CrateFileType {
+  @Field(() => ID, {
+    description:
+      "Identifier: of the record that describes it, else of the crate with the path behind it.",
+  })
+  id!: string;
   @Field({ description: "Path in the crate." }) path!: string;
   @Field(() => Number, { description: "Size in bytes." }) size!: number;
   @Field({ description: "SHA-256 of the bytes, lower-case hex." }) sha256!: string;
@@ -89,6 +99,46 @@ class CrateAddresses {
     description: "The archive as it was uploaded; null when it is not stored any more.",
   })
   uploaded!: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "Its own ro-crate-preview.html, for an iframe: it is sent in a sandbox without scripts. " +
+      "Null when it has none.",
+  })
+  page!: string | null;
+}
+
+@ObjectType("FolderEntry", { description: "A file or a folder.", simpleResolvers: true })
+class FolderEntryType {
+  @Field({ description: "Name in its folder." }) name!: string;
+  @Field({ description: "Path in the crate." }) path!: string;
+  @Field({ description: "Whether it is a folder." }) isFolder!: boolean;
+  @Field(() => Int, { description: "Files in it and below it; 1 for a file." }) fileCount!: number;
+  @Field(() => Number, { description: "Their bytes." }) size!: number;
+  @Field(() => CrateFileType, { nullable: true, description: "The file; null for a folder." })
+  file!: CrateFileType | null;
+}
+@ObjectType({ simpleResolvers: true })
+class FolderEntryEdge {
+  @Field(() => FolderEntryType, { description: ABOUT_PAGE.node }) node!: FolderEntryType;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
+}
+@ObjectType({
+  description: "A page of what is in a folder: folders first, then files, each by name.",
+  simpleResolvers: true,
+})
+class FolderEntryConnection {
+  @Field(() => [FolderEntryEdge], { description: ABOUT_PAGE.edges }) edges!: FolderEntryEdge[];
+  @Field(() => [FolderEntryType], { description: ABOUT_PAGE.nodes }) nodes!: FolderEntryType[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+  @Field(() => Int, { description: "All files in the folder and below it." }) fileCount!: number;
+  @Field(() => Number, { description: "Their bytes." }) size!: number;
+}
+
+@ArgsType()
+class FolderArguments extends PageArguments {
+  @Field({ defaultValue: "", description: "Folder of the crate; the root when absent." })
+  path!: string;
 }
 
 @ObjectType("ScorePoint", {
@@ -101,6 +151,19 @@ class ScorePointType implements Omit<ScorePoint, "computedAt"> {
   @Field(() => Int, { description: "Criteria that are met." }) met!: number;
   @Field(() => Int, { description: "Criteria that are met in part." }) partly!: number;
   @Field(() => Int, { description: "Criteria that apply." }) total!: number;
+}
+
+/** A file of a crate, whether a record describes it or not. */
+@Resolver(() => CrateFileType)
+export class CrateFileResolver {
+  readonly #previews = new PreviewResolver();
+
+  @FieldResolver(() => PreviewUnion, {
+    description: "What the file looks like, for those who may read it.",
+  })
+  preview(@Root() { id }: CrateFileType, @Ctx() context: Context): Promise<Preview> {
+    return this.#previews.made(askedArk(id), context);
+  }
 }
 
 /** What a crate consists of. REST calls the methods without decorators as well. */
@@ -167,12 +230,7 @@ export class CrateContentsResolver {
         { ...checked, ...(minSize == null ? {} : { minSize }) },
         context,
       );
-      const files = items.map(
-        ({ record, position: _position, ...file }: CrateFile): CrateFileType => ({
-          ...file,
-          record: record && nodeOf(record),
-        }),
-      );
+      const files = items.map(fileOf);
       await context.loaders.hold(files.flatMap(({ record }) => record ?? []));
       return pageOf(
         files,
@@ -180,6 +238,35 @@ export class CrateContentsResolver {
         next !== undefined,
         checked.after,
       );
+    });
+  }
+
+  @FieldResolver(() => FolderEntryConnection, {
+    description: "What is in a folder of the crate, with counts and sizes of all below it.",
+  })
+  folder(
+    @Root() node: RecordNode,
+    @Args(() => FolderArguments) { path, ...page }: FolderArguments,
+    @Ctx() context: Context,
+  ): Promise<FolderEntryConnection> {
+    const checked = checkedPage(page);
+    const { deps, caller, loaders } = context;
+    return loaders.queued(async () => {
+      const { items, next, fileCount, size } = await crateFolder(
+        deps,
+        askedArk(node.ark),
+        path,
+        checked,
+        caller,
+      );
+      const entries = items.map(({ file, position: _position, ...entry }): FolderEntryType => ({
+        ...entry,
+        isFolder: file === undefined,
+        file: file ? fileOf(file) : null,
+      }));
+      await loaders.hold(entries.flatMap(({ file }) => file?.record ?? []));
+      const cursors = items.map(({ position }) => position);
+      return { ...pageOf(entries, cursors, next !== undefined, checked.after), fileCount, size };
     });
   }
 
@@ -212,3 +299,9 @@ export class CrateContentsResolver {
     return points.map((point) => ({ ...point, computedAt: new Date(point.computedAt) }));
   }
 }
+
+const fileOf = ({ record, ark, position: _position, ...file }: CrateFile): CrateFileType => ({
+  ...file,
+  id: ark,
+  record: record && nodeOf(record),
+});

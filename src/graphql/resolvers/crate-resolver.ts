@@ -26,6 +26,7 @@ import {
   type CrateSummary,
   readCrateArchive,
   readCrateMetadata,
+  cratePage,
 } from "../../services/crates/export/read-crate.js";
 import { type CratePlan, type PlanFinding, planUpload } from "../../services/crates/plan.js";
 import {
@@ -115,6 +116,10 @@ export class CrateResolver {
     context: Context,
   ): Promise<Content> {
     return contentOf(context.deps, ark, context.caller, options);
+  }
+  /** The crate's own page, for a sandbox. @throws as {@link cratePage} */
+  page(ark: Ark, context: Context): Promise<Content> {
+    return cratePage(context.deps, ark, context.caller);
   }
   /** @throws as {@link contentInstead} */
   contentInstead(record: StoredRecord, context: Context): Promise<Content | undefined> {

@@ -211,7 +211,7 @@ export class EvidencePictureResolver {
       "supports. What stands in two places is followed in the first. At most 2000 lines.",
   })
   outline(
-    @Root() { document }: EvidenceAnswerType,
+    @Root() { graph }: EvidenceAnswerType,
     @Ctx() context: Context,
     @Arg("direction", () => DirectionEnum, {
       nullable: true,
@@ -220,8 +220,8 @@ export class EvidencePictureResolver {
     direction?: DirectionEnum | null,
   ): EvidenceOutlineRow[] {
     const rows: EvidenceOutlineRow[] = [];
-    const downstream = (direction ?? document.direction) === "downstream";
-    for (const { id, depth, node, missing, branch, again, cut } of treeRows(document, {
+    const downstream = (direction ?? graph.direction) === "downstream";
+    for (const { id, depth, node, missing, branch, again, cut } of treeRows(graph, {
       downstream,
     })) {
       if (rows.length === MOST_ROWS) {

@@ -15,6 +15,7 @@ import {
   Resolver,
   Root,
 } from "type-graphql";
+import { ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
@@ -37,7 +38,16 @@ import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { RecordKindEnum } from "./types/enums.js";
 import { DateTimeRange } from "./types/filters.js";
-import { PageInfo, RecordNode } from "./types/records.js";
+import {
+  ABOUT_PAGE,
+  checkedPage,
+  PageArguments,
+  PageInfo,
+  pageOf,
+  RecordListConnection,
+  RecordNode,
+  USUAL_PAGE,
+} from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
 export enum DirectionEnum {
@@ -123,6 +133,22 @@ class EvidenceEdge {
     EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
 }
 
+@ObjectType({ simpleResolvers: true })
+class EvidenceEdgeEdge {
+  @Field(() => EvidenceEdge, { description: ABOUT_PAGE.node }) node!: EvidenceEdge;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
+}
+@ObjectType({
+  description: "A page of provenance statements; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
+class EvidenceEdgeConnection {
+  @Field(() => [EvidenceEdgeEdge], { description: ABOUT_PAGE.edges }) edges!: EvidenceEdgeEdge[];
+  @Field(() => [EvidenceEdge], { description: ABOUT_PAGE.nodes }) nodes!: EvidenceEdge[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+  @Field(() => Int, { description: "Statements of the answer in all." }) totalCount!: number;
+}
+
 @ObjectType({
   description: "Like siblings that one node of the answer stands in for.",
   simpleResolvers: true,
@@ -146,15 +172,24 @@ class NodeArguments {
   })
   date?: DateTimeRange | null;
 }
+@ArgsType()
+class EvidenceRecordArguments extends NodeArguments implements PageArguments {
+  @Field(() => Int, { nullable: true, defaultValue: USUAL_PAGE, description: ABOUT_PAGE.first })
+  first!: number;
+  @Field(() => String, { nullable: true, description: ABOUT_PAGE.after })
+  after?: string | null;
+}
 
 @ObjectType("EvidenceGraphAnswer", {
   description: "What supports a record, or what it supports.",
   simpleResolvers: true,
 })
 export class EvidenceAnswerType {
-  /** Read only on request. */
-  read!: () => Promise<RecordNode[]>;
-  @Field(() => [EvidenceEdge], { description: "The statements between them." })
+  /** Identifiers of the records, in the order of the answer. */
+  ids!: readonly string[];
+  @Field(() => [EvidenceEdge], {
+    description: "The statements between them, all at once. statements has pages of them.",
+  })
   edges!: EvidenceEdge[];
   @Field(() => [EvidenceGroup], { description: "None unless collapse was asked for." })
   groups!: EvidenceGroup[];
@@ -169,12 +204,19 @@ export class EvidenceAnswerType {
       "answer begin come again. startCursor is null: edges of a graph have no cursors.",
   })
   pageInfo!: PageInfo;
-  @Field({ description: "The same as pageInfo.hasNextPage." }) truncated!: boolean;
-  @Field(() => String, { nullable: true, description: "The same as pageInfo.endCursor." })
+  @Field({
+    description: "The same as pageInfo.hasNextPage.",
+    deprecationReason: "Use pageInfo.hasNextPage.",
+  })
+  truncated!: boolean;
+  @Field(() => String, {
+    nullable: true,
+    description: "The same as pageInfo.endCursor.",
+    deprecationReason: "Use pageInfo.endCursor.",
+  })
   endCursor!: string | null;
   @Field(() => Int, { description: "Commit that the answer reflects." }) asOf!: number;
-  @Field(() => GraphQLJSON, { description: "The same as JSON-LD, as REST answers it." })
-  document!: EvidenceGraph;
+  graph!: EvidenceGraph;
 }
 
 @ObjectType("KindCount", { description: "How many records have a kind.", simpleResolvers: true })
@@ -312,11 +354,7 @@ export function answerOf(
   return {
     edges: shownEdges(edgesOf(document["@graph"]), context),
     groups,
-    read: () =>
-      nodesOf(
-        records.map((node) => node["@id"]),
-        context,
-      ),
+    ids: records.map((node) => node["@id"]),
     outputs: document.outputs.map((output) => output["@id"]),
     dangling: document.dangling.map((reference) => reference["@id"]),
     hidden: document.hidden,
@@ -329,7 +367,7 @@ export function answerOf(
     truncated: document.truncated,
     endCursor: document.cursor ?? null,
     asOf: document.asOf,
-    document,
+    graph: document,
   };
 }
 
@@ -387,28 +425,94 @@ export class EvidenceResolver {
     return answerOf(document, context, asked.after != null);
   }
 
+  @FieldResolver(() => GraphQLJSON, {
+    description:
+      "The same as JSON-LD, as REST answers it. A large one is refused: ask for pages with first.",
+  })
+  async document(
+    @Root() { graph }: EvidenceAnswerType,
+    @Ctx() { loaders }: Context,
+  ): Promise<EvidenceGraph> {
+    await loaders.countJson(graph["@graph"]);
+    return graph;
+  }
+
   @FieldResolver(() => [RecordNode], {
     description:
-      "The records of the answer, the nearest first: all, or those of some kinds and times.",
+      "The records of the answer, the nearest first: all, or those of some kinds and times. " +
+      "records has pages of them.",
   })
   async nodes(
-    @Root() answer: EvidenceAnswerType,
-    @Args(() => NodeArguments) { kinds, date }: NodeArguments,
+    @Root() { ids }: EvidenceAnswerType,
+    @Args(() => NodeArguments) selection: NodeArguments,
+    @Ctx() context: Context,
   ): Promise<RecordNode[]> {
-    const found = await answer.read();
-    return found.filter(
-      (node) =>
-        (!kinds || (node.stored !== null && kinds.includes(node.stored.kind))) &&
-        (!date || isWithin(timeOf(node), date)),
-    );
+    return selected(await nodesOf(ids, context), selection);
+  }
+
+  @FieldResolver(() => RecordListConnection, {
+    description:
+      "A page of the records of the answer, the nearest first: of all, or of those of some kinds " +
+      "and times.",
+  })
+  async records(
+    @Root() { ids }: EvidenceAnswerType,
+    @Args(() => EvidenceRecordArguments) args: EvidenceRecordArguments,
+    @Ctx() context: Context,
+  ): Promise<RecordListConnection> {
+    const { limit, after } = checkedPage(args);
+    if (!args.kinds && !args.date) {
+      const { items, more } = pageWithin(ids, (id) => id, limit, after);
+      return {
+        ...pageOf(await nodesOf(items, context), items.map(cursorOf), more, after),
+        totalCount: ids.length,
+      };
+    }
+    const all = selected(await nodesOf(ids, context), args);
+    const { items, more } = pageWithin(all, ({ ark }) => ark, limit, after);
+    return {
+      ...pageOf(
+        items,
+        items.map(({ ark }) => cursorOf(ark)),
+        more,
+        after,
+      ),
+      totalCount: all.length,
+    };
+  }
+
+  @FieldResolver(() => EvidenceEdgeConnection, {
+    description: "A page of the statements between the records of the answer.",
+  })
+  statements(
+    @Root() { edges }: EvidenceAnswerType,
+    @Args(() => PageArguments) page: PageArguments,
+  ): EvidenceEdgeConnection {
+    const { limit, after } = checkedPage(page);
+    const nameOf = ({ source, name, target }: EvidenceEdge): string =>
+      `${source} ${name} ${target}`;
+    const { items, more } = pageWithin(edges, nameOf, limit, after);
+    return {
+      ...pageOf(
+        items,
+        items.map((edge) => cursorOf(nameOf(edge))),
+        more,
+        after,
+      ),
+      totalCount: edges.length,
+    };
   }
 
   @FieldResolver(() => String, { description: "The same in another form." })
-  export(
-    @Root() answer: EvidenceAnswerType,
+  async export(
+    @Root() { graph }: EvidenceAnswerType,
     @Arg("format", () => FormatEnum, { description: "The form." }) format: EvidenceFormat,
+    @Ctx() { loaders }: Context,
   ): Promise<string> {
-    return this.exported(answer.document, format);
+    await loaders.countJson(graph["@graph"]);
+    const text = await this.exported(graph, format);
+    loaders.weigh(text.length);
+    return text;
   }
 
   @Query(() => ImpactType, { description: "What a record supports, counted by kind and by owner." })
@@ -497,6 +601,37 @@ export class EvidenceResolver {
       signed,
     );
   }
+}
+
+const selected = (nodes: RecordNode[], { kinds, date }: NodeArguments): RecordNode[] =>
+  nodes.filter(
+    (node) =>
+      (!kinds || (node.stored !== null && kinds.includes(node.stored.kind))) &&
+      (!date || isWithin(timeOf(node), date)),
+  );
+
+const cursorOf = (name: string): string => Buffer.from(name).toString("base64url");
+
+/**
+ * The items of an answer behind the one that the cursor names.
+ * @throws ServiceError `BAD_REQUEST` for a cursor of another answer
+ */
+function pageWithin<T>(
+  all: readonly T[],
+  nameOf: (item: T) => string,
+  limit: number,
+  after: string | undefined,
+): { items: T[]; more: boolean } {
+  const last = after === undefined ? undefined : Buffer.from(after, "base64url").toString();
+  const start = last === undefined ? 0 : all.findIndex((item) => nameOf(item) === last) + 1;
+  if (after !== undefined && start === 0)
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The cursor in after is not from this evidence graph: pass pageInfo.endCursor of the page " +
+        "before, or begin again without after.",
+    );
+  const items = all.slice(start, start + limit);
+  return { items, more: start + items.length < all.length };
 }
 
 /**

@@ -113,7 +113,7 @@ const CURSOR = /^(o|i)(\d.*)$/;
  * then the links that others state of it, each record once. Every record of a page is read with the
  * same limit, so that one read per side covers all of them.
  */
-async function followLinks(
+export async function followLinks(
   node: RecordNode,
   connection: Connection,
   page: CheckedPage,
@@ -663,6 +663,14 @@ async function counted(
 /** One state of a record. */
 @Resolver(() => Revision)
 export class RevisionResolver {
+  @FieldResolver(() => RecordNode, {
+    nullable: true,
+    description: "Who made it, as a record; null for the service itself.",
+  })
+  byRecord(@Root() { by }: Revision, @Ctx() { loaders }: Context): Promise<RecordNode> | null {
+    return by === null ? null : loaders.node(by);
+  }
+
   @FieldResolver(() => GraphQLJSON, { description: "The whole document of this state." })
   async document(
     @Root() { ark, revision }: Revision,

@@ -2,6 +2,9 @@ import { type ErrorCode, ERRORS } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
 import { ACCOUNTS, GROUPS, SESSIONS } from "../accounts.js";
+import { ADMINISTRATION } from "../administration.js";
+import { BULK } from "../bulk.js";
+import { CREDENTIALS } from "../credentials.js";
 import { COMPUTATIONS } from "../computations.js";
 import { CRATE_PLANS } from "../crate-plans.js";
 import { CRATES } from "../crates.js";
@@ -9,6 +12,7 @@ import { DOIS } from "../dois.js";
 import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
+import { HARVEST } from "../harvest.js";
 import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
 import { LINEAGE } from "../lineage.js";
@@ -167,6 +171,9 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...SERVICE,
   ...ACCOUNTS,
   ...SESSIONS,
+  ...CREDENTIALS,
+  ...ADMINISTRATION,
+  ...BULK,
   ...RECORDS,
   ...LISTS,
   ...SELECTIONS,
@@ -188,6 +195,7 @@ export const OPERATIONS: readonly ContractRow[] = [
   ...IDENTIFIERS,
   ...HISTORIES,
   ...SEARCH,
+  ...HARVEST,
   ...TABLES,
 ];
 

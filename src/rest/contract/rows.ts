@@ -74,6 +74,7 @@ export const TAGS = {
   evidence: "Provenance.",
   sparql: "Queries over all that is public.",
   search: "Search in all records.",
+  harvesting: "Feeds and catalogues for harvesters and search engines.",
 } as const;
 type Tag = keyof typeof TAGS;
 

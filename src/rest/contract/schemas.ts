@@ -111,7 +111,7 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
     properties: {
       conforms: {
         type: "boolean",
-        description: "The upload would be taken in: nothing conflicts and nothing is refused.",
+        description: "The upload would be accepted: nothing conflicts and nothing is refused.",
       },
       rocrateIdentifier: nullable(
         "string",

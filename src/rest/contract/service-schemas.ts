@@ -20,6 +20,13 @@ const LINEAGE_NAME: JsonObject = {
 };
 const FINDINGS: JsonObject = { type: "array", items: schemaRef("Finding") };
 
+const TIME: JsonObject = { type: "string", format: "date-time" };
+const IDS: JsonObject = {
+  type: "array",
+  items: { type: "string" },
+  description: "ARKs in any spelling; at most MAX_BULK_RECORDS.",
+};
+
 const stateSchema = (...statuses: string[]): JsonObject => ({
   type: "object",
   required: ["status", "checks", "lag"],
@@ -99,6 +106,123 @@ export const SERVICE_SCHEMAS: JsonObject = {
         format: "date-time",
         description: "The session ends earlier when it is not used for SESSION_IDLE_TIME.",
       },
+    },
+  },
+  AccessToken: {
+    type: "object",
+    required: ["id", "name", "createdAt", "usedAt", "expiresAt"],
+    properties: {
+      id: { type: "string", description: "Revokes the token." },
+      name: { type: "string" },
+      createdAt: TIME,
+      usedAt: { ...TIME, type: ["string", "null"], description: "Last use, to a minute." },
+      expiresAt: TIME,
+    },
+  },
+  AccessTokenRequest: {
+    type: "object",
+    required: ["name"],
+    properties: {
+      name: { type: "string", minLength: 1, maxLength: 100 },
+      expiresAt: nullable("string", "Date or date-time; absent: as late as allowed."),
+    },
+  },
+  CreatedAccessToken: {
+    type: "object",
+    required: ["secret", "token"],
+    properties: {
+      secret: { type: "string", description: "Shown once; sent as `Authorization: Bearer`." },
+      token: schemaRef("AccessToken"),
+    },
+  },
+  RevokedAccessToken: {
+    type: "object",
+    required: ["revoked"],
+    properties: { revoked: { type: "string", description: "`id` of the token." } },
+  },
+  PasswordChange: {
+    type: "object",
+    required: ["currentPassword", "newPassword"],
+    properties: { currentPassword: { type: "string" }, newPassword: { type: "string" } },
+  },
+  PasswordResetRequest: {
+    type: "object",
+    required: ["token", "password"],
+    properties: {
+      token: { type: "string", description: "The token that an administrator handed over." },
+      password: { type: "string" },
+    },
+  },
+  PasswordWasReset: {
+    type: "object",
+    required: ["user"],
+    properties: { user: { type: "string", description: "ARK of the user." } },
+  },
+  PasswordReset: {
+    type: "object",
+    required: ["user", "token", "expiresAt"],
+    properties: { user: { type: "string" }, token: { type: "string" }, expiresAt: TIME },
+  },
+  Account: {
+    type: "object",
+    required: ["user", "name", "email", "admin", "disabled", "createdAt", "signedInAt"],
+    properties: {
+      user: { type: "string", description: "ARK of the user." },
+      name: nullable("string", "Name of the user."),
+      email: { type: "string" },
+      admin: { type: "boolean" },
+      disabled: { type: "boolean" },
+      createdAt: TIME,
+      signedInAt: { ...TIME, type: ["string", "null"], description: "Last entry of the password." },
+    },
+  },
+  AccountSettings: {
+    type: "object",
+    properties: { admin: { type: "boolean" }, disabled: { type: "boolean" } },
+    additionalProperties: false,
+  },
+  RegistryFigures: {
+    type: "object",
+    required: ["accounts", "records", "queued", "running", "waitingSince"],
+    properties: {
+      accounts: { type: "integer" },
+      records: { type: "integer" },
+      queued: { type: "integer", description: "Background jobs that wait." },
+      running: { type: "integer", description: "Background jobs that run." },
+      waitingSince: { ...TIME, type: ["string", "null"] },
+    },
+  },
+  BulkPublication: {
+    type: "object",
+    required: ["ids", "publicationStatus"],
+    properties: {
+      ids: IDS,
+      publicationStatus: STATUS,
+      embargoedUntil: nullable("string", "Date or date-time; with EMBARGOED only."),
+    },
+  },
+  BulkTransfer: {
+    type: "object",
+    required: ["ids", "owner"],
+    properties: { ids: IDS, owner: { type: "string", description: "ARK of the new owner." } },
+  },
+  BulkDeletion: {
+    type: "object",
+    required: ["ids"],
+    properties: {
+      ids: IDS,
+      reason: nullable("string", "Why they are deleted: the tombstones state it."),
+      successor: nullable("string", "ARK of the record to use in their place."),
+    },
+  },
+  BulkResult: {
+    type: "object",
+    required: ["@id", "done", "code", "message"],
+    properties: {
+      "@id": { type: "string", description: "The identifier as it was sent." },
+      done: { type: "boolean", description: "False where the record was left unchanged." },
+      code: nullable("string", "Code of the error."),
+      message: nullable("string", "What is wrong and what to do."),
     },
   },
   Health: stateSchema("healthy", "unhealthy"),

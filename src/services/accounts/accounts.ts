@@ -36,16 +36,20 @@ const LONGEST = 1024;
  * Refuses a new password that is easy to guess. The password is stored as it was sent; only the
  * comparison uses a folded form.
  * @param least PASSWORD_MIN_LENGTH, counted in code points of the composed form
- * @throws ValidationError at `body.password`; the password is not part of it
+ * @throws ValidationError at `at`; the password is not part of it
  */
-function checkPassword(password: string, least: number): void {
+export function checkPassword(
+  password: string,
+  least: number,
+  at: readonly string[] = ["body", "password"],
+): void {
   if ([...password.normalize("NFC")].length < least) {
     const message = `String should have at least ${least} characters (PASSWORD_MIN_LENGTH)`;
-    throw invalid(["body", "password"], message, "string_too_short", { min_length: least });
+    throw invalid([...at], message, "string_too_short", { min_length: least });
   }
   if (!isCommon(password)) return;
   throw invalid(
-    ["body", "password"],
+    [...at],
     "Value error, this is one of the 10,000 most used passwords: choose another one",
   );
 }
@@ -335,6 +339,40 @@ async function accountNamed(deps: Deps, username: string): Promise<Account | und
   if (ark === undefined) return deps.records.accountByEmail(normalizeEmail(username));
   const found = await deps.records.find(ark);
   return found && "record" in found ? deps.records.accountOf(found.record.ark) : undefined;
+}
+
+/**
+ * Sets a new password of the caller, who knows the current one. All tokens and sessions of the
+ * account from before end; the caller begins a new one.
+ * @param attempts counts attempts by account
+ * @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS`
+ */
+export async function changePassword(
+  deps: Deps,
+  { current, next }: { current: string; next: string },
+  { user }: Caller,
+  attempts?: (account: string) => Promise<void>,
+): Promise<TokenAnswer> {
+  assertShort(deps, { username: current, password: next });
+  await attempts?.(user);
+  const account = await deps.records.accountOf(user);
+  if (!(await verifyPassword(account?.passwordHash, current)))
+    throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+  checkPassword(next, deps.config.PASSWORD_MIN_LENGTH, ["body", "newPassword"]);
+  const now = Date.now();
+  await deps.records.commit({
+    by: user,
+    at: now,
+    records: [],
+    account: {
+      op: "update",
+      user,
+      passwordHash: await hashPassword(next),
+      tokensValidFrom: now,
+    },
+  });
+  const [record] = await deps.records.findMany([user]);
+  return issueToken(deps, account!, record?.name ?? null);
 }
 
 /** The record of a caller; absent after the record was deleted. */

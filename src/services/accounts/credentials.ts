@@ -5,6 +5,9 @@ import type { Deps } from "../deps.js";
 /** 256 random bits, as 43 characters. */
 export const newSecret = (): string => randomBytes(32).toString("base64url");
 
+/** Access tokens begin with it: programs that look for leaked secrets recognise them. */
+export const ACCESS_TOKEN_PREFIX = "arkgraph_";
+
 /** Form in which secrets are stored; a secret of 256 bits needs no slow hash. */
 export const hashOf = (secret: string): string => createHash("sha256").update(secret).digest("hex");
 
@@ -32,10 +35,11 @@ export async function liveCredential(
 /** Notes a use now and then; the caller's request does not wait for the disk, nor fail with it. */
 export function noteUse(
   { records, log }: Pick<Deps, "records" | "log">,
-  { hash, usedAt, createdAt }: Credential,
+  { hash, purpose, usedAt, createdAt }: Credential,
   { now, every }: { now: number; every: number },
 ): void {
-  if (now - (usedAt ?? createdAt) < every) return;
+  // The first use of a token is always noted.
+  if (now - (usedAt ?? (purpose === "session" ? createdAt : 0)) < every) return;
   records
     .useCredential(hash, now)
     .catch((error: unknown) => log.warn({ err: error }, "the use of a credential was not noted"));

@@ -5,7 +5,8 @@ import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { assertCsrf, assertOwnPage, verifySession } from "./sessions.js";
+import { ACCESS_TOKEN_PREFIX, liveCredential, noteUse } from "./credentials.js";
+import { assertCsrf, assertOwnPage, type Session, verifySession } from "./sessions.js";
 
 export interface TokenAnswer {
   access_token: string;
@@ -19,6 +20,9 @@ const ALGORITHM = "HS256";
  * than the read of the record.
  */
 const VERIFIED_LIMIT = 10_000;
+
+/** Uses of an access token within this time (ms) are noted as one. */
+const NOTED_USE = 60_000;
 
 /** `iss` and `aud` were compared when the token was verified. */
 interface Claims {
@@ -89,15 +93,22 @@ export class Authenticator {
    * @throws ServiceError `INVALID_TOKEN`, `NOT_AUTHENTICATED`, `CSRF_REFUSED`
    */
   async caller(sent: SentCredentials, now = Date.now()): Promise<Caller | null> {
-    const { authorization, session } = sent;
+    return (await this.identify(sent, now)).caller;
+  }
+
+  /** The caller with its session, where a session says who it is. @throws as {@link caller} */
+  async identify(
+    sent: SentCredentials,
+    now = Date.now(),
+  ): Promise<{ caller: Caller | null; session?: Session }> {
+    const { authorization, session: secret } = sent;
     if (authorization !== undefined && authorization !== "")
-      return this.#bearer(authorization, now);
-    if (session === undefined) return null;
-    const found = await verifySession(this.#deps, session, now);
-    if (!found) return null;
+      return { caller: await this.#bearer(authorization, now) };
+    const session = secret === undefined ? undefined : await verifySession(this.#deps, secret, now);
+    if (!session) return { caller: null };
     if (sent.needs !== "nothing") assertOwnPage(sent.isFromOwnPage);
-    if (sent.needs === "csrf") assertCsrf(found, sent.csrf);
-    return found.caller;
+    if (sent.needs === "csrf") assertCsrf(session, sent.csrf);
+    return { caller: session.caller, session };
   }
 
   async #bearer(header: string, now: number): Promise<Caller> {
@@ -107,6 +118,7 @@ export class Authenticator {
         "NOT_AUTHENTICATED",
         "The Authorization header is not of the form: Bearer <token>.",
       );
+    if (token.startsWith(ACCESS_TOKEN_PREFIX)) return this.#accessToken(token, now);
     const claims = this.#verified.get(token) ?? this.#verify(token);
     if (claims.exp * 1000 <= now) throw refused("has expired");
     const account = await this.#deps.records.accountOf(claims.sub);
@@ -118,6 +130,13 @@ export class Authenticator {
     )
       throw refused("was revoked");
     return { user: account.user, admin: account.admin };
+  }
+
+  async #accessToken(token: string, now: number): Promise<Caller> {
+    const found = await liveCredential(this.#deps, token, "token", now);
+    if (!found) throw refused("has expired or was revoked");
+    noteUse(this.#deps, found.credential, { now, every: NOTED_USE });
+    return { user: found.account.user, admin: found.account.admin };
   }
 
   #verify(token: string): Claims {

@@ -1,6 +1,12 @@
 import { parseArk } from "../../identifiers/ark.js";
-import type { QueryEngine, QueryOptions, Row } from "../../storage/graph/port.js";
-import { eachCell, iriIn, iriTerm, rowsIn, textIn } from "../../storage/graph/terms.js";
+import type {
+  EvidenceIndex,
+  EvidenceQuestion,
+  Nodes,
+  QueryEngine,
+  QueryOptions,
+} from "../../storage/graph/port.js";
+import { eachCell, iriIn, iriTerm, rowsIn, textIn, tsvRows } from "../../storage/graph/terms.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
 
@@ -30,12 +36,18 @@ export async function recordsOfUrls(
   ask: Asking,
   urls: readonly string[],
 ): Promise<[string, string][]> {
-  const rows = await ask.each(
-    urls.map((url) => [url]),
-    (values) =>
-      `SELECT ?n ?g { VALUES (?n) { ${values} } GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
-  );
-  return rows.map((row) => [row.n!.value, row.g!.value]);
+  const found: [string, string][] = [];
+  for (let start = 0; start < urls.length; start += CHUNK) {
+    const some = urls.slice(start, start + CHUNK);
+    const { tsv } = await ask.facts(
+      { ask: "records", of: some },
+      () =>
+        `SELECT ?n ?g { VALUES (?n) { ${valuesOf(some)} }
+          GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
+    );
+    for (const [node, graph] of tsvRows(tsv)) found.push([iriIn(node)!, iriIn(graph)!]);
+  }
+  return found;
 }
 
 const SHORT =
@@ -118,12 +130,16 @@ export async function describe(
     }
   }
   for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
-  for await (const tsv of ask.tables(selves, (values, count) =>
-    together(`VALUES (?n) { ${values} }`, count),
+  for await (const tsv of ask.tables(
+    selves,
+    (some) => ({ ask: "selves", of: { nodes: some } }),
+    (values, count) => together(`VALUES (?n) { ${values} }`, count),
   ))
     eachCell(tsv, 1, receive);
-  for await (const tsv of ask.tables(homes, (values) =>
-    apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
+  for await (const tsv of ask.tables(
+    homes,
+    (some) => ({ ask: "described", of: some }),
+    (values) => apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
   ))
     eachCell(tsv, 2, receive);
   return found;
@@ -158,12 +174,16 @@ export async function describeRecord(
 }
 
 /**
- * Reads the statements about themselves of the records that a pattern binds `?n` to; for
- * {@link describe}.
- * @param nodes at most so many
+ * Reads the statements about themselves of the records among some nodes; for {@link describe}.
+ * @param pattern binds `?n` to them
+ * @param most at most so many
  */
-export const textsOf = (ask: Asking, pattern: string, nodes: number): Promise<string> =>
-  ask.table(together(pattern, nodes));
+export const textsOf = async (
+  ask: Asking,
+  of: Nodes,
+  pattern: string,
+  most: number,
+): Promise<string> => (await ask.facts({ ask: "selves", of }, () => together(pattern, most))).tsv;
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 function shorten(text: string): string {
@@ -195,7 +215,7 @@ export class Asking {
   readonly #options: QueryOptions;
 
   constructor(
-    readonly engine: QueryEngine,
+    readonly engine: QueryEngine | EvidenceIndex,
     options: QueryOptions,
   ) {
     this.#options = options;
@@ -206,29 +226,37 @@ export class Asking {
     return this.newest <= this.oldest;
   }
 
-  async rows(query: string): Promise<Row[]> {
-    return (await this.answer(query)).rows;
-  }
-
-  async answer(query: string): Promise<{ rows: Row[]; sequence: number }> {
-    const answer = await this.engine.select(query, this.#options);
+  /**
+   * The answer to a question as TSV.
+   * @param sparql the same question for an engine that answers SPARQL
+   */
+  async facts(
+    question: EvidenceQuestion,
+    sparql: () => string | Question,
+  ): Promise<{ tsv: string; sequence: number }> {
+    if (!("evidence" in this.engine)) return this.#table(this.engine, sparql());
+    const answer = await this.engine.evidence(question, this.#options);
     this.note(answer.sequence);
     return answer;
   }
 
-  /** Rows of a query as TSV. */
-  async table(question: string | Question): Promise<string> {
+  async #table(
+    engine: QueryEngine,
+    question: string | Question,
+  ): Promise<{ tsv: string; sequence: number }> {
     const {
       query,
       most = Number.POSITIVE_INFINITY,
       otherwise = "",
     } = typeof question === "string" ? { query: question } : question;
-    const { tsv, sequence } = await this.engine.table(
+    const { tsv, sequence } = await engine.table(
       most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query,
       this.#options,
     );
     this.note(sequence);
-    return tsv.length > most && rowsIn(tsv) > most ? this.table(otherwise) : tsv;
+    return tsv.length > most && rowsIn(tsv) > most
+      ? this.#table(engine, otherwise)
+      : { tsv, sequence };
   }
 
   /** Records that some data is as of a commit. */
@@ -238,41 +266,28 @@ export class Asking {
   }
 
   /**
-   * One query for many bindings, in as many parts as needed.
-   * @param bindings one tuple of IRIs a row
-   * @param query builds the query from the rows of a VALUES block
+   * One question for many nodes, in as many parts as needed, one after the other: the engine
+   * computes the next one while one is read.
+   * @param sparql builds the query from the rows of a VALUES block
    */
-  async each(
-    bindings: readonly (readonly string[])[],
-    query: (values: string) => string,
-  ): Promise<Row[]> {
-    const parts: Row[][] = [];
-    for (let start = 0; start < bindings.length; start += CHUNK) {
-      parts.push(await this.rows(query(valuesOf(bindings.slice(start, start + CHUNK)))));
-    }
-    return parts.length === 1 ? parts[0]! : parts.flat();
-  }
-
-  /**
-   * The same as tables, one after the other: the engine computes the next one while one is read.
-   */
-  async *tables(
-    bindings: readonly Binding[],
-    query: (values: string, count: number) => string | Question,
+  async *tables<B extends Binding>(
+    bindings: readonly B[],
+    question: (some: readonly B[]) => EvidenceQuestion,
+    sparql: (values: string, count: number) => string | Question,
   ): AsyncGenerator<string, void, undefined> {
-    const ask = (start: number): Promise<string> | undefined => {
+    const ask = (start: number): Promise<{ tsv: string }> | undefined => {
       if (start >= bindings.length) return undefined;
       const batch = bindings.slice(start, start + BATCH);
-      const answer = this.table(query(valuesOf(batch), batch.length));
+      const answer = this.facts(question(batch), () => sparql(valuesOf(batch), batch.length));
       // A caller that stops reading leaves the next one unread.
       answer.catch(() => {});
       return answer;
     };
     let next = ask(0);
     for (let start = BATCH; next; start += BATCH) {
-      const answer: Promise<string> = next;
+      const answer: Promise<{ tsv: string }> = next;
       next = ask(start);
-      yield await answer;
+      yield (await answer).tsv;
     }
   }
 }
@@ -285,7 +300,7 @@ interface Question {
 }
 
 /** One IRI, or one for each variable. */
-type Binding = string | readonly string[];
+type Binding = string | readonly [string, string];
 
 const valuesOf = (bindings: readonly Binding[]): string =>
   bindings

@@ -309,13 +309,15 @@ function grouped(
   const described = new Map(known.described);
   const missing = new Map(known.missing);
   for (const { iri, count, group, members } of groups) {
-    const absent = known.missing.get(members[0]!);
+    // The same one, however the graph was read.
+    const example = members.reduce((least, member) => (member < least ? member : least));
+    const absent = known.missing.get(example);
     if (absent) missing.set(iri, { "@id": iri, reason: absent.reason, count, group });
     else
       described.set(iri, {
-        types: known.described.get(members[0]!)!.types,
+        types: known.described.get(example)!.types,
         records: [],
-        name: `${count}${ALIKE}${known.described.get(members[0]!)!.name ?? members[0]!}`,
+        name: `${count}${ALIKE}${known.described.get(example)!.name ?? example}`,
         group: { count, group },
       });
   }

@@ -2,7 +2,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
-import type { QueryEngine } from "../../storage/graph/port.js";
+import type { EvidenceIndex, QueryEngine } from "../../storage/graph/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
 
 export type Direction = "upstream" | "downstream" | "both";
@@ -171,7 +171,7 @@ export interface EvidenceAnswer {
 export interface EvidenceDeps {
   records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads">;
   /** The trusted engine. */
-  queries: QueryEngine;
+  queries: QueryEngine | EvidenceIndex;
   /** ms to wait for the commit at which the request arrived (INDEX_WAIT). */
   wait?: number;
   /** ms for one query (QUERY_TIMEOUT). */

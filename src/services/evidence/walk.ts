@@ -1,6 +1,5 @@
-import { expandCurie } from "../../model/field.js";
-import { PROVENANCE, type ProvenanceName, SUPPORTED_BY } from "../../model/provenance.js";
-import type { QueryEngine } from "../../storage/graph/port.js";
+import { PROVENANCE, type ProvenanceName, statedAs, SUPPORTED_BY } from "../../model/provenance.js";
+import type { Arm, EvidenceIndex, Nodes, QueryEngine } from "../../storage/graph/port.js";
 import { eachCell, iriIn, iriTerm, rowsIn, tsvRows } from "../../storage/graph/terms.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { describedCrate } from "../crates/layout.js";
@@ -9,19 +8,15 @@ import { type Asking, textsOf } from "./descriptions.js";
 import { type Edge, Net, type OneWay } from "./net.js";
 import { type Direction, IRIS } from "./types.js";
 
-/**
- * Property IRI that identifies a statement. `evi:directlySupportedBy` is inferred as well, so its
- * PROV-O counterpart is used instead.
- */
-const statedAs = (name: ProvenanceName): string =>
-  expandCurie(name === "informedBy" ? "prov:wasInformedBy" : PROVENANCE[name].evi);
-
 /** Property IRI as the graph states it → name. */
 export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
   (Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]),
 );
 
-const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
+const known = new WeakMap<
+  QueryEngine | EvidenceIndex,
+  { sequence: number; names: ProvenanceName[] }
+>();
 
 /** Tests for each property whether anything states it: one index lookup each. */
 const QUESTION = `SELECT ?p {
@@ -41,8 +36,8 @@ async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
     ask.note(before.sequence);
     return before.names;
   }
-  const { rows, sequence } = await ask.answer(QUESTION);
-  const names = rows.map((row) => NAME_OF_IRI.get(row.p!.value)!);
+  const { tsv, sequence } = await ask.facts({ ask: "properties" }, () => QUESTION);
+  const names = [...tsvRows(tsv)].map(([cell]) => NAME_OF_IRI.get(iriIn(cell)!)!);
   known.set(ask.engine, { sequence, names });
   return names;
 }
@@ -120,18 +115,23 @@ async function beyond(
   if (await isLone(ask, start, way)) return {};
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return {};
-  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
+  const of: Nodes = { from: start, way };
+  const { tsv } = await ask.facts(
+    { ask: "edges", of, arms, limit: AT_ONCE },
+    () => `${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`,
+  );
   const rows = rowsIn(tsv);
   if (rows === 0) return {};
   if (rows < AT_ONCE) {
     // Requested before the edges are read, so that the engine works in parallel.
-    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
+    const texts = rows <= describe ? textsOf(ask, of, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
     addEdges(net, tsv, arms);
     return texts ? { texts } : {};
   }
   const found: string[] = [];
-  for (const [cell] of tsvRows(await ask.table(nodes))) found.push(net.know(iriIn(cell)!));
+  const all = await ask.facts({ ask: "nodes", of }, () => nodes);
+  for (const [cell] of tsvRows(all.tsv)) found.push(net.know(iriIn(cell)!));
   await readEdges(ask, net, found, way);
   return {};
 }
@@ -144,9 +144,11 @@ async function beyond(
 async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
   const node = iriTerm(start);
   const edge = way === "upstream" ? `${node} ${SUPPORT} ?o` : `?o ${SUPPORT} ${node}`;
-  return (
-    rowsIn(await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`)) === 0
+  const { tsv } = await ask.facts(
+    { ask: "neighbour", of: start, way },
+    () => `SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`,
   );
+  return rowsIn(tsv) === 0;
 }
 
 /** A node and all nodes beyond it, at any distance. One end of the path is always bound. */
@@ -154,12 +156,6 @@ const closure = (start: string, way: OneWay): string =>
   `SELECT DISTINCT ?n {
     ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`}
     }`;
-
-/** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
-interface Arm {
-  name: ProvenanceName;
-  forward: boolean;
-}
 
 const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
   (await namesInUse(ask)).map((name) => ({
@@ -218,8 +214,10 @@ async function readEdges(
 ): Promise<void> {
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
-  for await (const tsv of ask.tables(nodes, (values) =>
-    edgesQuestion(`VALUES (?n) { ${values} }`, arms),
+  for await (const tsv of ask.tables(
+    nodes,
+    (some) => ({ ask: "edges", of: { nodes: some }, arms }),
+    (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms),
   ))
     addEdges(net, tsv, arms, each);
 }
@@ -364,18 +362,20 @@ export async function seedsOf(
   const parts = new Set<string>();
   if (record.crate !== null) {
     const node = iriTerm(root);
-    const rows = await ask.rows(
-      `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
+    const { tsv } = await ask.facts(
+      { ask: "aliases", of: root },
+      () =>
+        `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
         ${iriTerm(IRIS.type)} ?t } }`,
     );
-    for (const row of rows) self.push(row.u!.value);
+    for (const [cell] of tsvRows(tsv)) self.push(iriIn(cell)!);
   }
   if (record.kind === "rocrate") {
-    for (const row of await ask.rows(
-      `SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`,
-    )) {
-      parts.add(row.n!.value);
-    }
+    const { tsv } = await ask.facts(
+      { ask: "parts", of: root },
+      () => `SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`,
+    );
+    for (const [cell] of tsvRows(tsv)) parts.add(iriIn(cell)!);
     // Older crates name no parts, and seldom include actions.
     for await (const member of membersOf(root, records)) parts.add(member);
   }

@@ -40,6 +40,23 @@ export const rocrate: RecordFormat = {
   },
 };
 
+/** An archive of the crate with the files that the caller may read. */
+const archived =
+  (form: "zip" | "bag") =>
+  async ({ deps, view, caller }: FormatSource): Promise<WrittenStream> => {
+    const archive = await readCrateArchive(deps, askedArk(view.record.ark), caller);
+    const { root, state, left } = archive;
+    const ending = form === "bag" ? "bag.zip" : "crate.zip";
+    return {
+      state: `${state}-${form}${left.length}`,
+      headers: {
+        "Content-Disposition": disposition(`${fileName(root.name)}.${ending}`),
+        "X-Not-Included": String(left.length),
+      },
+      open: async () => archive.open(form),
+    };
+  };
+
 /** The crate with its files. */
 export const zip: RecordFormat = {
   ...whole,
@@ -53,19 +70,23 @@ export const zip: RecordFormat = {
   relation: "item",
   isSignpost: true,
   isBinary: true,
-  async write({ deps, view, caller }: FormatSource): Promise<WrittenStream> {
-    const archive = await readCrateArchive(deps, askedArk(view.record.ark), caller);
-    const { root, state, left } = archive;
-    return {
-      state: `${state}-zip${left.length}`,
-      headers: {
-        "Content-Disposition": `attachment; filename="${fileName(root.name)}.crate.zip"`,
-        "X-Not-Included": String(left.length),
-      },
-      open: async () => archive.open(),
-    };
-  },
+  write: archived("zip"),
 };
+
+/** The same as a bag (RFC 8493). */
+export const bagit: RecordFormat = {
+  ...whole,
+  name: "bagit",
+  mediaType: "application/zip",
+  profile: "https://www.rfc-editor.org/info/rfc8493",
+  label: "BagIt archive",
+  description: "The same archive as a bag (BagIt 1.0), with the SHA-256 of every file.",
+  relation: "item",
+  isBinary: true,
+  write: archived("bag"),
+};
+
+const disposition = (name: string): string => `attachment; filename="${name}"`;
 
 /** A name that every file system and header accepts. */
 const fileName = (name: string | null): string =>

@@ -2,6 +2,7 @@ import type { Readable } from "node:stream";
 import type { KindName } from "../../model/kind.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import type { Landmarks } from "../records/list.js";
 import type { RecordView } from "../records/view.js";
 
 /** Where a record is answered, and how. */
@@ -55,6 +56,8 @@ export interface RecordFormat {
   readonly path?: string;
   /** The link is in the `Link` header too, not in the link set alone. */
   readonly isSignpost?: true;
+  /** Whether the record states what the format requires, so that a link is not refused. */
+  isLinked?(landmarks: Landmarks): boolean;
   /** Bytes that are no text: GraphQL does not have it. */
   readonly isBinary?: true;
   /** It says something about a crate as a whole, so there is none of an earlier revision. */

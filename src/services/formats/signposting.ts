@@ -66,7 +66,7 @@ function linksOf(
   const here = addressOf(base, record.ark);
   const inForms = (relation: RecordFormat["relation"]): WebLink[] =>
     formats
-      .filter((format) => format.relation === relation)
+      .filter((format) => format.relation === relation && (format.isLinked?.(landmarks) ?? true))
       .map((format) => formatLink(base, record.ark, format));
   return [
     { href: here, rel: "cite-as" },

@@ -1,12 +1,16 @@
 import type { KindName } from "../../model/kind.js";
 import { cff } from "./cff.js";
 import { CITATIONS } from "./citations.js";
-import { rocrate, zip } from "./crate.js";
+import { bagit, rocrate, zip } from "./crate.js";
 import { datacite, datacitejson } from "./datacite.js";
+import { croissant } from "./croissant.js";
+import { d4d, datasheet } from "./datasheet.js";
 import { html, json, jsonld } from "./documents.js";
 import { dublinCore } from "./dublin-core.js";
 import type { RecordFormat } from "./format.js";
+import { provn } from "./prov-n.js";
 import { RDF_FORMATS } from "./rdf.js";
+import { rdfxml } from "./rdf-xml.js";
 import { schemaOrg } from "./schema-org.js";
 import { linksetFormat } from "./signposting.js";
 
@@ -19,8 +23,11 @@ export const FORMATS: readonly [RecordFormat, ...RecordFormat[]] = [
   json,
   html,
   ...RDF_FORMATS,
+  rdfxml,
+  provn,
   linksetFormat,
   rocrate,
+  croissant,
   schemaOrg,
   zip,
   dublinCore,
@@ -28,6 +35,9 @@ export const FORMATS: readonly [RecordFormat, ...RecordFormat[]] = [
   datacitejson,
   ...CITATIONS,
   cff,
+  datasheet,
+  d4d,
+  bagit,
 ];
 
 const byKind = new Map<KindName, readonly [RecordFormat, ...RecordFormat[]]>();

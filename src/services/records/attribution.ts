@@ -25,7 +25,7 @@ type Reads = { records: Pick<Deps["records"], "findMany"> };
  * Authors and date of a record as it states them; else those of its crate; else its owner and its
  * registration. Authors with a record here get their names from it.
  */
-async function attributionOf(deps: Reads, landmarks: Landmarks): Promise<Attribution> {
+export async function attributionOf(deps: Reads, landmarks: Landmarks): Promise<Attribution> {
   const { record } = landmarks;
   const stated = [
     landmarks,

@@ -2,7 +2,7 @@ import { Writer } from "n3";
 import type { Connection } from "../../model/connections.js";
 import { PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
-import { parseNQuads } from "../../rdf/nquads.js";
+import { literalTerm, parseNQuads } from "../../rdf/nquads.js";
 import type {
   FoundLink,
   ObjectReference,
@@ -12,6 +12,7 @@ import type {
 } from "../../storage/records/port.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
+import { accessOf, CITED } from "../formats/facts.js";
 import { withoutForgotten } from "./forgotten.js";
 import { within } from "./select.js";
 import type { RecordView } from "./view.js";
@@ -149,18 +150,45 @@ export async function quadsOf({ records }: Reads, { record, past }: RecordView):
 export type RdfFormat =
   "text/turtle" | "application/n-quads" | "application/n-triples" | "application/trig";
 
-/** The statements of the record in the graph, without inferred ones. */
+/**
+ * The statements of a record, without inferred ones. N-Quads are those of the graph. The other
+ * formats are for catalogues as well: they say who may read the content, and who publishes what
+ * states no publisher.
+ */
 export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): Promise<string> {
   const end = ` <${view.record.ark}> .`;
   const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(end));
   if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  const about = catalogued(deps, view.record, lines);
   if (format === "application/n-triples")
-    return lines.map((line) => `${line.slice(0, -end.length)} .\n`).join("");
+    return [...lines.map((line) => `${line.slice(0, -end.length)} .`), ...about]
+      .map((line) => `${line}\n`)
+      .join("");
   const writer = new Writer({ format, prefixes: PREFIXES });
-  for (const { subject, predicate, object, graph } of parseNQuads(lines.join("\n")))
+  for (const { subject, predicate, object, graph } of parseNQuads([...lines, ...about].join("\n")))
     if (format === "application/trig") writer.addQuad(subject, predicate, object, graph);
     else writer.addQuad(subject, predicate, object);
   return new Promise((resolve, reject) =>
     writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
   );
+}
+
+/** Statements of the registry about a record: access right and publisher, as N-Triples. */
+function catalogued(
+  { config, baseUrl }: Pick<Deps, "config" | "baseUrl">,
+  record: StoredRecord,
+  stated: readonly string[],
+): string[] {
+  if (!CITED.includes(record.kind)) return [];
+  const { dcterms, schema } = PREFIXES;
+  const publisher = `<${schema}publisher>`;
+  return [
+    `<${record.ark}> <${dcterms}accessRights> <${accessOf(record).coar}> .`,
+    ...(stated.some((line) => line.startsWith(`<${record.ark}> ${publisher} `))
+      ? []
+      : [
+          `<${record.ark}> ${publisher} <${baseUrl()}> .`,
+          `<${baseUrl()}> <${schema}name> ${literalTerm(config.REGISTRY_NAME)} .`,
+        ]),
+  ];
 }

@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isPublicName, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
-import type { Caller } from "../access/rules.js";
+import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { renewed } from "../evidence/stored/build.js";
 import { type QueryStrings, wholeNumber } from "../query-parameters.js";
@@ -20,6 +20,13 @@ import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./vi
 export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
   return renewed(deps, await findLive(deps, ark, kind));
 }
+
+/** Whether the caller may change the record: a write would not be refused for its owner. */
+export const isChangeable = (
+  { records }: Pick<Deps, "records">,
+  record: StoredRecord,
+  caller: Caller | null,
+): Promise<boolean> => mayChange(records, caller, record);
 
 /**
  * An earlier state. Only the owner and administrators may read those of a deleted record.

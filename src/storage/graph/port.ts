@@ -1,3 +1,4 @@
+import type { ProvenanceName } from "../../model/provenance.js";
 import type { PoolLoads } from "../connections.js";
 
 /** One row of a SELECT: variable → term in SPARQL 1.1 JSON results form. */
@@ -17,14 +18,31 @@ export interface IndexState {
 }
 
 /**
- * The projection: one named graph per record (its IRI is the record's ARK) and its inferred graph.
- * It reads changes itself from the feed it was opened with; everything in it can be rebuilt from
- * the record store.
+ * The projection: it reads changes itself from the feed it was opened with; everything in it can be
+ * rebuilt from the record store.
  *
  * @throws {import("../../errors.js").ServiceError} `INDEX_LOADING`, `INDEX_BEHIND`,
  * `QUERY_TIMEOUT`, `STORE_UNAVAILABLE`.
  */
-export interface QueryEngine {
+export interface GraphIndex {
+  /** Announces that the record store has reached this sequence; cheap, returns at once. */
+  advance(sequence: number): void;
+  /**
+   * Resolves when the index has loaded and reached the sequence.
+   * @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms
+   */
+  reach(sequence: number, wait: number): Promise<void>;
+  state(): IndexState;
+  /** How its connections are used; absent where it has none. */
+  pools?(): PoolLoads;
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * All statements: one named graph per record (its IRI is the record's ARK) and its inferred graph.
+ */
+export interface QueryEngine extends GraphIndex {
   /**
    * SELECT. The default graph is the union of all graphs. Returns the rows and the sequence of the
    * state they come from. A statement that two graphs hold may come twice: say DISTINCT where that
@@ -36,21 +54,52 @@ export interface QueryEngine {
    * {@link import("./terms.js").tsvRows} reads one by one.
    */
   table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
-  /** Announces that the record store has reached this sequence; cheap, returns at once. */
-  advance(sequence: number): void;
-  /**
-   * Resolves when the index has loaded and reached the sequence.
-   * @throws `INDEX_LOADING`, `INDEX_BEHIND` after `wait` ms
-   */
-  reach(sequence: number, wait: number): Promise<void>;
-  state(): IndexState;
   /** Digest of every stored quad, independent of order; compare with that of the record store. */
   digest(): Promise<GraphDigest>;
-  /** How its connections are used; absent where it has none. */
-  pools?(): PoolLoads;
-  health(): Promise<void>;
-  close(): Promise<void>;
 }
+
+/** `upstream`: to what supports a node. `downstream`: to what it supports. */
+export type Way = "upstream" | "downstream";
+
+/** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
+export interface Arm {
+  name: ProvenanceName;
+  forward: boolean;
+}
+
+/** Nodes by name, or one node and all nodes beyond it in a direction, at any distance. */
+export type Nodes = { nodes: readonly string[] } | { from: string; way: Way };
+
+/** What evidence needs to know of the graph, in words of its own. Each answer is a table. */
+export type EvidenceQuestion =
+  /** The provenance properties that anything states: `p`. */
+  | { ask: "properties" }
+  /** One node that a node depends on (`upstream`), or that depends on it, itself included: `o`. */
+  | { ask: "neighbour"; of: string; way: Way }
+  /** The nodes: `n`. */
+  | { ask: "nodes"; of: Nodes }
+  /** The statements of the nodes, with the graph that states each: `n`, `g`, and one for each arm. */
+  | { ask: "edges"; of: Nodes; arms: readonly Arm[]; limit?: number }
+  /** All parts of a node, and of its parts: `n`. */
+  | { ask: "parts"; of: string }
+  /** The nodes that the graph of a record calls the same as the record, and describes: `u`. */
+  | { ask: "aliases"; of: string }
+  /** The records that call themselves the same as these URLs: `n`, `g`. */
+  | { ask: "records"; of: readonly string[] }
+  /** What records among the nodes say of themselves: `n`, `type`, `name`, `description`. */
+  | { ask: "selves"; of: Nodes }
+  /** What graphs say of nodes: `n`, `g`, `type`, `name`, `description`. */
+  | { ask: "described"; of: readonly (readonly [node: string, graph: string])[] };
+
+/** Statements of provenance, types, names and parts only. */
+export interface EvidenceIndex extends GraphIndex {
+  /** The answer in the form of {@link QueryEngine.table}. */
+  evidence(
+    question: EvidenceQuestion,
+    options?: QueryOptions,
+  ): Promise<{ tsv: string; sequence: number }>;
+}
+
 export interface QueryOptions {
   /** ms after which the query is ended for certain; the engine comes back by itself. */
   timeout?: number;

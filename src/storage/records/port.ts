@@ -3,6 +3,10 @@ import type { Ark } from "../../identifiers/ark.js";
 import type { KindName, Link, PublicationStatus } from "../../model/kind.js";
 import type { PoolLoads } from "../connections.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   RecordFilter,
   Selection,
@@ -156,6 +160,10 @@ interface SelectionStore {
   countLinks(query: LinkCountQuery, signal?: AbortSignal): Promise<number[]>;
   /** Counts by the values of some keys; with one key, a facet. */
   statistics(query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics>;
+  /** Ranges in which there are records to list, in order. */
+  addressRanges(query: AddressRangesQuery, signal?: AbortSignal): Promise<AddressRange[]>;
+  /** Identifiers alone, without documents: a hundred thousand take less than a second. */
+  addresses(query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage>;
 }
 
 /** The content of one state of a record. */
@@ -506,8 +514,11 @@ export interface ListedAccount {
 }
 
 interface AccountStore extends CredentialStore {
-  /** Accounts that are not deleted, the newest first. */
-  accounts(options: { after?: string; limit: number }): Promise<Page<ListedAccount>>;
+  /** Accounts that are not deleted, the newest first; `positions[i]` is that of `items[i]`. */
+  accounts(options: {
+    after?: string;
+    limit: number;
+  }): Promise<Page<ListedAccount> & { positions: string[] }>;
   /** Notes that the account's password was entered. */
   noteSignIn(user: string, at: number): Promise<void>;
   accountByEmail(email: string): Promise<Account | undefined>;

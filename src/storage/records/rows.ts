@@ -11,6 +11,7 @@ import type {
   StoredRecord,
 } from "./port.js";
 import { storedJson } from "./refusals.js";
+import type { AddressPage } from "./selection-port.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */
@@ -229,6 +230,15 @@ export function filePage(rows: readonly FileRow[], limit: number): Page<FileRefe
       position: `${record}.${object}`,
     }));
   return rows.length > limit ? { items, next: items.at(-1)?.position ?? "0.0" } : { items };
+}
+
+export type AddressRow = [id: number, ark: string, modifiedAt: number];
+
+/** The page of `addresses` from `limit + 1` rows. */
+export function addressPage(rows: readonly AddressRow[], limit: number): AddressPage {
+  const page = rows.slice(0, limit);
+  const items = page.map(([, ark, modifiedAt]) => ({ ark, modifiedAt }));
+  return rows.length > limit ? { items, next: page.at(-1)![0] } : { items };
 }
 
 /** A position in the order by name: the name without case, then the record's number. */

@@ -63,6 +63,13 @@ export interface RecordFilter {
   created?: TimeRange;
   modified?: TimeRange;
   /**
+   * Records that are no DRAFT, or were none at some time: of these a feed tells. Deleted records
+   * have the status that they had.
+   */
+  disclosed?: true;
+  /** Records whose last document holds this text; each document is read, so only of few records. */
+  mentions?: string;
+  /**
    * Selects deleted records, by the time, in place of live ones. Only in the outermost filter, or
    * in its `and`.
    */
@@ -158,6 +165,48 @@ export interface StatisticsQuery extends Selection {
   /** Adds up the bytes of the stored content too, which takes longer; 0 without it. */
   sizes?: boolean;
   limit: number;
+}
+
+/** Kinds whose addresses are left out. */
+interface AddressesOf {
+  without: readonly KindName[];
+}
+
+/**
+ * Records by the number that each gets when it is created, in ranges of `size`: a range holds at
+ * most as many records, and always the same ones.
+ */
+export interface AddressRangesQuery extends AddressesOf {
+  size: number;
+}
+
+/** A range with at least one live record that is no DRAFT. */
+export interface AddressRange {
+  /** 0 is the range of the first records. */
+  range: number;
+  records: number;
+  /** Of the record that changed last. */
+  modifiedAt: number;
+}
+
+/** Records with a number above `after`, up to `upTo`, in order; `limit` is at least 1. */
+export interface AddressesQuery extends AddressesOf {
+  after: number;
+  upTo: number;
+  limit: number;
+}
+
+/** A live record that is no DRAFT. */
+export interface Address {
+  /** Stored form. */
+  ark: string;
+  modifiedAt: number;
+}
+
+/** `next`: number to go on after; absent on the last page. */
+export interface AddressPage {
+  items: Address[];
+  next?: number;
 }
 
 /** Records that agree in the values; `values[i]` is of `by[i]`. */

@@ -8,6 +8,7 @@ import {
   SCORE_BANDS,
   type ScoreRange,
   type Selection,
+  type SelectionQuery,
   type Statistics,
   type StatisticsKey,
   type StatisticsQuery,
@@ -34,6 +35,8 @@ export interface Dialect {
   textHolds?(text: string, sql: Sql): string;
   /** Conditions on `object_ref AS o` for the stored content of now. */
   readonly currentContent: string;
+  /** The document in `state AS t` holds the text. */
+  documentHolds(text: string, sql: Sql): string;
 }
 
 /** The parameters of one statement. Text of a caller is never a part of the SQL. */
@@ -149,6 +152,34 @@ export function joined(parts: readonly string[], word: "AND" | "OR"): string {
   return `(${joined(parts.slice(0, half), word)} ${word} ${joined(parts.slice(half), word)})`;
 }
 
+/** Only an act of publication sets a status, so only a DRAFT is asked for its past. */
+const DISCLOSED = `(r.status <> 'DRAFT' OR EXISTS (SELECT 1 FROM revision AS v
+    WHERE v.record = r.id AND v.action = 'publish'))`;
+/** Conditions on `record AS r` for an address that anyone may know. */
+export const addressed = (
+  without: readonly KindName[],
+  dialect: Dialect,
+  sql: Sql,
+): readonly string[] => [
+  "r.deleted_at IS NULL",
+  "r.status <> 'DRAFT'",
+  ...withoutKinds(without, dialect).map((condition) => condition.sql(sql)),
+];
+
+/**
+ * The column of each order. The last change of a deleted record is its deletion, by which there is
+ * an index.
+ */
+export const keyColumn = (
+  { filter, order: { by } }: Pick<SelectionQuery, "filter" | "order">,
+  name: string,
+): string | null =>
+  by === "modified"
+    ? `${isOfDeleted(filter) ? "deleted" : "modified"}_at`
+    : by === "name"
+      ? name
+      : null;
+
 /** The conditions that a filter states itself. */
 function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
   const conditions: Condition[] = [];
@@ -211,6 +242,16 @@ function plain(filter: RecordFilter, dialect: Dialect): Condition[] {
     conditions.push({ field: "owner", sql: (sql) => ownedWithin(group, sql) });
   if (describedBy !== undefined)
     conditions.push(inNumbers((sql) => describedIds(describedBy, sql)));
+  const { disclosed, mentions } = filter;
+  if (disclosed) conditions.push({ sql: () => DISCLOSED, reads: "status" });
+  if (mentions !== undefined)
+    conditions.push({
+      sql: (sql) =>
+        isStorableText(mentions)
+          ? `EXISTS (SELECT 1 FROM state AS t WHERE t.id = r.state
+              AND ${dialect.documentHolds(mentions, sql)})`
+          : NONE,
+    });
   for (const field of ["created", "modified", "deleted"] as const) {
     const range = filter[field];
     if (range)

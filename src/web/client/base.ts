@@ -70,7 +70,24 @@ function askBefore(): void {
   });
 }
 
+/** A box that checks all boxes of a name. */
+function checkAll(): void {
+  for (const box of document.querySelectorAll<HTMLInputElement>("[data-check-all]"))
+    box.addEventListener("change", () => {
+      const name = CSS.escape(box.dataset["checkAll"]!);
+      for (const one of document.querySelectorAll<HTMLInputElement>(`input[name="${name}"]`))
+        if (one.type === "checkbox") one.checked = box.checked;
+    });
+}
+
+/** Parts that work only with scripts. */
+function showScripted(): void {
+  for (const part of document.querySelectorAll<HTMLElement>("[data-script]")) part.hidden = false;
+}
+
 enableCopyButtons();
+checkAll();
+showScripted();
 closeMenus();
 keepForms();
 askBefore();

@@ -50,15 +50,19 @@ const KINDS: Record<string, [string, string]> = {
   MLModel: ["model", "models"],
 };
 const kindText = (kind: string, count: number): string =>
-  (KINDS[kind] ?? [kind.toLowerCase(), `${kind.toLowerCase()}s`])[count === 1 ? 0 : 1]!;
+  (KINDS[kind] ?? [kind.toLowerCase(), `${kind.toLowerCase()}s`])[count === 1 ? 0 : 1];
 
 type Child = Node | string | null | false;
 
-/** An element with attributes and children; text is never markup. */
-function el(name: string, attributes: Record<string, string> = {}, ...children: Child[]) {
+/** An element with attributes and children, lists of them too; text is never markup. */
+function el(
+  name: string,
+  attributes: Record<string, string> = {},
+  ...children: (Child | Child[])[]
+): HTMLElement {
   const element = document.createElement(name);
   for (const [key, value] of Object.entries(attributes)) element.setAttribute(key, value);
-  element.append(...children.filter((child): child is Node | string => Boolean(child)));
+  for (const child of children.flat()) if (child) element.append(child);
   return element;
 }
 
@@ -84,7 +88,8 @@ const notice = (tone: string, ...children: Child[]) =>
   el("div", { class: `notice ${tone}`, role: tone === "danger" ? "alert" : "status" }, ...children);
 
 function show(...children: Child[]): void {
-  steps.replaceChildren(...children.filter((child): child is Node | string => Boolean(child)));
+  steps.replaceChildren();
+  for (const child of children) if (child) steps.append(child);
 }
 
 /** The files of what was dropped, with their paths; folders are walked. */
@@ -131,7 +136,7 @@ async function zipped(items: readonly Item[], progress: (done: number) => void):
   const broken = new Promise<never>((_, reject) => (fail = reject));
   const archive = new Zip((error, chunk) => {
     if (error) fail(error);
-    else chunks.push(chunk as Uint8Array<ArrayBuffer>);
+    else chunks.push(chunk);
   });
   let done = 0;
   const write = async (): Promise<void> => {
@@ -222,7 +227,7 @@ function askForMetadata(items: Item[]): void {
       string,
       string
     >;
-    const metadata = new File([strToU8(describe(items, fields)) as BlobPart], METADATA);
+    const metadata = new File([strToU8(describe(items, fields))], METADATA);
     void bring([{ path: METADATA, file: metadata }, ...items]);
   });
   show(questions);
@@ -323,7 +328,7 @@ function grouped(
     "section",
     {},
     el("h3", {}, title),
-    ...[...groups].map(([code, group]) =>
+    [...groups].map(([code, group]) =>
       el(
         "details",
         { class: "more", ...(open ? { open: "" } : {}) },
@@ -332,7 +337,7 @@ function grouped(
         el(
           "ul",
           {},
-          ...group
+          group
             .slice(0, 50)
             .map(({ message, file }) => el("li", {}, message, file ? ` (${file})` : null)),
         ),
@@ -341,6 +346,9 @@ function grouped(
     ),
   );
 }
+
+const recordsText = (records: Plan["records"]): string =>
+  records.map(({ kind, count }) => `${number(count)} ${kindText(kind, count)}`).join(", ");
 
 function showPlan(answer: Plan, archive: Blob, name: string): void {
   const { conforms, records, refused, warned, conflicting, counts, changes } = answer;
@@ -354,7 +362,7 @@ function showPlan(answer: Plan, archive: Blob, name: string): void {
         el(
           "p",
           {},
-          `${sizeText(archive.size)}. ${records.map(({ kind, count }) => `${number(count)} ${kindText(kind, count)}`).join(", ")}. `,
+          `${sizeText(archive.size)}. ${recordsText(records)}. `,
           `${number(counts.minted)} new identifiers` +
             (counts.known > 0 ? `, ${number(counts.known)} records that you have already` : "") +
             ".",
@@ -377,7 +385,7 @@ function showPlan(answer: Plan, archive: Blob, name: string): void {
           el(
             "ul",
             {},
-            ...conflicting.slice(0, 50).map(({ identifier }) => el("li", {}, identifier)),
+            conflicting.slice(0, 50).map(({ identifier }) => el("li", {}, identifier)),
           ),
         ),
       grouped("Advice", warned, false),

@@ -1,5 +1,5 @@
 import { assetUrl } from "../assets.js";
-import { PAGE_POLICY } from "../../http/reply.js";
+import { EXPLORER_POLICY } from "../../http/reply.js";
 import type { Page, Route } from "../page.js";
 
 /** The API explorer: Swagger UI from this server's own files, for this server's contract. */
@@ -7,6 +7,7 @@ const docsPage = async (): Promise<Page> => ({
   title: "REST API",
   section: "explorers",
   layout: "wide",
+  policy: EXPLORER_POLICY,
   styles: [assetUrl("swagger-ui/swagger-ui.css")],
   body: (
     <>
@@ -23,7 +24,7 @@ const graphqlPage = async (): Promise<Page> => ({
   section: "explorers",
   layout: "wide",
   styles: [assetUrl("graphiql/graphiql.min.css"), assetUrl("graphql-page.css")],
-  policy: PAGE_POLICY.replace("font-src 'self'", "font-src 'self' data:"),
+  policy: EXPLORER_POLICY,
   body: (
     <>
       <p class="row">

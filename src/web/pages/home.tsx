@@ -14,7 +14,7 @@ async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
       <>
         <section class="hero">
           <h1>Find research objects, and where they came from</h1>
-          <form class="find large" action="/search" role="search">
+          <form class="find large" action="/search" role="search" aria-label="Search the registry">
             <input
               type="search"
               name="q"

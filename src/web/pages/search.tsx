@@ -84,7 +84,7 @@ const CONDITIONS: readonly Condition[] = [
           }
         : undefined,
   },
-  { name: "format", title: "Format", filter: (value) => ({ format: [value] }) },
+  { name: "mediaType", title: "Format", filter: (value) => ({ format: [value] }) },
   {
     name: "status",
     title: "Status",
@@ -178,7 +178,7 @@ const FACET_OF: Readonly<Record<string, string>> = {
   KEYWORD: "keyword",
   LICENCE: "licence",
   OWNER: "owner",
-  FORMAT: "format",
+  FORMAT: "mediaType",
   STATUS: "status",
   SCORE_BAND: "score",
 };
@@ -278,7 +278,7 @@ async function listed(
       ),
       facet("year", years(answer.months.groups)),
       facet(
-        "format",
+        "mediaType",
         answer.formats.groups.map(
           ({ format, count }) => format && { value: format, label: format, count },
         ),
@@ -499,7 +499,9 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
             <ul class="results-list">
               {items.map(({ record, fragment }) => (
                 <li>
-                  <RecordCard record={record}>{fragment}</RecordCard>
+                  <RecordCard record={record} level={2}>
+                    {fragment}
+                  </RecordCard>
                 </li>
               ))}
             </ul>

@@ -248,6 +248,9 @@ function Failed({ submission }: { submission: Submission }) {
   );
 }
 
+const progressText = ({ done, total, unit }: NonNullable<Submission["progress"]>): string =>
+  `${countText(done)}${total === null ? "" : ` of ${countText(total)}`} ${unit}`;
+
 function Underway({ submission, csrf }: { submission: Submission; csrf: string | null }) {
   const { progress, stage, submissionUUID } = submission;
   return (
@@ -255,8 +258,7 @@ function Underway({ submission, csrf }: { submission: Submission; csrf: string |
       <p>
         <strong id="stage">{stage ?? "waiting for its turn"}</strong>{" "}
         <span id="count" class="quiet">
-          {progress &&
-            `${countText(progress.done)}${progress.total === null ? "" : ` of ${countText(progress.total)}`} ${progress.unit}`}
+          {progress && progressText(progress)}
         </span>
       </p>
       <progress

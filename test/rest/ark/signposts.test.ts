@@ -42,6 +42,8 @@ describe("a record's signposts", () => {
       "application/ld+json",
       "text/turtle",
       "application/n-quads",
+      // Croissant, by its profile.
+      "application/ld+json",
       "application/vnd.datacite.datacite+xml",
     ]);
     expect(links.get("type")!.map(({ href }) => href)).toEqual([
@@ -110,7 +112,7 @@ describe("a record's signposts", () => {
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect(headers.get("content-security-policy")).toContain("script-src 'self'");
     expect(text).toContain(`<link rel="cite-as" href="${server.url}/${dataset}"/>`);
-    expect(text).toContain("<h1>Plate | 7 &lt;b&gt;&amp;</h1>");
+    expect(text).toContain('<h1 dir="auto">Plate | 7 &lt;b>&amp;</h1>');
     expect(text).not.toContain("<script>alert(1)");
     const data = /<script type="application\/ld\+json">([\s\S]*?)<\/script>/.exec(text)![1]!;
     expect(JSON.parse(data)).toMatchObject({ "@id": dataset, name: "Plate | 7 <b>&" });

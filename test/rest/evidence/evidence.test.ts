@@ -546,7 +546,7 @@ describe("evidence over HTTP", () => {
     const { evidencePicture, grouped, evidenceNearby } = body["data"] as Record<string, Json>;
     expect(evidencePicture!["svg"]).toBe(file.text);
     expect(grouped).toMatchObject({ nodeCount: 2, edgeCount: 1, notDrawn: [] });
-    expect(grouped!["svg"]).toMatch(/<a href="\?expand=\w+" aria-label="12 datasets/);
+    expect(grouped!["svg"]).toMatch(/<a href="\?expand=\w+"[^>]*><title>12 datasets/);
     expect(grouped!["evidence"].outline).toEqual([
       {
         depth: 0,

@@ -33,6 +33,12 @@ const STORY = [
   "docs_page",
   "openapi_json",
   "openapi_yaml",
+  "sitemap",
+  "catalog",
+  "void_description",
+  "api_catalog",
+  "oai_get",
+  "oai_post",
   "create_user",
   "token",
   "login",
@@ -74,6 +80,7 @@ const STORY = [
   "ai_ready_score",
   "score_history",
   "list_crate_files",
+  "view_crate_page",
   "list_records",
   "list_record_statistics",
   "list_datadownload",
@@ -87,6 +94,14 @@ const STORY = [
   "start_session",
   "read_session",
   "end_session",
+  "list_access_tokens",
+  "create_access_token",
+  "revoke_access_token",
+  "admin_accounts",
+  "admin_set_account",
+  "admin_password_reset",
+  "admin_figures",
+  "reset_password",
   "rescore",
   "rescore_status",
   "download_archive",
@@ -102,6 +117,10 @@ const STORY = [
   "execution_status",
   "publish",
   "publication_status",
+  "publish_records",
+  "transfer_records",
+  "delete_records",
+  "restore_revision",
   "update_user",
   ...of("update"),
   "update_ark",
@@ -119,6 +138,8 @@ const STORY = [
   "delete_ark",
   ...of("delete"),
   "delete_rocrate",
+  // Tokens from before end with it.
+  "change_password",
   "delete_user",
 ];
 /** What an operation answers here although its example is right. */
@@ -126,6 +147,12 @@ const STATUS: Readonly<Record<string, number>> = {
   execute_computation: 503,
   reserve_doi: 503,
   cancel_upload: 409,
+  // The story's user is no administrator, and so has no token for a reset.
+  admin_accounts: 403,
+  admin_set_account: 403,
+  admin_password_reset: 403,
+  admin_figures: 403,
+  reset_password: 401,
 };
 /** Answers that another parameter asks for, with Accept or without. */
 const ROWS = "?query=SELECT%20*%20%7B%7D";
@@ -173,6 +200,7 @@ beforeAll(async () => {
           "@type": crate["@type"]!,
           name: crate["name"]!,
           description: crate["description"]!,
+          license: "https://creativecommons.org/licenses/by/4.0/",
           hasPart: [{ "@id": "ark:99999/dataset-cells" }],
         },
         {
@@ -185,6 +213,7 @@ beforeAll(async () => {
       ],
     },
     "cells.csv": "image,cells\n",
+    "ro-crate-preview.html": "<h1>Cells</h1>",
   });
 }, 60_000);
 afterAll(() => server.stop());
@@ -281,7 +310,9 @@ describe("the examples, sent to a registry,", () => {
 
 /** What later examples need of an answer, or of the world around it. */
 async function remember(id: string, body: JsonObject): Promise<void> {
-  if (id === "token") token = body["access_token"] as string;
+  if (id === "create_access_token")
+    logged["revoke_access_token token_id"] = (body["token"] as { id: string }).id;
+  if (id === "token" || id === "change_password") token = body["access_token"] as string;
   if (id === "create_user")
     await server.request("POST", "/user", {
       json: {

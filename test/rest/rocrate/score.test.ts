@@ -310,16 +310,15 @@ describe("the page of a crate", () => {
     const page = async () =>
       (await server.request("GET", `/${own}`, { headers: { Accept: "text/html" } })).text;
     const first = await page();
-    expect(first).toContain(`<a href="/rocrate/ai-ready-score/${own}">`);
-    expect(first).not.toContain("findable");
+    expect(first).toContain(`<a href="/score/${own}">`);
+    expect(first).not.toContain("Findable");
     const {
       score: { met, total },
     } = (await score(own)).body;
     const second = await page();
-    expect(second).toContain(`${met} met ●`);
-    expect(second).toContain(`of ${total} criteria`);
-    expect(second.match(/<tr><th>/g)).toHaveLength(7);
-    expect(second.match(/<span title="/g)).toHaveLength(28);
+    expect(second).toContain(`${met} of ${total} met`);
+    const card = second.split('id="score"')[1]!.split("</section>")[0]!;
+    expect(card.match(/<th scope="row">/g)).toHaveLength(28);
     expect(second).not.toContain("<b>Shown");
   });
 });

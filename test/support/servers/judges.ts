@@ -26,9 +26,15 @@ const SETS = {
     has: "mlcroissant",
     what: "judge of Croissant documents",
   },
+  "harvest-judges": {
+    requirements: "requirements-harvest.txt",
+    has: "oaipmh_scythe",
+    what: "harvesters",
+  },
 } as const;
 type ToolSet = keyof typeof SETS;
-const folderOf = (set: ToolSet): string => join(process.env["TEST_SERVERS"] ?? "", set);
+/** Where the packages of a set are installed. */
+export const folderOf = (set: ToolSet): string => join(process.env["TEST_SERVERS"] ?? "", set);
 
 /** Warns which tests are skipped without the external tools; call it where tests are skipped. */
 export function toolsMissing(set: ToolSet = "judges"): boolean {

@@ -25,6 +25,7 @@ import { KINDS } from "../../../model/kinds.js";
 import type { ContentState } from "../../../services/files/content.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import { ContentStateEnum, RecordKindEnum } from "./enums.js";
+import { PreviewUnion } from "./previews.js";
 
 export enum PublicationStatusEnum {
   DRAFT = "DRAFT",
@@ -209,6 +210,11 @@ export abstract class RecordNode extends Node {
   }
 }
 
+/** Most items of one connection page. */
+export const MOST_PER_PAGE = 1000;
+/** Items of one where the caller names no number. */
+export const USUAL_PAGE = 100;
+
 /** Descriptions of what every page has. */
 export const ABOUT_PAGE = {
   edges: "Entries of the page, each with its cursor.",
@@ -216,6 +222,8 @@ export const ABOUT_PAGE = {
   pageInfo: "Where the page ends, and whether there are more.",
   node: "The entry itself.",
   cursor: "Place of the entry in the list.",
+  first: `At most ${MOST_PER_PAGE}.`,
+  after: "endCursor of the page before.",
 } as const;
 
 /** Stored bytes of a record, or why there are none. */
@@ -248,6 +256,10 @@ export abstract class HasContent {
     description: "The stored bytes: of a crate the archive as it was uploaded.",
   })
   content!: StoredContent;
+  @Field(() => PreviewUnion, {
+    description: "What the content looks like, for those who may read it.",
+  })
+  preview!: typeof PreviewUnion;
 }
 
 @ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })
@@ -295,21 +307,15 @@ export class RecordListConnection {
   totalCount!: number;
 }
 
-/** Most items of one connection page. */
-export const MOST_PER_PAGE = 1000;
-/** Items of one where the caller names no number. */
-export const USUAL_PAGE = 100;
-
 @ArgsType()
 export class PageArguments {
   @Field(() => Int, {
     nullable: true,
     defaultValue: USUAL_PAGE,
-    description: `At most ${MOST_PER_PAGE}.`,
+    description: ABOUT_PAGE.first,
   })
   first!: number;
-  @Field(() => String, { nullable: true, description: "endCursor of the page before." }) after?:
-    string | null;
+  @Field(() => String, { nullable: true, description: ABOUT_PAGE.after }) after?: string | null;
 }
 
 export interface CheckedPage {

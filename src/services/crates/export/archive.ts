@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
@@ -6,8 +7,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
-import { localPath } from "../files/match-files.js";
-import { listOf, referencesIn } from "../findings.js";
+import { referencesIn } from "../findings.js";
 import { typeNames } from "../../../model/entity-kind.js";
 import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
@@ -25,7 +25,7 @@ import {
   surveyCrate,
   UsedContexts,
 } from "./metadata.js";
-import { pathInUrl, stateOf } from "./records.js";
+import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */
@@ -110,24 +110,9 @@ function foldersOf(path: string): string[] {
   return folders;
 }
 
-/**
- * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
- * percent-encoded.
- */
-const suffixOf = (ark: string, crate: string): string | undefined =>
-  ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
-
 /** A path as a relative `@id` that cannot be parsed as an absolute one. */
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
-
-function decoded(path: string): string {
-  try {
-    return decodeURIComponent(path);
-  } catch {
-    return path;
-  }
-}
 
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
@@ -150,22 +135,11 @@ class FileStatements {
     object: ObjectReference,
     paths: MemberPaths,
   ): { path: string; id?: string } {
-    const suffix = suffixOf(record.ark, this.#crate);
-    // A name minted for an entity without a path is not a path.
-    if (suffix !== undefined && !suffix.startsWith("entity/")) {
-      const path = paths.take(decoded(suffix));
-      if (path !== undefined) {
-        this.#placed.set(record.ark, { url: null, object });
-        return { path, id: relativeId(suffix) };
-      }
-    }
-    for (const source of listOf(document["sourceContentUrl"])) {
-      const local =
-        typeof source === "string" ? localPath(source)?.replace(/^(?:\.?\/+)+/, "") : undefined;
-      const path = local === undefined ? undefined : paths.take(decoded(local));
+    for (const { suffix, path: stated, url } of statedPaths(record.ark, document, this.#crate)) {
+      const path = paths.take(stated);
       if (path === undefined) continue;
-      this.#placed.set(record.ark, { url: source as string, object });
-      return { path };
+      this.#placed.set(record.ark, { url, object });
+      return { path, ...(suffix === undefined ? {} : { id: relativeId(suffix) }) };
     }
     const path = paths.place(object.name);
     this.#placed.set(record.ark, {
@@ -237,8 +211,9 @@ export interface CrateArchive {
   left: { ark: string; name: string }[];
   /**
    * The archive's bytes. Ends with an error when the crate changes before its metadata is written.
+   * @param form `bag`: the crate is the payload of a bag (RFC 8493)
    */
-  open(): Readable;
+  open(form?: "zip" | "bag"): Readable;
 }
 
 /** Types whose bytes deflate does not compress. */
@@ -327,8 +302,8 @@ export async function crateArchive(
     root,
     state,
     left,
-    open: () =>
-      write(deps, {
+    open: (form = "zip") =>
+      write(deps, form, {
         root,
         state,
         left,
@@ -410,6 +385,7 @@ interface Plan {
 
 function write(
   deps: Pick<Deps, "records" | "objects">,
+  form: "zip" | "bag",
   { root, state, left, members, inner, paths, survey, names, statements }: Plan,
 ): Readable {
   const crates = new Set(inner.map(({ record }) => record.ark));
@@ -434,38 +410,80 @@ function write(
         else begin(null, stream);
       }, broken);
     });
-  add("ro-crate-metadata.json", root.modifiedAt, { compress: true }, async () =>
-    Readable.from(
-      asItWas(
-        deps,
-        state,
-        root,
-        crateMetadata(deps, root, survey, names, {
-          documentOf: (record, document) => statements.of(record, document),
-          inner: crates,
-        }),
-      ),
-    ),
-  );
+  const bag = form === "bag" ? new Bag() : undefined;
+  const place = (path: string): string => (bag ? `data/${path}` : path);
+  const addText = (path: string, text: string, at: number): void => {
+    const bytes = Buffer.from(text);
+    bag?.note(place(path), bytes);
+    zip.addBuffer(bytes, place(path), { mtime: new Date(at) });
+  };
+  add(place("ro-crate-metadata.json"), root.modifiedAt, { compress: true }, async () => {
+    const text = asItWas(
+      deps,
+      state,
+      root,
+      crateMetadata(deps, root, survey, names, {
+        documentOf: (record, document) => statements.of(record, document),
+        inner: crates,
+      }),
+    );
+    return Readable.from(bag ? bag.noted(place("ro-crate-metadata.json"), text) : text);
+  });
   for (const crate of inner)
-    zip.addBuffer(Buffer.from(innerMetadata(crate, survey)), crate.path, {
-      mtime: new Date(crate.record.modifiedAt),
-    });
-  for (const { path, at, object } of members)
+    addText(crate.path, innerMetadata(crate, survey), crate.record.modifiedAt);
+  for (const { path, at, object } of members) {
+    bag?.add(place(path), object.sha256);
     // A registry would take a file that inflates to much more than its compressed size for a zip
     // bomb on upload.
     add(
-      path,
+      place(path),
       at,
       { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) },
       () => deps.objects.open(object.sha256, undefined, { size: object.size }),
     );
+  }
   if (left.length > 0)
-    zip.addBuffer(Buffer.from(noteOf(left)), paths.take(NOTE) ?? paths.place(NOTE), {
-      mtime: new Date(root.modifiedAt),
-    });
+    addText(paths.take(NOTE) ?? paths.place(NOTE), noteOf(left), root.modifiedAt);
+  if (bag) {
+    zip.addBuffer(Buffer.from(BAG_DECLARATION), "bagit.txt", { mtime: new Date(root.modifiedAt) });
+    // Last: the hash of the metadata is known when it was written.
+    add("manifest-sha256.txt", root.modifiedAt, { compress: true }, async () =>
+      Readable.from([Buffer.from(bag.manifest())]),
+    );
+  }
   zip.end();
   return output;
+}
+
+const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
+
+/** The manifest of a bag, while its payload is written. */
+class Bag {
+  readonly #lines: string[] = [];
+
+  add(path: string, sha256: string): void {
+    // Line breaks and percent signs would end or change the path (RFC 8493, section 2.1.3).
+    const escaped = path.replace(/[%\r\n]/g, (character) => encodeURIComponent(character));
+    this.#lines.push(`${sha256}  ${escaped}\n`);
+  }
+
+  note(path: string, bytes: Uint8Array): void {
+    this.add(path, createHash("sha256").update(bytes).digest("hex"));
+  }
+
+  /** The chunks, hashed as they pass. */
+  async *noted(path: string, chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    const hash = createHash("sha256");
+    for await (const chunk of chunks) {
+      hash.update(chunk);
+      yield chunk;
+    }
+    this.add(path, hash.digest("hex"));
+  }
+
+  manifest(): string {
+    return this.#lines.join("");
+  }
 }
 
 /** Files were chosen before their description is written: both must belong to the same state. */

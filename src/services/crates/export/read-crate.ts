@@ -1,11 +1,12 @@
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
-import type { Ark } from "../../../identifiers/ark.js";
+import { type Ark, lookupArk } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import type { Caller } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
+import { type Content, contentOf } from "../../files/content.js";
 import { findLive } from "../../records/find.js";
 import { describedCrate, DESCRIPTOR, DESCRIPTOR_END, descriptorArk } from "../layout.js";
 import { crateArchive, type CrateArchive } from "./archive.js";
@@ -51,17 +52,44 @@ export async function readCrateArchive(
   return crateArchive(deps, await findLive(deps, ark, "rocrate"), caller);
 }
 
-/** Where a crate can be downloaded. `uploaded` is null when that archive is not stored any more. */
+/** The page by which a crate describes itself (RO-Crate 1.2, section 2.3). */
+const PAGE = "ro-crate-preview.html";
+
+/**
+ * The page that came with a crate. Anything may be in it: it is only for a sandbox.
+ * @throws ServiceError as `contentOf`
+ */
+export async function cratePage(deps: Deps, ark: Ark, caller: Caller | null): Promise<Content> {
+  const root = await findLive(deps, ark, "rocrate");
+  const page = lookupArk(`${root.ark}/${PAGE}`);
+  const content = page && (await contentOf(deps, page, caller).catch(absent));
+  const holder = content?.record.crate ?? content?.record.ark;
+  if (content && (holder === root.ark || holder === root.crate)) return content;
+  throw new ServiceError("NOT_FOUND", `${root.ark} has no ${PAGE}.`);
+}
+
+function absent(error: unknown): undefined {
+  if (!(error instanceof ServiceError) || error.code !== "NOT_FOUND") throw error;
+  return undefined;
+}
+
+/**
+ * Where a crate can be downloaded. `uploaded` is null when that archive is not stored any more,
+ * `page` when the crate came without one.
+ */
 export async function crateAddresses(
   { records, baseUrl }: Pick<Deps, "records" | "baseUrl">,
   ark: string,
-): Promise<{ metadata: string; current: string; uploaded: string | null }> {
+): Promise<{ metadata: string; current: string; uploaded: string | null; page: string | null }> {
   const crate = `${baseUrl()}/rocrate/${encodeURI(ark)}`;
   const [uploaded] = await records.objectsOf(ark, { role: "archive" });
+  const [page] = await records.objectsOf(ark, { role: "member", name: PAGE });
+  const [described] = page ? [] : await records.objectsOf(`${ark}/${PAGE}`, { role: "content" });
   return {
     metadata: crate,
     current: `${crate}?format=zip`,
     uploaded: uploaded ? `${baseUrl()}/rocrate/download/${encodeURI(ark)}` : null,
+    page: (page ?? described) ? `${baseUrl()}/rocrate/page/${encodeURI(ark)}` : null,
   };
 }
 

@@ -1,10 +1,13 @@
 import { setImmediate } from "node:timers/promises";
 import { invalid } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
+import { type JsonObject, listOf } from "../../../model/field.js";
 import type { FileReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
+import { parseDocument } from "../../records/view.js";
+import { localPath } from "../files/match-files.js";
 import { contentUrlOf } from "../records/document.js";
 
 type Reads = {
@@ -83,10 +86,49 @@ export async function partsOf({ records }: Reads, root: StoredRecord): Promise<S
   return parts;
 }
 
+/**
+ * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
+ * percent-encoded.
+ */
+export const suffixOf = (ark: string, crate: string): string | undefined =>
+  ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
+
+export function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** A path at which a crate has a file, and what states it. */
+interface StatedPath {
+  path: string;
+  /** The identifier's part that is the path. */
+  suffix?: string;
+  /** The `contentUrl` that the crate stated; null where the identifier states the path. */
+  url: string | null;
+}
+
+/** Paths of a file in its crate: the one that its identifier was derived from comes first. */
+export function statedPaths(ark: string, document: JsonObject, crate: string): StatedPath[] {
+  const suffix = suffixOf(ark, crate);
+  const sources = listOf(document["sourceContentUrl"]).flatMap((url): StatedPath[] => {
+    const local = typeof url === "string" ? localPath(url)?.replace(/^(?:\.?\/+)+/, "") : undefined;
+    return local === undefined ? [] : [{ path: decoded(local), url: url as string }];
+  });
+  // A name minted for an entity without a path is not a path.
+  return suffix === undefined || suffix.startsWith("entity/")
+    ? sources
+    : [{ path: decoded(suffix), suffix, url: null }, ...sources];
+}
+
 /** A stored file of a crate. */
 export interface CrateFile extends Pick<FileReference, "sha256" | "size" | "mediaType"> {
-  /** Path in the crate. */
+  /** Path in the crate; the name of a file that came without a path. */
   path: string;
+  /** Of the record that describes it, else of the crate with the path behind it. */
+  ark: string;
   /** The record that describes it; null for a file that no entity describes. */
   record: StoredRecord | null;
   /** Where its bytes are. */
@@ -138,13 +180,14 @@ export async function crateFiles(
     for (const file of mine.slice(0, space)) found.push(file);
     next = mine.length > space ? found.at(-1)!.position : page.next;
   } while (next !== undefined && found.length < limit);
-  const items = await described(deps, found, caller);
+  const items = await described(deps, root.ark, found, caller);
   return next === undefined ? { items } : { items, next };
 }
 
 /** The records of the files, one read for all of them. */
-async function described(
+export async function described(
   deps: Deps,
+  crate: string,
   files: readonly FileReference[],
   caller: Caller | null,
 ): Promise<CrateFile[]> {
@@ -156,7 +199,10 @@ async function described(
     if (!record) continue;
     const undescribed = role === "member";
     items.push({
-      path: name,
+      ark: undescribed ? `${record.ark}/${name}` : record.ark,
+      path: undescribed
+        ? name
+        : (statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path ?? name),
       sha256,
       size,
       mediaType,

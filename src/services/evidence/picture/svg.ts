@@ -237,7 +237,7 @@ function nodeOf(
   const linked =
     href === undefined
       ? drawn
-      : `<a href="${escapedForXml(href.address)}" aria-label="${escapedForXml(label)}"` +
+      : `<a href="${escapedForXml(href.address)}"` +
         (href.outside ? ' rel="nofollow noopener"' : "") +
         `${options.form === "file" ? ' target="_top"' : ""}>${drawn}</a>`;
   return (

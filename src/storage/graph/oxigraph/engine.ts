@@ -1,5 +1,7 @@
 import { ServiceError } from "../../../errors.js";
 import {
+  type EvidenceIndex,
+  type EvidenceQuestion,
   type GraphDigest,
   type IndexState,
   type QueryEngine,
@@ -10,6 +12,7 @@ import {
 import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
+  type Holds,
   type Job,
   type Loss,
   type OxigraphOptions,
@@ -96,10 +99,16 @@ class Threads {
     onLost: (handle, loss) => this.#lost(handle, loss),
   };
 
+  readonly #holds: Holds;
   readonly #options: Required<OxigraphOptions>;
   readonly #onSequence: (sequence: number) => void;
 
-  constructor(options: Required<OxigraphOptions>, onSequence: (sequence: number) => void) {
+  constructor(
+    holds: Holds,
+    options: Required<OxigraphOptions>,
+    onSequence: (sequence: number) => void,
+  ) {
+    this.#holds = holds;
     this.#options = options;
     this.#onSequence = onSequence;
 
@@ -151,11 +160,12 @@ class Threads {
   }
 
   /**
-   * Bytes of the graph in an engine, as far as it has been loaded: without the memory lost to
-   * rewrites and queries.
+   * Bytes of the whole graph in an Oxigraph store, as far as it has been read: without the memory
+   * lost to rewrites and queries.
    */
   held(): number {
     const handle = this.#current;
+    if (this.#holds === "evidence") return handle?.held ?? 0;
     return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
   }
 
@@ -187,6 +197,7 @@ class Threads {
 
   #start(): ThreadHandle {
     const handle = new ThreadHandle(
+      this.#holds,
       this.#options.openFeed(),
       this.#options.pageSize,
       this.#events,
@@ -237,8 +248,8 @@ class Threads {
     this.#suggested = true;
     this.#options.log.warn(
       { bytes: held },
-      `the graph index takes ${(held / 2 ** 30).toFixed(1)} GiB of memory, as much again for ` +
-        "/sparql, and is loaded at each start; set GRAPH_ENGINE=oxigraph to store it on disk",
+      `a query to /sparql has to read the graph into ${(held / 2 ** 30).toFixed(1)} GiB of ` +
+        "memory first; set GRAPH_ENGINE=oxigraph to store it on disk",
     );
   }
 
@@ -322,23 +333,105 @@ class Threads {
   }
 }
 
-/**
- * {@link QueryEngine} on Oxigraph in a thread of its own, which is started again whenever it ends.
- */
-export class OxigraphEngine implements QueryEngine {
-  readonly #options: Required<OxigraphOptions>;
+/** An index in a thread of its own, which is started again whenever it ends. */
+class ThreadedIndex {
+  protected readonly queryTimeout: number;
   readonly #threads: Threads;
   readonly #arrivals: Arrivals;
 
-  constructor(options: OxigraphOptions) {
-    this.#options = { ...DEFAULTS, log: silent, ...options };
+  constructor(holds: Holds, options: OxigraphOptions) {
+    const whole = { ...DEFAULTS, log: silent, ...options };
+    this.queryTimeout = whole.queryTimeout;
     this.#arrivals = new Arrivals(() => this.state());
-    this.#threads = new Threads(this.#options, (sequence) => this.#arrivals.arrived(sequence));
+    this.#threads = new Threads(holds, whole, (sequence) => this.#arrivals.arrived(sequence));
   }
 
   /** Begins to load; until this is called every question is refused as while loading. */
   start(): void {
     this.#threads.start();
+  }
+
+  advance(sequence: number): void {
+    this.#threads.commits.soon(sequence);
+  }
+
+  async reach(sequence: number, wait: number): Promise<void> {
+    const { state, sequence: reached } = this.state();
+    if (state === "ready" && reached >= sequence) return;
+    if (state === "stopped") throw this.#threads.unavailable();
+    // A small registry loads well within the wait, so its callers get no error.
+    this.#threads.commits.now(sequence);
+    await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
+  }
+
+  state(): IndexState {
+    return this.#threads.state();
+  }
+
+  /**
+   * Bytes of the whole graph in an Oxigraph store, as far as it has been read: another one needs at
+   * least as many.
+   */
+  held(): number {
+    return this.#threads.held();
+  }
+
+  async health(): Promise<void> {
+    const { state } = this.state();
+    // A loading index is healthy: records are served meanwhile.
+    if (state === "stopped") throw this.#threads.unavailable();
+    if (state === "ready") await this.probe();
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+    this.#arrivals.close(this.#threads.unavailable());
+  }
+
+  /** Asks the thread something small. */
+  protected async probe(): Promise<void> {}
+
+  protected run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
+    return new Promise((resolve, reject) =>
+      this.#threads.run({
+        ask,
+        ...(timeout !== undefined && { timeout }),
+        attempts: 0,
+        resolve,
+        reject,
+      }),
+    );
+  }
+}
+
+type Answered = Extract<Parameters<Job["resolve"]>[0], { op: "answer" }>;
+
+/** {@link EvidenceIndex} in this process: what evidence needs, in a twentieth of the memory. */
+export class EvidenceEngine extends ThreadedIndex implements EvidenceIndex {
+  constructor(options: OxigraphOptions) {
+    super("evidence", options);
+  }
+
+  async evidence(
+    question: EvidenceQuestion,
+    options: QueryOptions = {},
+  ): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = (await this.run(
+      { op: "evidence", question },
+      options.timeout ?? this.queryTimeout,
+    )) as Answered;
+    return { tsv, sequence };
+  }
+
+  protected override async probe(): Promise<void> {
+    await this.evidence({ ask: "properties" });
+  }
+}
+
+/** {@link QueryEngine} on Oxigraph. */
+export class OxigraphEngine extends ThreadedIndex implements QueryEngine {
+  constructor(options: OxigraphOptions) {
+    super("all", options);
   }
 
   async select(
@@ -370,65 +463,19 @@ export class OxigraphEngine implements QueryEngine {
     format: string,
     options: QueryOptions = {},
   ): Promise<{ text: string; sequence: number }> {
-    const reply = await this.#run(
+    return (await this.run(
       { op: "query", query, format },
-      options.timeout ?? this.#options.queryTimeout,
-    );
-    return reply as Extract<typeof reply, { op: "answer" }>;
+      options.timeout ?? this.queryTimeout,
+    )) as Answered;
   }
 
   async digest(): Promise<GraphDigest> {
-    const reply = await this.#run({ op: "digest" });
+    const reply = await this.run({ op: "digest" });
     const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
     return { digest, quads, sequence };
   }
 
-  advance(sequence: number): void {
-    this.#threads.commits.soon(sequence);
-  }
-
-  async reach(sequence: number, wait: number): Promise<void> {
-    const { state, sequence: reached } = this.state();
-    if (state === "ready" && reached >= sequence) return;
-    if (state === "stopped") throw this.#threads.unavailable();
-    // A small registry loads well within the wait, so its callers get no error.
-    this.#threads.commits.now(sequence);
-    await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
-  }
-
-  state(): IndexState {
-    return this.#threads.state();
-  }
-
-  /**
-   * Bytes of the graph in an engine, as far as it has been loaded: another engine needs at least as
-   * many.
-   */
-  held(): number {
-    return this.#threads.held();
-  }
-
-  async health(): Promise<void> {
-    const { state } = this.state();
-    // A loading index is healthy: records are served meanwhile.
-    if (state === "stopped") throw this.#threads.unavailable();
-    if (state === "ready") await this.text("ASK {}", "json");
-  }
-
-  async close(): Promise<void> {
-    await this.#threads.close();
-    this.#arrivals.close(this.#threads.unavailable());
-  }
-
-  #run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
-    return new Promise((resolve, reject) =>
-      this.#threads.run({
-        ask,
-        ...(timeout !== undefined && { timeout }),
-        attempts: 0,
-        resolve,
-        reject,
-      }),
-    );
+  protected override async probe(): Promise<void> {
+    await this.text("ASK {}", "json");
   }
 }

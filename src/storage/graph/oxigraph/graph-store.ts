@@ -3,6 +3,7 @@ import { namedNode, type NamedNode, Store } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { iriTerm, isIri } from "../terms.js";
+import { NO_MEMORY } from "./lack-of-memory.js";
 
 const WORDS = 8;
 
@@ -47,9 +48,6 @@ export class QuadDigest {
   }
 }
 
-/** Begins the message of an engine that ended because its memory was exhausted. */
-const NO_MEMORY = "the engine ran out of memory";
-
 let panic: string | undefined;
 
 /**
@@ -82,12 +80,6 @@ export function rethrowFatal(error: unknown): void {
     throw new Error(`${NO_MEMORY} (${panic ?? error.message})`, { cause: error });
   throw error;
 }
-
-/** True when a thread ran out of memory: that of its engine, or that of the thread itself. */
-export const isLackOfMemory = (error: Error & { code?: string }): boolean =>
-  error.message.startsWith(NO_MEMORY) ||
-  error.code === "ERR_WORKER_OUT_OF_MEMORY" ||
-  /allocation failed|Invalid (?:string|array buffer) length/i.test(error.message);
 
 /** Characters of one load; a longer record is one by itself. */
 const LOT_LENGTH = 300_000;

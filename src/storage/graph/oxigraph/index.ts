@@ -12,7 +12,7 @@ import {
   type ThreadData,
 } from "./thread-handle.js";
 
-export { OxigraphEngine } from "./engine.js";
+export { EvidenceEngine, OxigraphEngine } from "./engine.js";
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";

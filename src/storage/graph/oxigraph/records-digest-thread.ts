@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { FeedReader } from "../feed-reader.js";
-import { Follower } from "./follower.js";
+import { Follower } from "../follower.js";
 import { GraphStore, QuadDigest } from "./graph-store.js";
 import type { ThreadData, DigestReply, DigestRequest } from "./thread-handle.js";
 

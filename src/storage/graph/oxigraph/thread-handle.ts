@@ -1,13 +1,14 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { EngineLog, OpenAnswer, OpenQuestion } from "../port.js";
-import { isLackOfMemory } from "./graph-store.js";
+import type { EngineLog, EvidenceQuestion, OpenAnswer, OpenQuestion } from "../port.js";
+import { isLackOfMemory } from "./lack-of-memory.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {
   ask:
     | { op: "query"; query: string; format: string }
+    | { op: "evidence"; question: EvidenceQuestion }
     | { op: "digest" }
     | ({ op: "ask" } & AskRequest);
   /**
@@ -44,8 +45,16 @@ export interface ThreadEvents {
   onLost(handle: ThreadHandle, loss: Loss): void;
 }
 
+/** What a thread runs: an Oxigraph store for the service or for users, or a store of evidence. */
+const MODULES = {
+  all: "src/storage/graph/oxigraph/thread",
+  open: "src/storage/graph/oxigraph/open/thread",
+  evidence: "src/storage/graph/oxigraph/evidence-thread",
+};
+export type Holds = keyof typeof MODULES;
+
 /**
- * The caller's side of one thread with an Oxigraph store. It answers queries in the order asked, so
+ * The caller's side of one thread with a store of the graph. It answers queries in the order asked, so
  * the first without an answer is the one that runs, and the clock runs for that one only.
  */
 export class ThreadHandle {
@@ -57,7 +66,7 @@ export class ThreadHandle {
    */
   reported = 0;
   rewrites = 0;
-  /** Bytes that its engine grew by when graphs came. */
+  /** Bytes that an Oxigraph store grew by when graphs came, or would have. */
   held = 0;
   done = 0;
   total = 0;
@@ -75,6 +84,7 @@ export class ThreadHandle {
 
   /** @param memory bytes that its engine may hold */
   constructor(
+    holds: Holds,
     feed: MessagePort,
     pageSize: number,
     events: ThreadEvents,
@@ -84,22 +94,19 @@ export class ThreadHandle {
     this.#events = events;
     this.#log = log;
 
-    this.#worker = new Worker(
-      threadModule(`src/storage/graph/oxigraph/${memory === undefined ? "thread" : "open/thread"}`),
-      {
-        workerData: {
-          feed,
-          pageSize,
-          ...(memory !== undefined && { memory }),
-        } satisfies ThreadData,
-        transferList: [feed],
-        ...(memory !== undefined && {
-          name: "sparql",
-          env: {},
-          resourceLimits: { stackSizeMb: 8 },
-        }),
-      },
-    );
+    this.#worker = new Worker(threadModule(MODULES[holds]), {
+      workerData: {
+        feed,
+        pageSize,
+        ...(memory !== undefined && { memory }),
+      } satisfies ThreadData,
+      transferList: [feed],
+      ...(memory !== undefined && {
+        name: "sparql",
+        env: {},
+        resourceLimits: { stackSizeMb: 8 },
+      }),
+    });
     this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
     this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
     this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
@@ -267,6 +274,7 @@ export interface AskRequest {
 /** A question to the thread; the reply carries the same `id`. */
 export type ThreadRequest =
   | { op: "query"; id: number; query: string; format: string }
+  | { op: "evidence"; id: number; question: EvidenceQuestion }
   | ({ op: "ask"; id: number } & AskRequest)
   | { op: "digest"; id: number }
   | { op: "advance"; sequence: number };

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { FeedReader } from "../feed-reader.js";
-import { Follower } from "./follower.js";
+import { Follower } from "../follower.js";
 import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
@@ -106,7 +106,7 @@ main.on("message", (request: ThreadRequest) => {
     digesting = mine;
   } else if (request.op === "ask") {
     void answerOpenQuery(request);
-  } else {
+  } else if (request.op === "query") {
     try {
       reply({
         op: "answer",

@@ -18,7 +18,6 @@ import type {
   Holder,
   StoredScore,
   LeaseStore,
-  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -41,6 +40,10 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -157,6 +160,10 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#selection.count(selection));
   statistics = (query: StatisticsQuery): Promise<Statistics> =>
     this.#ask(() => this.#selection.statistics(query));
+  addressRanges = (query: AddressRangesQuery): Promise<AddressRange[]> =>
+    this.#ask(() => this.#selection.addressRanges(query));
+  addresses = (query: AddressesQuery): Promise<AddressPage> =>
+    this.#ask(() => this.#selection.addresses(query));
   atRevision = (
     ark: string,
     revision: number,
@@ -186,8 +193,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   accountOf = (user: string): Promise<Account | undefined> =>
     this.#ask(() => this.#accounts.byUser(user));
   countAccounts = (): Promise<number> => this.#ask(() => this.#accounts.count());
-  accounts = (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
-    this.#ask(() => this.#accounts.list(options));
+  accounts = (
+    options: Parameters<RecordStore["accounts"]>[0],
+  ): ReturnType<RecordStore["accounts"]> => this.#ask(() => this.#accounts.list(options));
   noteSignIn = (user: string, at: number): Promise<void> =>
     this.#ask(() => this.#credentials.noteSignIn(user, at));
   credential = (hash: string): ReturnType<CredentialStore["credential"]> =>

@@ -1,4 +1,4 @@
-import type { Account, AccountChange, ListedAccount, Page } from "../port.js";
+import type { Account, AccountChange, RecordStore } from "../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
 import { readNumbers } from "../rows.js";
 import { isStorableText } from "../text.js";
@@ -27,6 +27,8 @@ type ListedRow = [
   createdAt: number,
   signedInAt: number | null,
 ];
+
+type ListedPage = Awaited<ReturnType<RecordStore["accounts"]>>;
 
 export class AccountReads {
   readonly #byEmail;
@@ -65,7 +67,7 @@ export class AccountReads {
     return this.#count.get()![0];
   }
 
-  list({ after, limit }: { after?: string; limit: number }): Page<ListedAccount> {
+  list({ after, limit }: { after?: string; limit: number }): ListedPage {
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
     const rows = this.#list.all([before, limit + 1]);
     const page = rows.slice(0, limit);
@@ -79,6 +81,7 @@ export class AccountReads {
         createdAt,
         signedInAt,
       })),
+      positions: page.map(([id]) => String(id)),
       ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
     };
   }

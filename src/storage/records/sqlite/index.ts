@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
@@ -16,7 +17,6 @@ import type {
   FoundLink,
   Holder,
   StoredScore,
-  ListedAccount,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -39,6 +39,10 @@ import type {
   SubmissionStore,
 } from "../submissions-port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -143,6 +147,13 @@ class SqliteRecordStore implements RecordStore {
     (await this.#selections.ask({ links: query }, signal)) as number[];
   statistics = async (query: StatisticsQuery, signal?: AbortSignal): Promise<Statistics> =>
     (await this.#selections.ask({ statistics: query }, signal)) as Statistics;
+  addressRanges = async (
+    query: AddressRangesQuery,
+    signal?: AbortSignal,
+  ): Promise<AddressRange[]> =>
+    (await this.#selections.ask({ addressRanges: query }, signal)) as AddressRange[];
+  addresses = async (query: AddressesQuery, signal?: AbortSignal): Promise<AddressPage> =>
+    (await this.#selections.ask({ addresses: query }, signal)) as AddressPage;
   atRevision = async (
     ark: string,
     revision: number,
@@ -153,7 +164,8 @@ class SqliteRecordStore implements RecordStore {
   linksFrom = async (
     arks: readonly string[],
     options: { predicates?: readonly string[]; after?: string; limit: number },
-  ): Promise<Page<FoundLink>[]> => read(() => this.#links.linksFrom(arks, options));
+  ): Promise<Page<FoundLink>[]> =>
+    inParts(arks, (part) => read(() => this.#links.linksFrom(part, options)));
   linksTo = async (
     keys: readonly string[],
     options: {
@@ -162,7 +174,8 @@ class SqliteRecordStore implements RecordStore {
       after?: string;
       limit: number;
     },
-  ): Promise<Page<FoundLink>[]> => read(() => this.#links.linksTo(keys, options));
+  ): Promise<Page<FoundLink>[]> =>
+    inParts(keys, (part) => read(() => this.#links.linksTo(part, options)));
   search = async (query: SearchQuery, signal?: AbortSignal): Promise<SearchPage> =>
     this.#searches.ask(
       query.near
@@ -196,8 +209,9 @@ class SqliteRecordStore implements RecordStore {
     return account;
   };
   countAccounts = async (): Promise<number> => read(() => this.#accounts.count());
-  accounts = async (options: { after?: string; limit: number }): Promise<Page<ListedAccount>> =>
-    read(() => this.#accounts.list(options));
+  accounts = async (
+    options: Parameters<RecordStore["accounts"]>[0],
+  ): ReturnType<RecordStore["accounts"]> => read(() => this.#accounts.list(options));
   noteSignIn = async (user: string, at: number): Promise<void> =>
     this.#writer.call("noteSignIn", user, at);
   credential = async (hash: string): ReturnType<CredentialStore["credential"]> =>
@@ -317,6 +331,29 @@ function read<T>(work: () => T): T {
   } catch (error) {
     throw asStoreError(error);
   }
+}
+
+/** Records whose links are read without a pause: with a thousand links each, some milliseconds. */
+const AT_ONCE = 20;
+/** ms of such reads between two pauses. */
+const SLICE = 10;
+
+/** Reads for many records, with pauses in which the thread serves other requests. */
+async function inParts<T>(
+  ids: readonly string[],
+  readPart: (part: readonly string[]) => T[],
+): Promise<T[]> {
+  if (ids.length <= AT_ONCE) return readPart(ids);
+  const found: T[] = [];
+  let begun = performance.now();
+  for (let start = 0; start < ids.length; start += AT_ONCE) {
+    if (performance.now() - begun > SLICE) {
+      await setImmediate();
+      begun = performance.now();
+    }
+    for (const each of readPart(ids.slice(start, start + AT_ONCE))) found.push(each);
+  }
+  return found;
 }
 
 /**

@@ -5,6 +5,10 @@
 import { parentPort, workerData } from "node:worker_threads";
 import type { SelectionPage } from "../port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   LinkCountQuery,
   Selection,
   SelectionQuery,
@@ -22,8 +26,11 @@ export type SelectionQuestion =
   | { select: SelectionQuery }
   | { count: Selection }
   | { statistics: StatisticsQuery }
-  | { links: LinkCountQuery };
-export type SelectionAnswer = SelectionPage | number | Statistics | number[];
+  | { links: LinkCountQuery }
+  | { addressRanges: AddressRangesQuery }
+  | { addresses: AddressesQuery };
+export type SelectionAnswer =
+  SelectionPage | number | Statistics | number[] | AddressRange[] | AddressPage;
 
 const { file } = workerData as { file: string };
 let connection: Connection | undefined;
@@ -39,6 +46,8 @@ function answerTo(question: SelectionQuestion): SelectionAnswer {
   if ("select" in question) return selection.select(question.select);
   if ("count" in question) return selection.count(question.count);
   if ("links" in question) return links.count(question.links);
+  if ("addresses" in question) return selection.addresses(question.addresses);
+  if ("addressRanges" in question) return selection.addressRanges(question.addressRanges);
   return selection.statistics(question.statistics);
 }
 

@@ -51,6 +51,7 @@ class Lane {
       sequence: this.#handle.sequence,
     }));
     this.#handle = new ThreadHandle(
+      "open",
       options.openFeed(),
       options.pageSize,
       {

@@ -1,4 +1,4 @@
-import type { Account, ListedAccount, Page } from "../../port.js";
+import type { Account, RecordStore } from "../../port.js";
 import { readNumbers, submissionOf as ofRow, type SubmissionRow as Stored } from "../../rows.js";
 import type { Submission, SubmissionPage } from "../../submissions-port.js";
 import { isStorableText } from "../../text.js";
@@ -60,6 +60,8 @@ const LIST = statement<
 );
 const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
 
+type ListedPage = Awaited<ReturnType<RecordStore["accounts"]>>;
+
 export class AccountReads {
   readonly #database: Database;
 
@@ -81,7 +83,7 @@ export class AccountReads {
     return (await this.#database.query(COUNT))[0]![0];
   }
 
-  async list({ after, limit }: { after?: string; limit: number }): Promise<Page<ListedAccount>> {
+  async list({ after, limit }: { after?: string; limit: number }): Promise<ListedPage> {
     const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
     const rows = await this.#database.query(LIST, [before, limit + 1]);
     const page = rows.slice(0, limit);
@@ -95,6 +97,7 @@ export class AccountReads {
         createdAt,
         signedInAt,
       })),
+      positions: page.map(([id]) => String(id)),
       ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
     };
   }

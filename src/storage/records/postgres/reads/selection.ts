@@ -1,19 +1,31 @@
 import { parseQuery } from "../../../../model/search-query.js";
 import { soughtOf } from "../../search/words.js";
-import { RECORD_COLUMNS, recordOf, type RecordRow } from "../../rows.js";
+import {
+  addressPage,
+  type AddressRow,
+  RECORD_COLUMNS,
+  recordOf,
+  type RecordRow,
+} from "../../rows.js";
 import type { SelectionPage } from "../../port.js";
 import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
   Selection,
   SelectionQuery,
   Statistics,
   StatisticsQuery,
 } from "../../selection-port.js";
 import {
+  addressed,
   baseOf,
   beyond,
   conditionsOf,
   type Dialect,
   joined,
+  keyColumn,
   NO_IDS,
   Positions,
   Sql,
@@ -52,6 +64,8 @@ export const dialectOf = (analyzer: Analyzer): Dialect => ({
           WHERE x.search @@ ${sql.add(query)}::tsquery`;
   },
   currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
+  documentHolds: (text, sql) =>
+    `position(convert_to(${sql.add(text)}::text, 'UTF8') IN t.document) > 0`,
 });
 
 /** The month of days since 1970. */
@@ -97,7 +111,7 @@ export class SelectionReads {
       baseOf(query),
       ...conditionsOf(query, this.#dialect).map((condition) => condition.sql(sql)),
     ];
-    const key = { created: null, modified: "modified_at", name: "sorted" }[order.by];
+    const key = keyColumn(query, "sorted");
     const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
     const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
     if (after !== undefined) where.push(beyond(positions.read(after), columns, behind, sql));
@@ -165,5 +179,32 @@ export class SelectionReads {
       sql.values,
     );
     return statisticsOf(rows, query.limit);
+  }
+  async addressRanges({ size, without }: AddressRangesQuery): Promise<AddressRange[]> {
+    const sql = new Sql(this.#dialect);
+    const each = sql.add(size);
+    const text = `SELECT (r.id - 1) / ${each}::bigint AS part, count(*), max(r.modified_at)
+      FROM record AS r WHERE ${joined(addressed(without, this.#dialect, sql), "AND")}
+      GROUP BY part ORDER BY part`;
+    const rows = await this.#database.query(
+      statement<[number, number, number]>(text, { kept: false }),
+      sql.values,
+    );
+    return rows.map(([range, records, modifiedAt]) => ({ range, records, modifiedAt }));
+  }
+
+  async addresses({ after, upTo, limit, without }: AddressesQuery): Promise<AddressPage> {
+    const sql = new Sql(this.#dialect);
+    const where = [
+      `r.id > ${sql.add(after)} AND r.id <= ${sql.add(upTo)}`,
+      ...addressed(without, this.#dialect, sql),
+    ];
+    const text = `SELECT r.id, r.ark, r.modified_at FROM record AS r
+      WHERE ${joined(where, "AND")} ORDER BY r.id LIMIT ${sql.add(limit + 1)}`;
+    const rows = await this.#database.query(
+      statement<AddressRow>(text, { kept: false }),
+      sql.values,
+    );
+    return addressPage(rows, limit);
   }
 }

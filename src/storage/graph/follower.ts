@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
-import type { FeedAnswer, FeedGraph } from "../../records/port.js";
-import type { FeedReader } from "../feed-reader.js";
+import type { FeedAnswer, FeedGraph } from "../records/port.js";
+import type { FeedReader } from "./feed-reader.js";
 
 /**
  * How often a feed is asked again when it has not reached the announced sequence, and ms between.

@@ -1,0 +1,314 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { ServiceError, ValidationError } from "../../errors.js";
+import { lookupArk } from "../../identifiers/ark.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import type { Deps } from "../deps.js";
+import { element, parent } from "../formats/xml.js";
+import {
+  datestamp,
+  datestampsOf,
+  type OaiArguments,
+  oaiArguments,
+  OaiError,
+  type Verb,
+} from "./oai-arguments.js";
+import { OAI_FORMATS, type OaiFormat } from "./oai-formats.js";
+import { earliestOf, itemOf, type ItemPosition, type OaiItem, itemsOf } from "./oai-items.js";
+import { filtersOf, listSets, setsOf } from "./oai-sets.js";
+import { foreign, readToken, writeToken } from "./oai-token.js";
+
+const NAMESPACE = "http://www.openarchives.org/OAI/2.0/";
+const ROOT =
+  `<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH xmlns="${NAMESPACE}" ` +
+  'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ' +
+  `xsi:schemaLocation="${NAMESPACE} http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n`;
+
+/** Where harvesters are written to while no operator has set CONTACT_EMAIL; nobody reads it. */
+const NO_CONTACT = "contact-not-set@registry.invalid";
+
+/**
+ * Answers a request of OAI-PMH 2.0, errors of the protocol included.
+ * @param parameters arguments in the order in which they were sent
+ * @param signal aborted when nobody waits for the answer any more
+ * @returns an XML document
+ * @throws ServiceError where the stores cannot answer; harvesters repeat the request
+ */
+export async function answerOai(
+  deps: Deps,
+  parameters: Iterable<[name: string, value: string]>,
+  signal: AbortSignal,
+): Promise<string> {
+  const at = Date.now();
+  let args: OaiArguments | undefined;
+  let body: string;
+  try {
+    args = oaiArguments(parameters);
+    body = `<${args.verb}>${await ANSWERS[args.verb](deps, args, signal)}</${args.verb}>`;
+  } catch (error) {
+    if (!(error instanceof OaiError)) throw error;
+    // Arguments that were not understood are not repeated (section 3.2).
+    if (error.code === "badVerb" || error.code === "badArgument") args = undefined;
+    body = element("error", error.message, { code: error.code });
+  }
+  const request = element("request", `${deps.baseUrl()}/oai`, { ...args });
+  return `${ROOT}${element("responseDate", datestamp(at))}\n${request}\n${body}\n</OAI-PMH>\n`;
+}
+
+type Answer = (deps: Deps, args: OaiArguments, signal: AbortSignal) => Promise<string>;
+
+const ANSWERS: Readonly<Record<Verb, Answer>> = {
+  async Identify(deps) {
+    const earliest = await earliestOf(deps);
+    return [
+      element("repositoryName", deps.config.REGISTRY_NAME),
+      element("baseURL", `${deps.baseUrl()}/oai`),
+      element("protocolVersion", "2.0"),
+      element("adminEmail", deps.config.CONTACT_EMAIL ?? NO_CONTACT),
+      element("earliestDatestamp", datestamp(earliest ?? 0)),
+      element("deletedRecord", "persistent"),
+      element("granularity", "YYYY-MM-DDThh:mm:ssZ"),
+      element("compression", "gzip"),
+      element("compression", "br"),
+    ].join("");
+  },
+
+  async ListMetadataFormats(deps, { identifier }) {
+    const formats: OaiFormat[] = [];
+    if (identifier === undefined) formats.push(...OAI_FORMATS);
+    else {
+      const item = await askedItem(deps, identifier);
+      for (const format of OAI_FORMATS)
+        if (item.isDeleted || (await metadataOf(deps, item.record, format)) !== undefined)
+          formats.push(format);
+    }
+    if (formats.length === 0)
+      throw new OaiError("noMetadataFormats", `${identifier} has no metadata format.`);
+    return formats
+      .map(
+        ({ prefix, schema, namespace }) =>
+          "<metadataFormat>" +
+          element("metadataPrefix", prefix) +
+          element("schema", schema) +
+          element("metadataNamespace", namespace) +
+          "</metadataFormat>",
+      )
+      .join("");
+  },
+
+  async ListSets(deps, { verb, resumptionToken }) {
+    let after: string | undefined;
+    if (resumptionToken !== undefined) {
+      const [of, position] = readToken(deps.jwtSecret, resumptionToken);
+      if (of !== verb) throw foreign();
+      after = position as string;
+    }
+    const { OAI_PAGE_SIZE: limit } = deps.config;
+    let page = await resumed(() => listSets(deps, limit, after));
+    while (page.sets.length === 0 && page.next !== undefined) {
+      const { next } = page;
+      page = await resumed(() => listSets(deps, limit, next));
+    }
+    const sets = page.sets.map(
+      ({ spec, name }) => `<set>${element("setSpec", spec)}${element("setName", name)}</set>`,
+    );
+    if (sets.length === 0 && resumptionToken === undefined)
+      throw new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.");
+    const next = page.next === undefined ? "" : writeToken(deps.jwtSecret, [verb, page.next]);
+    const isWhole = next === "" && resumptionToken === undefined;
+    return sets.join("") + (isWhole ? "" : tokenElement(next));
+  },
+
+  async GetRecord(deps, { identifier, metadataPrefix }) {
+    const format = formatOf(metadataPrefix!);
+    const item = await askedItem(deps, identifier!);
+    const [sets] = await setsOf(deps, [item.record]);
+    const record = await recordElement(deps, item, sets!, format);
+    if (record === undefined)
+      throw new OaiError(
+        "cannotDisseminateFormat",
+        `${identifier} lacks what ${format.prefix} requires; ask for ${OAI_FORMATS[0].prefix}.`,
+      );
+    return record;
+  },
+
+  ListIdentifiers: (deps, args, signal) =>
+    listed(deps, args, signal, async (items, sets) =>
+      items.map((item, index) => header(item, sets[index]!)),
+    ),
+
+  ListRecords: (deps, args, signal) =>
+    listed(deps, args, signal, async (items, sets, format) => {
+      const records: (string | undefined)[] = [];
+      for (const [index, item] of items.entries()) {
+        records.push(await recordElement(deps, item, sets[index]!, format));
+        if (index % AT_ONCE === AT_ONCE - 1) await turn();
+      }
+      return records.filter((record) => record !== undefined);
+    }),
+};
+
+/** Records that are written in one turn of the event loop. */
+const AT_ONCE = 20;
+
+/** A list, and how far it has been read. */
+interface Listing {
+  args: Pick<OaiArguments, "metadataPrefix" | "from" | "until" | "set">;
+  position: ItemPosition;
+  /** Items before the page. */
+  cursor: number;
+}
+
+/** A page of a list of items, with the token of the next page. */
+async function listed(
+  deps: Deps,
+  { verb, resumptionToken, ...args }: OaiArguments,
+  signal: AbortSignal,
+  write: (
+    items: readonly OaiItem[],
+    sets: readonly (readonly string[])[],
+    format: OaiFormat,
+  ) => Promise<string[]>,
+): Promise<string> {
+  const listing: Listing =
+    resumptionToken === undefined
+      ? { args, position: [null, null], cursor: 0 }
+      : readListing(deps, verb, resumptionToken);
+  const format = formatOf(listing.args.metadataPrefix!);
+  const times = datestampsOf(listing.args);
+  const { set } = listing.args;
+  const filters = set === undefined ? null : filtersOf(set);
+  if (filters === undefined) throw noRecords();
+  let { position, cursor } = listing;
+  for (;;) {
+    signal.throwIfAborted();
+    const from = position;
+    const page = await resumed(() =>
+      itemsOf(deps, filters, times, from, deps.config.OAI_PAGE_SIZE),
+    );
+    const sets = await setsOf(
+      deps,
+      page.items.map(({ record }) => record),
+    );
+    const written = await write(page.items, sets, format);
+    const begins = cursor;
+    cursor += page.items.length;
+    position = page.position;
+    // A page of records that all lack what the format requires is not sent: no list is empty.
+    if (written.length === 0 && page.more) continue;
+    if (written.length === 0 && resumptionToken === undefined) throw noRecords();
+    if (!page.more && resumptionToken === undefined) return written.join("");
+    const next = page.more
+      ? writeListing(deps, verb, { args: listing.args, position, cursor })
+      : "";
+    return written.join("") + tokenElement(next, begins);
+  }
+}
+
+const noRecords = (): OaiError =>
+  new OaiError("noRecordsMatch", "No records match from, until, set and metadataPrefix.");
+
+function writeListing(deps: Deps, verb: Verb, { args, position, cursor }: Listing): string {
+  const { metadataPrefix, from = null, until = null, set = null } = args;
+  return writeToken(deps.jwtSecret, [verb, metadataPrefix, from, until, set, ...position, cursor]);
+}
+
+/** @throws OaiError `badResumptionToken` */
+function readListing(deps: Deps, verb: Verb, token: string): Listing {
+  const [of, metadataPrefix, from, until, set, live, deleted, cursor] = readToken(
+    deps.jwtSecret,
+    token,
+  ) as [Verb, string, ...(string | null)[]];
+  if (of !== verb) throw foreign();
+  return {
+    args: {
+      metadataPrefix,
+      ...(from == null ? {} : { from }),
+      ...(until == null ? {} : { until }),
+      ...(set == null ? {} : { set }),
+    },
+    position: [live ?? null, deleted ?? null],
+    cursor: Number(cursor),
+  };
+}
+
+/** The store refuses positions of another version of the registry. */
+async function resumed<T>(read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof ServiceError && error.code === "BAD_REQUEST") throw foreign();
+    throw error;
+  }
+}
+
+/** @throws OaiError `cannotDisseminateFormat` */
+function formatOf(prefix: string): OaiFormat {
+  const format = OAI_FORMATS.find((one) => one.prefix === prefix);
+  if (format) return format;
+  throw new OaiError(
+    "cannotDisseminateFormat",
+    `There is no metadata format ${prefix.slice(0, 100)}; use one of ` +
+      `${OAI_FORMATS.map((one) => one.prefix).join(", ")}.`,
+  );
+}
+
+/** @throws OaiError `idDoesNotExist` */
+async function askedItem(deps: Deps, identifier: string): Promise<OaiItem> {
+  const ark = lookupArk(identifier);
+  const found = ark && (await deps.records.find(ark));
+  const item = found && "record" in found ? await itemOf(deps, found.record) : undefined;
+  if (item) return item;
+  throw new OaiError(
+    "idDoesNotExist",
+    `No published record has the identifier ${identifier.slice(0, 200)}; identifiers are ARKs, ` +
+      "for example ark:99999/dataset-images.",
+  );
+}
+
+/** Identifiers are URIs: characters beyond ASCII are escaped. The key of an ARK is the same. */
+const uriOf = (ark: string): string =>
+  ark.replace(/[^\x21-\x7e]/gu, (character) => encodeURIComponent(character));
+
+const header = ({ record, isDeleted }: OaiItem, sets: readonly string[]): string =>
+  parent(
+    "header",
+    [
+      element("identifier", uriOf(record.ark)),
+      element("datestamp", datestamp(record.modifiedAt)),
+      ...sets.map((set) => element("setSpec", set)),
+    ],
+    isDeleted ? { status: "deleted" } : {},
+  );
+
+/** The last page of a list has an empty token. @param cursor items before the page */
+const tokenElement = (token: string, cursor?: number): string => {
+  const place = cursor === undefined ? "" : ` cursor="${cursor}"`;
+  return `<resumptionToken${place}${token === "" ? "/>" : `>${token}</resumptionToken>`}`;
+};
+
+/** `undefined` where the record lacks what the format requires. */
+async function recordElement(
+  deps: Deps,
+  item: OaiItem,
+  sets: readonly string[],
+  format: OaiFormat,
+): Promise<string | undefined> {
+  if (item.isDeleted) return `<record>${header(item, sets)}</record>`;
+  const metadata = await metadataOf(deps, item.record, format);
+  return metadata === undefined
+    ? undefined
+    : `<record>${header(item, sets)}<metadata>${metadata}</metadata></record>`;
+}
+
+async function metadataOf(
+  deps: Deps,
+  record: StoredRecord,
+  format: OaiFormat,
+): Promise<string | undefined> {
+  try {
+    return await format.write(deps, record);
+  } catch (error) {
+    if (error instanceof ValidationError) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,160 @@
+import type { Readable } from "node:stream";
+import { ServiceError } from "../../errors.js";
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
+import type { JsonObject } from "../../model/field.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import type { Caller } from "../access/rules.js";
+import { referencesIn } from "../crates/findings.js";
+import type { Deps } from "../deps.js";
+import { type Content, contentOf } from "../files/content.js";
+import { findLive } from "../records/find.js";
+import { parseDocument } from "../records/view.js";
+import { natureOf, readPreview } from "./read-preview.js";
+import { isQuick, runPreview } from "./run-preview.js";
+import { none, type PreviewInput, type ReadPreview } from "./types.js";
+
+/** A preview, and where the bytes can be shown as they are. */
+export type Preview = ReadPreview & { address: string };
+
+/**
+ * What a stored file looks like: of a record its content, or a file of a crate that has no record.
+ * Those who may not read the content get no preview.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, for what is not there
+ */
+export async function previewOf(deps: Deps, ark: Ark, caller: Caller | null): Promise<Preview> {
+  const address = `${deps.baseUrl()}/view/${encodeURI(ark.stored)}`;
+  const at = (preview: ReadPreview): Preview => ({ ...preview, address });
+  let content: Content;
+  try {
+    content = await contentOf(deps, ark, caller);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    const refused = refusal(error);
+    if (refused) return at(refused);
+    if (error.code !== "NOT_FOUND") throw error;
+    // The record may be there, and its content elsewhere.
+    await findLive(deps, ark);
+    return at(none("NO_CONTENT", error.message));
+  }
+  if (content.object.role === "archive")
+    return at(none("ARCHIVE", "It is the archive of a crate: see its files."));
+  return at(await made(deps, content));
+}
+
+function refusal({ code, message }: ServiceError): ReadPreview | undefined {
+  switch (code) {
+    case "NOT_AUTHENTICATED":
+    case "FORBIDDEN":
+      return none("NOT_READABLE", message);
+    case "CONTENT_DELETED":
+      return none("NO_CONTENT", message);
+    case "CONTENT_DAMAGED":
+      return none("DAMAGED", message);
+    default:
+      return undefined;
+  }
+}
+
+/** Bytes that say what a file is. */
+const HEAD = 4096;
+
+async function made(deps: Deps, { record, object, open }: Content): Promise<ReadPreview> {
+  const { config } = deps;
+  const { size, name, mediaType } = object;
+  if (size === 0) return none("NO_CONTENT", "It is empty.");
+  const read = async (bytes: number): Promise<Buffer> =>
+    collected(await open({ start: 0, end: Math.min(size, bytes) - 1 }));
+  const limits = {
+    text: config.PREVIEW_BYTES,
+    rows: config.PREVIEW_ROWS,
+    columns: config.PREVIEW_COLUMNS,
+    whole: config.PREVIEW_WHOLE_BYTES,
+  };
+  const head = await read(HEAD);
+  const nature = natureOf(head, name, mediaType);
+  const isWhole = ["parquet", "notebook", "json"].includes(nature) && size <= limits.whole;
+  const isSeen = nature === "image" || nature === "document";
+  if (nature === "image" && size > limits.whole)
+    return none("TOO_LARGE", `Images are shown up to ${limits.whole} bytes (PREVIEW_WHOLE_BYTES).`);
+  const most = isWhole ? size : Math.min(size, isSeen ? HEAD * 16 : limits.text);
+  const input: PreviewInput = {
+    bytes: most <= head.length ? head : await read(most),
+    size,
+    name,
+    mediaType,
+    schema: ["table", "parquet", "gzip"].includes(nature)
+      ? await schemaOf(deps, record, object)
+      : null,
+    limits,
+  };
+  if (isQuick(input)) return readPreview(input);
+  try {
+    return await deps.tableLimit.run(AbortSignal.timeout(config.PREVIEW_TIMEOUT), (signal) =>
+      runPreview(input, config.PREVIEW_MEMORY, signal),
+    );
+  } catch (error) {
+    if (error instanceof DOMException)
+      return none("TIMEOUT", `It takes longer than ${config.PREVIEW_TIMEOUT} ms to be shown.`);
+    if (error instanceof ServiceError && error.code === "BUSY")
+      return none("BUSY", "Too many previews at the moment: try again.");
+    throw error;
+  }
+}
+
+async function collected(stream: Readable): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const part of stream as AsyncIterable<Buffer>) parts.push(part);
+  return Buffer.concat(parts);
+}
+
+/** Members in which records name the schema of their table. */
+const SCHEMA_MEMBERS = [
+  "schema",
+  "evi:Schema",
+  "EVI:Schema",
+  "https://w3id.org/EVI#Schema",
+  "tableSchema",
+  "dataSchema",
+  "hasSchema",
+  "conformsTo",
+];
+/** References that are looked up. */
+const MOST_REFERENCES = 20;
+
+/** The schema that a record names, or for a file the record that the file is of. */
+async function schemaOf(
+  { records }: Deps,
+  record: StoredRecord,
+  { role }: Content["object"],
+): Promise<PreviewInput["schema"]> {
+  // A file without a record: the record is its crate.
+  if (role === "member") return null;
+  const document = parseDocument(record.document);
+  const own = await schemaIn(records, document);
+  if (own || record.kind !== "datadownload") return own;
+  const [about] = await found(records, referencesIn(document["encodesCreativeWork"]));
+  return about ? schemaIn(records, parseDocument(about.document)) : null;
+}
+
+async function schemaIn(
+  records: Deps["records"],
+  document: JsonObject,
+): Promise<PreviewInput["schema"]> {
+  const named = SCHEMA_MEMBERS.flatMap((member) => referencesIn(document[member]));
+  const schema = (await found(records, named)).find(({ kind }) => kind === "schema");
+  return schema ? { ark: schema.ark, document: parseDocument(schema.document) } : null;
+}
+
+/** Live records with these identifiers, in any spelling. */
+async function found(
+  records: Deps["records"],
+  references: readonly string[],
+): Promise<StoredRecord[]> {
+  const arks = references.slice(0, MOST_REFERENCES).flatMap((text) => lookupArk(text) ?? []);
+  const all: StoredRecord[] = [];
+  for (const ark of arks) {
+    const answer = await records.find(ark);
+    if (answer && "record" in answer && answer.record.tombstone === null) all.push(answer.record);
+  }
+  return all;
+}

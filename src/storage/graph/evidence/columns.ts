@@ -1,0 +1,69 @@
+/** Numbers of four bytes, or of one, in memory that grows by half. */
+export class Numbers {
+  #values: Int32Array | Uint8Array;
+  #length: number;
+
+  /** @param zeros numbers to begin with */
+  constructor(
+    zeros = 0,
+    readonly kind: typeof Int32Array | typeof Uint8Array = Int32Array,
+  ) {
+    this.#values = new kind(1024);
+    this.#length = zeros;
+  }
+
+  /** @returns its place */
+  push(value: number): number {
+    if (this.#length === this.#values.length) {
+      const larger = new this.kind(this.#length + (this.#length >> 1));
+      larger.set(this.#values);
+      this.#values = larger;
+    }
+    this.#values[this.#length] = value;
+    return this.#length++;
+  }
+
+  at(place: number): number {
+    return this.#values[place]!;
+  }
+
+  set(place: number, value: number): void {
+    this.#values[place] = value;
+  }
+}
+
+/** Bytes of a block; a longer text is a block by itself. */
+const BLOCK = 2 ** 22;
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** Texts as UTF-8, in blocks: no object for each, and nothing is copied when more come. */
+export class Texts {
+  readonly #blocks: Uint8Array[] = [];
+  /** Bytes used of the last block. */
+  #end = BLOCK;
+  readonly #block = new Numbers();
+  readonly #start = new Numbers();
+  readonly #bytes = new Numbers();
+
+  /** @returns its place */
+  push(text: string): number {
+    const bytes = encoder.encode(text);
+    if (this.#end + bytes.length > BLOCK) {
+      this.#blocks.push(new Uint8Array(Math.max(BLOCK, bytes.length)));
+      this.#end = 0;
+    }
+    this.#blocks.at(-1)!.set(bytes, this.#end);
+    this.#block.push(this.#blocks.length - 1);
+    this.#start.push(this.#end);
+    this.#end += bytes.length;
+    return this.#bytes.push(bytes.length);
+  }
+
+  at(place: number): string {
+    const start = this.#start.at(place);
+    return decoder.decode(
+      this.#blocks[this.#block.at(place)]!.subarray(start, start + this.#bytes.at(place)),
+    );
+  }
+}

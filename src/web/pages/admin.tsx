@@ -1,0 +1,314 @@
+import { ServiceError } from "../../errors.js";
+import { Csrf, Empty, Facts, Field, Notice, Pager, RecordCard, When } from "../components.js";
+import {
+  AdministrationDocument,
+  type AdministrationQuery,
+  CreatePasswordResetDocument,
+  ResetPasswordDocument,
+  SetAccountDocument,
+  StatusDocument,
+} from "../documents.js";
+import { counted, countText, kindText, sizeText } from "../format.js";
+import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import { problemOf } from "./account.js";
+import { Submissions } from "./my.js";
+import { signInFirst } from "./upload.js";
+
+interface State {
+  done?: string;
+  problem?: string;
+  /** A reset link: shown once, never mailed. */
+  reset?: { user: string; link: string; expiresAt: string };
+}
+
+async function administration(request: PageRequest, state: State = {}): Promise<Page | Redirect> {
+  const { ask, viewer, query, csrf } = request;
+  const first = signInFirst(request);
+  if (first) return first;
+  if (!viewer!.admin)
+    throw new ServiceError("FORBIDDEN", "This page is for administrators of the registry.");
+  const answer = await ask(AdministrationDocument, { after: query.get("after") });
+  const { registryFigures: figures, sizes, accounts, submissions, embargoed } = answer;
+  const bytes = sizes.groups.reduce((sum, group) => sum + group.bytes, 0);
+  return {
+    status: state.problem === undefined ? 200 : 422,
+    title: "Administration",
+    section: "admin",
+    body: (
+      <>
+        <h1>Administration</h1>
+        {state.done !== undefined && <Notice tone="success">{state.done}</Notice>}
+        {state.problem !== undefined && <Notice tone="danger">{state.problem}</Notice>}
+        {state.reset && (
+          <Notice tone="success">
+            <p>
+              Send this link to {state.reset.user}. It works once, until{" "}
+              <When at={state.reset.expiresAt} minute />, and is not shown again.
+            </p>
+            <pre>{state.reset.link}</pre>
+          </Notice>
+        )}
+        <section>
+          <h2>Figures</h2>
+          <Facts
+            rows={[
+              ["Records", countText(figures.records)],
+              ["Accounts", countText(figures.accounts)],
+              ["Stored files", sizeText(bytes)],
+              [
+                "By kind",
+                sizes.groups
+                  .map(
+                    ({ kind, count }) =>
+                      `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
+                  )
+                  .join(", "),
+              ],
+              [
+                "Jobs",
+                `${countText(figures.running)} running, ${countText(figures.queued)} waiting`,
+              ],
+              [
+                "Oldest waiting since",
+                figures.waitingSince && <When at={figures.waitingSince} minute />,
+              ],
+            ]}
+          />
+        </section>
+        <section>
+          <h2>Health</h2>
+          <Health health={answer.health} />
+        </section>
+        <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
+        <section>
+          <h2>Submissions</h2>
+          {submissions.nodes.length === 0 ? (
+            <Empty title="Nothing was submitted yet." />
+          ) : (
+            <Submissions rows={submissions.nodes} />
+          )}
+        </section>
+        <section>
+          <h2>Embargoed</h2>
+          {embargoed.nodes.length === 0 ? (
+            <Empty title="No record is under an embargo." />
+          ) : (
+            <>
+              <p>{counted(embargoed.totalCount, "record")}</p>
+              <ul class="results-list">
+                {embargoed.nodes.map((record) => (
+                  <li>
+                    <RecordCard record={record} />
+                  </li>
+                ))}
+              </ul>
+            </>
+          )}
+        </section>
+      </>
+    ),
+  };
+}
+
+interface AccountsProps {
+  accounts: AdministrationQuery["accounts"];
+  csrf: string | null;
+  own: string;
+  query: URLSearchParams;
+}
+
+function Accounts({ accounts, csrf, own, query }: AccountsProps) {
+  return (
+    <section>
+      <h2>Accounts</h2>
+      <div class="scroll">
+        <table>
+          <thead>
+            <tr>
+              <th>Name</th>
+              <th>E-mail</th>
+              <th>Role</th>
+              <th>Created</th>
+              <th>Last sign-in</th>
+              <th>Actions</th>
+            </tr>
+          </thead>
+          <tbody>
+            {accounts.nodes.map((account) => (
+              <tr>
+                <td>
+                  <a href={recordPath(account.id)}>
+                    <bdi>{account.name ?? account.id}</bdi>
+                  </a>
+                </td>
+                <td>
+                  <bdi>{account.email}</bdi>
+                </td>
+                <td>
+                  {account.admin ? "administrator" : "member"}
+                  {account.disabled && ", disabled"}
+                </td>
+                <td>
+                  <When at={account.createdAt} />
+                </td>
+                <td>{account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}</td>
+                <td>
+                  <form method="post" class="row">
+                    <Csrf token={csrf} />
+                    <input type="hidden" name="user" value={account.id} />
+                    <button class="secondary" name="action" value="reset">
+                      Reset link
+                    </button>
+                    {account.id !== own && (
+                      <>
+                        <button
+                          class="secondary"
+                          name="action"
+                          value={account.disabled ? "enable" : "disable"}
+                        >
+                          {account.disabled ? "Enable" : "Disable"}
+                        </button>
+                        <button
+                          class="secondary"
+                          name="action"
+                          value={account.admin ? "demote" : "promote"}
+                        >
+                          {account.admin ? "Make member" : "Make administrator"}
+                        </button>
+                      </>
+                    )}
+                  </form>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Pager path="/admin" query={query} pageInfo={accounts.pageInfo} />
+    </section>
+  );
+}
+
+const CHANGES: Readonly<Record<string, { admin?: boolean; disabled?: boolean }>> = {
+  disable: { disabled: true },
+  enable: { disabled: false },
+  promote: { admin: true },
+  demote: { admin: false },
+};
+
+async function administer(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, base } = request;
+  const user = form.get("user") ?? "";
+  const action = form.get("action") ?? "";
+  try {
+    if (action === "reset") {
+      const { createPasswordReset: reset } = await ask(CreatePasswordResetDocument, { user });
+      const link = `${base}/reset?${new URLSearchParams({ token: reset.token }).toString()}`;
+      return await administration(request, {
+        reset: { user: reset.user, link, expiresAt: reset.expiresAt },
+      });
+    }
+    const change = Object.hasOwn(CHANGES, action) ? CHANGES[action] : undefined;
+    if (!change) throw new ServiceError("BAD_REQUEST", "The form names no action.");
+    await ask(SetAccountDocument, { user, ...change });
+    return await administration(request, { done: "The account was changed." });
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return administration(request, {
+      problem: [sentence, ...Object.values(fields)].filter(Boolean).join(" "),
+    });
+  }
+}
+
+/** The page of a one-time link. */
+function resetPage({ query, form, csrf }: PageRequest, problem?: string, field?: string): Page {
+  const token = form.get("token") ?? query.get("token") ?? "";
+  return {
+    status: problem === undefined && field === undefined ? 200 : 422,
+    title: "Set a new password",
+    // The address holds a secret.
+    headers: { "Cache-Control": "no-store" },
+    body: (
+      <>
+        <h1>Set a new password</h1>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        <form method="post" action="/reset">
+          <Csrf token={csrf} />
+          <input type="hidden" name="token" value={token} />
+          <Field
+            label="New password"
+            name="password"
+            type="password"
+            required
+            autocomplete="new-password"
+            error={field}
+          />
+          <button>Set the password</button>
+        </form>
+      </>
+    ),
+  };
+}
+
+async function reset(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form } = request;
+  const password = form.get("password") ?? "";
+  try {
+    const { resetPassword } = await ask(ResetPasswordDocument, {
+      token: form.get("token") ?? "",
+      password,
+    });
+    await request.signIn({ username: resetPassword, password });
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return resetPage(request, sentence, fields["password"]);
+  }
+  return { redirect: "/my" };
+}
+
+type HealthAnswer = AdministrationQuery["health"];
+
+const PARTS: Readonly<Record<string, string>> = {
+  OK: "works",
+  LOADING: "is being filled",
+  DAMAGED: "has damage; the rest is served",
+  FAILED: "does not answer",
+};
+
+function Health({ health }: { health: HealthAnswer }) {
+  return (
+    <>
+      <p>
+        <strong>{health.ok ? "All parts work." : "Not all parts work."}</strong>
+        {health.lag !== null &&
+          health.lag > 0 &&
+          ` The graph index is ${counted(health.lag, "commit")} behind.`}
+      </p>
+      <Facts
+        rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)}
+      />
+    </>
+  );
+}
+
+async function status({ ask }: PageRequest): Promise<Page> {
+  const { health } = await ask(StatusDocument, {});
+  return {
+    title: "Status",
+    description: "Whether the parts of this registry work.",
+    body: (
+      <>
+        <h1>Status</h1>
+        <Health health={health} />
+      </>
+    ),
+  };
+}
+
+export const adminRoutes: readonly Route[] = [
+  { path: "/admin", get: (request) => administration(request), post: administer },
+  { path: "/reset", get: async (request) => resetPage(request), post: reset },
+  { path: "/status", get: status },
+  { path: "/healthz", get: status },
+  { path: "/readyz", get: status },
+];

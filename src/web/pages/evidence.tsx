@@ -1,0 +1,511 @@
+import { ServiceError } from "../../errors.js";
+import { assetUrl } from "../assets.js";
+import { Empty, KindLabel, Notice, RecordLink, StatusBadge, When } from "../components.js";
+import {
+  EvidenceDocument,
+  EvidencePathDocument,
+  type EvidencePathQuery,
+  type EvidenceQuery,
+  type EvidenceQueryVariables,
+  ImpactDocument,
+  type ImpactQuery,
+} from "../documents.js";
+import { counted, countText, kindText, shortened } from "../format.js";
+import {
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  withQuery,
+} from "../page.js";
+
+/** Like siblings that become one group, unless the reader asks for single ones. */
+const COLLAPSE = 4;
+const DEPTHS = ["1", "2", "3", "5", ""] as const;
+const IMPACT_PAGE = 200;
+
+type Direction = EvidenceQueryVariables["direction"];
+const DIRECTIONS: readonly (readonly [Direction, string])[] = [
+  ["BOTH", "where it came from and what it supports"],
+  ["UPSTREAM", "where it came from"],
+  ["DOWNSTREAM", "what it supports"],
+];
+
+interface View {
+  direction: Direction;
+  depth: string;
+  siblings: "grouped" | "single";
+  owner: boolean;
+  expand: string[];
+}
+
+function viewOf(query: URLSearchParams): View {
+  const direction = query.get("direction")?.toUpperCase();
+  const depth = query.get("depth") ?? "";
+  return {
+    direction: DIRECTIONS.find(([name]) => name === direction)?.[0] ?? "BOTH",
+    depth: /^\d{1,3}$/.test(depth) && depth !== "0" ? depth : "",
+    siblings: query.get("siblings") === "single" ? "single" : "grouped",
+    owner: query.get("by") === "owner",
+    expand: query.getAll("expand").slice(0, 50),
+  };
+}
+
+/** Address of the same picture with something changed. */
+function addressOf(id: string, view: View, change: Partial<View> = {}): string {
+  const { direction, depth, siblings, owner, expand } = { ...view, ...change };
+  const query = new URLSearchParams();
+  if (direction !== "BOTH") query.set("direction", direction.toLowerCase());
+  if (depth !== "") query.set("depth", depth);
+  if (siblings !== "grouped") query.set("siblings", siblings);
+  if (owner) query.set("by", "owner");
+  for (const group of expand) query.append("expand", group);
+  const text = query.toString();
+  return recordPath(id, "evidence") + (text === "" ? "" : `?${text}`);
+}
+
+async function evidencePage(request: PageRequest): Promise<Page> {
+  const { ask, query, params } = request;
+  const view = viewOf(query);
+  const id = params["ark"]!;
+  const link = addressOf(id, view);
+  const { record, evidencePicture } = await ask(EvidenceDocument, {
+    id,
+    direction: view.direction,
+    depth: view.depth === "" ? null : Number(view.depth),
+    assertedBy: view.owner ? "OWNER" : "ANYONE",
+    collapse: view.siblings === "grouped" ? COLLAPSE : null,
+    expand: view.expand,
+    groupLink: `${link}${link.includes("?") ? "&" : "?"}expand=`,
+    outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
+  });
+  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  const name = record.name ?? record.id;
+  const to = (query.get("to") ?? "").trim();
+  return {
+    title: `Evidence of ${shortened(name, 80)}`,
+    description: `Where “${shortened(name, 120)}” came from, and what it supports: ${counted(
+      evidencePicture.nodeCount,
+      "object",
+    )} and ${counted(evidencePicture.edgeCount, "relation")}.`,
+    layout: "wide",
+    styles: [assetUrl("picture.css")],
+    scripts: ["evidence"],
+    body: (
+      <>
+        <p class="crumb">
+          <RecordLink record={record} glyph /> › Evidence
+        </p>
+        <h1 dir="auto">
+          {shortened(name, 200)}{" "}
+          <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
+        </h1>
+        <Toolbar id={record.id} view={view} />
+        <Drawing picture={evidencePicture} id={record.id} view={view} />
+        <PathSection
+          {...{ request, id: record.id, to }}
+          path={await pathTo(request, record.id, to)}
+        />
+        <Outline rows={evidencePicture.evidence.outline} id={record.id} view={view} />
+        <Exports id={record.id} view={view} />
+      </>
+    ),
+  };
+}
+
+function Toolbar({ id, view }: { id: string; view: View }) {
+  return (
+    <form class="row toolbar" action={recordPath(id, "evidence")}>
+      <label>
+        Show{" "}
+        <select name="direction">
+          {DIRECTIONS.map(([value, text]) => (
+            <option value={value.toLowerCase()} selected={value === view.direction}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Steps{" "}
+        <select name="depth">
+          {DEPTHS.map((depth) => (
+            <option value={depth} selected={depth === view.depth}>
+              {depth === "" ? "all" : depth}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label>
+        Like siblings{" "}
+        <select name="siblings">
+          <option value="grouped">in groups</option>
+          <option value="single" selected={view.siblings === "single"}>
+            one by one
+          </option>
+        </select>
+      </label>
+      <label>
+        Stated by{" "}
+        <select name="by">
+          <option value="">anyone</option>
+          <option value="owner" selected={view.owner}>
+            owners only
+          </option>
+        </select>
+      </label>
+      <button class="secondary">Show</button>
+      <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
+    </form>
+  );
+}
+
+type Picture = EvidenceQuery["evidencePicture"];
+
+function Drawing({ picture, id, view }: { picture: Picture; id: string; view: View }) {
+  const { svg, notDrawn, evidence, nodeCount } = picture;
+  return (
+    <section class="evidence">
+      {nodeCount <= 1 && (
+        <Notice>
+          <p>
+            No record here states where this came from or what it supports.
+            {view.direction !== "BOTH" && (
+              <>
+                {" "}
+                <a href={addressOf(id, view, { direction: "BOTH" })}>Look in both directions.</a>
+              </>
+            )}
+          </p>
+        </Notice>
+      )}
+      <div class="picture-frame">
+        <div class="picture-tools" data-script hidden>
+          <button type="button" class="secondary" data-zoom="in" aria-label="Zoom in">
+            +
+          </button>
+          <button type="button" class="secondary" data-zoom="out" aria-label="Zoom out">
+            −
+          </button>
+          <button type="button" class="secondary" data-zoom="fit">
+            Fit
+          </button>
+          <button type="button" class="secondary" data-save="png">
+            PNG
+          </button>
+        </div>
+        {/* Drawn by the service, which escapes every name. */}
+        <div
+          class="picture"
+          id="picture"
+          tabIndex={0}
+          role="group"
+          aria-label="Picture of the evidence; the list below has the same content"
+          dangerouslySetInnerHTML={{ __html: svg }}
+        />
+        <aside class="panel picture-facts" id="facts" aria-live="polite" hidden />
+      </div>
+      <p class="legend quiet small">
+        Arrows lead from what was used to what came of it. Dashed: stated by others than the owner.
+        Struck through: withdrawn.
+        {notDrawn.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
+        {evidence.dangling.length > 0 &&
+          ` ${counted(evidence.dangling.length, "reference")} to objects that are not stored here.`}
+        {evidence.truncated && " The graph is larger than what is shown: choose fewer steps."}
+      </p>
+    </section>
+  );
+}
+
+type PathAnswer = EvidencePathQuery["supportPath"];
+
+async function pathTo({ ask }: PageRequest, from: string, to: string): Promise<PathAnswer | Error> {
+  if (to === "") return null;
+  try {
+    return (await ask(EvidencePathDocument, { from, to })).supportPath;
+  } catch (error) {
+    if (error instanceof ServiceError && error.status < 500) return error;
+    throw error;
+  }
+}
+
+/** "Why?": the shortest chain between two records. */
+function PathSection(props: {
+  request: PageRequest;
+  id: string;
+  to: string;
+  path: PathAnswer | Error;
+}) {
+  const { id, to, path } = props;
+  return (
+    <section id="why">
+      <h2>How is it connected to another record?</h2>
+      <form class="row" action={`${recordPath(id, "evidence")}#why`}>
+        <label for="to">Identifier</label>
+        <input id="to" name="to" value={to} placeholder="ark:…" />
+        <button class="secondary">Find the path</button>
+      </form>
+      {path instanceof Error ? (
+        <Notice tone="warning">{path.message}</Notice>
+      ) : path ? (
+        <ol class="path">
+          {path.nodes.map((node, index) => (
+            <li>
+              <RecordLink record={node} glyph />
+              {path.edges[index] && (
+                <span class="quiet"> — {edgeText(path.edges[index].name)}</span>
+              )}
+            </li>
+          ))}
+        </ol>
+      ) : (
+        to !== "" && <p>Neither supports the other, as far as the records here say.</p>
+      )}
+    </section>
+  );
+}
+
+/** `generatedBy` as `generated by`. */
+const edgeText = (name: string): string =>
+  name.replace(
+    /([a-z])([A-Z])/g,
+    (_, before: string, after: string) => `${before} ${after.toLowerCase()}`,
+  );
+
+type Row = Picture["evidence"]["outline"][number];
+
+/** The same graph as an indented list: for print, for screen readers, and to copy. */
+function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: View }) {
+  if (rows.length <= 1) return null;
+  return (
+    <section id="outline">
+      <h2>The same as a list</h2>
+      <ol class="outline">
+        {rows.map((row) => (
+          <li class={`depth-${Math.min(row.depth, 12)}`}>
+            {row.property && (
+              <span class="quiet">
+                {row.inverse ? "← " : ""}
+                {edgeText(row.property)}{" "}
+              </span>
+            )}
+            {row.group !== null ? (
+              <a href={addressOf(id, view, { expand: [...view.expand, row.group] })}>
+                {countText(row.count ?? 0)} like objects
+              </a>
+            ) : row.missing === null ? (
+              <RecordLink record={row} />
+            ) : (
+              <span>
+                <bdi>{shortened(row.name ?? row.id, 120)}</bdi>{" "}
+                <span class="quiet">
+                  ({row.missing === "deleted" ? "withdrawn" : "not stored here"})
+                </span>
+              </span>
+            )}
+            {row.thirdParty && (
+              <span class="quiet">
+                {" "}
+                stated by {row.assertedBy.map(({ name, id: owner }) => name ?? owner).join(", ")}
+              </span>
+            )}
+            {row.repeated && <span class="quiet"> (see above)</span>}
+            {row.continues && (
+              <>
+                {" "}
+                <a href={recordPath(row.id, "evidence")}>continue from here</a>
+              </>
+            )}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+const EXPORTS: readonly (readonly [format: string, name: string])[] = [
+  ["svg", "SVG"],
+  ["dot", "DOT (Graphviz)"],
+  ["mermaid", "Mermaid"],
+  ["prov-json", "PROV-JSON"],
+  ["turtle", "Turtle"],
+  ["jsonld", "JSON-LD"],
+];
+
+function Exports({ id, view }: { id: string; view: View }) {
+  const query = new URLSearchParams({ direction: view.direction.toLowerCase() });
+  if (view.depth !== "") query.set("depth", view.depth);
+  if (view.siblings === "grouped") query.set("collapse", "true");
+  return (
+    <section>
+      <h2>Formats</h2>
+      <ul class="keywords">
+        {EXPORTS.map(([format, name]) => (
+          <li>
+            <a href={`/evidencegraph/query/${encodeURI(id)}?${query.toString()}&format=${format}`}>
+              {name}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+type Affected = ImpactQuery["evidenceGraph"]["nodes"][number];
+
+async function impactPage(request: PageRequest): Promise<Page> {
+  const { ask, params, query, res } = request;
+  const id = params["ark"]!;
+  const wantsTable = query.get("as") === "csv";
+  const { record, impact, evidenceGraph } = await ask(ImpactDocument, {
+    id,
+    first: wantsTable ? 10_000 : IMPACT_PAGE,
+    after: query.get("after"),
+  });
+  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  const affected = evidenceGraph.nodes.filter((node) => node.id !== record.id);
+  if (wantsTable) {
+    res
+      .writeHead(200, {
+        "Content-Type": "text/csv; charset=utf-8; header=present",
+        "Content-Disposition": 'attachment; filename="affected.csv"',
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-cache, private",
+      })
+      .end(csvOf(affected));
+    return { title: "", body: null };
+  }
+  const name = record.name ?? record.id;
+  return {
+    title: `What depends on ${shortened(name, 80)}`,
+    description: `${counted(impact.total, "record")} depend on “${shortened(name, 120)}”.`,
+    body: (
+      <>
+        <p class="crumb">
+          <RecordLink record={record} glyph /> ›{" "}
+          <a href={recordPath(record.id, "evidence")}>Evidence</a> › What depends on it
+        </p>
+        <h1>What is affected if this is withdrawn?</h1>
+        {impact.total === 0 ? (
+          <Empty title="No record here depends on it.">
+            <p>
+              <a href={recordPath(record.id)}>Back to the record</a>
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <p>
+              <strong>{counted(impact.total, "record")}</strong> depend on it,{" "}
+              {countText(impact.direct)} directly, the furthest in{" "}
+              {counted(impact.furthest, "step")}:{" "}
+              {impact.byKind
+                .map(
+                  ({ kind, count }) =>
+                    `${countText(count)} ${kindText(kind, count !== 1).toLowerCase()}`,
+                )
+                .join(", ")}
+              . They belong to{" "}
+              {impact.byOwner
+                .slice(0, 10)
+                .map(
+                  ({ owner, name: ownerName, count }) =>
+                    `${ownerName ?? owner ?? "nobody"} (${countText(count)})`,
+                )
+                .join(", ")}
+              .
+            </p>
+            <p class="actions">
+              <a
+                class="button secondary"
+                href={`${recordPath(record.id, "impact")}?as=csv`}
+                download
+              >
+                Download as CSV
+              </a>
+            </p>
+            <div class="scroll">
+              <table>
+                <thead>
+                  <tr>
+                    <th>Record</th>
+                    <th>Kind</th>
+                    <th>Owner</th>
+                    <th>Changed</th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {affected.map((node) => (
+                    <tr>
+                      <td>
+                        <RecordLink record={node} />
+                      </td>
+                      <td>
+                        <KindLabel kind={node.kind} />
+                      </td>
+                      <td>{node.owner && <RecordLink record={node.owner} />}</td>
+                      <td>
+                        <When at={node.modifiedAt} />
+                      </td>
+                    </tr>
+                  ))}
+                </tbody>
+              </table>
+            </div>
+            {evidenceGraph.pageInfo.hasNextPage && evidenceGraph.pageInfo.endCursor && (
+              <nav class="pager" aria-label="Pages">
+                <a
+                  rel="next"
+                  href={withQuery(recordPath(record.id, "impact"), {
+                    after: evidenceGraph.pageInfo.endCursor,
+                  })}
+                >
+                  Next →
+                </a>
+              </nav>
+            )}
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+/** RFC 4180. A cell that a spreadsheet would compute is made text. */
+function csvOf(nodes: readonly Affected[]): string {
+  const cell = (value: string): string => {
+    const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+    return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  };
+  const rows = nodes.map((node) =>
+    [
+      node.id,
+      node.name ?? "",
+      node.kind?.toLowerCase() ?? "",
+      node.owner?.name ?? node.owner?.id ?? "",
+    ]
+      .map(cell)
+      .join(","),
+  );
+  return ["identifier,name,kind,owner", ...rows, ""].join("\r\n");
+}
+
+const toEvidence = async ({ params, query }: PageRequest): Promise<Redirect> => {
+  const direction = query.get("direction");
+  return {
+    redirect:
+      recordPath(params["ark"]!, "evidence") +
+      (direction === null ? "" : `?${new URLSearchParams({ direction }).toString()}`),
+  };
+};
+
+export const evidenceRoutes: readonly Route[] = [
+  { path: "/evidence/{ark}", get: evidencePage },
+  { path: "/impact/{ark}", get: impactPage },
+  { path: "/evidencegraph/query/{ark}", get: toEvidence },
+  {
+    path: "/evidencegraph/impact/{ark}",
+    get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "impact") }),
+  },
+];

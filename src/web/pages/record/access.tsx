@@ -1,0 +1,134 @@
+import type { ComponentChildren } from "preact";
+import { Agent, isWebAddress, type Named, RecordLink, Size } from "../../components.js";
+import { dateText, shortened, sizeText } from "../../format.js";
+
+/** Stored bytes of a record, as GraphQL shows them. */
+export interface Stored {
+  state: "STORED" | "DAMAGED" | "DELETED" | "NONE";
+  mediaType: string | null;
+  size: number | null;
+  sha256?: string | null;
+  address: string | null;
+  readable: boolean;
+}
+
+interface AccessProps {
+  content: Stored | undefined;
+  status: string | null;
+  embargoEndsAt: string | null;
+  owner: Named | null;
+  signedIn: boolean;
+  /** Where signing in returns to. */
+  here: string;
+  /** As the record states it: where the bytes are elsewhere. */
+  contentUrl: string | null;
+  /** Files of the record. */
+  files: number;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  "application/zip": "ZIP",
+  "application/json": "JSON",
+  "application/ld+json": "JSON-LD",
+  "application/pdf": "PDF",
+  "application/vnd.apache.parquet": "Parquet",
+  "text/csv": "CSV",
+  "text/tab-separated-values": "TSV",
+  "text/plain": "text",
+  "text/x-python": "Python",
+  "image/png": "PNG",
+  "image/jpeg": "JPEG",
+  "image/svg+xml": "SVG",
+};
+
+/** A media type in a word; one that is not known has none. */
+export const typeText = (mediaType: string | null): string =>
+  TYPES[(mediaType ?? "").split(";", 1)[0]!.trim().toLowerCase()] ?? "";
+
+/** The one way to the content: the download, or what to do to get it. */
+export function Access(props: AccessProps) {
+  const { content, contentUrl, files } = props;
+  if (content?.state === "STORED" && content.readable && content.address)
+    return <Download content={content} />;
+  if (content?.state === "STORED") return <Refused {...props} />;
+  if (content?.state === "DAMAGED")
+    return <Instead>The stored content is damaged and cannot be downloaded at the moment.</Instead>;
+  if (content?.state === "DELETED")
+    return <Instead>The content was deleted. Its description is preserved.</Instead>;
+  if (files > 0)
+    return (
+      <a class="button" href="#files">
+        {files === 1 ? "See its file" : "See its files"}
+      </a>
+    );
+  if (contentUrl !== null && isWebAddress(contentUrl))
+    return (
+      <a class="button" href={contentUrl} rel="nofollow noopener">
+        Open at {shortened(new URL(contentUrl).host, 40)}
+      </a>
+    );
+  if (content && contentUrl !== null)
+    return <Instead>The content is not stored here. The record states where it is.</Instead>;
+  return null;
+}
+
+export function Download({ content, label }: { content: Stored; label?: string }) {
+  const what = [label ?? "Download", typeText(content.mediaType)].filter(Boolean).join(" ");
+  return (
+    <a class="button" href={content.address!} download>
+      {what}
+      {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+    </a>
+  );
+}
+
+function Refused({ content, status, embargoEndsAt, owner, signedIn, here }: AccessProps) {
+  const what =
+    content!.size === null ? "The content" : <>The content ({<Size bytes={content!.size} />})</>;
+  return (
+    <>
+      {!signedIn && (
+        <a class="button" href={`/signin?to=${encodeURIComponent(here)}`}>
+          Sign in to download
+        </a>
+      )}
+      <Instead>
+        {what}{" "}
+        {status === "EMBARGOED" && embargoEndsAt
+          ? `becomes public on ${dateText(embargoEndsAt)}. Until then it is`
+          : "is"}{" "}
+        for its owner
+        {owner && (
+          <>
+            {" "}
+            (<RecordLink record={owner} />)
+          </>
+        )}{" "}
+        and their group. {signedIn ? "Ask the owner for access." : "No account? Ask the owner."}
+      </Instead>
+    </>
+  );
+}
+
+const Instead = ({ children }: { children: ComponentChildren }) => (
+  <p class="instead">{children}</p>
+);
+
+/** People in a line. */
+export function People({
+  people,
+}: {
+  people: readonly { id: string | null; name: string | null }[];
+}) {
+  return (
+    <>
+      {people.slice(0, 12).map((person, index) => (
+        <>
+          {index > 0 && ", "}
+          <Agent agent={{ ...person, name: person.name && shortened(person.name, 240) }} />
+        </>
+      ))}
+      {people.length > 12 && ` and ${people.length - 12} more`}
+    </>
+  );
+}

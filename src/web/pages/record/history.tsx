@@ -1,0 +1,318 @@
+import { ServiceError } from "../../../errors.js";
+import type { JsonValue } from "../../../model/field.js";
+import { Csrf, type Named, Notice, Pager, RecordLink, When } from "../../components.js";
+import {
+  DeletedHistoryPageDocument,
+  HistoryPageDocument,
+  type HistoryPageQuery,
+  type HistoryPageQueryVariables,
+  RestoreRevisionDocument,
+} from "../../documents.js";
+import { counted, nameText, shortened } from "../../format.js";
+import { labelOf } from "../../labels.js";
+import {
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  withQuery,
+} from "../../page.js";
+import { problemOf } from "../account.js";
+import { Back } from "./related.js";
+import { Value } from "./values.js";
+
+type Revisions = HistoryPageQuery["revisions"];
+type Revision = Revisions["nodes"][number];
+type Compared = NonNullable<HistoryPageQuery["revision"]>;
+
+/** States of a record: who made each, when and how, and what differs between two of them. */
+async function history(request: PageRequest, problem?: string): Promise<Page> {
+  const { params, query } = request;
+  const id = params["ark"]!;
+  const [from, to] = [revisionOf(query.get("from")), revisionOf(query.get("to"))];
+  const backwards = from !== null && to !== null && from >= to;
+  const answer = await read(request, {
+    id,
+    after: query.get("after"),
+    newest: to === null && query.get("after") === null,
+    compare: to !== null,
+    from: backwards ? null : from,
+    to: to ?? 1,
+  });
+  const { record, revisions } = answer;
+  const compared = answer.revision ?? answer.newest?.nodes[0];
+  const shown: Named = record ?? { id };
+  return {
+    title: `History of ${shortened(nameText(shown), 120)}`,
+    section: "browse",
+    body: (
+      <>
+        <Back record={{ id, name: shown.name ?? null, kind: shown.kind ?? null }} />
+        <h1>History</h1>
+        {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
+        {!record && (
+          <Notice tone="warning">
+            The record was withdrawn. Only those who could change it see this page.
+          </Notice>
+        )}
+        {backwards && (
+          <Notice tone="warning">
+            Revision {from} is not older than revision {to}: the changes of revision {to} are shown.
+          </Notice>
+        )}
+        <section id="revisions">
+          <h2>{counted(revisions.totalCount, "revision")}</h2>
+          <RevisionTable
+            id={id}
+            revisions={revisions.nodes}
+            live={record != null}
+            restorable={record?.mayChange && request.viewer ? (record.revision ?? null) : null}
+            csrf={request.csrf}
+          />
+          <Pager path={recordPath(id, "history")} query={query} pageInfo={revisions.pageInfo} />
+        </section>
+        {compared && revisions.totalCount > 1 && (
+          <Comparison
+            id={id}
+            compared={compared}
+            from={backwards ? null : from}
+            total={revisions.totalCount}
+          />
+        )}
+      </>
+    ),
+  };
+}
+
+/** A number of a revision in an address; null where there is none. */
+const revisionOf = (text: string | null): number | null =>
+  text !== null && /^[1-9]\d{0,8}$/.test(text) ? Number(text) : null;
+
+/** Of a deleted record, those who may change it see the states. */
+async function read(
+  { ask }: PageRequest,
+  variables: HistoryPageQueryVariables,
+): Promise<HistoryPageQuery> {
+  try {
+    const answer = await ask(HistoryPageDocument, variables);
+    if (answer.record) return answer;
+    throw new ServiceError("NOT_FOUND", `Nothing is stored under ${variables.id}.`);
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.code !== "GONE") throw error;
+    return { ...(await ask(DeletedHistoryPageDocument, variables)), record: null };
+  }
+}
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  CREATE: "Registered",
+  UPDATE: "Changed",
+  DELETE: "Withdrawn",
+  PUBLISH: "Publication changed",
+};
+
+interface TableProps {
+  id: string;
+  revisions: readonly Revision[];
+  live: boolean;
+  /** The newest revision, where the reader may restore an earlier one. */
+  restorable: number | null;
+  csrf: string | null;
+}
+
+function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label="Revisions">
+      <table class="wide">
+        <thead>
+          <tr>
+            <th scope="col" class="number">
+              Revision
+            </th>
+            <th scope="col">When</th>
+            <th scope="col">Who</th>
+            <th scope="col">What</th>
+            <th scope="col">See</th>
+          </tr>
+        </thead>
+        <tbody>
+          {revisions.map((revision, index) => (
+            <tr>
+              <td class="number">{revision.revision}</td>
+              <td>
+                <When at={revision.at} minute />
+              </td>
+              <td>
+                {revision.byRecord ? <RecordLink record={revision.byRecord} /> : "The registry"}
+              </td>
+              <td>
+                {ACTIONS[revision.action] ?? revision.action}
+                <Changed pointers={revision.changed} />
+              </td>
+              <td>
+                {live && (
+                  <a
+                    href={
+                      index === 0
+                        ? recordPath(id)
+                        : withQuery(recordPath(id), { revision: revision.revision })
+                    }
+                  >
+                    The record then
+                  </a>
+                )}
+                {revision.revision > 1 && (
+                  <>
+                    {" · "}
+                    <a href={`${comparePath(id, revision.revision)}#differences`}>What changed</a>
+                  </>
+                )}
+                {restorable !== null && revision.revision < restorable && (
+                  <form method="post" class="inline">
+                    <Csrf token={csrf} />
+                    <input type="hidden" name="revision" value={revision.revision} />
+                    <input type="hidden" name="expected" value={restorable} />
+                    {" · "}
+                    <button class="link" data-confirm="Restore this revision as the newest one?">
+                      Restore
+                    </button>
+                  </form>
+                )}
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+const comparePath = (id: string, to: number): string =>
+  withQuery(recordPath(id, "history"), { to });
+
+/** Names of the members that a revision changed. */
+function Changed({ pointers }: { pointers: readonly string[] }) {
+  if (pointers.length === 0) return null;
+  const names = [...new Set(pointers.map((pointer) => labelOf(memberOf(pointer)).toLowerCase()))];
+  const more = names.length > 6 ? ` and ${names.length - 6} more` : "";
+  return (
+    <span class="quiet">
+      : <bdi>{shortened(names.slice(0, 6).join(", "), 200)}</bdi>
+      {more}
+    </span>
+  );
+}
+
+/** The member that a JSON pointer leads into. */
+const memberOf = (pointer: string): string =>
+  (pointer.split("/")[1] ?? pointer).replaceAll("~1", "/").replaceAll("~0", "~");
+
+interface ComparisonProps {
+  id: string;
+  compared: Compared;
+  from: number | null;
+  total: number;
+}
+
+/** Differences that are shown. */
+const MOST_DIFFERENCES = 100;
+
+function Comparison({ id, compared, from, total }: ComparisonProps) {
+  const { revision, differences } = compared;
+  const before = from ?? revision - 1;
+  return (
+    <section id="differences">
+      <h2>{revision === 1 ? "The first revision" : `From revision ${before} to ${revision}`}</h2>
+      {total > 2 && (
+        <form class="row compare" action={recordPath(id, "history")}>
+          <label for="from">Compare revision</label>
+          <input
+            id="from"
+            name="from"
+            type="number"
+            min="1"
+            max={total}
+            value={Math.max(1, before)}
+          />
+          <label for="to">with</label>
+          <input
+            id="to"
+            name="to"
+            type="number"
+            min="2"
+            max={total}
+            value={Math.max(2, revision)}
+          />
+          <button class="secondary">Compare</button>
+        </form>
+      )}
+      {revision === 1 ? (
+        <p class="quiet">There is nothing before it to compare with.</p>
+      ) : differences.length === 0 ? (
+        <p class="quiet">The metadata of the two is the same.</p>
+      ) : (
+        <div class="scroll" tabIndex={0} role="region" aria-label="Differences">
+          <table class="wide differences">
+            <thead>
+              <tr>
+                <th scope="col">Term</th>
+                <th scope="col">Revision {before}</th>
+                <th scope="col">Revision {revision}</th>
+              </tr>
+            </thead>
+            <tbody>
+              {differences.slice(0, MOST_DIFFERENCES).map((difference) => (
+                <tr class={difference.kind.toLowerCase()}>
+                  <th scope="row">
+                    <bdi>{shortened(labelOf(memberOf(difference.pointer)), 80)}</bdi>
+                    <br />
+                    <small class="quiet">{KINDS_OF_CHANGE[difference.kind]}</small>
+                  </th>
+                  <td>
+                    {difference.kind !== "ADDED" && (
+                      <Value value={difference.before as JsonValue} names={NO_NAMES} />
+                    )}
+                  </td>
+                  <td>
+                    {difference.kind !== "REMOVED" && (
+                      <Value value={difference.after as JsonValue} names={NO_NAMES} />
+                    )}
+                  </td>
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      {differences.length > MOST_DIFFERENCES && (
+        <p class="quiet">
+          The first {MOST_DIFFERENCES} of {differences.length} differences are shown.
+        </p>
+      )}
+    </section>
+  );
+}
+
+const KINDS_OF_CHANGE = { ADDED: "added", REMOVED: "removed", CHANGED: "changed" } as const;
+const NO_NAMES = new Map<string, never>();
+
+/** Restores a revision, unless somebody has changed the record since the page was made. */
+async function restore(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, params } = request;
+  const id = params["ark"]!;
+  try {
+    await ask(RestoreRevisionDocument, {
+      id,
+      revision: Number(form.get("revision")),
+      expectedRevision: Number(form.get("expected")),
+    });
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return history(request, [sentence, ...Object.values(fields)].filter(Boolean).join(" "));
+  }
+  return { redirect: recordPath(id, "history") };
+}
+
+export const historyRoutes: readonly Route[] = [
+  { path: "/history/{ark}", get: (request) => history(request), post: restore },
+];

@@ -1,0 +1,174 @@
+import type { ComponentChildren } from "preact";
+import { KindGlyph, RecordLink } from "../../components.js";
+import { counted, countText, kindOf, nameText, shortened } from "../../format.js";
+import { recordPath } from "../../page.js";
+import { KINDS } from "../../../model/kinds.js";
+import type { RecordPageQuery } from "../../documents.js";
+import { Briefly, countOf, hasAny, relatedPath, type Related } from "./relations.js";
+
+export type PageRecord = NonNullable<RecordPageQuery["record"]>;
+
+type Picture = NonNullable<RecordPageQuery["picture"]>;
+
+interface ProvenanceProps {
+  record: PageRecord;
+  picture: Picture | undefined;
+}
+
+/**
+ * What the record was made from, and what was made with it: drawn, and on narrow screens as three
+ * steps.
+ */
+export function Provenance({ record, picture }: ProvenanceProps) {
+  const activity = record.kind !== null && KINDS[kindOf(record.kind)].activity === true;
+  const before = activity ? <Used record={record} /> : <Origins record={record} />;
+  const after = activity ? (
+    <Briefly id={record.id} relation="GENERATED" related={record.generated} />
+  ) : (
+    <Uses record={record} />
+  );
+  const drawn = picture !== undefined && picture.nodeCount > 1;
+  return (
+    <section id="provenance">
+      <h2>{record.kind === "ROCRATE" ? "From inputs to results" : "Where it came from"}</h2>
+      {drawn && (
+        <figure class="picture">
+          <div
+            class="scroll"
+            tabIndex={0}
+            role="region"
+            aria-label="Picture of what it was made from and what was made with it"
+            // Drawn by the service, which escapes all texts of records.
+            dangerouslySetInnerHTML={{ __html: picture.svg }}
+          />
+          {picture.notDrawn.length > 0 && (
+            <figcaption>
+              Not drawn:{" "}
+              {picture.notDrawn
+                .map(({ count, about }) => `${countText(count)} ${about}`)
+                .join(", ")}
+              .
+            </figcaption>
+          )}
+        </figure>
+      )}
+      {hasProvenance(record) ? (
+        <div class={drawn ? "flow narrow" : "flow"}>
+          <Step title={activity ? "Used" : "Made from"}>{before}</Step>
+          <Step title="This" current>
+            <p>
+              <KindGlyph kind={record.kind} />
+              <bdi>{shortened(nameText(record), 80)}</bdi>
+            </p>
+          </Step>
+          <Step title={activity ? "Generated" : "Used for"}>{after}</Step>
+        </div>
+      ) : drawn ? null : (
+        <p class="quiet">
+          The record does not state what it was made from, and nothing stored here was made with it.
+        </p>
+      )}
+      <p class="further">
+        <a href={recordPath(record.id, "evidence")}>Explore the evidence</a> ·{" "}
+        <a href={recordPath(record.id, "impact")}>What depends on it</a>
+      </p>
+    </section>
+  );
+}
+
+/** Whether anything is known on either side of the record. */
+export const hasProvenance = (record: PageRecord): boolean =>
+  [
+    ...usedBy(record).map(([, related]) => related),
+    record.generated,
+    record.generatedBy,
+    record.derivedFrom,
+    record.usedBy,
+    record.derivedTo,
+  ].some(hasAny);
+
+interface StepProps {
+  title: string;
+  current?: boolean;
+  children: ComponentChildren;
+}
+
+function Step({ title, current = false, children }: StepProps) {
+  return (
+    <div class={current ? "step current" : "step"}>
+      <h3>{title}</h3>
+      {children}
+    </div>
+  );
+}
+
+const usedBy = (record: PageRecord): readonly (readonly [string, Related | undefined])[] => [
+  ["USED_DATASET", record.usedDataset],
+  ["USED_SOFTWARE", record.usedSoftware],
+  ["USED_SAMPLE", record.usedSample],
+  ["USED_INSTRUMENT", record.usedInstrument],
+  ["USED_ML_MODEL", record.usedMLModel],
+];
+
+/** Of an activity: what it used. */
+function Used({ record }: { record: PageRecord }) {
+  if (!usedBy(record).some(([, related]) => hasAny(related)))
+    return <p class="quiet">Nothing is stated.</p>;
+  return (
+    <>
+      {usedBy(record).map(([relation, related]) => (
+        <Briefly id={record.id} relation={relation} related={related} />
+      ))}
+    </>
+  );
+}
+
+/** Of a thing: the activities that generated it with what they used, and its sources. */
+function Origins({ record }: { record: PageRecord }) {
+  const { generatedBy, derivedFrom } = record;
+  if (!hasAny(generatedBy) && !hasAny(derivedFrom)) return <p class="quiet">Nothing is stated.</p>;
+  return (
+    <>
+      {generatedBy?.nodes.map((activity) => (
+        <div class="origin">
+          <Briefly id={activity.id} relation="USED_DATASET" related={activity.inputs} />
+          <Briefly id={activity.id} relation="USED_SOFTWARE" related={activity.software} />
+          <p class="by">
+            <span class="arrow">by </span>
+            <RecordLink record={activity} glyph />
+          </p>
+        </div>
+      ))}
+      {generatedBy && countOf(generatedBy) > generatedBy.nodes.length && (
+        <p>
+          <a href={relatedPath(record.id, "GENERATED_BY")}>
+            All {counted(countOf(generatedBy), "activity", "activities")}
+          </a>
+        </p>
+      )}
+      {hasAny(derivedFrom) && (
+        <div class="origin">
+          <p class="quiet">Derived from</p>
+          <Briefly id={record.id} relation="DERIVED_FROM" related={derivedFrom} />
+        </div>
+      )}
+    </>
+  );
+}
+
+/** Of a thing: what used it, and what was derived from it. */
+function Uses({ record }: { record: PageRecord }) {
+  const { usedBy: used, derivedTo } = record;
+  if (!hasAny(used) && !hasAny(derivedTo)) return <p class="quiet">Nothing that is stored here.</p>;
+  return (
+    <>
+      <Briefly id={record.id} relation="USED_BY" related={used} />
+      {hasAny(derivedTo) && (
+        <>
+          <p class="quiet">Source of {countText(countOf(derivedTo))}</p>
+          <Briefly id={record.id} relation="DERIVED_TO" related={derivedTo} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,491 @@
+import type { ComponentChildren } from "preact";
+import { CONNECTIONS } from "../../../model/connections.js";
+import type { JsonObject } from "../../../model/field.js";
+import type { KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds.js";
+import { CITED } from "../../../services/formats/facts.js";
+import type { Place } from "../../../services/formats/format.js";
+import { INDEXED } from "../../../services/formats/schema-org.js";
+import { landingLinks } from "../../../services/formats/signposting.js";
+import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
+import { parseDocument, type RecordView } from "../../../services/records/view.js";
+import { assetUrl } from "../../assets.js";
+import {
+  Facts,
+  Identifier,
+  Keywords,
+  KindLabel,
+  Licence,
+  Notice,
+  RecordCard,
+  RecordLink,
+  StatusBadge,
+  When,
+} from "../../components.js";
+import {
+  type CitationsFragment,
+  type CratePartsFragment,
+  RecordPageDocument,
+  type RecordPageQuery,
+} from "../../documents.js";
+import { countText, kindText, nameText, shortened, sizeText } from "../../format.js";
+import { labelOf } from "../../labels.js";
+import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
+import { Access, People, type Stored } from "./access.js";
+import { Cite } from "./cite.js";
+import { Contents, Scorecard } from "./crate.js";
+import { Details, type FileOf, Files } from "./details.js";
+import { headData, Metadata } from "./metadata.js";
+import { hasProvenance, type PageRecord, Provenance } from "./provenance.js";
+import { countOf, hasAny, MOST_BRIEF, type Related, Relation, relatedPath } from "./relations.js";
+import type { Names } from "./values.js";
+
+/**
+ * The page of a record, for people: what it is, whose it is, whether it may be used, how to get it
+ * and where it came from.
+ * @param view the record as REST has read it: the current one, or an earlier revision
+ */
+export async function recordPage(
+  request: PageRequest,
+  view: RecordView,
+  place: Place,
+): Promise<Page> {
+  const { kind, ark: id } = view.record;
+  const { activity = false } = KINDS[kind];
+  const agent = AGENTS.has(kind);
+  const thing = !activity && !agent;
+  const answer = await request.ask(RecordPageDocument, {
+    id,
+    activity,
+    agent,
+    thing,
+    crate: kind === "rocrate",
+    cited: CITED.includes(kind),
+    indexed: INDEXED.includes(kind) && view.record.publicationStatus === "PUBLISHED",
+    group: `${recordPath(id, "evidence")}?expand=`,
+  });
+  const document = parseDocument(view.bytes);
+  const landmarks = landmarksOf({ ...view.record, document: view.bytes });
+  const title = nameText({ id, name: textMember(document, "name") });
+  return {
+    title,
+    description: textMember(document, "description"),
+    section: "browse",
+    styles: [assetUrl("evidence-picture.css")],
+    links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
+    ...dataOf(answer.record!, document, view),
+    body: (
+      <Body
+        {...{ request, landmarks, title, document, kind }}
+        record={answer.record!}
+        holdings={answer.holdings}
+        contents={answer.contents}
+        picture={answer.picture}
+        past={pastOf(request, answer.record!)}
+      />
+    ),
+  };
+}
+
+/** Kinds whose pages say so when nothing is stated about their origin. */
+const STATES_ORIGIN: ReadonlySet<KindName> = new Set([
+  "dataset",
+  "datadownload",
+  "computation",
+  "experiment",
+  "mlmodel",
+]);
+const AGENTS: ReadonlySet<KindName> = new Set(["user", "group", "organization", "project"]);
+
+const textMember = (document: JsonObject, name: string): string | null => {
+  const value = document[name];
+  return typeof value === "string" && value.trim() !== "" ? value : null;
+};
+
+/** For programs that read the page; search engines get public records in the terms of schema.org. */
+function dataOf(
+  { schemaOrg }: PageRecord,
+  document: JsonObject,
+  { bytes }: RecordView,
+): Pick<Page, "data"> {
+  const data = schemaOrg
+    ? (JSON.parse(schemaOrg.text) as JsonObject)
+    : headData(document, bytes.length);
+  return data === undefined ? {} : { data };
+}
+
+/** The revision that is shown, where it is not the current one. */
+function pastOf({ query }: PageRequest, { revision }: PageRecord): number | null {
+  const asked = Number(query.get("revision") ?? "");
+  return asked > 0 && asked !== revision ? asked : null;
+}
+
+interface BodyProps {
+  request: PageRequest;
+  record: PageRecord;
+  holdings: RecordPageQuery["holdings"];
+  contents: RecordPageQuery["contents"];
+  picture: RecordPageQuery["picture"];
+  landmarks: Landmarks;
+  document: JsonObject;
+  kind: KindName;
+  title: string;
+  past: number | null;
+}
+
+function Body(props: BodyProps) {
+  const { record, landmarks, document, kind, past, contents } = props;
+  const names: Names = new Map(
+    [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
+      id,
+      known,
+    ]),
+  );
+  const files = filesOf(record);
+  const crate = crateOf(record);
+  const isAgent = AGENTS.has(kind);
+  const drawn = (props.picture?.nodeCount ?? 0) > 1;
+  return (
+    <>
+      <Crumb record={record} kind={kind} />
+      <Head {...props} files={files.length} />
+      {past !== null && (
+        <Notice tone="warning">
+          This is revision {past} of {record.revision}.{" "}
+          <a href={recordPath(record.id)}>See the current version</a> or{" "}
+          <a href={recordPath(record.id, "history")}>what has changed</a>.
+        </Notice>
+      )}
+      {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
+        <Provenance record={record} picture={props.picture} />
+      )}
+      <div class="columns record">
+        <div>
+          <Details kind={kind} document={document} names={names} />
+          {files.length > 0 && (
+            <section id="files">
+              <h2>
+                Files <span class="count">{countText(countOf(record.distribution!))}</span>
+              </h2>
+              <Files files={files} />
+              {countOf(record.distribution!) > files.length && (
+                <p>
+                  <a href={relatedPath(record.id, "DISTRIBUTION")}>All files</a>
+                </p>
+              )}
+            </section>
+          )}
+          {contents && crate && (
+            <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
+          )}
+          {crate && <Scorecard id={record.id} score={crate.score} />}
+          {isAgent && <Holdings {...props} />}
+          <Relations record={record} kind={kind} />
+          <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
+        </div>
+        <aside>
+          <Cite citations={citationsOf(record)} />
+          <About {...props} />
+          {landmarks.keywords.length > 0 && (
+            <div class="panel">
+              <h2>Keywords</h2>
+              <Keywords words={landmarks.keywords} />
+            </div>
+          )}
+          <Formats formats={record.formats} />
+        </aside>
+      </div>
+    </>
+  );
+}
+
+/** Where the record is: in its crate, else among its kind. */
+function Crumb({ record, kind }: { record: PageRecord; kind: KindName }) {
+  return (
+    <nav class="crumb" aria-label="Where this is">
+      {record.crate ? (
+        <RecordLink record={record.crate} glyph />
+      ) : (
+        <a href={browsePath(kind)}>{kindText(kind.toUpperCase(), true)}</a>
+      )}{" "}
+      <span aria-hidden="true">›</span>
+    </nav>
+  );
+}
+
+const browsePath = (kind: KindName): string => `/browse/${kind}`;
+
+function Head(props: BodyProps & { files: number }) {
+  const { request, record, landmarks, document, kind, title, files } = props;
+  const { creators, owner } = record;
+  const license = record.license?.trim() ?? "";
+  const crate = crateOf(record);
+  const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
+  if (creators.length > 0)
+    parts.push(
+      <>
+        by <People people={creators} />
+      </>,
+    );
+  if (owner)
+    parts.push(
+      <>
+        {creators.length > 0 ? "owned by " : "by "}
+        <RecordLink record={owner} />
+      </>,
+    );
+  if (license !== "") parts.push(<Licence licence={license} />);
+  return (
+    <header class="record-head">
+      <div class="over">
+        <h1 dir="auto">{shortened(title, 300)}</h1>
+        <p class="state">
+          {!AGENTS.has(kind) && (
+            <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
+          )}{" "}
+          <a class="quiet" href={recordPath(record.id, "history")}>
+            revision {record.revision}
+          </a>{" "}
+          <span class="quiet">
+            · <When at={record.modifiedAt} />
+          </span>
+        </p>
+      </div>
+      <p class="byline">
+        {parts.map((part, index) => (
+          <>
+            {index > 0 && <span class="dot"> · </span>}
+            {part}
+          </>
+        ))}
+      </p>
+      <div class="actions">
+        {crate ? (
+          <CrateDownloads addresses={crate.addresses} content={contentOf(record)} />
+        ) : (
+          <Access
+            content={contentOf(record)}
+            status={record.publicationStatus}
+            embargoEndsAt={record.embargoEndsAt}
+            owner={owner}
+            signedIn={request.viewer !== null}
+            here={request.req.url ?? "/"}
+            contentUrl={textMember(document, "contentUrl")}
+            files={files}
+          />
+        )}
+        {citationsOf(record).citation && (
+          <a class="button secondary" href="#cite">
+            Cite
+          </a>
+        )}
+      </div>
+      <Summary text={landmarks.description} />
+    </header>
+  );
+}
+
+interface CrateDownloadsProps {
+  addresses: CratePartsFragment["addresses"];
+  content: Stored | undefined;
+}
+
+function CrateDownloads({ addresses, content }: CrateDownloadsProps) {
+  return (
+    <>
+      <a class="button" href={addresses.current} download>
+        Download the crate
+      </a>
+      {addresses.uploaded !== null && content?.readable && (
+        <a class="button secondary" href={addresses.uploaded} download>
+          As it was uploaded
+          {content.size !== null && <span class="size"> · {sizeText(content.size)}</span>}
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Characters of a description before and behind `More`. */
+const [FIRST, MOST] = [420, 20_000];
+
+function Summary({ text }: { text: string | null }) {
+  if (text === null || text.trim() === "") return null;
+  const whole = text.trim();
+  if (whole.length <= FIRST + 100) return <Paragraphs text={whole} />;
+  const first = shortened(whole, FIRST);
+  return (
+    <>
+      <Paragraphs text={first} />
+      <details class="more">
+        <summary>More</summary>
+        <Paragraphs text={shortened(whole.slice(first.length - 1), MOST)} />
+      </details>
+    </>
+  );
+}
+
+const Paragraphs = ({ text }: { text: string }) => (
+  <>
+    {text
+      .split(/\n\s*\n/)
+      .slice(0, 200)
+      .map((paragraph) => (
+        <p dir="auto" class="summary">
+          {paragraph}
+        </p>
+      ))}
+  </>
+);
+
+function About({ record, landmarks, document }: BodyProps) {
+  const content = contentOf(record);
+  const version = textMember(document, "version");
+  return (
+    <div class="panel">
+      <h2>About</h2>
+      <Facts
+        rows={[
+          ["Identifier", <Identifier id={record.id} />],
+          ["Version", version !== null && <bdi>{shortened(version, 100)}</bdi>],
+          ["Published", landmarks.datePublished !== null && <When at={landmarks.datePublished} />],
+          ["Registered", <When at={record.createdAt} />],
+          ["Changed", <When at={record.modifiedAt} />],
+          [
+            "Revision",
+            <>
+              {record.revision} · <a href={recordPath(record.id, "history")}>History</a>
+            </>,
+          ],
+          ["Media type", content?.mediaType && shortened(content.mediaType, 80)],
+          ["SHA-256", content?.sha256 && <code class="hash">{content.sha256}</code>],
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The metadata of the record for programs, each format with what it is for. */
+function Formats({ formats }: { formats: PageRecord["formats"] }) {
+  return (
+    <div class="panel" id="formats">
+      <h2>Formats</h2>
+      <p>The metadata for programs:</p>
+      <ul class="formats">
+        {formats.map(({ label, description, address }) => (
+          <li>
+            <a href={address} title={description}>
+              {label}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const filesOf = (record: PageRecord): readonly FileOf[] => record.distribution?.nodes ?? [];
+
+/** Of kinds that are cited. */
+const citationsOf = (record: PageRecord): Partial<CitationsFragment> =>
+  "citation" in record ? (record as unknown as CitationsFragment) : {};
+
+/** What only crates have. */
+const crateOf = (record: PageRecord): CratePartsFragment | undefined =>
+  "addresses" in record ? (record as unknown as CratePartsFragment) : undefined;
+
+/** Stored bytes, of kinds that may have some. */
+const contentOf = (record: PageRecord): Stored | undefined =>
+  "content" in record ? record.content : undefined;
+
+/** Predicates whose back-links the page lists elsewhere. */
+const LISTED: ReadonlySet<string> = new Set([
+  "schema:owner",
+  ...Object.values(CONNECTIONS).flatMap((connection) => connection.in),
+  ...Object.values(CONNECTIONS).flatMap((connection) => connection.out),
+]);
+
+function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
+  const { id } = record;
+  const others = record.backward.nodes.filter(
+    ({ predicate, record: { id: other } }) =>
+      !LISTED.has(predicate) && !other.endsWith("/ro-crate-metadata.json"),
+  );
+  // What the picture above names in full is not repeated.
+  const beyond = (related: Related | undefined): Related | undefined =>
+    related !== undefined && countOf(related) > MOST_BRIEF ? related : undefined;
+  const partOf =
+    record.isPartOf?.nodes.length === 1 && record.isPartOf.nodes[0]!.id === record.crate?.id
+      ? undefined
+      : record.isPartOf;
+  const groups: readonly (readonly [string, string, Related | undefined])[] = [
+    ["USED_BY", "Used by", beyond(record.usedBy)],
+    ["DERIVED_FROM", "Derived from", beyond(record.derivedFrom)],
+    ["DERIVED_TO", "Source of", beyond(record.derivedTo)],
+    ["GENERATED", "Generated", beyond(record.generated)],
+    ["ANNOTATES", "About", record.annotates],
+    ["HAS_PART", "Parts", partsBesides(record, kind)],
+    ["IS_PART_OF", "Part of", partOf],
+    ["MEMBERS", "Members", record.members],
+    ["ORGANIZATIONS", "Organizations and groups", record.organizations],
+    ["PROJECTS", "Projects", record.projects],
+  ];
+  if (!groups.some(([, , related]) => hasAny(related)) && others.length === 0) return null;
+  return (
+    <section id="related">
+      <h2>{AGENTS.has(kind) ? "People and groups" : "Related"}</h2>
+      {groups.map(([relation, title, related]) => (
+        <Relation {...{ id, relation, title, related }} />
+      ))}
+      {others.length > 0 && (
+        <div class="relation">
+          <h3>Named by</h3>
+          <ul class="records">
+            {others.slice(0, 20).map(({ predicate, record: other }) => (
+              <li>
+                <RecordLink record={other} glyph />{" "}
+                <span class="quiet">as “{shortened(labelOf(predicate).toLowerCase(), 60)}”</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+    </section>
+  );
+}
+
+/** Parts that the page does not list as files or as contents. */
+function partsBesides(record: PageRecord, kind: KindName): Related | undefined {
+  const files = new Set(filesOf(record).map(({ id }) => id));
+  const listed = kind === "rocrate" || record.hasPart?.nodes.every(({ id }) => files.has(id));
+  return listed ? undefined : record.hasPart;
+}
+
+/** What a user, group, organization or project owns. */
+function Holdings({ record, holdings }: BodyProps) {
+  return (
+    <section id="records">
+      <h2>Records</h2>
+      {!holdings || holdings.nodes.length === 0 ? (
+        <p class="quiet">
+          {record.name ? <bdi>{shortened(record.name, 80)}</bdi> : "This account"} owns no record.
+        </p>
+      ) : (
+        <>
+          <div class="results-list">
+            {holdings.nodes.map((each) => (
+              <RecordCard record={each} />
+            ))}
+          </div>
+          {holdings.pageInfo.hasNextPage && (
+            <p>
+              <a href={withQuery(recordPath(record.id, "related"), { relation: "owner" })}>
+                All records
+              </a>
+            </p>
+          )}
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,62 @@
+"""Reads a record over HTTP with the tools of others and writes what they find, as JSON.
+
+Usage: read-formats.py INDEX ANSWER. The index is a JSON file: {"record": address of a crate, "bags": [folder]}
+"""
+
+import json
+import sys
+from pathlib import Path
+
+import bagit
+import extruct
+import rdflib
+import requests
+import signposting
+
+INDEX, ANSWER = sys.argv[1:]
+index = json.loads(Path(INDEX).read_text(encoding="utf-8"))
+record = index["record"]
+
+
+def problem_of(folder):
+    """None when the folder is a valid bag, else what bagit finds."""
+    try:
+        bagit.Bag(folder).validate()
+        return None
+    except bagit.BagError as error:
+        return str(error)
+
+
+def links(found):
+    return [
+        {"target": str(link.target), "type": link.type and str(link.type), "profiles": sorted(map(str, link.profiles))}
+        for link in found
+    ]
+
+
+signs = signposting.find_signposting_http(record)
+linkset = signposting.find_signposting_linkset(f"{record}?format=linkset")
+page = requests.get(record, headers={"Accept": "text/html"}, timeout=30)
+found = extruct.extract(page.text, base_url=record, syntaxes=["json-ld", "opengraph"])
+[schema_org] = found["json-ld"]
+
+graphs = {}
+for name, form in {
+    "turtle": "turtle", "ntriples": "nt", "rdfxml": "xml", "trig": "trig", "nquads": "nquads", "schemaorg": "json-ld",
+}.items():
+    graph = rdflib.Dataset() if form in ("trig", "nquads") else rdflib.Graph()
+    graph.parse(data=requests.get(f"{record}?format={name}", timeout=30).text, format=form)
+    graphs[name] = sorted({" ".join(term.n3() for term in quad[:3]) for quad in graph.quads()} if form in (
+        "trig", "nquads") else {" ".join(term.n3() for term in triple) for triple in graph})
+
+answer = {
+    "bags": [problem_of(folder) for folder in index["bags"]],
+    "citeAs": str(signs.citeAs.target),
+    "describedBy": links(signs.describedBy),
+    "items": links(signs.items),
+    "linkset": links(linkset.for_context(record).describedBy),
+    "schemaOrg": schema_org,
+    "openGraph": [pair for block in found["opengraph"] for pair in block["properties"]],
+    "graphs": graphs,
+}
+Path(ANSWER).write_text(json.dumps(answer), encoding="utf-8")

@@ -1,0 +1,101 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import type { Browser, BrowserContext } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { CHROMIUM, launch } from "../support/chromium.js";
+import { RegistryProcess } from "../support/registry-process.js";
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+interface Violation {
+  id: string;
+  nodes: { html: string; failureSummary: string }[];
+}
+
+describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
+  let registry: RegistryProcess;
+  let browser: Browser;
+  let crate: string;
+  let email: string;
+  let password: string;
+  beforeAll(async () => {
+    registry = await RegistryProcess.start();
+    browser = await launch();
+    const ada = await registry.user("Ada");
+    ({ email, password } = ada);
+    crate = (await registry.take(await buildDemoCrate(), ada.token)).rocrateIdentifier!;
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await registry.stop();
+  });
+
+  async function faults(context: BrowserContext, path: string): Promise<string[]> {
+    const page = await context.newPage();
+    await page.goto(registry.url + path, { waitUntil: "load" });
+    await page.addScriptTag({ content: AXE });
+    const violations = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(where: Document, options: object): Promise<{ violations: Violation[] }> };
+      };
+      const tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+      return (await axe.run(document, { runOnly: { type: "tag", values: tags } })).violations;
+    });
+    await page.close();
+    return violations.map(
+      ({ id, nodes }) =>
+        `${path}: ${id}: ${nodes[0]!.html.slice(0, 200)} ${nodes[0]!.failureSummary}`,
+    );
+  }
+
+  test.each([
+    ["desktop, light", { viewport: { width: 1280, height: 900 }, colorScheme: "light" as const }],
+    ["phone, dark", { viewport: { width: 390, height: 844 }, colorScheme: "dark" as const }],
+  ])(
+    "have no fault: %s",
+    async (_name, options) => {
+      // Axe is a script that the policy of the pages refuses.
+      const context = await browser.newContext({ ...options, bypassCSP: true });
+      const found: string[] = [];
+      for (const path of [
+        "/",
+        "/search?q=cell",
+        "/search?q=quagga",
+        "/browse",
+        "/browse/datadownload",
+        `/${crate}`,
+        `/${crate}/results/embeddings.csv`,
+        `/evidence/${crate}/results/embeddings.csv`,
+        `/impact/${crate}/results/embeddings.csv`,
+        "/signin",
+        "/signup",
+        "/page/about",
+        "/page/help",
+        "/status",
+        "/ark:99999/nothing",
+      ])
+        found.push(...(await faults(context, path)));
+      const page = await context.newPage();
+      await page.goto(`${registry.url}/signin`);
+      await page.fill("#field-username", email);
+      await page.fill("#field-password", password);
+      await page.click("main button:has-text('Sign in')");
+      await page.waitForURL(/\/my$/);
+      for (const path of [
+        "/my",
+        "/my/records",
+        "/my/uploads",
+        "/my/groups",
+        "/my/profile",
+        "/upload",
+        "/new",
+        "/new/dataset",
+      ])
+        found.push(...(await faults(context, path)));
+      expect(found).toEqual([]);
+      await context.close();
+    },
+    180_000,
+  );
+});

@@ -1,0 +1,238 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
+
+const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
+
+/** A browser without scripts, for one person. */
+class Reader {
+  readonly #server: TestServer;
+  #cookie = "";
+
+  constructor(server: TestServer) {
+    this.#server = server;
+  }
+
+  async signIn(username: string, password = PASSWORD): Promise<number> {
+    const answer = await this.#send("/signin", { username, password });
+    this.#cookie = answer.headers.get("set-cookie")?.split(";", 1)[0] ?? this.#cookie;
+    return answer.status;
+  }
+
+  async get(path: string): Promise<{ status: number; text: string; location: string | null }> {
+    const answer = await fetch(this.#server.url + path, {
+      redirect: "manual",
+      headers: { ...BROWSER, Cookie: this.#cookie },
+    });
+    return {
+      status: answer.status,
+      text: await answer.text(),
+      location: answer.headers.get("location"),
+    };
+  }
+
+  /** Sends a form of the page at `path`, with the token that the page holds. */
+  async send(path: string, fields: Record<string, string> | [string, string][]) {
+    const page = await this.get(path);
+    const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? "";
+    const answer = await this.#send(path, [
+      ["csrf", csrf],
+      ...(Array.isArray(fields) ? fields : Object.entries(fields)),
+    ]);
+    const cookie = answer.headers.get("set-cookie")?.split(";", 1)[0];
+    if (cookie !== undefined) this.#cookie = cookie;
+    return { status: answer.status, text: await answer.text() };
+  }
+
+  #send(path: string, fields: Record<string, string> | [string, string][]): Promise<Response> {
+    return fetch(this.#server.url + path, {
+      method: "POST",
+      redirect: "manual",
+      headers: { ...BROWSER, Origin: this.#server.url, Cookie: this.#cookie },
+      body: new URLSearchParams(fields),
+    });
+  }
+}
+
+describe("the pages of one's own work and of administration", () => {
+  let server: TestServer;
+  let ada: Person;
+  let root: Person;
+  let reader: Reader;
+  const ids: string[] = [];
+  beforeAll(async () => {
+    server = await startServer();
+    root = await server.person("root", { admin: true });
+    ada = await server.person("ada");
+    await server.person("grace");
+    for (let at = 0; at < 20; at++) {
+      const { body } = await server.request<{ "@id": string }>("POST", "/dataset", {
+        token: ada.token,
+        json: { ...bodyOf("dataset", ada.id), name: `Plate ${at}` },
+      });
+      ids.push(body["@id"]);
+    }
+    reader = new Reader(server);
+    await reader.signIn(ada.email);
+  }, 60_000);
+  afterAll(() => server.stop());
+
+  test.each(["/my", "/my/records", "/my/uploads", "/my/profile", "/my/groups", "/admin"])(
+    "%s asks others to sign in, and comes back",
+    async (path) => {
+      const { status, location } = await new Reader(server).get(path);
+      expect([status, location]).toEqual([302, `/signin?to=${encodeURIComponent(path)}`]);
+    },
+  );
+
+  test("twenty records are published at once, and one of another owner is refused by name", async () => {
+    const { body } = await server.request<{ "@id": string }>("POST", "/dataset", {
+      token: root.token,
+      json: { ...bodyOf("dataset", root.id), name: "Not Ada's" },
+    });
+    const answer = await reader.send("/my/records", [
+      ["action", "publish"],
+      ...[...ids, body["@id"]].map((id): [string, string] => ["id", id]),
+    ]);
+    expect(answer.text).toContain("20 records changed, 1 not.");
+    expect(answer.text).toContain(`<a href="/${body["@id"]}">`);
+    const read = await server.request("GET", `/${ids[7]}`);
+    expect(read.headers.get("x-publication-status")).toBe("PUBLISHED");
+  });
+
+  test("records are withdrawn with a reason that readers see, and handed over", async () => {
+    await reader.send("/my/records", { action: "withdraw", id: ids[0]!, reason: "Wrong plate" });
+    const gone = await reader.get(`/${ids[0]}`);
+    expect(gone.status).toBe(410);
+    expect(gone.text).toContain("Wrong plate");
+    const { body: group } = await server.request<{ "@id": string }>("POST", "/group", {
+      token: ada.token,
+      json: bodyOf("group", ada.id),
+    });
+    const moved = await reader.send("/my/records", {
+      action: "transfer",
+      id: ids[1]!,
+      owner: group["@id"],
+    });
+    expect(moved.text).toContain("1 record changed.");
+    const { body } = await server.request<{ owner: string }>("GET", `/${ids[1]}`);
+    expect(body.owner).toBe(group["@id"]);
+  });
+
+  test("nothing chosen, no action and an embargo without a date are sentences on the page", async () => {
+    expect((await reader.send("/my/records", { action: "publish" })).text).toContain(
+      "Choose at least one record first.",
+    );
+    for (const action of ["none", "embargo"]) {
+      const answer = await reader.send("/my/records", { action, id: ids[2]! });
+      expect([action, answer.status]).toEqual([action, 422]);
+      expect(answer.text).toContain('role="alert"');
+    }
+  });
+
+  test("an access token is shown once, works, and is revoked", async () => {
+    const created = await reader.send("/my/profile", {
+      action: "token",
+      token: "laptop",
+      expires: "",
+    });
+    const secret = /<pre>|<code>([^<]{20,})<\/code>/.exec(created.text)?.[1];
+    expect(secret).toBeDefined();
+    const me = () => server.request("GET", "/me", { token: secret! });
+    expect((await me()).status).toBe(200);
+    const { text } = await reader.get("/my/profile");
+    expect(text).not.toContain(secret);
+    const id = /name="id" value="([^"]+)"/.exec(text)![1]!;
+    await reader.send("/my/profile", { action: "revoke", id });
+    expect((await me()).status).toBe(401);
+  });
+
+  test("a name and a password are changed, with faults beside their fields", async () => {
+    const wrong = await reader.send("/my/profile", {
+      action: "password",
+      current: PASSWORD,
+      password: "x",
+    });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain("field-password-error");
+    const saved = await reader.send("/my/profile", {
+      action: "profile",
+      name: "Ada L.",
+      email: ada.email,
+    });
+    expect(saved.text).toContain("Your profile was saved.");
+    const next = "a whole new sentence of words";
+    const done = await reader.send("/my/profile", {
+      action: "password",
+      current: PASSWORD,
+      password: next,
+    });
+    expect(done.status).toBe(303);
+    expect((await reader.get("/my")).status).toBe(200);
+    expect(await new Reader(server).signIn(ada.email)).toBe(401);
+    expect(await new Reader(server).signIn(ada.email, next)).toBe(303);
+  });
+
+  test("a group is created, gets a member and loses it", async () => {
+    const grace = "ark:99999/user-grace";
+    await reader.send("/my/groups", {
+      action: "create",
+      name: "Imaging",
+      description: "Microscopes.",
+    });
+    const { text } = await reader.get("/my/groups");
+    expect(text).toContain("Imaging");
+    const group = /name="group" value="([^"]+)"/.exec(text)![1]!;
+    await reader.send("/my/groups", { action: "add", group, user: grace });
+    expect((await reader.get("/my/groups")).text).toContain(`value="${grace}"`);
+    await reader.send("/my/groups", { action: "remove", group, user: grace });
+    expect((await reader.get("/my/groups")).text).not.toContain(`value="${grace}"`);
+  });
+
+  test("an administrator disables an account and gives out a reset link that works once", async () => {
+    const admin = new Reader(server);
+    await admin.signIn(root.email);
+    expect((await reader.get("/admin")).status).toBe(403);
+    const page = await admin.get("/admin");
+    expect(page.text).toContain("grace@example.org");
+    const user = "ark:99999/user-grace";
+    await admin.send("/admin", { action: "disable", user });
+    expect(await new Reader(server).signIn("grace@example.org")).not.toBe(303);
+    await admin.send("/admin", { action: "enable", user });
+    const { text } = await admin.send("/admin", { action: "reset", user });
+    const link = /<pre>([^<]+)<\/pre>/.exec(text)![1]!.replaceAll("&amp;", "&");
+    const path = link.slice(server.url.length);
+    const token = new URL(link).searchParams.get("token")!;
+    const other = new Reader(server);
+    expect((await other.get(path)).status).toBe(200);
+    const password = "seven quiet green lamps";
+    expect((await other.send("/reset", { token, password })).status).toBe(303);
+    expect(await new Reader(server).signIn("grace@example.org", password)).toBe(303);
+    expect((await new Reader(server).send("/reset", { token, password })).status).toBe(422);
+  });
+
+  test("a record is created by a form made from the model, and faults keep what was typed", async () => {
+    const wrong = await reader.send("/new/dataset", {
+      name: "Typed with care",
+      dateCreated: "some day",
+    });
+    expect(wrong.status).toBe(422);
+    expect(wrong.text).toContain('value="Typed with care"');
+    expect(wrong.text).toContain('id="field-dateCreated-error"');
+    const done = await reader.send("/new/dataset", {
+      name: "Typed with care",
+      description: "Four hundred fields of view of cultured cells.",
+      license: "https://creativecommons.org/licenses/by/4.0/",
+      keywords: "cells\nimages",
+    });
+    expect(done.status).toBe(303);
+    const { text } = await reader.get("/my/records");
+    expect(text).toContain("Typed with care");
+    expect((await reader.get("/new/nothing")).status).toBe(404);
+  });
+
+  test("the state of the registry is a page for browsers", async () => {
+    for (const path of ["/status", "/healthz"])
+      expect((await reader.get(path)).text).toContain("All parts work.");
+  });
+});
