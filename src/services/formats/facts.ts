@@ -188,10 +188,10 @@ interface CrateStatements {
   stated: Readonly<Record<Inherited, JsonValue[]>>;
 }
 /**
- * Statements of crates by ARK and revision: a crate of many parts has a long document, and its
- * records are asked for one after the other.
+ * Statements of crates by ARK and revision, of each record store: a crate of many parts has a long
+ * document, and its records are asked for one after the other.
  */
-const crates = new Map<string, CrateStatements>();
+const statements = new WeakMap<object, Map<string, CrateStatements>>();
 const MOST_CRATES = 200;
 
 /** What the crate of a record states for all its records. */
@@ -202,6 +202,8 @@ async function crateOf(
   if (crate === null) return undefined;
   const [found] = await records.findMany([crate]);
   if (!found || found.tombstone) return undefined;
+  let crates = statements.get(records);
+  if (!crates) statements.set(records, (crates = new Map<string, CrateStatements>()));
   const key = `${found.ark} ${found.revision}`;
   let known = crates.get(key);
   if (!known) {
