@@ -561,6 +561,16 @@ export type SubmissionStatus =
   /** It is being worked on. */
   | "RUNNING";
 
+/** Changes parts of a record of any kind. */
+export type UpdateRecordInput = {
+  /** Refused when the record has changed since. */
+  expectedRevision?: number | null | undefined;
+  /** Record to change. */
+  id: string | number;
+  /** JSON Merge Patch (RFC 7396) of the document: null removes a member. */
+  patch: unknown;
+};
+
 /** Changes parts of a record of kind User. */
 export type UpdateUserInput = {
   /** Refused when the record has changed since. */
@@ -735,6 +745,50 @@ export type StatusQuery = {
     checks: Array<{ part: string; state: HealthState }>;
   };
 };
+
+export type EditQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type EditQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    document: unknown;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+};
+
+export type EditSinceQueryVariables = Exact<{
+  id: string | number;
+  revision: number;
+}>;
+
+export type EditSinceQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    document: unknown;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+  revision: { document: unknown };
+  revisions: {
+    nodes: Array<{
+      at: string;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+};
+
+export type ChangeRecordMutationVariables = Exact<{
+  input: UpdateRecordInput;
+}>;
+
+export type ChangeRecordMutation = { updateRecord: { id: string; revision: number | null } };
 
 export type EvidenceQueryVariables = Exact<{
   id: string | number;
@@ -2464,6 +2518,53 @@ export const StatusDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
+export const EditDocument = new TypedDocumentString(`
+    query Edit($id: ID!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+    document
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<EditQuery, EditQueryVariables>;
+export const EditSinceDocument = new TypedDocumentString(`
+    query EditSince($id: ID!, $revision: Int!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+    document
+  }
+  revision(id: $id, revision: $revision) {
+    document
+  }
+  revisions(id: $id, first: 1) {
+    nodes {
+      at
+      byRecord {
+        ...Named
+      }
+    }
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<EditSinceQuery, EditSinceQueryVariables>;
+export const ChangeRecordDocument = new TypedDocumentString(`
+    mutation ChangeRecord($input: UpdateRecordInput!) {
+  updateRecord(input: $input) {
+    id
+    revision
+  }
+}
+    `) as unknown as TypedDocumentString<ChangeRecordMutation, ChangeRecordMutationVariables>;
 export const EvidenceDocument = new TypedDocumentString(`
     query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
   record(id: $id) {

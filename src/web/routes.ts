@@ -1,6 +1,7 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
+import { editRoutes } from "./pages/edit.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes } from "./pages/help.js";
@@ -25,6 +26,7 @@ export const ROUTES: readonly Route[] = [
   ...myRoutes,
   ...adminRoutes,
   ...newRoutes,
+  ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,

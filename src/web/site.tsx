@@ -10,7 +10,7 @@ import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
-import { asksForPage, rememberViewer } from "./errors.js";
+import { asksForPage, rememberForm, rememberViewer } from "./errors.js";
 import { Frame } from "./frame.js";
 import type {
   CrateUpload,
@@ -92,6 +92,7 @@ export class Site {
     const { route, params } = matched;
     if (req.method === "POST") {
       if (!route.post) return false;
+      rememberForm(req);
       const request = await this.#request(req, res, url, params);
       await this.#send(request, await route.post(request));
       return true;

@@ -1,5 +1,11 @@
 // The GraphQL explorer: GraphiQL with the session of the reader, examples in tabs, and files.
-import type { DocumentNode, OperationDefinitionNode, TypeNode } from "graphql";
+import {
+  Kind,
+  type OperationDefinitionNode,
+  OperationTypeNode,
+  parse,
+  type TypeNode,
+} from "graphql";
 import { GraphiQL } from "graphiql";
 import { createElement } from "react";
 import { createRoot } from "react-dom/client";
@@ -10,7 +16,6 @@ interface Request {
   variables?: Record<string, unknown>;
 }
 interface Options {
-  documentAST?: DocumentNode;
   headers?: Record<string, string>;
 }
 interface Tab {
@@ -31,21 +36,19 @@ const headersOf = (accept: string, given: Record<string, string> = {}) => ({
 const JSON_TYPE = { "Content-Type": "application/json" };
 const ANSWER = "application/graphql-response+json, application/json";
 
-/** The operation that is asked for. */
-function operationOf(
-  { operationName }: Request,
-  document?: DocumentNode,
-): OperationDefinitionNode | undefined {
-  const operations = (document?.definitions ?? []).filter(
-    (definition) => definition.kind === "OperationDefinition",
-  );
-  return operationName
-    ? operations.find(({ name }) => name?.value === operationName)
-    : operations[0];
+/** Operations of a text; none where it cannot be parsed, which the server says better. */
+function operationsIn(query: string): readonly OperationDefinitionNode[] {
+  try {
+    return parse(query).definitions.filter(
+      ({ kind }) => kind === Kind.OPERATION_DEFINITION,
+    ) as OperationDefinitionNode[];
+  } catch {
+    return [];
+  }
 }
 
 function namedType(type: TypeNode): string {
-  return type.kind === "NamedType" ? type.name.value : namedType(type.type);
+  return type.kind === Kind.NAMED_TYPE ? type.name.value : namedType(type.type);
 }
 
 /** The request as a form with the chosen file in the place of the variable of type `Upload`. */
@@ -62,8 +65,12 @@ function withFile(request: Request, operation?: OperationDefinitionNode): FormDa
   return form;
 }
 
-async function ask(request: Request, { documentAST, headers }: Options): Promise<unknown> {
-  const form = withFile(request, operationOf(request, documentAST));
+async function ask(
+  request: Request,
+  operation: OperationDefinitionNode | undefined,
+  { headers }: Options,
+): Promise<unknown> {
+  const form = withFile(request, operation);
   const response = await fetch("/graphql", {
     method: "POST",
     ...(form
@@ -80,7 +87,7 @@ async function ask(request: Request, { documentAST, headers }: Options): Promise
 }
 
 /** Answers of GraphQL over server-sent events, as they come. */
-async function* follow(request: Request, { headers }: Options): AsyncGenerator<unknown> {
+async function* follow(request: Request, { headers }: Options): AsyncGenerator {
   const leave = new AbortController();
   try {
     const response = await fetch("/graphql/stream", {
@@ -111,10 +118,16 @@ async function* follow(request: Request, { headers }: Options): AsyncGenerator<u
   }
 }
 
-const fetcher = (request: Request, options: Options = {}) =>
-  operationOf(request, options.documentAST)?.operation === "subscription"
+const fetcher = ({ operationName, ...rest }: Request, options: Options = {}) => {
+  const operations = operationsIn(rest.query);
+  // For a moment after a change of tabs GraphiQL sends the name of an operation of the earlier tab.
+  const known = operations.find(({ name }) => name?.value === operationName);
+  const request = known && operationName ? { ...rest, operationName } : rest;
+  const operation = known ?? operations[0];
+  return operation?.operation === OperationTypeNode.SUBSCRIPTION
     ? follow(request, options)
-    : ask(request, options);
+    : ask(request, operation, options);
+};
 
 const tabs = JSON.parse(root.dataset["tabs"]!) as Tab[];
 createRoot(root).render(

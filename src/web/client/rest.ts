@@ -197,8 +197,20 @@ function loadScript(src: string): Promise<unknown> {
   });
 }
 
+/** The page has a main part; Swagger UI draws another one within it. */
+function haveOneMain(): void {
+  const observer = new MutationObserver(() => {
+    const inner = root.querySelector("main");
+    if (!inner) return;
+    inner.setAttribute("role", "group");
+    observer.disconnect();
+  });
+  observer.observe(root, { childList: true, subtree: true });
+}
+
 async function start(): Promise<void> {
   followColours();
+  haveOneMain();
   const loading = loadScript(root.dataset["bundle"]!);
   contract = await (await fetch("/openapi.json")).text();
   await loading;
@@ -214,7 +226,7 @@ async function start(): Promise<void> {
     plugins: [quick, signedIn],
     requestInterceptor: withSession,
     onComplete: () => {
-      document.getElementById("operations")!.hidden = true;
+      document.getElementById("operation-list")!.hidden = true;
       const kept = stored();
       if (!kept || window.ui.authSelectors.authorized().size > 0) return;
       const schema = window.ui.specSelectors.securityDefinitions()?.get(SCHEME);

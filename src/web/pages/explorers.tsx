@@ -47,7 +47,7 @@ async function docsPage({ operations, viewer }: PageRequest): Promise<Page> {
             </>
           )}
         </p>
-        <div id="operations">
+        <div id="operation-list">
           {[...tags].map(([tag, rows]) => (
             <details class="more">
               <summary>
