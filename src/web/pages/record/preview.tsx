@@ -63,7 +63,7 @@ const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/i
 
 /** The message of the table check without the number of the row, which counts from 0. */
 const sentenceOf = (message: string): string =>
-  /^ValueError: Failed to Parse Attribute/.test(message)
+  message.startsWith("ValueError: Failed to Parse Attribute")
     ? "This is not of the type that the schema states."
     : shortened(message, 200);
 
