@@ -28,6 +28,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   resolve: async () => (await import("./resolve.js")).resolve,
   lists: async () => (await import("./lists.js")).lists,
   harvest: async () => (await import("./harvest.js")).harvest,
+  formats: async () => (await import("./formats.js")).formats,
   graphql: async () => (await import("./graphql.js")).graphql,
   search: async () => (await import("./search.js")).search,
   sparql: async () => (await import("./sparql.js")).sparql,

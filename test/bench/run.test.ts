@@ -34,6 +34,7 @@ const BENCHES = [
   "resolve",
   "lists",
   "harvest",
+  "formats",
   "graphql",
   "search",
   "sparql",

@@ -29,6 +29,7 @@ const STORY = [
   "upload",
   "status",
   "get",
+  "croissant",
   "evidence",
   "score",
   "search",
@@ -80,7 +81,13 @@ beforeAll(async () => {
           about: { "@id": "ark:99999/rocrate-cells" },
           conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
         },
-        { "@id": "ark:99999/rocrate-cells", "@type": "Dataset", name: "Cells" },
+        {
+          "@id": "ark:99999/rocrate-cells",
+          "@type": "Dataset",
+          name: "Cells",
+          description: "Cells of images.",
+          license: "https://creativecommons.org/licenses/by/4.0/",
+        },
       ],
     },
   });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { zip } from "../support/crates.js";
 import { ingestHere, type Taken } from "../support/intake-here.js";
+import { LiveRegistry } from "../support/live-registry.js";
 import { JUDGES } from "../support/servers/judges.js";
 
 // Fails, and does not skip, where the documents of mlcommons/croissant are missing.
@@ -52,6 +53,26 @@ describe("each document of mlcommons/croissant that its tests call valid", () =>
           .map(({ message }) => message),
     ).toEqual([]);
   });
+
+  it("is stored by a registry, and its crate is read again", async () => {
+    const registry = await LiveRegistry.start();
+    try {
+      const ada = await registry.user("Ada");
+      for (const name of DOCUMENTS) {
+        const stored = await registry.ask("/rocrate/metadata", {
+          token: ada.token,
+          body: textOf(name),
+        });
+        expect(stored.status, `${name}: ${stored.text}`).toBe(200);
+        const exported = await registry.ask(`/rocrate/${stored.body["@id"] as string}`);
+        expect(exported.status, name).toBe(200);
+        const again = await ingestHere(Buffer.from(exported.text), { format: "metadata" });
+        expect(again.result, name).not.toHaveProperty("errors");
+      }
+    } finally {
+      await registry.stop();
+    }
+  }, 240_000);
 
   it("becomes one in an archive as well, with its files", async () => {
     const bytes = Buffer.from("title,by\nOne,ada@example.org\n");

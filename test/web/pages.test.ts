@@ -50,14 +50,20 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     await page.waitForSelector(".opblock-tag");
     // Tags are collapsed, so that the page begins with what there is.
     expect(await page.locator(".opblock").count()).toBe(0);
-    for (const tag of await page.locator(".opblock-tag").all()) await tag.click();
+    // Tag by tag: where too many operations are open at once, Swagger UI draws those in sight only.
+    let shown = 0;
+    for (const tag of await page.locator(".opblock-tag").all()) {
+      await tag.click();
+      shown += await page.locator(".opblock").count();
+      await tag.click();
+    }
     const contract = (await (await fetch(`${registry.url}/openapi.json`)).json()) as {
       paths: Record<string, Record<string, { operationId?: string }>>;
     };
     const operations = Object.values(contract.paths).flatMap((item) =>
       Object.values(item).filter((operation) => operation.operationId),
     ).length;
-    expect(await page.locator(".opblock").count()).toBe(operations);
+    expect(shown).toBe(operations);
     expect({ outside, faults }).toEqual({ outside: [], faults: [] });
     // Swagger UI draws some 160 operations.
   }, 90_000);

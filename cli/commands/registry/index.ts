@@ -104,6 +104,15 @@ function addRecords(program: ToolCommand): void {
     .example("arkgraph get ark:99999/dataset-cells --format turtle")
     .action(async (ark, options) => (await import("./records.js")).getCommand(ark, options));
   program
+    .command("croissant")
+    .description("print a crate or dataset as Croissant, for machine-learning tools")
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .example("arkgraph croissant ark:99999/rocrate-cells")
+    .action(async (ark, options) =>
+      (await import("./records.js")).getCommand(ark, { ...options, format: "croissant" }),
+    );
+  program
     .command("evidence")
     .description("show what supports a record, or what it supports")
     .argument("<ark>", ARK)

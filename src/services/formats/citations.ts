@@ -52,7 +52,11 @@ const bibName = ({ name, family, given }: Agent): string =>
 
 /** An entry for BibTeX. `@misc` is what every style knows; `howpublished` says what it is. */
 export async function bibtexText(deps: FactDeps, view: RecordView): Promise<string> {
-  const facts = await factsOf(deps, view);
+  return bibtexOf(await factsOf(deps, view));
+}
+
+/** The same from facts that were read. */
+export function bibtexOf(facts: RecordFacts): string {
   const [, month] = facts.published.split("-");
   const entries: [string, string | null][] = [
     ["author", facts.creators.map(bibName).join(" and ") || null],

@@ -4,7 +4,7 @@ import { crateRecords, holderOf, pathInUrl } from "../crates/export/records.js";
 import type { Deps } from "../deps.js";
 import { parseDocument, type RecordView } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";
-import { bibtexText } from "./citations.js";
+import { bibtexOf } from "./citations.js";
 import { type Column, columnsOf, schemaArkOf } from "./columns.js";
 import { type Agent, factsOf, lacking, type RecordFacts, textOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
@@ -142,7 +142,7 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
     version: facts.version ?? `0.0.${facts.record.revision}`,
     ...(facts.keywords.length === 0 ? {} : { keywords: facts.keywords }),
     ...(facts.language === null ? {} : { inLanguage: facts.language }),
-    citeAs: await bibtexText(deps, view),
+    citeAs: bibtexOf(facts),
     ...(facts.doi === null ? {} : { sameAs: `https://doi.org/${facts.doi}` }),
     conditionsOfAccess: facts.access.coar,
     ...raiOf(facts.fields),

@@ -107,18 +107,18 @@ export const doiOf = (text: string): string | null => DOI.exec(text.trim())?.[1]
 export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordFacts> {
   const { record } = view;
   const document = parseDocument(view.bytes);
-  const [crateRecord] = record.crate === null ? [] : await deps.records.findMany([record.crate]);
-  const crate = crateRecord && !crateRecord.tombstone ? crateRecord : undefined;
+  const landmarks = landmarksOf({ ...record, document: view.bytes });
   const fields = new Fields(record.ark, document);
-  const inCrate = crate && new Fields(crate.ark, parseDocument(crate.document));
-  const stated = (...names: string[]): JsonValue[] =>
-    valuesOf(fields, names).length > 0
-      ? valuesOf(fields, names)
-      : inCrate
-        ? valuesOf(inCrate, names)
-        : [];
+  const [crate, content] = await Promise.all([
+    crateOf(deps, record),
+    contentFact(deps, record, landmarks.content, fields),
+  ]);
+  const stated = (name: Inherited): JsonValue[] => {
+    const own = valuesOf(fields, INHERITED[name]);
+    return own.length > 0 ? own : (crate?.stated[name] ?? []);
+  };
   const references = new References(deps, record.kind === "rocrate" ? record.ark : record.crate);
-  const creators = stated("author", "creator");
+  const creators = stated("creator");
   const owner = record.owner ?? (record.kind === "user" ? record.ark : null);
   const makers = creators.length > 0 ? creators : owner === null ? [] : [owner];
   const publishers = stated("publisher");
@@ -131,7 +131,6 @@ export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordF
     values.flatMap((value) => agentsOf(value, references)).slice(0, MOST);
   const published = stated("datePublished").flatMap((date) => dayOf(date) ?? [])[0];
   const registered = new Date(record.createdAt).toISOString().slice(0, 10);
-  const landmarks = landmarksOf({ ...record, document: view.bytes });
   const text = (...names: string[]): string | null => textOf(valuesOf(fields, names)[0]);
   const description = valuesOf(fields, ["description"]).flatMap((value) => textOf(value) ?? []);
   return {
@@ -171,8 +170,57 @@ export async function factsOf(deps: FactDeps, view: RecordView): Promise<RecordF
     ),
     basedOn: addresses(deps.baseUrl(), valuesOf(fields, ["isBasedOn", "derivedFrom"])),
     partOf: crate ? addressOf(deps.baseUrl(), crate.ark) : null,
-    content: await contentFact(deps, record, landmarks.content, fields),
+    content,
   };
+}
+
+/** What a record has from its crate where it does not state it, by the names of the fields. */
+const INHERITED = {
+  creator: ["author", "creator"],
+  publisher: ["publisher"],
+  license: ["license"],
+  datePublished: ["datePublished"],
+} as const;
+type Inherited = keyof typeof INHERITED;
+
+interface CrateStatements {
+  ark: string;
+  stated: Readonly<Record<Inherited, JsonValue[]>>;
+}
+/**
+ * Statements of crates by ARK and revision, of each record store: a crate of many parts has a long
+ * document, and its records are asked for one after the other.
+ */
+const statements = new WeakMap<object, Map<string, CrateStatements>>();
+const MOST_CRATES = 200;
+
+/** What the crate of a record states for all its records. */
+async function crateOf(
+  { records }: Pick<Deps, "records">,
+  { crate }: StoredRecord,
+): Promise<CrateStatements | undefined> {
+  if (crate === null) return undefined;
+  const [found] = await records.findMany([crate]);
+  if (!found || found.tombstone) return undefined;
+  let crates = statements.get(records);
+  if (!crates) statements.set(records, (crates = new Map<string, CrateStatements>()));
+  const key = `${found.ark} ${found.revision}`;
+  let known = crates.get(key);
+  if (!known) {
+    const fields = new Fields(found.ark, parseDocument(found.document));
+    known = {
+      ark: found.ark,
+      stated: {
+        creator: valuesOf(fields, INHERITED.creator),
+        publisher: valuesOf(fields, INHERITED.publisher),
+        license: valuesOf(fields, INHERITED.license),
+        datePublished: valuesOf(fields, INHERITED.datePublished),
+      },
+    };
+    if (crates.size >= MOST_CRATES) crates.clear();
+    crates.set(key, known);
+  }
+  return known;
 }
 
 /**
