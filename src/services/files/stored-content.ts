@@ -112,7 +112,7 @@ export function withFacts(
   ark: string,
   baseUrl: string,
   { sha256, size }: Facts,
-  uploadDate: JsonValue,
+  uploadDate: JsonValue | undefined,
 ): JsonObject {
   const contentUrl = contentUrlOf(baseUrl, "datadownload", ark);
   const claimed = document["contentUrl"];
@@ -126,7 +126,7 @@ export function withFacts(
     contentUrl,
     contentSize: String(size),
     sha256,
-    uploadDate,
+    ...(uploadDate === undefined ? {} : { uploadDate }),
     ...(elsewhere ? { sourceContentUrl: claimed } : {}),
   };
 }
@@ -184,7 +184,7 @@ export async function withStoredContent(
       record.ark,
       deps.baseUrl(),
       content,
-      before["uploadDate"] ?? document["uploadDate"] ?? null,
+      before["uploadDate"] ?? document["uploadDate"],
     ),
     objects: objects.map((object) => (object === content ? { ...content, mediaType } : object)),
   };

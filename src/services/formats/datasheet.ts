@@ -26,13 +26,21 @@ const SECTIONS: Readonly<Record<string, readonly Question[]>> = {
   Composition: [
     ["Subpopulations", "subpopulations", "d4d:subpopulations"],
     ["Subsets", "subsets", "d4d:subsets"],
-    ["Anomalies", "anomalies", "d4d:dataAnomalies"],
-    ["Missing data", "missing_data_documentation", "rai:dataCollectionMissingData"],
     ["Sensitive information", "sensitive_elements", "rai:personalSensitiveInformation"],
     ["Content warning", "content_warnings", "d4d:contentWarning"],
-    ["Known biases", "known_biases", "rai:dataBiases"],
-    ["Known limitations", "known_limitations", "rai:dataLimitations", "knownLimitations"],
     ["Confidentiality", "confidential_elements", "confidentialityLevel"],
+  ],
+  Limitations: [
+    [
+      "Known limitations",
+      "known_limitations",
+      "rai:dataLimitations",
+      "knownLimitations",
+      "Limitations",
+    ],
+    ["Known biases", "known_biases", "rai:dataBiases", "Potential Sources of Bias"],
+    ["Anomalies", "anomalies", "d4d:dataAnomalies"],
+    ["Missing data", "missing_data_documentation", "rai:dataCollectionMissingData", "Completeness"],
   ],
   Collection: [
     [
@@ -71,7 +79,7 @@ const SECTIONS: Readonly<Record<string, readonly Question[]>> = {
     ["Conditions of access", "license_and_use_terms", "conditionsOfAccess", "usageInfo"],
     ["Copyright", "ip_restrictions", "copyrightNotice"],
     ["Dates of distribution", "distribution_dates", "d4d:distributionDates"],
-    ["Maintenance", "update_plan", "rai:dataReleaseMaintenancePlan"],
+    ["Maintenance", "update_plan", "rai:dataReleaseMaintenancePlan", "Maintenance Plan"],
     ["Governance committee", "governance_committee", "dataGovernanceCommittee"],
   ],
 };
@@ -84,6 +92,32 @@ function answers({ fields }: RecordFacts, [, , ...names]: Question): string[] {
   }
   return [];
 }
+
+/** One heading of a datasheet: what the record answers, and the questions that it leaves open. */
+export interface DatasheetSection {
+  title: string;
+  answers: { question: string; texts: string[] }[];
+  notStated: string[];
+}
+
+const sectionsOf = (facts: RecordFacts): DatasheetSection[] =>
+  Object.entries(SECTIONS).map(([title, questions]) => {
+    const all = questions.map((question) => ({
+      question: question[0],
+      texts: answers(facts, question),
+    }));
+    return {
+      title,
+      answers: all.filter(({ texts }) => texts.length > 0),
+      notStated: all.filter(({ texts }) => texts.length === 0).map(({ question }) => question),
+    };
+  });
+
+/** The questions of Datasheets for Datasets with the answers of a crate, section by section. */
+export const datasheetSections = async (
+  deps: FactDeps,
+  view: RecordView,
+): Promise<DatasheetSection[]> => sectionsOf(await factsOf(deps, view));
 
 /** What the datasheet says before its questions. */
 const basics = (facts: RecordFacts): readonly (readonly [string, string | null])[] => [
@@ -113,13 +147,11 @@ export async function datasheetHtml(
         text === null ? [] : [`<dt>${xmlText(name)}</dt>\n<dd>${shown(text)}</dd>\n`],
       )
       .join("");
-  const sections = Object.entries(SECTIONS).flatMap(([title, questions]) => {
-    const stated = questions.map(
-      (question) => [question[0], answers(facts, question).join("\n\n") || null] as const,
-    );
-    const open = stated.filter(([, text]) => text === null).map(([name]) => name);
-    const rest = open.length === 0 ? "" : `<p>Not stated: ${xmlText(open.join(", "))}.</p>\n`;
-    return [`<h2>${xmlText(title)}</h2>\n<dl>\n${rows(stated)}</dl>\n${rest}`];
+  const sections = sectionsOf(facts).map(({ title, answers: stated, notStated }) => {
+    const pairs = stated.map(({ question, texts }) => [question, texts.join("\n\n")] as const);
+    const rest =
+      notStated.length === 0 ? "" : `<p>Not stated: ${xmlText(notStated.join(", "))}.</p>\n`;
+    return `<h2>${xmlText(title)}</h2>\n<dl>\n${rows(pairs)}</dl>\n${rest}`;
   });
   return `<!doctype html>
 <html lang="en">

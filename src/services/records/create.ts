@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, mintArk, parseArk } from "../../identifiers/ark.js";
 import { claimableArk } from "../../identifiers/claimable.js";
@@ -179,6 +180,9 @@ interface Checked {
  * @param options.isNew the document's identifier is to be registered
  * @param options.secretsStay secrets that the document leaves out stay as they are
  * @param options.broken rules that were found broken before
+ * @param options.changed the document that was changed into the input: a rule that it broke already
+ * is no fault of the change where the field is as it was (a crate's record need not have every
+ * field that clients must fill in)
  * @throws ValidationError
  */
 export function checked(
@@ -190,22 +194,19 @@ export function checked(
     isNew = false,
     secretsStay = false,
     broken = [],
+    changed,
   }: {
     path?: Ark | undefined;
     isNew?: boolean;
     secretsStay?: boolean;
     broken?: readonly ValidationItem[];
+    changed?: JsonObject | undefined;
   } = {},
 ): Checked {
   const value = normalizeInput(KINDS[kind], input);
   const mayLack = ({ loc, type }: ValidationItem): boolean =>
     secretsStay && type === "missing" && KINDS[kind].fields[loc.at(-1)!]?.secret === true;
-  const problems = [
-    ...broken,
-    ...validateRecord(KINDS[kind], value, at).filter((item) => !mayLack(item)),
-  ];
-  if (kind === "schema" && isObject(value) && isObject(value["properties"]))
-    problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
+  const problems = [...broken, ...brokenRules(kind, value, at).filter((item) => !mayLack(item))];
   const id = isObject(value) ? value["@id"] : undefined;
   const ark = id === undefined || id === null ? undefined : identifierIn(id, isNew);
   if (typeof ark === "string")
@@ -216,8 +217,41 @@ export function checked(
       msg: `Value error, the path names ${path.stored}: leave @id out, or send the same`,
       type: "value_error",
     });
-  if (problems.length > 0) throw new ValidationError(problems);
+  const faults = changed ? withoutOlder(problems, kind, value, changed, at) : problems;
+  if (faults.length > 0) throw new ValidationError(faults);
   return { document: value as JsonObject, ark: ark as Ark | undefined };
+}
+
+/** The rules of the kind that a document breaks. */
+function brokenRules(
+  kind: KindName,
+  value: unknown,
+  at: readonly (string | number)[],
+): ValidationItem[] {
+  const problems = validateRecord(KINDS[kind], value, at);
+  if (kind === "schema" && isObject(value) && isObject(value["properties"]))
+    problems.push(...propertyProblems(value["properties"], [...at, "properties"]));
+  return problems;
+}
+
+/** The problems without those that a field had before, and that nothing changed. */
+function withoutOlder(
+  problems: readonly ValidationItem[],
+  kind: KindName,
+  value: unknown,
+  changed: JsonObject,
+  at: readonly (string | number)[],
+): readonly ValidationItem[] {
+  const before = normalizeInput(KINDS[kind], changed);
+  if (problems.length === 0 || !isObject(value) || !isObject(before)) return problems;
+  const wording = ({ loc, type, msg }: ValidationItem): string => JSON.stringify([loc, type, msg]);
+  const older = new Set(brokenRules(kind, before, at).map(wording));
+  const same = (name: string): boolean =>
+    Object.hasOwn(before, name) === Object.hasOwn(value, name) &&
+    isDeepStrictEqual(before[name], value[name]);
+  return problems.filter(
+    (item) => !(older.has(wording(item)) && same(String(item.loc[at.length] ?? ""))),
+  );
 }
 
 /** What stands against a text or another value as an identifier is a sentence. */

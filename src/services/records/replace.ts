@@ -192,7 +192,9 @@ export async function replaceRecord(
 /**
  * Stores a document as the next state of a record. {@link checked} has accepted the document, and
  * the caller may change the record.
- * @param seen the document that the caller began with, where it was read for this write
+ * @param options.patched the document that the caller changed in part, where it was read for this
+ * write. What is a crate's record stays one then: its own context defines its terms, it gets no
+ * defaults, and it belongs to its uploader without stating so
  * @throws ValidationError; ServiceError `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function replaceFound(
@@ -200,19 +202,23 @@ export async function replaceFound(
   record: StoredRecord,
   document: JsonObject,
   who: Caller,
-  seen?: JsonObject,
+  { patched }: { patched?: JsonObject } = {},
 ): Promise<RecordView> {
+  const ofCrate = patched !== undefined && record.crate !== null;
   const kind = KINDS[record.kind];
   refuseUnknownContexts(kind, document, () => parseDocument(record.document));
-  const own = await withoutDerived(deps, record, withoutSecrets(kind, document), seen);
-  const stored = withDefaults(kind, own, record.ark);
+  const own = await withoutDerived(deps, record, withoutSecrets(kind, document), patched);
+  const stored = ofCrate ? own : withDefaults(kind, own, record.ark);
   const owner = kind.name === "user" ? null : ownerOf(stored);
   if (kind.name !== "user") await assertOwnerAndMembers(deps, who, record, stored, owner);
   const account =
     kind.name === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
   const content =
     kind.name === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
-  const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, owner);
+  const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, {
+    owner,
+    fromCrate: kind.loose === true || ofCrate,
+  });
   await deps.records.commit({
     by: who.user,
     at: Date.now(),
@@ -223,7 +229,7 @@ export async function replaceFound(
         ifRevision: record.revision,
         changed: await changedBetween(deps, record.document, state.document),
         ...state,
-        ...ownerOfLoose(kind, record, state),
+        ...(kind.loose || ofCrate ? { owner: state.owner ?? record.owner } : {}),
         ...(content ? { objects: content.objects } : {}),
       },
     ],
@@ -239,10 +245,10 @@ async function withStoredFacts(
   kind: Kind,
   record: StoredRecord,
   document: JsonObject,
-  owner: Ark | null,
+  { owner, fromCrate }: { owner: Ark | null; fromCrate: boolean },
 ): Promise<RecordState> {
   const claimed = await claimedState(deps, kind, record.ark, document, {
-    fromCrate: kind.loose,
+    fromCrate,
     owner,
     ownerBefore: record.owner,
   });
@@ -283,18 +289,6 @@ async function assertOwnerAndMembers(
   if (members(parseDocument(record.document)) !== members(next))
     assertMayChangeMembers(caller, record);
 }
-
-/**
- * A record from a crate belongs to its uploader without stating so; a new document that states no
- * owner leaves it unchanged.
- */
-const ownerOfLoose = (
-  kind: Kind,
-  record: StoredRecord,
-  state: RecordState,
-): { owner: string | null } => ({
-  owner: kind.loose ? (state.owner ?? record.owner) : state.owner,
-});
 
 /**
  * Derived entries that a client sends back as it read them are not its own statements.

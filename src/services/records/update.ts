@@ -67,6 +67,7 @@ export async function updateRecord(
     if (bytes.length > SMALL) await turn();
     const { document } = checked(record.kind, after, ["body"], {
       secretsStay: true,
+      changed: before,
       broken: [
         ...identityProblems(KINDS[record.kind], before, after),
         ...lostSecrets(patch, record),
@@ -74,7 +75,7 @@ export async function updateRecord(
     });
     // What a caller reads may leave out what is stored: a stored answer about deleted records.
     if (isDeepStrictEqual(before, document)) return viewOf(deps, record, who);
-    return replaceFound(deps, record, document, who, before);
+    return replaceFound(deps, record, document, who, { patched: before });
   });
 }
 
