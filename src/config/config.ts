@@ -647,6 +647,11 @@ export const SETTINGS = {
     10_000,
     "Nodes in one evidence graph answer when no limit is asked for.",
   ),
+  EVIDENCE_CACHE: setting(
+    sizeFrom(0, "0"),
+    16 * 2 ** 20,
+    "Bytes of evidence graphs that are kept until the next commit to answer the same question again.",
+  ),
   EVIDENCE_PICTURE_NODES: setting(
     whole(1, 5000),
     600,

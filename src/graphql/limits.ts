@@ -256,6 +256,7 @@ const COSTS: ReadonlyMap<string, number> = new Map([
   ["differences", 2],
   ["ROCrate.score", 10],
   ["ROCrate.recordCounts", 10],
+  ["ROCrate.datasheet", 10],
   ["ROCrate.metadata", 100],
   // Up to hundreds of nodes are read and placed.
   ["evidencePicture", 100],

@@ -12,12 +12,7 @@ import { KINDS } from "../model/kinds.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats/formats.js";
 import { PICTURE_POLICY } from "../services/evidence/picture/svg.js";
 import { assertedByParameter, evidenceParameters } from "../services/evidence/parameters.js";
-import {
-  EVIDENCE_CONTEXT,
-  type EvidenceAnswer,
-  type EvidenceGraph,
-  type EvidenceNode,
-} from "../services/evidence/types.js";
+import type { EvidenceGraph } from "../services/evidence/types.js";
 import { askedArk } from "../services/records/find.js";
 import {
   arkPath,
@@ -367,29 +362,18 @@ async function sendPicture(request: RestRequest): Promise<void> {
   });
 }
 
-/**
- * Sends an answer in that form. JSON is written while its nodes are read: the largest answer is
- * never in memory as a whole.
- */
-async function sendEvidence(
-  request: RestRequest,
-  form: Exclude<Form, "svg">,
-  answer: EvidenceAnswer,
-): Promise<void> {
-  const { req, res } = request;
-  const headers = HEADERS;
-  if (form === "jsonld" || form === "json") {
-    await streamBytes(req, res, jsonOf(answer), { type: JSON_TYPES[form], headers });
-    return;
-  }
-  const nodes: EvidenceNode[] = [];
-  for await (const some of answer.nodes()) for (const node of some) nodes.push(node);
-  const graph: EvidenceGraph = { ...answer.head, "@graph": nodes, ...answer.tail() };
+/** Sends a graph in a form other than JSON, which {@link EvidenceResolver.written} writes. */
+async function sendForm(request: RestRequest, form: EvidenceFormat): Promise<void> {
+  const { req, res, query, context } = request;
+  const graph = await evidence.query(
+    { ark: arkOf(request), ...evidenceParameters(query) },
+    context,
+  );
   const { type, write } = EVIDENCE_FORMATS[form];
   const text = await write(graph);
   sendBytes(req, res, Buffer.from(text), {
     type: type === "application/json" ? type : `${type}; charset=utf-8`,
-    headers: { ...headers, ...cut(request, graph) },
+    headers: { ...HEADERS, ...cut(request, graph) },
   });
 }
 
@@ -402,24 +386,6 @@ function cut(request: RestRequest, { truncated, cursor }: EvidenceGraph): Record
   };
 }
 
-/** Every answer begins with it: serialized once, not for each answer. */
-const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
-/** Nodes in one chunk of text. */
-const CHUNK = 500;
-
-async function* jsonOf({ head, nodes, tail }: EvidenceAnswer): AsyncGenerator<Buffer> {
-  const { "@context": _context, ...rest } = head;
-  let before = `{"@context":${CONTEXT},${JSON.stringify(rest).slice(1, -1)},"@graph":[`;
-  for await (const some of nodes()) {
-    for (let start = 0; start < some.length; start += CHUNK) {
-      const text = JSON.stringify(some.slice(start, start + CHUNK));
-      yield Buffer.from(before + text.slice(1, -1));
-      before = ",";
-    }
-  }
-  yield Buffer.from(`],${JSON.stringify(tail()).slice(1)}`);
-}
-
 const evidence = new EvidenceResolver();
 const pictures = new EvidencePictureResolver();
 const submissions = new CrateResolver();
@@ -429,14 +395,10 @@ export const evidenceOperations: Handlers = {
   query_evidence: async (request) => {
     const form = evidenceForm(request);
     if (form === "svg") return sendPicture(request);
-    await sendEvidence(
-      request,
-      form,
-      await evidence.open(
-        { ark: arkOf(request), ...evidenceParameters(request.query) },
-        request.context,
-      ),
-    );
+    if (form !== "jsonld" && form !== "json") return sendForm(request, form);
+    const { req, res, query, context } = request;
+    const parts = evidence.written({ ark: arkOf(request), ...evidenceParameters(query) }, context);
+    await streamBytes(req, res, parts, { type: JSON_TYPES[form], headers: HEADERS });
   },
   build_evidence: async (request) => {
     const { req, res, query } = request;

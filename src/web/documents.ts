@@ -193,6 +193,25 @@ export type ListPatch = {
   set?: Array<string> | null | undefined;
 };
 
+/** Why a file has no preview. */
+export type NoPreviewReason =
+  /** It is the archive of a crate: see its files. */
+  | "ARCHIVE"
+  /** It is no text, table, notebook, image or PDF. */
+  | "BINARY"
+  /** Too many previews are made at the moment. */
+  | "BUSY"
+  /** It is not what it should be. */
+  | "DAMAGED"
+  /** You may not read the content. */
+  | "NOT_READABLE"
+  /** Nothing is stored. */
+  | "NO_CONTENT"
+  /** It takes too long. */
+  | "TIMEOUT"
+  /** It is too large, or needs too much memory. */
+  | "TOO_LARGE";
+
 /** ASC: the smallest, first or oldest comes first. DESC: the other way round. */
 export type OrderDirection =
   /** The smallest, first or oldest comes first. */
@@ -517,6 +536,15 @@ export type SearchedField =
   | "KEYWORDS"
   /** Name of the record. */
   | "NAME";
+
+/** Severity of a SHACL result. */
+export type ShapeSeverity =
+  /** A remark. */
+  | "INFO"
+  /** A constraint is broken: the record does not conform. */
+  | "VIOLATION"
+  /** A constraint that records should meet is not met. */
+  | "WARNING";
 
 /** A program, script or workflow. */
 export type SoftwareInput = {
@@ -1356,6 +1384,185 @@ export type CreateOrganizationMutationVariables = Exact<{
 
 export type CreateOrganizationMutation = { createOrganization: { id: string } };
 
+type PreviewParts_DocumentPreview_Fragment = { address: string; mediaType: string } & {
+  __typename: "DocumentPreview";
+};
+
+type PreviewParts_ImagePreview_Fragment = {
+  address: string;
+  width: number | null;
+  height: number | null;
+} & { __typename: "ImagePreview" };
+
+type PreviewParts_NoPreview_Fragment = { reason: NoPreviewReason; about: string } & {
+  __typename: "NoPreview";
+};
+
+type PreviewParts_NotebookPreview_Fragment = {
+  language: string;
+  truncated: boolean;
+  cells: Array<{ kind: string; text: string; outputs: Array<string> }>;
+} & { __typename: "NotebookPreview" };
+
+type PreviewParts_TablePreview_Fragment = {
+  columns: Array<string>;
+  rows: Array<Array<string>>;
+  moreRows: boolean;
+  moreColumns: boolean;
+  schema: string | null;
+  problem: string | null;
+  errors: Array<{ row: number; column: number | null; message: string }>;
+} & { __typename: "TablePreview" };
+
+type PreviewParts_TextPreview_Fragment = {
+  text: string;
+  charset: string;
+  language: string;
+  truncated: boolean;
+} & { __typename: "TextPreview" };
+
+export type PreviewPartsFragment =
+  | PreviewParts_DocumentPreview_Fragment
+  | PreviewParts_ImagePreview_Fragment
+  | PreviewParts_NoPreview_Fragment
+  | PreviewParts_NotebookPreview_Fragment
+  | PreviewParts_TablePreview_Fragment
+  | PreviewParts_TextPreview_Fragment;
+
+export type PreviewPageQueryVariables = Exact<{
+  id: string | number;
+  crate: string | number;
+  inCrate: boolean;
+}>;
+
+export type PreviewPageQuery = {
+  record:
+    | {
+        id: string;
+        name: string | null;
+        kind: RecordKind | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        content: {
+          state: ContentState;
+          mediaType: string | null;
+          size: number | null;
+          sha256: string | null;
+          address: string | null;
+          readable: boolean;
+        };
+      }
+    | {
+        id: string;
+        name: string | null;
+        kind: RecordKind | null;
+        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+      }
+    | null;
+  crate?: { id: string; name: string | null; kind: RecordKind | null } | null;
+  preview:
+    | ({ address: string; mediaType: string } & { __typename: "DocumentPreview" })
+    | ({ address: string; width: number | null; height: number | null } & {
+        __typename: "ImagePreview";
+      })
+    | ({ reason: NoPreviewReason; about: string } & { __typename: "NoPreview" })
+    | ({
+        language: string;
+        truncated: boolean;
+        cells: Array<{ kind: string; text: string; outputs: Array<string> }>;
+      } & { __typename: "NotebookPreview" })
+    | ({
+        columns: Array<string>;
+        rows: Array<Array<string>>;
+        moreRows: boolean;
+        moreColumns: boolean;
+        schema: string | null;
+        problem: string | null;
+        errors: Array<{ row: number; column: number | null; message: string }>;
+      } & { __typename: "TablePreview" })
+    | ({ text: string; charset: string; language: string; truncated: boolean } & {
+        __typename: "TextPreview";
+      });
+};
+
+export type FolderPageQueryVariables = Exact<{
+  id: string | number;
+  path: string;
+  after?: string | null | undefined;
+  first: number;
+}>;
+
+export type FolderPageQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    folder: {
+      fileCount: number;
+      size: number;
+      nodes: Array<{
+        name: string;
+        path: string;
+        isFolder: boolean;
+        fileCount: number;
+        size: number;
+        file: {
+          id: string;
+          mediaType: string;
+          readable: boolean;
+          address: string;
+          record: { id: string; name: string | null; kind: RecordKind | null } | null;
+        } | null;
+      }>;
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  } | null;
+};
+
+export type FolderFragment = {
+  fileCount: number;
+  size: number;
+  nodes: Array<{
+    name: string;
+    path: string;
+    isFolder: boolean;
+    fileCount: number;
+    size: number;
+    file: {
+      id: string;
+      mediaType: string;
+      readable: boolean;
+      address: string;
+      record: { id: string; name: string | null; kind: RecordKind | null } | null;
+    } | null;
+  }>;
+  pageInfo: { hasNextPage: boolean; endCursor: string | null };
+};
+
+export type ShapePageQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ShapePageQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    shapeReport: {
+      conforms: boolean;
+      checked: number;
+      truncated: boolean;
+      results: Array<{
+        node: string;
+        kind: RecordKind;
+        path: string | null;
+        severity: ShapeSeverity;
+        message: string;
+        value: string | null;
+      }>;
+    } | null;
+  } | null;
+};
+
 export type RecordPageQueryVariables = Exact<{
   id: string | number;
   activity: boolean;
@@ -1364,6 +1571,7 @@ export type RecordPageQueryVariables = Exact<{
   crate: boolean;
   cited: boolean;
   indexed: boolean;
+  file: boolean;
   group: string;
 }>;
 
@@ -1657,6 +1865,15 @@ export type RecordPageQuery = {
     nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
     pageInfo: { hasNextPage: boolean };
   };
+  subcrates?: {
+    nodes: Array<{
+      description: string | null;
+      id: string;
+      name: string | null;
+      kind: RecordKind | null;
+    }>;
+    pageInfo: { hasNextPage: boolean };
+  };
   holdings?: {
     nodes: Array<{
       id: string;
@@ -1754,8 +1971,59 @@ export type FileContentFragment = {
   };
 };
 
+export type ContentPreviewFragment = {
+  preview:
+    | ({ address: string; mediaType: string } & { __typename: "DocumentPreview" })
+    | ({ address: string; width: number | null; height: number | null } & {
+        __typename: "ImagePreview";
+      })
+    | ({ reason: NoPreviewReason; about: string } & { __typename: "NoPreview" })
+    | ({
+        language: string;
+        truncated: boolean;
+        cells: Array<{ kind: string; text: string; outputs: Array<string> }>;
+      } & { __typename: "NotebookPreview" })
+    | ({
+        columns: Array<string>;
+        rows: Array<Array<string>>;
+        moreRows: boolean;
+        moreColumns: boolean;
+        schema: string | null;
+        problem: string | null;
+        errors: Array<{ row: number; column: number | null; message: string }>;
+      } & { __typename: "TablePreview" })
+    | ({ text: string; charset: string; language: string; truncated: boolean } & {
+        __typename: "TextPreview";
+      });
+};
+
 export type CratePartsFragment = {
-  addresses: { metadata: string; current: string; uploaded: string | null };
+  addresses: { metadata: string; current: string; uploaded: string | null; page: string | null };
+  folder: {
+    fileCount: number;
+    size: number;
+    nodes: Array<{
+      name: string;
+      path: string;
+      isFolder: boolean;
+      fileCount: number;
+      size: number;
+      file: {
+        id: string;
+        mediaType: string;
+        readable: boolean;
+        address: string;
+        record: { id: string; name: string | null; kind: RecordKind | null } | null;
+      } | null;
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+  datasheet: Array<{
+    title: string;
+    notStated: Array<string>;
+    answers: Array<{ question: string; texts: Array<string> }>;
+  }>;
+  scoreHistory: Array<{ computedAt: string; met: number; partly: number; total: number }>;
   recordCounts: Array<{ kind: RecordKind; count: number }>;
   score: {
     score: { met: number; partly: number; total: number };
@@ -2318,6 +2586,141 @@ export const FileFactsFragmentDoc = new TypedDocumentString(
 }`,
   { fragmentName: "FileFacts" },
 ) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
+export const PreviewPartsFragmentDoc = new TypedDocumentString(
+  `
+    fragment PreviewParts on Preview {
+  __typename
+  ... on TablePreview {
+    columns
+    rows
+    errors {
+      row
+      column
+      message
+    }
+    moreRows
+    moreColumns
+    schema
+    problem
+  }
+  ... on TextPreview {
+    text
+    charset
+    language
+    truncated
+  }
+  ... on ImagePreview {
+    address
+    width
+    height
+  }
+  ... on NotebookPreview {
+    language
+    cells {
+      kind
+      text
+      outputs
+    }
+    truncated
+  }
+  ... on DocumentPreview {
+    address
+    mediaType
+  }
+  ... on NoPreview {
+    reason
+    about
+  }
+}
+    `,
+  { fragmentName: "PreviewParts" },
+) as unknown as TypedDocumentString<PreviewPartsFragment, unknown>;
+export const ContentPreviewFragmentDoc = new TypedDocumentString(
+  `
+    fragment ContentPreview on HasContent {
+  preview {
+    ...PreviewParts
+  }
+}
+    fragment PreviewParts on Preview {
+  __typename
+  ... on TablePreview {
+    columns
+    rows
+    errors {
+      row
+      column
+      message
+    }
+    moreRows
+    moreColumns
+    schema
+    problem
+  }
+  ... on TextPreview {
+    text
+    charset
+    language
+    truncated
+  }
+  ... on ImagePreview {
+    address
+    width
+    height
+  }
+  ... on NotebookPreview {
+    language
+    cells {
+      kind
+      text
+      outputs
+    }
+    truncated
+  }
+  ... on DocumentPreview {
+    address
+    mediaType
+  }
+  ... on NoPreview {
+    reason
+    about
+  }
+}`,
+  { fragmentName: "ContentPreview" },
+) as unknown as TypedDocumentString<ContentPreviewFragment, unknown>;
+export const FolderFragmentDoc = new TypedDocumentString(
+  `
+    fragment Folder on FolderEntryConnection {
+  fileCount
+  size
+  nodes {
+    name
+    path
+    isFolder
+    fileCount
+    size
+    file {
+      id
+      mediaType
+      readable
+      address
+      record {
+        ...Named
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`,
+  { fragmentName: "Folder" },
+) as unknown as TypedDocumentString<FolderFragment, unknown>;
 export const ScoreFragmentDoc = new TypedDocumentString(
   `
     fragment Score on AiReadyScore {
@@ -2346,6 +2749,24 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     metadata
     current
     uploaded
+    page
+  }
+  folder(first: 60) {
+    ...Folder
+  }
+  datasheet {
+    title
+    answers {
+      question
+      texts
+    }
+    notStated
+  }
+  scoreHistory {
+    computedAt
+    met
+    partly
+    total
   }
   recordCounts {
     kind
@@ -2355,7 +2776,36 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     ...Score
   }
 }
-    fragment Score on AiReadyScore {
+    fragment Folder on FolderEntryConnection {
+  fileCount
+  size
+  nodes {
+    name
+    path
+    isFolder
+    fileCount
+    size
+    file {
+      id
+      mediaType
+      readable
+      address
+      record {
+        ...Named
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment Score on AiReadyScore {
   score {
     met
     partly
@@ -3223,8 +3673,145 @@ export const CreateOrganizationDocument = new TypedDocumentString(`
   CreateOrganizationMutation,
   CreateOrganizationMutationVariables
 >;
+export const PreviewPageDocument = new TypedDocumentString(`
+    query PreviewPage($id: ID!, $crate: ID!, $inCrate: Boolean!) {
+  record(id: $id) {
+    ...Named
+    crate {
+      ...Named
+    }
+    ...Content
+  }
+  crate: roCrate(id: $crate) @include(if: $inCrate) {
+    ...Named
+  }
+  preview(id: $id) {
+    ...PreviewParts
+  }
+}
+    fragment PreviewParts on Preview {
+  __typename
+  ... on TablePreview {
+    columns
+    rows
+    errors {
+      row
+      column
+      message
+    }
+    moreRows
+    moreColumns
+    schema
+    problem
+  }
+  ... on TextPreview {
+    text
+    charset
+    language
+    truncated
+  }
+  ... on ImagePreview {
+    address
+    width
+    height
+  }
+  ... on NotebookPreview {
+    language
+    cells {
+      kind
+      text
+      outputs
+    }
+    truncated
+  }
+  ... on DocumentPreview {
+    address
+    mediaType
+  }
+  ... on NoPreview {
+    reason
+    about
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}
+fragment Content on HasContent {
+  content {
+    state
+    mediaType
+    size
+    sha256
+    address
+    readable
+  }
+}`) as unknown as TypedDocumentString<PreviewPageQuery, PreviewPageQueryVariables>;
+export const FolderPageDocument = new TypedDocumentString(`
+    query FolderPage($id: ID!, $path: String!, $after: String, $first: Int!) {
+  roCrate(id: $id) {
+    ...Named
+    folder(path: $path, first: $first, after: $after) {
+      ...Folder
+    }
+  }
+}
+    fragment Folder on FolderEntryConnection {
+  fileCount
+  size
+  nodes {
+    name
+    path
+    isFolder
+    fileCount
+    size
+    file {
+      id
+      mediaType
+      readable
+      address
+      record {
+        ...Named
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
+  }
+}
+fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<FolderPageQuery, FolderPageQueryVariables>;
+export const ShapePageDocument = new TypedDocumentString(`
+    query ShapePage($id: ID!) {
+  record(id: $id) {
+    ...Named
+    shapeReport {
+      conforms
+      checked
+      truncated
+      results {
+        node
+        kind
+        path
+        severity
+        message
+        value
+      }
+    }
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<ShapePageQuery, ShapePageQueryVariables>;
 export const RecordPageDocument = new TypedDocumentString(`
-    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $group: String!) {
+    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $file: Boolean!, $group: String!) {
   record(id: $id) {
     ...RecordHead
     ...Citations @include(if: $cited)
@@ -3308,6 +3895,7 @@ export const RecordPageDocument = new TypedDocumentString(`
       ...Related
     }
     ...CrateParts @include(if: $crate)
+    ...ContentPreview @include(if: $file)
   }
   picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
     svg
@@ -3320,6 +3908,19 @@ export const RecordPageDocument = new TypedDocumentString(`
   contents: records(filter: {describedBy: $id}, first: 24) @include(if: $crate) {
     nodes {
       ...Named
+    }
+    pageInfo {
+      hasNextPage
+    }
+  }
+  subcrates: records(
+    filter: {describedBy: $id, kind: [ROCRATE]}
+    orderBy: {field: NAME, direction: ASC}
+    first: 12
+  ) @include(if: $crate) {
+    nodes {
+      ...Named
+      description
     }
     pageInfo {
       hasNextPage
@@ -3352,6 +3953,74 @@ export const RecordPageDocument = new TypedDocumentString(`
     id
     name
     kind
+  }
+}
+fragment PreviewParts on Preview {
+  __typename
+  ... on TablePreview {
+    columns
+    rows
+    errors {
+      row
+      column
+      message
+    }
+    moreRows
+    moreColumns
+    schema
+    problem
+  }
+  ... on TextPreview {
+    text
+    charset
+    language
+    truncated
+  }
+  ... on ImagePreview {
+    address
+    width
+    height
+  }
+  ... on NotebookPreview {
+    language
+    cells {
+      kind
+      text
+      outputs
+    }
+    truncated
+  }
+  ... on DocumentPreview {
+    address
+    mediaType
+  }
+  ... on NoPreview {
+    reason
+    about
+  }
+}
+fragment Folder on FolderEntryConnection {
+  fileCount
+  size
+  nodes {
+    name
+    path
+    isFolder
+    fileCount
+    size
+    file {
+      id
+      mediaType
+      readable
+      address
+      record {
+        ...Named
+      }
+    }
+  }
+  pageInfo {
+    hasNextPage
+    endCursor
   }
 }
 fragment RecordHead on Record {
@@ -3435,11 +4104,34 @@ fragment FileContent on HasContent {
     readable
   }
 }
+fragment ContentPreview on HasContent {
+  preview {
+    ...PreviewParts
+  }
+}
 fragment CrateParts on ROCrate {
   addresses {
     metadata
     current
     uploaded
+    page
+  }
+  folder(first: 60) {
+    ...Folder
+  }
+  datasheet {
+    title
+    answers {
+      question
+      texts
+    }
+    notStated
+  }
+  scoreHistory {
+    computedAt
+    met
+    partly
+    total
   }
   recordCounts {
     kind

@@ -6,8 +6,10 @@ import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
-import { scoreRoutes } from "./pages/record/crate.js";
+import { crateRoutes } from "./pages/record/crate.js";
+import { filesRoutes } from "./pages/record/files.js";
 import { historyRoutes } from "./pages/record/history.js";
+import { previewRoutes } from "./pages/record/preview.js";
 import { relatedRoutes } from "./pages/record/related.js";
 import { myRoutes } from "./pages/my.js";
 import { newRoutes } from "./pages/new.js";
@@ -21,7 +23,9 @@ export const ROUTES: readonly Route[] = [
   ...accountRoutes,
   ...searchRoutes,
   ...historyRoutes,
-  ...scoreRoutes,
+  ...crateRoutes,
+  ...filesRoutes,
+  ...previewRoutes,
   ...relatedRoutes,
   ...myRoutes,
   ...adminRoutes,

@@ -158,10 +158,7 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
       `subscription { submissionProgress(id: "${submissionUUID}") { status } }`,
       "finished",
     );
-    await run(
-      "mutation ($file: Upload!) { planCrate(file: $file) { conforms } }",
-      '"conforms"',
-    );
+    await run("mutation ($file: Upload!) { planCrate(file: $file) { conforms } }", '"conforms"');
     await context.close();
   }, 60_000);
 

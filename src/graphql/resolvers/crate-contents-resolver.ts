@@ -24,6 +24,7 @@ import {
   crateSummary,
   readCrateMetadata,
 } from "../../services/crates/export/read-crate.js";
+import { datasheetSections } from "../../services/formats/datasheet.js";
 import type { Preview } from "../../services/previews/preview.js";
 import { askedArk } from "../../services/records/find.js";
 import { knownScore, scoreHistory } from "../../services/scoring/read-score.js";
@@ -139,6 +140,22 @@ class FolderEntryConnection {
 class FolderArguments extends PageArguments {
   @Field({ defaultValue: "", description: "Folder of the crate; the root when absent." })
   path!: string;
+}
+
+@ObjectType({
+  description: "A question of the datasheet that the crate answers.",
+  simpleResolvers: true,
+})
+class DatasheetAnswer {
+  @Field({ description: "The question, in a few words." }) question!: string;
+  @Field(() => [String], { description: "What the crate states." }) texts!: string[];
+}
+@ObjectType({ description: "One heading of a datasheet.", simpleResolvers: true })
+class DatasheetSection {
+  @Field({ description: "The heading." }) title!: string;
+  @Field(() => [DatasheetAnswer], { description: "What the crate answers." })
+  answers!: DatasheetAnswer[];
+  @Field(() => [String], { description: "Questions that it leaves open." }) notStated!: string[];
 }
 
 @ObjectType("ScorePoint", {
@@ -273,6 +290,20 @@ export class CrateContentsResolver {
   @FieldResolver(() => CrateAddresses, { description: "Where the crate can be downloaded." })
   addresses(@Root() node: RecordNode, @Ctx() { deps }: Context): Promise<CrateAddresses> {
     return crateAddresses(deps, node.ark);
+  }
+
+  @FieldResolver(() => [DatasheetSection], {
+    description:
+      "The questions of Datasheets for Datasets with what the crate answers; REST has them in the " +
+      "formats datasheet and d4d.",
+  })
+  async datasheet(
+    @Root() { stored }: RecordNode,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<DatasheetSection[]> {
+    if (!stored) return [];
+    const view = await loaders.view(stored);
+    return loaders.queued(() => datasheetSections(deps, view));
   }
 
   @FieldResolver(() => AiReadyScoreType, {

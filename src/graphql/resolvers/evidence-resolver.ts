@@ -20,7 +20,7 @@ import type { Ark } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import { evidenceGraph, openEvidence } from "../../services/evidence/evidence-graph.js";
+import { evidenceGraph } from "../../services/evidence/evidence-graph.js";
 import { edgesOf, type ShownEdge } from "../../services/evidence/formats/edges.js";
 import { EVIDENCE_FORMATS, type EvidenceFormat } from "../../services/evidence/formats/formats.js";
 import { type Impact, impactOf } from "../../services/evidence/impact.js";
@@ -29,11 +29,11 @@ import { requestBuild } from "../../services/evidence/stored/build.js";
 import { supportPath, type SupportPath } from "../../services/evidence/support-path.js";
 import type {
   AssertedBy,
-  EvidenceAnswer,
   EvidenceDeps,
   EvidenceGraph,
   EvidenceRequest,
 } from "../../services/evidence/types.js";
+import { writeEvidence } from "../../services/evidence/written.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { RecordKindEnum } from "./types/enums.js";
@@ -378,9 +378,13 @@ export class EvidenceResolver {
   query(request: Asked, { deps }: Context): Promise<EvidenceGraph> {
     return evidenceGraph(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
   }
-  /** The same, before its nodes are read. */
-  open(request: Asked, { deps }: Context): Promise<EvidenceAnswer> {
-    return openEvidence(whole(request, deps.config.EVIDENCE_LIMIT), evidenceDeps(deps));
+  /** The same as JSON, written while its nodes are read. */
+  written(request: Asked, { deps }: Context): AsyncGenerator<Buffer> {
+    return writeEvidence(
+      whole(request, deps.config.EVIDENCE_LIMIT),
+      evidenceDeps(deps),
+      deps.config.EVIDENCE_CACHE,
+    );
   }
   async exported(graph: EvidenceGraph, format: EvidenceFormat): Promise<string> {
     return EVIDENCE_FORMATS[format].write(graph);

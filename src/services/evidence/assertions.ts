@@ -42,6 +42,7 @@ export class Assertions {
    * @param near which end of an edge the walk comes from
    */
   async of(edges: readonly Edge[], near: (edge: Edge) => string): Promise<Assertion[]> {
+    if (edges.length === 0) return [];
     await this.#learn(edges);
     const found: Assertion[] = [];
     for (const edge of edges) {

@@ -29,10 +29,23 @@ export async function openEvidence(
   request: EvidenceRequest,
   deps: EvidenceDeps,
 ): Promise<EvidenceAnswer> {
-  checkRange("limit", request.limit);
-  if (request.depth !== undefined) checkRange("depth", request.depth);
-  if (request.collapse !== undefined) checkRange("collapse", request.collapse, 2);
-  const record = await upToDate(request.ark, deps);
+  checkRanges(request);
+  return openEvidenceOf(await upToDate(request.ark, deps), request, deps);
+}
+
+/** @throws {ServiceError} `VALIDATION` */
+export function checkRanges({ limit, depth, collapse }: EvidenceRequest): void {
+  checkRange("limit", limit);
+  if (depth !== undefined) checkRange("depth", depth);
+  if (collapse !== undefined) checkRange("collapse", collapse, 2);
+}
+
+/** The same as {@link openEvidence} for a record that was found, and an index that is up to date. */
+export async function openEvidenceOf(
+  record: StoredRecord,
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<EvidenceAnswer> {
   for (let reading = 1; ; reading++) {
     const ask = askingOf(deps);
     const answer = await readNodes(ask, await outlineOf(ask, record, request, deps), request, deps);
@@ -58,6 +71,10 @@ export const askingOf = ({ queries, timeout }: EvidenceDeps): Asking =>
 export async function upToDate(ark: Ark, deps: EvidenceDeps): Promise<StoredRecord> {
   const sequence = await deps.records.sequence();
   const record = await findLive(deps, ark);
-  await deps.queries.reach(sequence, deps.wait ?? INDEX_WAIT);
+  await reached(sequence, deps);
   return record;
 }
+
+/** Waits until the index has applied all commits up to this one. */
+export const reached = (sequence: number, { queries, wait }: EvidenceDeps): Promise<void> =>
+  queries.reach(sequence, wait ?? INDEX_WAIT);

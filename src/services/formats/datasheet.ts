@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { type JsonObject, listOf } from "../../model/field.js";
+import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { CATEGORY_NAMES } from "../scoring/criteria.js";
@@ -26,13 +27,21 @@ const SECTIONS: Readonly<Record<string, readonly Question[]>> = {
   Composition: [
     ["Subpopulations", "subpopulations", "d4d:subpopulations"],
     ["Subsets", "subsets", "d4d:subsets"],
-    ["Anomalies", "anomalies", "d4d:dataAnomalies"],
-    ["Missing data", "missing_data_documentation", "rai:dataCollectionMissingData"],
     ["Sensitive information", "sensitive_elements", "rai:personalSensitiveInformation"],
     ["Content warning", "content_warnings", "d4d:contentWarning"],
-    ["Known biases", "known_biases", "rai:dataBiases"],
-    ["Known limitations", "known_limitations", "rai:dataLimitations", "knownLimitations"],
     ["Confidentiality", "confidential_elements", "confidentialityLevel"],
+  ],
+  Limitations: [
+    [
+      "Known limitations",
+      "known_limitations",
+      "rai:dataLimitations",
+      "knownLimitations",
+      "Limitations",
+    ],
+    ["Known biases", "known_biases", "rai:dataBiases", "Potential Sources of Bias"],
+    ["Anomalies", "anomalies", "d4d:dataAnomalies"],
+    ["Missing data", "missing_data_documentation", "rai:dataCollectionMissingData", "Completeness"],
   ],
   Collection: [
     [
@@ -71,7 +80,7 @@ const SECTIONS: Readonly<Record<string, readonly Question[]>> = {
     ["Conditions of access", "license_and_use_terms", "conditionsOfAccess", "usageInfo"],
     ["Copyright", "ip_restrictions", "copyrightNotice"],
     ["Dates of distribution", "distribution_dates", "d4d:distributionDates"],
-    ["Maintenance", "update_plan", "rai:dataReleaseMaintenancePlan"],
+    ["Maintenance", "update_plan", "rai:dataReleaseMaintenancePlan", "Maintenance Plan"],
     ["Governance committee", "governance_committee", "dataGovernanceCommittee"],
   ],
 };
@@ -84,6 +93,32 @@ function answers({ fields }: RecordFacts, [, , ...names]: Question): string[] {
   }
   return [];
 }
+
+/** One heading of a datasheet: what the record answers, and the questions that it leaves open. */
+export interface DatasheetSection {
+  title: string;
+  answers: { question: string; texts: string[] }[];
+  notStated: string[];
+}
+
+const sectionsOf = (facts: RecordFacts): DatasheetSection[] =>
+  Object.entries(SECTIONS).map(([title, questions]) => {
+    const all = questions.map((question) => ({
+      question: question[0],
+      texts: answers(facts, question),
+    }));
+    return {
+      title,
+      answers: all.filter(({ texts }) => texts.length > 0),
+      notStated: all.filter(({ texts }) => texts.length === 0).map(({ question }) => question),
+    };
+  });
+
+/** The questions of Datasheets for Datasets with the answers of a crate, section by section. */
+export const datasheetSections = async (
+  deps: FactDeps,
+  view: RecordView,
+): Promise<DatasheetSection[]> => sectionsOf(await factsOf(deps, view));
 
 /** What the datasheet says before its questions. */
 const basics = (facts: RecordFacts): readonly (readonly [string, string | null])[] => [
@@ -107,22 +142,49 @@ export async function datasheetHtml(
   view: RecordView,
 ): Promise<string> {
   const facts = await factsOf(deps, view);
+  return `<!doctype html>\n${pageOf(facts, await scoreHtml(deps, facts))}`;
+}
+
+/** Files that the page in an archive lists; the others are in its metadata. */
+const MOST_FILES = 1000;
+
+/** The datasheet for an archive of the crate, with its files; without the doctype. */
+export async function archivePage(
+  deps: FactDeps,
+  record: StoredRecord,
+  files: readonly string[],
+): Promise<string> {
+  const facts = await factsOf(deps, { record, bytes: record.document, etag: "" });
+  const listed = files.slice(0, MOST_FILES).map((path) => {
+    const href = path.split("/").map(encodeURIComponent).join("/");
+    return `<li><a href="./${href}">${xmlText(path)}</a></li>\n`;
+  });
+  const more = files.length - listed.length;
+  return pageOf(
+    facts,
+    "<h2>Files</h2>\n" +
+      (files.length === 0
+        ? "<p>The archive has no files.</p>\n"
+        : `<ul>\n${listed.join("")}</ul>\n`) +
+      (more === 0 ? "" : `<p>${more} more files.</p>\n`) +
+      '<p>All that is known: <a href="./ro-crate-metadata.json">ro-crate-metadata.json</a>.</p>\n',
+  );
+}
+
+function pageOf(facts: RecordFacts, end: string): string {
   const rows = (pairs: readonly (readonly [string, string | null])[]): string =>
     pairs
       .flatMap(([name, text]) =>
         text === null ? [] : [`<dt>${xmlText(name)}</dt>\n<dd>${shown(text)}</dd>\n`],
       )
       .join("");
-  const sections = Object.entries(SECTIONS).flatMap(([title, questions]) => {
-    const stated = questions.map(
-      (question) => [question[0], answers(facts, question).join("\n\n") || null] as const,
-    );
-    const open = stated.filter(([, text]) => text === null).map(([name]) => name);
-    const rest = open.length === 0 ? "" : `<p>Not stated: ${xmlText(open.join(", "))}.</p>\n`;
-    return [`<h2>${xmlText(title)}</h2>\n<dl>\n${rows(stated)}</dl>\n${rest}`];
+  const sections = sectionsOf(facts).map(({ title, answers: stated, notStated }) => {
+    const pairs = stated.map(({ question, texts }) => [question, texts.join("\n\n")] as const);
+    const rest =
+      notStated.length === 0 ? "" : `<p>Not stated: ${xmlText(notStated.join(", "))}.</p>\n`;
+    return `<h2>${xmlText(title)}</h2>\n<dl>\n${rows(pairs)}</dl>\n${rest}`;
   });
-  return `<!doctype html>
-<html lang="en">
+  return `<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -135,7 +197,7 @@ dt{font-weight:600}dd{margin:0 0 .75rem;white-space:pre-line;overflow-wrap:anywh
 <p>${shown(facts.description ?? "No description is stated.")}</p>
 <dl>
 ${rows(basics(facts))}</dl>
-${sections.join("")}${await scoreHtml(deps, facts)}</body>
+${sections.join("")}${end}</body>
 </html>
 `;
 }

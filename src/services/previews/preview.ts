@@ -77,17 +77,43 @@ async function made(deps: Deps, { record, object, open }: Content): Promise<Read
   if (nature === "image" && size > limits.whole)
     return none("TOO_LARGE", `Images are shown up to ${limits.whole} bytes (PREVIEW_WHOLE_BYTES).`);
   const most = isWhole ? size : Math.min(size, isSeen ? HEAD * 16 : limits.text);
+  const schema = ["table", "parquet", "gzip"].includes(nature)
+    ? await schemaOf(deps, record, object)
+    : undefined;
+  const by = schema && [schema.ark, schema.revision];
+  const key = JSON.stringify([object.sha256, name, mediaType, by, limits]);
+  const before = known.get(key);
+  if (before) return before;
   const input: PreviewInput = {
     bytes: most <= head.length ? head : await read(most),
     size,
     name,
     mediaType,
-    schema: ["table", "parquet", "gzip"].includes(nature)
-      ? await schemaOf(deps, record, object)
-      : null,
+    schema: schema ? { ark: schema.ark, document: parseDocument(schema.document) } : null,
     limits,
   };
   if (isQuick(input)) return readPreview(input);
+  const preview = await inThread(deps, input);
+  if (!("reason" in preview) || !["BUSY", "TIMEOUT"].includes(preview.reason))
+    remember(key, preview);
+  return preview;
+}
+
+/** Previews that needed a thread, by the bytes and the schema that they were made of. */
+const known = new Map<string, ReadPreview>();
+/** A preview is some hundred kilobytes at most. */
+const MOST_KNOWN = 32;
+
+function remember(key: string, preview: ReadPreview): void {
+  known.set(key, preview);
+  for (const oldest of known.keys()) {
+    if (known.size <= MOST_KNOWN) break;
+    known.delete(oldest);
+  }
+}
+
+async function inThread(deps: Deps, input: PreviewInput): Promise<ReadPreview> {
+  const { config } = deps;
   try {
     return await deps.tableLimit.run(AbortSignal.timeout(config.PREVIEW_TIMEOUT), (signal) =>
       runPreview(input, config.PREVIEW_MEMORY, signal),
@@ -126,23 +152,22 @@ async function schemaOf(
   { records }: Deps,
   record: StoredRecord,
   { role }: Content["object"],
-): Promise<PreviewInput["schema"]> {
+): Promise<StoredRecord | undefined> {
   // A file without a record: the record is its crate.
-  if (role === "member") return null;
+  if (role === "member") return undefined;
   const document = parseDocument(record.document);
   const own = await schemaIn(records, document);
   if (own || record.kind !== "datadownload") return own;
   const [about] = await found(records, referencesIn(document["encodesCreativeWork"]));
-  return about ? schemaIn(records, parseDocument(about.document)) : null;
+  return about && schemaIn(records, parseDocument(about.document));
 }
 
 async function schemaIn(
   records: Deps["records"],
   document: JsonObject,
-): Promise<PreviewInput["schema"]> {
+): Promise<StoredRecord | undefined> {
   const named = SCHEMA_MEMBERS.flatMap((member) => referencesIn(document[member]));
-  const schema = (await found(records, named)).find(({ kind }) => kind === "schema");
-  return schema ? { ark: schema.ark, document: parseDocument(schema.document) } : null;
+  return (await found(records, named)).find(({ kind }) => kind === "schema");
 }
 
 /** Live records with these identifiers, in any spelling. */

@@ -1,11 +1,13 @@
 import { ServiceError } from "../../../errors.js";
-import { RecordLink, When } from "../../components.js";
+import { Empty, KindLabel, Notice, RecordLink, When } from "../../components.js";
 import {
   type CratePartsFragment,
   type RecordPageQuery,
   ScorePageDocument,
+  ShapePageDocument,
+  type ShapePageQuery,
 } from "../../documents.js";
-import { countText, kindText, nameText, shortened } from "../../format.js";
+import { counted, countText, kindText, nameText, shortened } from "../../format.js";
 import { labelOf } from "../../labels.js";
 import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
 import { Back } from "./related.js";
@@ -70,10 +72,11 @@ const STATES = {
 interface ScorecardProps {
   id: string;
   score: CratePartsFragment["score"];
+  history: CratePartsFragment["scoreHistory"];
 }
 
 /** How ready the crate is for AI: each criterion with its state, what was found and what to add. */
-export function Scorecard({ id, score }: ScorecardProps) {
+export function Scorecard({ id, score, history }: ScorecardProps) {
   if (!score)
     return (
       <section id="score">
@@ -112,6 +115,221 @@ export function Scorecard({ id, score }: ScorecardProps) {
           </tbody>
         </table>
       </div>
+      {history.length > 1 && <Earlier history={history} />}
+    </section>
+  );
+}
+
+/** How the score has changed with the crate. */
+function Earlier({ history }: Pick<ScorecardProps, "history">) {
+  return (
+    <details class="more">
+      <summary>{counted(history.length, "score")} since the crate was registered</summary>
+      <table>
+        <thead>
+          <tr>
+            <th scope="col">When</th>
+            <th scope="col">Met</th>
+            <th scope="col">Partly</th>
+            <th scope="col">Of</th>
+          </tr>
+        </thead>
+        <tbody>
+          {history.map((point) => (
+            <tr>
+              <td>
+                <When at={point.computedAt} minute />
+              </td>
+              <td class="number">{point.met}</td>
+              <td class="number">{point.partly}</td>
+              <td class="number">{point.total}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  );
+}
+
+type Section = CratePartsFragment["datasheet"][number];
+
+interface DatasheetProps {
+  id: string;
+  sections: readonly Section[];
+  subcrates: RecordPageQuery["subcrates"];
+}
+
+/** What the crate says about itself for those who want to use it: a datasheet for datasets. */
+export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
+  const stated = sections.filter(({ answers }) => answers.length > 0);
+  const open = sections.flatMap(({ notStated }) => notStated);
+  const inner = subcrates?.nodes.filter((crate) => crate.id !== id) ?? [];
+  return (
+    <section id="datasheet">
+      <h2>Datasheet</h2>
+      {stated.length === 0 && (
+        <p class="quiet">
+          The crate answers none of the questions of a datasheet, for example what it may be used
+          for and what its limits are.
+        </p>
+      )}
+      {stated.map(({ title, answers }) => (
+        <>
+          <h3>{title === "Motivation" ? "Overview" : title}</h3>
+          <dl class="facts metadata">
+            {answers.map(({ question, texts }) => (
+              <div>
+                <dt>{question}</dt>
+                <dd class="text" dir="auto">
+                  {shortened(texts.slice(0, 20).join("\n\n"), 3000)}
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      ))}
+      {inner.length > 0 && (
+        <>
+          <h3>Crates in it</h3>
+          <ul class="records">
+            {inner.map((crate) => (
+              <li>
+                <RecordLink record={crate} glyph />{" "}
+                <span class="quiet" dir="auto">
+                  {shortened(crate.description ?? "", 120)}
+                </span>
+              </li>
+            ))}
+          </ul>
+          {subcrates!.pageInfo.hasNextPage && (
+            <p>
+              <a href={contentsPath(id, "ROCRATE")}>All crates in it</a>
+            </p>
+          )}
+        </>
+      )}
+      {open.length > 0 && (
+        <details class="more">
+          <summary>{counted(open.length, "question")} not answered</summary>
+          <p class="quiet">
+            {sections
+              .filter(({ notStated }) => notStated.length > 0)
+              .map(({ title, notStated }) => `${title}: ${notStated.join(", ").toLowerCase()}.`)
+              .join(" ")}
+          </p>
+        </details>
+      )}
+    </section>
+  );
+}
+
+/** The page that came with the crate, in a sandbox: without scripts, forms or an origin. */
+export function OwnPage({ address, name }: { address: string; name: string }) {
+  const path = address.replace(/^https?:\/\/[^/]+/i, "");
+  return (
+    <section id="own-page">
+      <h2>Its own page</h2>
+      <details class="more">
+        <summary>Show the page that came with the crate</summary>
+        <iframe
+          class="own-page"
+          sandbox=""
+          loading="lazy"
+          src={path}
+          title={`Page of ${shortened(name, 80)}`}
+        />
+      </details>
+      <p class="quiet small">
+        It was written by others and is shown in a sandbox: its scripts do not run, and pictures
+        that it loads are missing.
+      </p>
+    </section>
+  );
+}
+
+type ShapeResult = NonNullable<
+  NonNullable<ShapePageQuery["record"]>["shapeReport"]
+>["results"][number];
+
+/** A record, of a crate with its members, checked by the shapes of the kinds. */
+async function validationPage({ ask, params }: PageRequest): Promise<Page> {
+  const id = params["ark"]!;
+  const { record } = await ask(ShapePageDocument, { id });
+  if (!record?.shapeReport) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  const { conforms, checked, truncated, results } = record.shapeReport;
+  const faults = results.filter(({ severity }) => severity === "VIOLATION");
+  const advice = results.filter(({ severity }) => severity !== "VIOLATION");
+  return {
+    title: `Validation of ${shortened(nameText(record), 120)}`,
+    section: "browse",
+    body: (
+      <>
+        <Back record={record} />
+        <h1>Validation</h1>
+        <Notice tone={conforms ? "success" : faults.length > 0 ? "danger" : "info"}>
+          <p>
+            {counted(checked, "record was", "records were")} checked by the shapes of their kinds:{" "}
+            {results.length === 0
+              ? "nothing was found."
+              : `${counted(faults.length, "fault")} and ${counted(advice.length, "remark")}.`}
+            {truncated && " There are more than these."}
+          </p>
+        </Notice>
+        {results.length === 0 ? (
+          <Empty title="Every field is as its kind asks.">
+            <p>
+              <a href={recordPath(record.id)}>Back to the record</a>
+            </p>
+          </Empty>
+        ) : (
+          <>
+            <Found title="Faults" results={faults} />
+            <Found title="Remarks" results={advice} />
+          </>
+        )}
+      </>
+    ),
+  };
+}
+
+function Found({ title, results }: { title: string; results: readonly ShapeResult[] }) {
+  if (results.length === 0) return null;
+  return (
+    <section>
+      <h2>
+        {title} <span class="count">{countText(results.length)}</span>
+      </h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+        <table class="wide">
+          <thead>
+            <tr>
+              <th scope="col">Record</th>
+              <th scope="col">Field</th>
+              <th scope="col">What is wrong</th>
+            </tr>
+          </thead>
+          <tbody>
+            {results.map(({ node, kind, path, message, value }) => (
+              <tr>
+                <td>
+                  <RecordLink record={{ id: node, name: nameText({ id: node }) }} />
+                  <br />
+                  <KindLabel kind={kind} />
+                </td>
+                <td>{path !== null && labelOf(path)}</td>
+                <td dir="auto">
+                  {shortened(message, 400)}
+                  {value !== null && (
+                    <p class="quiet">
+                      It is <bdi>{shortened(value, 120)}</bdi>
+                    </p>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
     </section>
   );
 }
@@ -129,40 +347,14 @@ async function scorePage({ ask, params }: PageRequest): Promise<Page> {
       <>
         <Back record={roCrate} />
         <h1>AI-readiness</h1>
-        <Scorecard id={roCrate.id} score={aiReadyScore} />
-        {roCrate.scoreHistory.length > 1 && (
-          <section>
-            <h2>Earlier scores</h2>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">When</th>
-                  <th scope="col">Met</th>
-                  <th scope="col">Partly</th>
-                  <th scope="col">Of</th>
-                </tr>
-              </thead>
-              <tbody>
-                {roCrate.scoreHistory.map((point) => (
-                  <tr>
-                    <td>
-                      <When at={point.computedAt} minute />
-                    </td>
-                    <td class="number">{point.met}</td>
-                    <td class="number">{point.partly}</td>
-                    <td class="number">{point.total}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </section>
-        )}
+        <Scorecard id={roCrate.id} score={aiReadyScore} history={roCrate.scoreHistory} />
       </>
     ),
   };
 }
 
-export const scoreRoutes: readonly Route[] = [
+export const crateRoutes: readonly Route[] = [
+  { path: "/validation/{ark}", get: validationPage },
   { path: "/score/{ark}", get: scorePage },
   {
     path: "/rocrate/ai-ready-score/{ark}",

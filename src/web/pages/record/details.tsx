@@ -2,6 +2,7 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../../mode
 import type { KindName } from "../../../model/kind.js";
 import { CopyButton, Facts, Outside, RecordLink, Size } from "../../components.js";
 import { countText, shortened } from "../../format.js";
+import { recordPath } from "../../page.js";
 import { typeText, type Stored } from "./access.js";
 import { type Names, textOf, Value } from "./values.js";
 
@@ -270,7 +271,7 @@ export function Files({ files }: { files: readonly FileOf[] }) {
                 <td>{typeText(type) || shortened(type ?? "", 60)}</td>
                 <td class="number">{content?.size != null && <Size bytes={content.size} />}</td>
                 <td>
-                  <FileContent content={content} />
+                  <FileContent id={file.id} content={content} />
                 </td>
               </tr>
             );
@@ -281,12 +282,15 @@ export function Files({ files }: { files: readonly FileOf[] }) {
   );
 }
 
-function FileContent({ content }: { content: Stored | undefined }) {
+function FileContent({ id, content }: { id: string; content: Stored | undefined }) {
   if (content?.state === "STORED")
     return content.readable && content.address ? (
-      <a href={content.address} download>
-        Download
-      </a>
+      <>
+        <a href={recordPath(id, "preview")}>Preview</a>{" "}
+        <a href={content.address} download>
+          Download
+        </a>
+      </>
     ) : (
       <>Restricted</>
     );

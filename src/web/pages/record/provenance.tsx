@@ -34,7 +34,7 @@ export function Provenance({ record, picture }: ProvenanceProps) {
       {drawn && (
         <figure class="picture">
           <div
-            class="scroll"
+            class={widthOf(picture.svg) <= SHRUNK ? "scroll fits" : "scroll"}
             tabIndex={0}
             role="region"
             aria-label="Picture of what it was made from and what was made with it"
@@ -75,6 +75,10 @@ export function Provenance({ record, picture }: ProvenanceProps) {
     </section>
   );
 }
+
+/** Up to this width a picture is made smaller to fit the page; a wider one scrolls. */
+const SHRUNK = 1400;
+const widthOf = (svg: string): number => Number(/^<svg[^>]*? width="([\d.]+)/.exec(svg)?.[1] ?? 0);
 
 /** Whether anything is known on either side of the record. */
 export const hasProvenance = (record: PageRecord): boolean =>

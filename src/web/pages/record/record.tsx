@@ -24,6 +24,7 @@ import {
 } from "../../components.js";
 import {
   type CitationsFragment,
+  type ContentPreviewFragment,
   type CratePartsFragment,
   RecordPageDocument,
   type RecordPageQuery,
@@ -33,9 +34,11 @@ import { labelOf } from "../../labels.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
 import { Cite } from "./cite.js";
-import { Contents, Scorecard } from "./crate.js";
+import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
 import { Details, type FileOf, Files } from "./details.js";
+import { FolderSection } from "./files.js";
 import { headData, Metadata } from "./metadata.js";
+import { Preview } from "./preview.js";
 import { hasProvenance, type PageRecord, Provenance } from "./provenance.js";
 import { countOf, hasAny, MOST_BRIEF, type Related, Relation, relatedPath } from "./relations.js";
 import type { Names } from "./values.js";
@@ -62,6 +65,7 @@ export async function recordPage(
     crate: kind === "rocrate",
     cited: CITED.includes(kind),
     indexed: INDEXED.includes(kind) && view.record.publicationStatus === "PUBLISHED",
+    file: KINDS[kind].hasContent === true && kind !== "rocrate",
     group: `${recordPath(id, "evidence")}?expand=`,
   });
   const document = parseDocument(view.bytes);
@@ -80,6 +84,7 @@ export async function recordPage(
         record={answer.record!}
         holdings={answer.holdings}
         contents={answer.contents}
+        subcrates={answer.subcrates}
         picture={answer.picture}
         past={pastOf(request, answer.record!)}
       />
@@ -125,6 +130,7 @@ interface BodyProps {
   record: PageRecord;
   holdings: RecordPageQuery["holdings"];
   contents: RecordPageQuery["contents"];
+  subcrates: RecordPageQuery["subcrates"];
   picture: RecordPageQuery["picture"];
   landmarks: Landmarks;
   document: JsonObject;
@@ -156,13 +162,21 @@ function Body(props: BodyProps) {
           <a href={recordPath(record.id, "history")}>what has changed</a>.
         </Notice>
       )}
+      {crate && <CrateParts record={record} crate={crate} />}
       {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
         <Provenance record={record} picture={props.picture} />
       )}
       <div class="columns record">
         <div>
+          <Preview id={record.id} name={props.title} preview={previewOf(record)} />
+          {crate && (
+            <>
+              <Datasheet id={record.id} sections={crate.datasheet} subcrates={props.subcrates} />
+              <FolderSection crate={record.id} folder={crate.folder} />
+            </>
+          )}
           <Details kind={kind} document={document} names={names} />
-          {files.length > 0 && (
+          {files.length > 0 && !crate && (
             <section id="files">
               <h2>
                 Files <span class="count">{countText(countOf(record.distribution!))}</span>
@@ -178,7 +192,21 @@ function Body(props: BodyProps) {
           {contents && crate && (
             <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
           )}
-          {crate && <Scorecard id={record.id} score={crate.score} />}
+          {crate && (
+            <>
+              <Scorecard id={record.id} score={crate.score} history={crate.scoreHistory} />
+              <section id="validation">
+                <h2>Validation</h2>
+                <p>
+                  <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything
+                  that it describes by the shapes of their kinds.
+                </p>
+              </section>
+              {crate.addresses.page !== null && contentOf(record)?.readable && (
+                <OwnPage address={crate.addresses.page} name={props.title} />
+              )}
+            </>
+          )}
           {isAgent && <Holdings {...props} />}
           <Relations record={record} kind={kind} />
           <Metadata kind={kind} document={document} names={names} content={contentOf(record)} />
@@ -261,7 +289,11 @@ function Head(props: BodyProps & { files: number }) {
       </p>
       <div class="actions">
         {crate ? (
-          <CrateDownloads addresses={crate.addresses} content={contentOf(record)} />
+          <CrateDownloads
+            addresses={crate.addresses}
+            content={contentOf(record)}
+            files={crate.folder.size}
+          />
         ) : (
           <Access
             content={contentOf(record)}
@@ -290,16 +322,46 @@ function Head(props: BodyProps & { files: number }) {
   );
 }
 
+/** Links to the parts of the page of a crate. */
+function CrateParts({ record, crate }: { record: PageRecord; crate: CratePartsFragment }) {
+  const parts: readonly (readonly [string, string])[] = [
+    ["#datasheet", "Datasheet"],
+    ["#files", `Files (${countText(crate.folder.fileCount)})`],
+    ["#contents", "Contents"],
+    [recordPath(record.id, "evidence"), "Evidence"],
+    ["#score", crate.score ? `AI-readiness (${scoreText(crate.score)})` : "AI-readiness"],
+    ["#validation", "Validation"],
+    [recordPath(record.id, "history"), "History"],
+  ];
+  return (
+    <nav aria-label="Parts of this page">
+      <ul class="tabs parts">
+        {parts.map(([href, text]) => (
+          <li>
+            <a href={href}>{text}</a>
+          </li>
+        ))}
+      </ul>
+    </nav>
+  );
+}
+
+const scoreText = ({ score }: NonNullable<CratePartsFragment["score"]>): string =>
+  `${score.met} of ${score.total}`;
+
 interface CrateDownloadsProps {
   addresses: CratePartsFragment["addresses"];
   content: Stored | undefined;
+  /** Bytes of its files. */
+  files: number;
 }
 
-function CrateDownloads({ addresses, content }: CrateDownloadsProps) {
+function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
   return (
     <>
       <a class="button" href={addresses.current} download>
         Download the crate
+        {files > 0 && content?.readable && <span class="size"> · {sizeText(files)} of files</span>}
       </a>
       {addresses.uploaded !== null && content?.readable && (
         <a class="button secondary" href={addresses.uploaded} download>
@@ -377,7 +439,7 @@ function Formats({ formats }: { formats: PageRecord["formats"] }) {
       <h2>Formats</h2>
       <p>The metadata for programs:</p>
       <ul class="formats">
-        {formats.map(({ label, description, address }) => (
+        {formats.filter(isForPrograms).map(({ label, description, address }) => (
           <li>
             <a href={address} title={description}>
               {label}
@@ -388,6 +450,9 @@ function Formats({ formats }: { formats: PageRecord["formats"] }) {
     </div>
   );
 }
+
+/** Not this page itself. */
+const isForPrograms = ({ name }: PageRecord["formats"][number]): boolean => name !== "html";
 
 const filesOf = (record: PageRecord): readonly FileOf[] => record.distribution?.nodes ?? [];
 
@@ -402,6 +467,10 @@ const crateOf = (record: PageRecord): CratePartsFragment | undefined =>
 /** Stored bytes, of kinds that may have some. */
 const contentOf = (record: PageRecord): Stored | undefined =>
   "content" in record ? record.content : undefined;
+
+/** What the stored bytes look like, of kinds that may have some. */
+const previewOf = (record: PageRecord): ContentPreviewFragment["preview"] | undefined =>
+  "preview" in record ? (record as unknown as ContentPreviewFragment).preview : undefined;
 
 /** Predicates whose back-links the page lists elsewhere. */
 const LISTED: ReadonlySet<string> = new Set([

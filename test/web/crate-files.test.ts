@@ -1,0 +1,211 @@
+import { crc32, deflateSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
+import { crate } from "../support/crates.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import type { User } from "../support/registry-client.js";
+
+const ROOT = "ark:99999/files";
+const MARKUP = "<img src=x onerror=alert(1)>";
+const PDF = `%PDF-1.4
+1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+3 0 obj<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]>>endobj
+trailer<</Root 1 0 R>>
+`;
+
+/** An image of one black pixel. */
+function png(): Buffer {
+  const chunk = (type: string, data: Buffer): Buffer => {
+    const body = Buffer.concat([Buffer.from(type), data]);
+    const ends = Buffer.alloc(8);
+    ends.writeUInt32BE(data.length, 0);
+    ends.writeUInt32BE(crc32(body), 4);
+    return Buffer.concat([ends.subarray(0, 4), body, ends.subarray(4)]);
+  };
+  const header = Buffer.from([0, 0, 0, 1, 0, 0, 0, 1, 8, 0, 0, 0, 0]);
+  return Buffer.concat([
+    Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]),
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(Buffer.from([0, 0]))),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+let registry: LiveRegistry;
+let ada: User;
+beforeAll(async () => {
+  registry = await LiveRegistry.start();
+  ada = await registry.user("Ada");
+  const archive = await crate(
+    [
+      {
+        "@id": "data/cells.csv",
+        "@type": ["File", "https://w3id.org/EVI#Dataset"],
+        name: "Cells",
+        encodingFormat: "text/csv",
+        "evi:Schema": { "@id": "#columns" },
+      },
+      {
+        "@id": "#columns",
+        "@type": "https://w3id.org/EVI#Schema",
+        name: "Columns",
+        separator: ",",
+        header: true,
+        required: ["id"],
+        properties: {
+          id: { type: "integer", index: 0, description: "Number" },
+          label: { type: "string", index: 1, description: "Label" },
+        },
+      },
+      { "@id": "data/run.ipynb", "@type": "File", name: "Notebook" },
+      {
+        "@id": "data/paper.pdf",
+        "@type": "File",
+        name: "Paper",
+        encodingFormat: "application/pdf",
+      },
+      { "@id": "data/well.png", "@type": "File", name: "Well", encodingFormat: "image/png" },
+    ],
+    {
+      "data/cells.csv": `id,label\n1,one\nnone,${MARKUP}\n`,
+      "data/run.ipynb": JSON.stringify({
+        nbformat: 4,
+        metadata: { kernelspec: { language: "python" } },
+        cells: [
+          { cell_type: "markdown", source: [`# Steps ${MARKUP}`] },
+          {
+            cell_type: "code",
+            source: "print(6 * 7)",
+            outputs: [{ output_type: "stream", text: "42" }],
+          },
+        ],
+      }),
+      "data/paper.pdf": PDF,
+      "data/well.png": png(),
+      "data/deep/er/notes.md": `# Notes ${MARKUP}\n`,
+      "data/page.html": "<script>alert(1)</script>",
+      "data/drawing.svg": `<svg xmlns="http://www.w3.org/2000/svg" onload="alert(1)"/>`,
+      "data/values.json": '{"a":[1,2]}',
+      "data/100% #1 ?.txt": "An odd name",
+      "ro-crate-preview.html":
+        "<h1>Seen</h1><script>document.title = 'ran'; parent.postMessage('ran', '*')</script>",
+    },
+    {
+      "@id": ROOT,
+      name: "Files of all forms",
+      "rai:dataUseCases": "Counting cells",
+      "rai:dataLimitations": "Drawn by hand",
+    },
+  );
+  expect(await registry.take(archive, ada.token)).toMatchObject({ status: "finished" });
+}, 60_000);
+afterAll(() => registry?.stop());
+
+const page = async (path: string, user: User | undefined = ada): Promise<string> => {
+  const response = await fetch(registry.url + path, {
+    headers: { Accept: "text/html", ...(user && { Authorization: `Bearer ${user.token}` }) },
+  });
+  const text = await response.text();
+  expect(response.status, text.slice(0, 2000)).toBe(200);
+  // Files are text here: their markup never becomes markup of the page.
+  expect(text).not.toContain("<img src=x");
+  expect(text).not.toContain("<script>alert");
+  return text;
+};
+const section = (text: string, id: string): string =>
+  text.split(`<section id="${id}">`)[1]!.split("</section>")[0]!;
+
+describe("the preview of a file", () => {
+  test("shows the first rows of a table with the errors of its schema at their cells", async () => {
+    const preview = section(await page(`/${ROOT}/data/cells.csv`), "preview");
+    expect(preview).toContain("1 error by the schema");
+    expect(preview).toMatch(/<td class="wrong"[^>]*>none<small>[^<]+<\/small><\/td>/);
+    expect(preview).toContain(">one</td>");
+    expect(preview).toContain("its schema</a>");
+    expect(section(await page(`/preview/${ROOT}/data/cells.csv`), "preview")).toContain(
+      'class="wrong"',
+    );
+  });
+
+  test("shows text, code, JSON and notebooks as text, images as images", async () => {
+    const at = async (name: string): Promise<string> =>
+      section(await page(`/preview/${ROOT}/data/${name}?crate=${ROOT}`), "preview");
+    expect(await at("deep/er/notes.md")).toContain("# Notes &lt;img");
+    expect(await at("page.html")).toContain("&lt;script>alert(1)");
+    expect(await at("drawing.svg")).toContain("&lt;svg");
+    expect(await at("values.json")).toContain("&quot;a&quot;: [");
+    expect(await at("100%25%20%231%20%3F.txt")).toContain("An odd name");
+    const notebook = await at("run.ipynb");
+    expect(notebook).toContain("print(6 * 7)");
+    expect(notebook).toMatch(/class="output"[^>]*>42</);
+    expect(await at("well.png")).toMatch(/<img src="\/view\/ark:[^"]*" alt="Well" width="1"/);
+    expect(await at("paper.pdf")).toMatch(/<a [^>]*href="\/view\/ark:[^"]*paper\.pdf"/);
+  });
+
+  test("is not shown to those who may not read the file", async () => {
+    const bob = await registry.user("Bob");
+    expect(await page(`/${ROOT}/data/cells.csv`, bob)).not.toContain('id="preview"');
+    expect(await page(`/preview/${ROOT}/data/cells.csv`, bob)).toContain("There is no preview.");
+  });
+});
+
+describe("the page of a crate", () => {
+  test("lists its folders with numbers and sizes, which lead to every file", async () => {
+    const files = section(await page(`/${ROOT}`), "files");
+    expect(files).toContain(`<bdi>data</bdi>/`);
+    expect(files).toContain(">9 files<");
+    const seen: string[] = [];
+    const walk = async (path: string): Promise<void> => {
+      const text = await page(path);
+      for (const [, href] of text.matchAll(/<th scope="row"><a href="([^"]*)"/g)) {
+        const address = href!.replaceAll("&amp;", "&");
+        if (address.startsWith("/files/")) await walk(address);
+        else {
+          seen.push(address);
+          await page(address);
+        }
+      }
+    };
+    await walk(`/files/${ROOT}`);
+    expect(seen).toHaveLength(10);
+    const missing = await fetch(`${registry.url}/files/${ROOT}?path=nowhere`, {
+      headers: { Accept: "text/html" },
+    });
+    expect(missing.status).toBe(404);
+  });
+
+  test("shows its datasheet, its validation and its downloads with sizes", async () => {
+    const text = await page(`/${ROOT}`);
+    expect(section(text, "datasheet")).toMatch(/<h3>Limitations<\/h3>.*Drawn by hand/s);
+    expect(section(text, "datasheet")).toMatch(/<h3>Uses<\/h3>.*Counting cells/s);
+    expect(text).toMatch(/Download the crate<span class="size"> · [\d.]+ (?:KB|bytes) of files/);
+    expect(text).toMatch(/As it was uploaded<span class="size"> · [\d.]+ (?:KB|bytes)/);
+    expect(await page(`/validation/${ROOT}`)).toMatch(/\d+ records were checked/);
+  });
+
+  test.skipIf(!CHROMIUM)(
+    "shows its own page in a sandbox, where no script runs",
+    async () => {
+      const browser: Browser = await launch();
+      try {
+        const { page: view, faults } = await watchedPage(browser, registry.url, {
+          extraHTTPHeaders: { Authorization: `Bearer ${ada.token}` },
+        });
+        await view.goto(`${registry.url}/${ROOT}`);
+        await view.evaluate(() => addEventListener("message", () => (document.title = "ran")));
+        await view.click("#own-page summary");
+        const frame = view.frameLocator("#own-page iframe");
+        await frame.locator("h1", { hasText: "Seen" }).waitFor();
+        expect(await view.title()).toBe("Files of all forms · Arkgraph");
+        // Chromium says that it did not run the script.
+        expect(faults.filter((fault) => !/sandbox/.test(fault))).toEqual([]);
+        expect(await view.locator("#own-page iframe").getAttribute("sandbox")).toBe("");
+      } finally {
+        await browser.close();
+      }
+    },
+    60_000,
+  );
+});
