@@ -480,6 +480,8 @@ export type RecordRelation =
 
 /** What records are counted by. */
 export type RecordStatisticsKey =
+  /** Crate that the record came with. */
+  | "CRATE"
   /** Media type of the stored content. */
   | "FORMAT"
   /** Each keyword: a record counts once for each that it has. */
@@ -492,6 +494,8 @@ export type RecordStatisticsKey =
   | "MONTH"
   /** Owner of the record. */
   | "OWNER"
+  /** Each project: a record counts once for each that it belongs to. */
+  | "PROJECT"
   /** Band of a crate's stored AI-readiness score. */
   | "SCORE_BAND"
   /** Publication status. */
@@ -2144,6 +2148,10 @@ export type RecordListQuery = {
   keywords: { groups: Array<{ keyword: string | null; count: number }> };
   licences: { groups: Array<{ licence: string | null; count: number }> };
   owners: { groups: Array<{ count: number; owner: { id: string; name: string | null } | null }> };
+  projects: {
+    groups: Array<{ count: number; project: { id: string; name: string | null } | null }>;
+  };
+  crates: { groups: Array<{ count: number; crate: { id: string; name: string | null } | null }> };
   months: { groups: Array<{ month: string | null; count: number }> };
   formats: { groups: Array<{ format: string | null; count: number }> };
   statuses: { groups: Array<{ status: PublicationStatus | null; count: number }> };
@@ -4134,7 +4142,7 @@ export const SearchDocument = new TypedDocumentString(`
     rankedResults
     didYouMean
     facets(
-      by: [KIND, KEYWORD, LICENCE, OWNER, MONTH, FORMAT, STATUS, SCORE_BAND]
+      by: [KIND, KEYWORD, LICENCE, OWNER, PROJECT, CRATE, MONTH, FORMAT, STATUS, SCORE_BAND]
       first: 30
     ) {
       by
@@ -4222,6 +4230,24 @@ export const RecordListDocument = new TypedDocumentString(`
   owners: recordStatistics(filter: $filter, by: [OWNER], first: 20) {
     groups {
       owner {
+        id
+        name
+      }
+      count
+    }
+  }
+  projects: recordStatistics(filter: $filter, by: [PROJECT], first: 20) {
+    groups {
+      project {
+        id
+        name
+      }
+      count
+    }
+  }
+  crates: recordStatistics(filter: $filter, by: [CRATE], first: 20) {
+    groups {
+      crate {
         id
         name
       }

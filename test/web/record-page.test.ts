@@ -206,6 +206,10 @@ describe("the history of a record", () => {
     const gone = await create("dataset", { name: "Soon withdrawn" });
     await server.request("DELETE", `/${gone}?reason=wrong`, { token: ada.token });
     const headers = { Accept: "text/html" };
+    const tombstone = await server.request("GET", `/${gone}`, { headers });
+    expect(tombstone.status).toBe(410);
+    expect(tombstone.text).toContain("This record was withdrawn");
+    expect(tombstone.text).toMatch(/<dt>By<\/dt><dd><a [^>]*>.*?<bdi>Ada<\/bdi><\/a>/);
     expect((await server.request("GET", `/history/${gone}`, { headers })).status).toBe(410);
     const own = await server.request("GET", `/history/${gone}`, { headers, token: ada.token });
     expect(own.status).toBe(200);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import { crate } from "../support/crates.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -40,6 +41,34 @@ describe("the pages that find records", () => {
     expect(narrowed.text).toContain("12 records");
     expect(narrowed.text).toContain("Remove this condition");
     expect(narrowed.text).not.toContain("Zebra plate 00");
+  });
+
+  test("records are narrowed by their project and their crate, which are named", async () => {
+    const { body } = await server.request("POST", "/project", {
+      token: ada.token,
+      json: { ...bodyOf("project", ada.id), name: "Stripes" },
+    });
+    await server.request("POST", "/dataset", {
+      token: ada.token,
+      json: { ...bodyOf("dataset", ada.id), name: "Okapi", isPartOf: [{ "@id": body["@id"] }] },
+    });
+    const form = new FormData();
+    const archive = await crate([{ "@id": "#q", "@type": "Dataset", name: "Okapi hair" }]);
+    form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+    await server.request("POST", "/rocrate/upload", { token: ada.token, body: form });
+    for (const path of ["/search?q=okapi", "/browse/dataset"]) {
+      const { text } = await get(path);
+      const link = (parameter: string, name: string): string =>
+        new RegExp(
+          `<a href="([^"]*${parameter}=[^"]*)"[^>]*><bdi>${name}</bdi></a> <span class="quiet">1<`,
+        )
+          .exec(text)![1]!
+          .replaceAll("&amp;", "&");
+      expect((await get(link("project", "Stripes"))).text).toContain("1 record<");
+      const inCrate = (await get(link("crate", "A crate"))).text;
+      expect(inCrate).toContain("1 record<");
+      expect(inCrate).toContain("Crate: <bdi>A crate</bdi>");
+    }
   });
 
   test("pages follow one another until each record was shown once", async () => {

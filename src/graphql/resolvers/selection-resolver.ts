@@ -77,6 +77,8 @@ registerEnumType(StatisticsKeyEnum, {
     FORMAT: { description: "Media type of the stored content." },
     LICENCE: { description: "Licence." },
     SCORE_BAND: { description: "Band of a crate's stored AI-readiness score." },
+    CRATE: { description: "Crate that the record came with." },
+    PROJECT: { description: "Each project: a record counts once for each that it belongs to." },
   },
 });
 
@@ -121,6 +123,10 @@ class RecordStatisticsGroup {
   licence!: string | null;
   @Field(() => ScoreBandEnum, { nullable: true, description: "Band of their score." })
   scoreBand!: ScoreBand | null;
+  @Field(() => RecordNode, { nullable: true, description: "Crate that the records came with." })
+  crate!: (() => Promise<RecordNode>) | null;
+  @Field(() => RecordNode, { nullable: true, description: "Project of the records." }) project!:
+    (() => Promise<RecordNode>) | null;
   @Field(() => Int, { description: "Records of the group." }) count!: number;
   @Field(() => Float, {
     description: "Bytes of their stored content, added up only when asked for.",
@@ -176,16 +182,21 @@ export class StatisticsResolver {
       hasMore: found.more,
       groups: found.groups.map(({ values, records }) => {
         const value = (key: StatisticsKey): string | null => values[by.indexOf(key)] ?? null;
-        const owner = value("owner");
+        const node = (key: StatisticsKey): (() => Promise<RecordNode>) | null => {
+          const ark = value(key);
+          return ark === null ? null : () => loaders.node(ark);
+        };
         return {
           kind: value("kind") as KindName | null,
           month: value("month"),
-          owner: owner === null ? null : () => loaders.node(owner),
+          owner: node("owner"),
           keyword: value("keyword"),
           status: value("status") as PublicationStatusEnum | null,
           format: value("format"),
           licence: value("licence"),
           scoreBand: value("scoreBand") as ScoreBand | null,
+          crate: node("crate"),
+          project: node("project"),
           count: records,
           bytes: () => bytesOf(values),
         };

@@ -66,6 +66,8 @@ const KEYS: Readonly<Record<StatisticsKey, string>> = {
   format: "Media type of the stored content, in lower case.",
   licence: "SPDX identifier where the licence is known, else the licence as it is stated.",
   scoreBand: "Band of a crate's AI-readiness score in per cent: FROM_60 is 60 to 79.",
+  crate: "ARK of the crate that the records came with.",
+  project: "ARK of a project; a record counts once for each that it belongs to.",
 };
 
 export const SERVICE_SCHEMAS: JsonObject = {

@@ -260,20 +260,23 @@ function facetProblems({ by, limit }: FacetsRequest): ValidationItem[] {
     : refused(`a facet has from 1 to ${MOST_FACET_VALUES} values in an answer`);
 }
 
-/** Facets with what people read: types of kinds, names of owners. */
+/** Facets whose values are records. */
+const NAMED: ReadonlySet<StatisticsKey> = new Set(["owner", "crate", "project"]);
+
+/** Facets with what people read: types of kinds, names of owners, crates and projects. */
 async function labelled(
   { records }: Pick<Deps, "records">,
   facets: readonly StoredFacet[],
 ): Promise<SearchFacet[]> {
-  const owners = facets.flatMap(({ by, values }) =>
-    by === "owner" ? values.map(({ value }) => value) : [],
+  const named = facets.flatMap(({ by, values }) =>
+    NAMED.has(by) ? values.map(({ value }) => value) : [],
   );
-  const found = owners.length === 0 ? [] : await records.findMany(owners);
+  const found = named.length === 0 ? [] : await records.findMany(named);
   const names = new Map(
-    owners.map((ark, index) => [ark, found[index]?.tombstone ? null : found[index]?.name]),
+    named.map((ark, index) => [ark, found[index]?.tombstone ? null : found[index]?.name]),
   );
   const labelOf = (by: StatisticsKey, value: string): string | null => {
-    if (by === "owner") return names.get(value) ?? null;
+    if (NAMED.has(by)) return names.get(value) ?? null;
     return by === "kind" ? KINDS[value as KindName].typeName : value;
   };
   return facets.map(({ by, values, more, exact }) => ({

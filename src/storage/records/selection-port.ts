@@ -145,8 +145,10 @@ export interface SelectionQuery extends Selection {
 /**
  * What statistics group records by: the month of creation (UTC, `2026-01`), the owner's stored
  * form, the media type of the stored content in lower case, the name of the
- * licence, the {@link ScoreBand} of a crate's stored score. A record without the value is in the
- * group of null; one without keywords is in no group by keyword, one with several in several.
+ * licence, the {@link ScoreBand} of a crate's stored score, the stored forms of the crate that the
+ * record was minted for and of the projects that it belongs to (`OF_PROJECT` of the model). A record
+ * without the value is in the group of null; one without keywords or projects is in no group by
+ * these, one with several in several.
  */
 export const STATISTICS_KEYS = [
   "kind",
@@ -157,6 +159,8 @@ export const STATISTICS_KEYS = [
   "format",
   "licence",
   "scoreBand",
+  "crate",
+  "project",
 ] as const;
 export type StatisticsKey = (typeof STATISTICS_KEYS)[number];
 

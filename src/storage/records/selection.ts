@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { ServiceError } from "../../errors.js";
+import { OF_PROJECT } from "../../model/connections.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import {
   type LinkedTo,
@@ -432,6 +433,8 @@ export function statisticsSql(
     status: "r.status",
     licence: "r.licence",
     scoreBand: SCORE_BAND,
+    crate: "r.crate",
+    project: "p.project",
     format: `(SELECT lower(o.media_type) ${content} ORDER BY o.id LIMIT 1)`,
   };
   const bytes = sizes ? `coalesce(sum((SELECT sum(o.size) ${content})), 0)` : "0";
@@ -440,7 +443,8 @@ export function statisticsSql(
   const columns = by.map((key, index) => `${read[key]} AS v${index}`);
   const places = by.map((_, index) => `v${index}`);
   const inner = `SELECT ${[...columns, "count(*) AS records", `${bytes} AS bytes`].join(", ")}
-      FROM ${from} WHERE ${joined(where, "AND")}
+      FROM ${from}${by.includes("project") ? ` JOIN (${projectsSql(dialect, sql)}) AS p ON p.record = r.id` : ""}
+      WHERE ${joined(where, "AND")}
       ${places.length === 0 ? "" : `GROUP BY ${places.join(", ")}`}`;
   const shown = by.map((key, index) =>
     key === "month" ? `${dialect.monthOf(`v${index}`)} AS s${index}` : `v${index} AS s${index}`,
@@ -452,6 +456,17 @@ export function statisticsSql(
     LIMIT ${sql.add(limit + 1)}`;
   return { text, sql };
 }
+
+/** Each record of each live project. */
+const projectsSql = (dialect: Dialect, sql: Sql): string => {
+  const project = "x.kind = 'project' AND x.deleted_at IS NULL";
+  return `SELECT l.source AS record, x.ark AS project FROM record AS x
+      JOIN link AS l ON l.target_key = x.key JOIN via AS v ON v.id = l.via
+      WHERE ${project} AND ${dialect.anyOf("v.predicate", OF_PROJECT.in, sql)}
+    UNION SELECT t.id, x.ark FROM record AS x JOIN link AS l ON l.source = x.id
+      JOIN via AS v ON v.id = l.via JOIN record AS t ON t.key = l.target_key
+      WHERE ${project} AND ${dialect.anyOf("v.predicate", OF_PROJECT.out, sql)}`;
+};
 
 export function statisticsOf(rows: readonly StatisticsRow[], limit: number): Statistics {
   return {

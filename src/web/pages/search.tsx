@@ -12,6 +12,7 @@ import {
   type SearchQueryVariables,
 } from "../documents.js";
 import { counted, countText, kindText, licenceText, shortened } from "../format.js";
+import { typeText } from "./record/access.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 
 const PAGE_SIZE = 20;
@@ -84,7 +85,12 @@ const CONDITIONS: readonly Condition[] = [
           }
         : undefined,
   },
-  { name: "mediaType", title: "Format", filter: (value) => ({ format: [value] }) },
+  {
+    name: "mediaType",
+    title: "Format",
+    filter: (value) => ({ format: [value] }),
+    label: (value) => typeText(value) || value,
+  },
   {
     name: "status",
     title: "Status",
@@ -178,6 +184,8 @@ const FACET_OF: Readonly<Record<string, string>> = {
   KEYWORD: "keyword",
   LICENCE: "licence",
   OWNER: "owner",
+  PROJECT: "project",
+  CRATE: "crate",
   FORMAT: "mediaType",
   STATUS: "status",
   SCORE_BAND: "score",
@@ -226,6 +234,11 @@ async function found(
   };
 }
 
+const named = (
+  record: { id: string; name: string | null } | null,
+  count: number,
+): FacetValue | null => record && { value: record.id, label: record.name ?? record.id, count };
+
 const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
   oldest: { field: "CREATED", direction: "ASC" },
@@ -272,15 +285,22 @@ async function listed(
       ),
       facet(
         "owner",
-        answer.owners.groups.map(
-          ({ owner, count }) => owner && { value: owner.id, label: owner.name ?? owner.id, count },
-        ),
+        answer.owners.groups.map(({ owner, count }) => named(owner, count)),
+      ),
+      facet(
+        "project",
+        answer.projects.groups.map(({ project, count }) => named(project, count)),
+      ),
+      facet(
+        "crate",
+        answer.crates.groups.map(({ crate, count }) => named(crate, count)),
       ),
       facet("year", years(answer.months.groups)),
       facet(
         "mediaType",
         answer.formats.groups.map(
-          ({ format, count }) => format && { value: format, label: format, count },
+          ({ format, count }) =>
+            format && { value: format, label: typeText(format) || format, count },
         ),
       ),
       facet(

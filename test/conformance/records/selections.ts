@@ -456,7 +456,10 @@ export function selectionsConform({ store }: Setting): void {
           case "format":
             return [row === sized ? "text/csv" : null];
           case "scoreBand":
+          case "crate":
             return [null];
+          case "project":
+            return [];
           default:
             return [row[key]];
         }
@@ -622,6 +625,29 @@ export function selectionsConform({ store }: Setting): void {
       await put("a", "2", 95);
       await write(store(), remove(ark("g"), 1));
       expect(await found({ atLeast: 80 })).toBe("af");
+    });
+
+    test("counts records by their crate and by each of their projects", async () => {
+      const ark = (name: string): string => `ark:99999/${name}`;
+      const [crate, p1, p2] = [ark("crate"), ark("p-1"), ark("p2")];
+      await write(
+        store(),
+        create(crate, { kind: "rocrate" }),
+        create(p1, { kind: "project", links: [linkTo(ark("c"), "schema:hasPart")] }),
+        create(p2, { kind: "project" }),
+        create(ark("a"), { links: [linkTo(ark("p1"), "schema:isPartOf")] }, { crate }),
+        create(ark("b"), { links: [linkTo(p2, "schema:sourceProject"), linkTo(p2)] }),
+        create(ark("c"), { links: [linkTo(p2, "schema:isPartOf")] }, { crate }),
+      );
+      const counts = async (by: StatisticsKey): Promise<object> => {
+        const filter = { kinds: ["dataset"] as const };
+        const { groups } = await store().statistics({ filter, by: [by], limit: 9 });
+        return Object.fromEntries(groups.map(({ values, records }) => [values[0], records]));
+      };
+      expect(await counts("crate")).toEqual({ [crate]: 2, null: 1 });
+      expect(await counts("project")).toEqual({ [p1]: 2, [p2]: 2 });
+      await write(store(), remove(p2, 1));
+      expect(await counts("project")).toEqual({ [p1]: 2 });
     });
 
     test("holds what a group and its members own, and what a crate describes", async () => {

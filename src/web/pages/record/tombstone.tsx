@@ -1,0 +1,66 @@
+import type { ServiceError } from "../../../errors.js";
+import { Facts, Identifier, RecordLink, StatusBadge, When } from "../../components.js";
+import { NamesOfDocument } from "../../documents.js";
+import { shortened } from "../../format.js";
+import { type Page, type PageRequest, recordPath } from "../../page.js";
+
+/**
+ * The page of a deleted record: who withdrew it, when and why, and what to use instead.
+ * @param error `GONE`, as the record's address answers it to programs
+ */
+export async function tombstonePage(
+  { ask, path }: PageRequest,
+  { message, extra, status }: ServiceError,
+): Promise<Page> {
+  const { deletedAt, deletedBy, reason, successor } = extra;
+  const ids = [deletedBy, successor].filter((id): id is string => typeof id === "string");
+  const { nodes } = await ask(NamesOfDocument, { ids });
+  const named = (id: unknown) => {
+    if (typeof id !== "string") return null;
+    const node = nodes[ids.indexOf(id)];
+    const known = node && "name" in node ? node : { name: null, kind: null };
+    return <RecordLink record={{ id, name: known.name, kind: known.kind }} glyph />;
+  };
+  const id = path.slice(path.indexOf("ark:"));
+  return {
+    status,
+    title: `Withdrawn: ${shortened(id, 120)}`,
+    description: message,
+    section: "browse",
+    links: [],
+    body: (
+      <>
+        <h1>
+          This record was withdrawn <StatusBadge status={null} deleted />
+        </h1>
+        <Facts
+          rows={[
+            ["When", typeof deletedAt === "string" && <When at={deletedAt} minute />],
+            ["By", named(deletedBy)],
+            [
+              "Why",
+              typeof reason === "string" ? (
+                <bdi>{shortened(reason, 2000)}</bdi>
+              ) : (
+                <span class="quiet">No reason was given.</span>
+              ),
+            ],
+            ["Use instead", named(successor)],
+            ["Identifier", <Identifier id={id} />],
+          ]}
+        />
+        <p class="further">
+          {typeof successor === "string" && (
+            <a class="button" href={recordPath(successor)}>
+              Open what replaces it
+            </a>
+          )}
+        </p>
+        <p class="quiet">
+          An identifier is never given to another object. Earlier revisions are shown to the
+          record's owner and to administrators: <a href={recordPath(id, "history")}>history</a>.
+        </p>
+      </>
+    ),
+  };
+}
