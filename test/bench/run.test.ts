@@ -36,6 +36,7 @@ const BENCHES = [
   "harvest",
   "formats",
   "graphql",
+  "pages",
   "search",
   "sparql",
 ];
