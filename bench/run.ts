@@ -35,10 +35,17 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   sparql: async () => (await import("./sparql.js")).sparql,
 };
 
+/** Those that take an hour or more, or need programs that few machines have: only by name. */
+const BY_NAME: Readonly<Record<string, () => Promise<Bench>>> = {
+  soak: async () => (await import("./soak.js")).soak,
+  scale: async () => (await import("./scale.js")).scale,
+};
+const ALL = { ...BENCHES, ...BY_NAME };
+
 const HELP = `npm run bench -- [name…] [--quick] [--set size=number]… [--dir folder] [--json file]
-                 [--crates folder] [--check]
+                 [--crates folder] [--check] [--minutes of soak]
   names  ${Object.keys(BENCHES).join(", ")};
-         all without one
+         all without one; only by name: ${Object.keys(BY_NAME).join(", ")}
   sizes  ${Object.entries(SIZES)
     .map(([name, [full, quick, about]]) => `${name} (${full}, quick ${quick}): ${about}`)
     .join("\n         ")}
@@ -54,10 +61,11 @@ async function main(): Promise<void> {
       json: { type: "string" },
       crates: { type: "string", default: join(packageRoot, "../shared/data/crates") },
       check: { type: "boolean", default: false },
+      minutes: { type: "string" },
       help: { type: "boolean", default: false },
     },
   });
-  const unknown = positionals.filter((name) => !Object.hasOwn(BENCHES, name));
+  const unknown = positionals.filter((name) => !Object.hasOwn(ALL, name));
   if (options.help || unknown.length > 0) {
     process.stdout.write(
       `${unknown.map((name) => `There is no bench ${name}.\n`).join("")}${HELP}`,
@@ -65,6 +73,7 @@ async function main(): Promise<void> {
     process.exitCode = options.help ? 0 : 1;
     return;
   }
+  if (options.minutes !== undefined) options.set.push(`soakMinutes=${options.minutes}`);
   const sizes = readSizes(options.quick, options.set);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const folders: string[] = [];
@@ -82,7 +91,7 @@ async function main(): Promise<void> {
       const began = performance.now();
       const before = ticks();
       say(`${name} …`);
-      const bench = await BENCHES[name]!();
+      const bench = await ALL[name]!();
       results[name] = await bench({
         sizes,
         stores,

@@ -9,6 +9,8 @@ export const SIZES = {
   fewRecords: [1_000, 1_000, "records in the small store"],
   manyRecords: [200_000, 20_000, "records in the large store"],
   startRecords: [100_000, 20_000, "records in the store of start and memory"],
+  soakMinutes: [120, 1, "minutes of the mixed load"],
+  scaleRecords: [10_000_000, 20_000, "records in the large PostgreSQL store"],
   sparqlRecords: [20_000, 20_000, "records that SPARQL queries read"],
   warmStarts: [1, 1, "starts of each sort before the first measurement"],
   starts: [5, 2, "starts of each sort"],

@@ -54,6 +54,15 @@ export class Client {
     ).json()) as { "@id": string };
   }
 
+  /** Changes a record by JSON Merge Patch. */
+  patch(path: string, changes: object): Promise<Response> {
+    const headers = {
+      Authorization: `Bearer ${this.token}`,
+      "Content-Type": "application/merge-patch+json",
+    };
+    return send(`${this.url}${path}`, { method: "PATCH", headers, body: JSON.stringify(changes) });
+  }
+
   get(path: string): Promise<Response> {
     return send(`${this.url}${path}`);
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContainerEngine } from "../adapters/containers/port.js";
 import type { DoiService } from "../adapters/doi/port.js";
@@ -27,7 +28,7 @@ import { doiHandler } from "../services/doi/register.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
 import { makePrivate } from "../storage/data-folder.js";
-import { EvidenceEngine, OpenEngine } from "../storage/graph/oxigraph/index.js";
+import { EvidenceEngine, OpenEngine, type SnapshotPlace } from "../storage/graph/oxigraph/index.js";
 import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
@@ -42,6 +43,8 @@ import { DoiKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
  * in the record store.
  */
 const REGISTRY = "container-registry-name";
+/** The token of the snapshot of the index that was made last. */
+const SNAPSHOT = "evidence-snapshot";
 
 /**
  * Opens the container engine that runs computations; `undefined` if CONTAINER_HOST is not set. It
@@ -170,8 +173,12 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
       closeServer: () => endpoint.close(),
     };
   }
+  // A node of a cluster stores nothing locally.
+  const snapshot =
+    config.DATABASE_URL === null ? await snapshotIn(config.DATA_DIR, records) : undefined;
   const queries = new EvidenceEngine({
     openFeed,
+    ...(snapshot && { snapshot }),
     indexWait: config.INDEX_WAIT,
     queryTimeout: config.QUERY_TIMEOUT,
     log,
@@ -190,6 +197,15 @@ async function open(config: Config, records: RecordStore, log: Log): Promise<Gra
     }),
     guard: new QueryGuard(config),
     closeServer: async () => {},
+  };
+}
+
+/** Where the index of evidence is saved; the record store knows which file was made from it. */
+async function snapshotIn(folder: string, records: RecordStore): Promise<SnapshotPlace> {
+  return {
+    file: join(folder, "evidence.snapshot"),
+    token: await records.setting(SNAPSHOT),
+    remember: async (token) => void (await records.setSetting(SNAPSHOT, token)),
   };
 }
 

@@ -262,7 +262,9 @@ What comes out:
     "made. An archive that was packed again replaces the stored one only when a record " +
     `changes.
 - **\`GET /rocrate/ark:…?format=zip\`** packs the crate anew and leaves out what the ` +
-    `caller may not read.
+    "caller may not read. A crate that came without `ro-crate-preview.html` gets one: its " +
+    "datasheet with links to its files. An upload leaves that page out while nobody has " +
+    `changed it; a page that came with a crate stays a file of the crate.
 - **Deletion** of a member, or of its content, deletes the archive as it was ` +
     "uploaded (410 for everybody). Replaced content stays in it; delete the content to " +
     `take it out.

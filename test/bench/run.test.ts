@@ -8,10 +8,12 @@ import { isMet, ratioOf } from "../../bench/bench.js";
 import { table } from "../../bench/report.js";
 import { readSizes, type Sizes } from "../../bench/sizes.js";
 import { inPairs, alternating, median, percentile } from "../../bench/support/measure.js";
+import { slope } from "../../bench/soak.js";
 import { stolenShare, ticks } from "../../bench/support/stolen.js";
 import { hasPgbench } from "../../bench/baselines/pgbench.js";
 import { packageRoot } from "../../src/package-root.js";
 import { COMPILE_LESS } from "../support/compile-less.js";
+import { hasPostgres } from "../support/servers/postgres.js";
 import { minioMissing } from "../support/servers/minio.js";
 
 const run = promisify(execFile);
@@ -51,6 +53,8 @@ const TINY: Sizes = {
   fewRecords: 100,
   manyRecords: 300,
   startRecords: 300,
+  soakMinutes: 0.1,
+  scaleRecords: 300,
   sparqlRecords: 100,
   warmStarts: 0,
   starts: 1,
@@ -126,6 +130,40 @@ describe("npm run bench", { timeout: 600_000 }, () => {
       code: 1,
       stdout: expect.stringContaining("There is no bench memroy.") as string,
     });
+  });
+});
+
+describe("benches by name", { timeout: 120_000 }, () => {
+  it("soak prints the slope of the memory and the slowest answers", async () => {
+    const { stdout } = await run(
+      process.execPath,
+      [...COMPILE_LESS, join(packageRoot, "dist", "bench", "run.js"), "soak", "--minutes", "0.15"],
+      { timeout: 110_000 },
+    );
+    for (const name of ["slope of the memory", "create, p99", "evidence, p99", "search, p99"])
+      expect(stdout).toContain(name);
+  });
+
+  it("the slope is that of the line with the least squares", () => {
+    const points = Array.from({ length: 10 }, (_, x) => [x, 3 * x + 7 + (x % 2)] as const);
+    expect(slope(points)).toBeCloseTo(3, 1);
+    expect(slope([[1, 5]])).toBe(0);
+  });
+
+  it.runIf(hasPostgres)("scale fills PostgreSQL and measures it", async () => {
+    const { stdout } = await run(
+      process.execPath,
+      [
+        ...COMPILE_LESS,
+        join(packageRoot, "dist", "bench", "run.js"),
+        "scale",
+        "--set",
+        "scaleRecords=300",
+      ],
+      { timeout: 110_000 },
+    );
+    for (const name of ["disk of a record", "a word of all records"])
+      expect(stdout).toContain(name);
   });
 });
 

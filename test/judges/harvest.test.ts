@@ -1,5 +1,9 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
-import { join } from "node:path";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { arkKey } from "../../src/identifiers/ark.js";
@@ -15,6 +19,13 @@ const SHAPES = ["dcat-ap-SHACL.ttl", "ranges.ttl"].map((name) =>
 );
 const skipsHarvesters = toolsMissing("harvest-judges") && maySkip;
 const skipsShapes = (toolsMissing() || !existsSync(SHAPES[0]!)) && maySkip;
+const OAI_SCHEMAS = join(process.env["TEST_SERVERS"] ?? "", "oai-schemas");
+const SCHEMAS = {
+  answer: join(OAI_SCHEMAS, "OAI-PMH.xsd"),
+  oai_dc: join(OAI_SCHEMAS, "oai_dc.xsd"),
+  oai_datacite: join(JUDGES, "datacite-4.7", "metadata.xsd"),
+};
+const skipsSchemas = Object.values(SCHEMAS).some((file) => !existsSync(file)) && maySkip;
 /** Records that are made here, beside those of the demo's crate. */
 const MADE = 1000;
 /** The first of them are as the API takes them, so that it can change them. */
@@ -153,6 +164,94 @@ describe("the tools of other harvesters", () => {
     600_000,
   );
 
+  it.skipIf(skipsSchemas)(
+    "accept every answer of OAI-PMH by its schemas, and the metadata by those of its formats",
+    async () => {
+      const folder = await mkdtemp(join(tmpdir(), "arkgraph-oai-"));
+      try {
+        const files: Record<"answer" | "oai_dc" | "oai_datacite", string[]> = {
+          answer: [],
+          oai_dc: [],
+          oai_datacite: [],
+        };
+        const put = async (kind: keyof typeof files, text: string): Promise<void> => {
+          const file = join(folder, `${kind}-${files[kind].length}.xml`);
+          await writeFile(file, text);
+          files[kind].push(file);
+        };
+        const seen = new Set<string>();
+        /** All pages of an answer; the codes of errors are collected. */
+        const take = async (query: string): Promise<string[]> => {
+          const pages: string[] = [];
+          for (let next: string | undefined = query; next !== undefined;) {
+            const { text } = await registry.ask(`/oai?${next}`);
+            await put("answer", text);
+            pages.push(text);
+            for (const [, code] of text.matchAll(/<error code="(\w+)"/g)) seen.add(code!);
+            const token = /<resumptionToken[^>]*>([^<]+)</.exec(text)?.[1];
+            const verb: string = /verb=(\w+)/.exec(next)![1]!;
+            next =
+              token === undefined
+                ? undefined
+                : `verb=${verb}&resumptionToken=${encodeURIComponent(token)}`;
+          }
+          return pages;
+        };
+        const one = `identifier=${encodeURIComponent(arks[0]!)}`;
+        for (const query of [
+          "verb=Identify",
+          "verb=ListMetadataFormats",
+          `verb=ListMetadataFormats&${one}`,
+          "verb=ListSets",
+          "verb=ListIdentifiers&metadataPrefix=oai_dc",
+          `verb=GetRecord&metadataPrefix=oai_dc&${one}`,
+          "verb=Nothing",
+          "verb=GetRecord",
+          "verb=GetRecord&metadataPrefix=oai_dc&identifier=ark:99999/nothing",
+          `verb=GetRecord&metadataPrefix=marc21&${one}`,
+          "verb=ListRecords&metadataPrefix=oai_dc&until=2001-01-01",
+          "verb=ListRecords&resumptionToken=nothing",
+        ])
+          await take(query);
+        expect([...seen].toSorted()).toEqual([
+          "badArgument",
+          "badResumptionToken",
+          "badVerb",
+          "cannotDisseminateFormat",
+          "idDoesNotExist",
+          "noRecordsMatch",
+        ]);
+        for (const { prefix } of OAI_FORMATS) {
+          const kind = prefix as "oai_dc" | "oai_datacite";
+          const element =
+            kind === "oai_dc" ? /<oai_dc:dc .*?<\/oai_dc:dc>/gs : /<resource .*?<\/resource>/gs;
+          const pages = await take(`verb=ListRecords&metadataPrefix=${prefix}`);
+          expect(pages.join("")).toContain('<header status="deleted">');
+          for (const page of pages)
+            for (const [metadata] of page.matchAll(element)) await put(kind, metadata);
+          expect(files[kind].length).toBeGreaterThan(MADE - CHANGING);
+        }
+        await accepts(SCHEMAS.answer, files.answer);
+        await accepts(SCHEMAS.oai_dc, files.oai_dc);
+        await accepts(SCHEMAS.oai_datacite, files.oai_datacite);
+        // The schemas do refuse what is wrong.
+        await put(
+          "answer",
+          (await registry.ask("/oai?verb=Identify")).text.replace("persistent", "x"),
+        );
+        await expect(accepts(SCHEMAS.answer, [files.answer.at(-1)!])).rejects.toThrow(/'x'/);
+        await put(
+          "oai_dc",
+          (await readFile(files.oai_dc[0]!, "utf8")).replaceAll("dc:title", "dc:x"),
+        );
+        await expect(accepts(SCHEMAS.oai_dc, [files.oai_dc.at(-1)!])).rejects.toThrow(/}x/);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    },
+    300_000,
+  );
+
   it.skipIf(skipsHarvesters)(
     "find each public page in the sitemap that robots.txt names",
     async () => {
@@ -233,6 +332,23 @@ describe("the tools of other harvesters", () => {
     },
   );
 });
+
+/** Where the schemas name files on other hosts, xmllint reads those here. */
+const CATALOG = `<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
+<uri name="http://dublincore.org/schemas/xmls/simpledc20021212.xsd" uri="file://${OAI_SCHEMAS}/simpledc20021212.xsd"/>
+<uri name="http://www.w3.org/2001/03/xml.xsd" uri="file://${JUDGES}/datacite-4.7/include/xml.xsd"/>
+</catalog>
+`;
+
+/** @throws Error with the findings of xmllint where a document is not valid */
+async function accepts(schema: string, documents: readonly string[]): Promise<void> {
+  const catalog = join(dirname(documents[0]!), "catalog.xml");
+  await writeFile(catalog, CATALOG);
+  await promisify(execFile)("xmllint", ["--noout", "--nonet", "--schema", schema, ...documents], {
+    maxBuffer: 2 ** 24,
+    env: { ...process.env, XML_CATALOG_FILES: catalog },
+  });
+}
 
 /** Values that people write, right and wrong. */
 function varied(number: number): Record<string, unknown> {

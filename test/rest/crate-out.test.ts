@@ -224,7 +224,8 @@ describe("a crate's generated archive", () => {
       'filename="Out-a-crate.crate.zip"',
     );
     expect(response.headers.get("x-not-included")).toBe("0");
-    const { "ro-crate-metadata.json": text, ...files } = members;
+    const { "ro-crate-metadata.json": text, "ro-crate-preview.html": page, ...files } = members;
+    expect(page).toContain("<h1>Out: a crate</h1>");
     expect(files).toEqual({
       "data/a b.csv": "1,2\n",
       "data/ü.csv": "3\n",
@@ -269,7 +270,11 @@ describe("a crate's generated archive", () => {
     for (const token of [undefined, bob.token]) {
       const { response, members } = await zipOf(token);
       expect(response.headers.get("x-not-included")).toBe("4");
-      expect(Object.keys(members)).toEqual(["ro-crate-metadata.json", "NOT-INCLUDED.txt"]);
+      expect(Object.keys(members)).toEqual([
+        "ro-crate-metadata.json",
+        "ro-crate-preview.html",
+        "NOT-INCLUDED.txt",
+      ]);
       expect(members["NOT-INCLUDED.txt"]).toContain(`${ROOT}/data/ü.csv\tü.csv`);
       expect(Object.values(members).join()).not.toContain("of nobody");
       expect(
@@ -586,6 +591,7 @@ describe("a crate within a crate", () => {
     });
     expect(Object.keys((await zipOf(ada.token, `${top}/sub`)).members)).toEqual([
       "ro-crate-metadata.json",
+      "ro-crate-preview.html",
       "in.csv",
     ]);
   });

@@ -3,13 +3,16 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
 import { readConfig, type Config } from "../../src/config/config.js";
+import { lookupArk } from "../../src/identifiers/ark.js";
 import { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { openFileObjects } from "../../src/storage/objects/files/store.js";
 import type { ObjectStore } from "../../src/storage/objects/port.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
 import type { Submission } from "../../src/storage/records/submissions-port.js";
+import { readCrateArchive } from "../../src/services/crates/export/read-crate.js";
 import { planCrate, type CratePlan } from "../../src/services/crates/plan.js";
 import {
   type CrateSubmissionInput,
@@ -38,6 +41,8 @@ export interface IntakeRig {
   /** Every record, by the order of creation. */
   all(): Promise<StoredRecord[]>;
   document(ark: string): Promise<Record<string, unknown>>;
+  /** The archive that the registry makes of a crate, for its uploader. */
+  exported(ark: string): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -116,6 +121,14 @@ export async function openIntakeRig(
     async document(ark) {
       const [record] = await records.findMany([ark]);
       return JSON.parse(Buffer.from(record!.document).toString()) as Record<string, unknown>;
+    },
+    async exported(ark) {
+      const deps = { records, objects, log: console, config, baseUrl: () => BASE_URL };
+      const archive = await readCrateArchive(deps, lookupArk(ark)!, {
+        user: UPLOADER,
+        admin: false,
+      });
+      return buffer(archive.open());
     },
     async close() {
       await jobs.close(1000);

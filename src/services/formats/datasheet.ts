@@ -1,5 +1,6 @@
 import { stringify } from "yaml";
 import { type JsonObject, listOf } from "../../model/field.js";
+import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { CATEGORY_NAMES } from "../scoring/criteria.js";
@@ -141,6 +142,36 @@ export async function datasheetHtml(
   view: RecordView,
 ): Promise<string> {
   const facts = await factsOf(deps, view);
+  return `<!doctype html>\n${pageOf(facts, await scoreHtml(deps, facts))}`;
+}
+
+/** Files that the page in an archive lists; the others are in its metadata. */
+const MOST_FILES = 1000;
+
+/** The datasheet for an archive of the crate, with its files; without the doctype. */
+export async function archivePage(
+  deps: FactDeps,
+  record: StoredRecord,
+  files: readonly string[],
+): Promise<string> {
+  const facts = await factsOf(deps, { record, bytes: record.document, etag: "" });
+  const listed = files.slice(0, MOST_FILES).map((path) => {
+    const href = path.split("/").map(encodeURIComponent).join("/");
+    return `<li><a href="./${href}">${xmlText(path)}</a></li>\n`;
+  });
+  const more = files.length - listed.length;
+  return pageOf(
+    facts,
+    "<h2>Files</h2>\n" +
+      (files.length === 0
+        ? "<p>The archive has no files.</p>\n"
+        : `<ul>\n${listed.join("")}</ul>\n`) +
+      (more === 0 ? "" : `<p>${more} more files.</p>\n`) +
+      '<p>All that is known: <a href="./ro-crate-metadata.json">ro-crate-metadata.json</a>.</p>\n',
+  );
+}
+
+function pageOf(facts: RecordFacts, end: string): string {
   const rows = (pairs: readonly (readonly [string, string | null])[]): string =>
     pairs
       .flatMap(([name, text]) =>
@@ -153,8 +184,7 @@ export async function datasheetHtml(
       notStated.length === 0 ? "" : `<p>Not stated: ${xmlText(notStated.join(", "))}.</p>\n`;
     return `<h2>${xmlText(title)}</h2>\n<dl>\n${rows(pairs)}</dl>\n${rest}`;
   });
-  return `<!doctype html>
-<html lang="en">
+  return `<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -167,7 +197,7 @@ dt{font-weight:600}dd{margin:0 0 .75rem;white-space:pre-line;overflow-wrap:anywh
 <p>${shown(facts.description ?? "No description is stated.")}</p>
 <dl>
 ${rows(basics(facts))}</dl>
-${sections.join("")}${await scoreHtml(deps, facts)}</body>
+${sections.join("")}${end}</body>
 </html>
 `;
 }

@@ -14,7 +14,7 @@ import {
 } from "./oai-arguments.js";
 import { OAI_FORMATS, type OaiFormat } from "./oai-formats.js";
 import { earliestOf, itemOf, type ItemPosition, type OaiItem, itemsOf } from "./oai-items.js";
-import { filtersOf, listSets, setsOf } from "./oai-sets.js";
+import { filtersOf, listSets, type SetPage, setsOf } from "./oai-sets.js";
 import { foreign, readToken, writeToken } from "./oai-token.js";
 
 const NAMESPACE = "http://www.openarchives.org/OAI/2.0/";
@@ -103,17 +103,15 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
       after = position as string;
     }
     const { OAI_PAGE_SIZE: limit } = deps.config;
-    let page = await resumed(() => listSets(deps, limit, after));
-    while (page.sets.length === 0 && page.next !== undefined) {
-      const { next } = page;
-      page = await resumed(() => listSets(deps, limit, next));
-    }
+    const page = await setsFrom(deps, limit, after);
+    // No list is empty, so a token must lead to a set.
+    const rest = page.next === undefined ? undefined : await setsFrom(deps, limit, page.next);
     const sets = page.sets.map(
       ({ spec, name }) => `<set>${element("setSpec", spec)}${element("setName", name)}</set>`,
     );
     if (sets.length === 0 && resumptionToken === undefined)
       throw new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.");
-    const next = page.next === undefined ? "" : writeToken(deps.jwtSecret, [verb, page.next]);
+    const next = rest?.sets.length ? writeToken(deps.jwtSecret, [verb, page.next!]) : "";
     const isWhole = next === "" && resumptionToken === undefined;
     return sets.join("") + (isWhole ? "" : tokenElement(next));
   },
@@ -149,6 +147,16 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
 
 /** Records that are written in one turn of the event loop. */
 const AT_ONCE = 20;
+
+/** The first page from a position that has sets; an empty page where none has. */
+async function setsFrom(deps: Deps, limit: number, after: string | undefined): Promise<SetPage> {
+  let page = await resumed(() => listSets(deps, limit, after));
+  while (page.sets.length === 0 && page.next !== undefined) {
+    const { next } = page;
+    page = await resumed(() => listSets(deps, limit, next));
+  }
+  return page;
+}
 
 /** A list, and how far it has been read. */
 interface Listing {

@@ -33,9 +33,19 @@ export class Follower {
 
   /**
    * Applies every graph, then the changes made while they were read.
+   * @param from the projection is as of this commit already: only later changes are applied
    * @throws when the feed is closed
    */
-  async load(): Promise<void> {
+  async load(from?: number): Promise<void> {
+    this.sequence = from ?? (await this.#loadAll());
+    await this.#catchUp();
+    this.#loaded = true;
+    this.#options.onReached?.(this.sequence);
+    await this.advance(this.#target);
+  }
+
+  /** @returns the commit before which nothing is missing */
+  async #loadAll(): Promise<number> {
     const { pageSize } = this.#options;
     let done = 0;
     let next = this.#options.feed.ask({ all: { after: 0, limit: pageSize } });
@@ -52,13 +62,8 @@ export class Follower {
       await this.#options.apply(page.graphs);
       done += page.graphs.length;
       this.#options.onProgress?.(done, Math.max(page.total ?? done, done));
-      if (last) break;
+      if (last) return first;
     }
-    this.sequence = first;
-    await this.#catchUp();
-    this.#loaded = true;
-    this.#options.onReached?.(this.sequence);
-    await this.advance(this.#target);
   }
 
   /**

@@ -31,6 +31,11 @@ const SETS = {
     has: "oaipmh_scythe",
     what: "harvesters",
   },
+  fuji: {
+    requirements: "requirements-fuji.txt",
+    has: "connexion",
+    what: "judge of FAIR records",
+  },
 } as const;
 type ToolSet = keyof typeof SETS;
 /** Where the packages of a set are installed. */

@@ -11,6 +11,7 @@ import { referencesIn } from "../findings.js";
 import { typeNames } from "../../../model/entity-kind.js";
 import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
+import { PREVIEW_PAGE } from "../preview-page.js";
 import { RATIO_FROM } from "../zip/inflate.js";
 import { foldName, invisibleIn, withoutInvisible } from "../zip/member.js";
 import {
@@ -209,11 +210,16 @@ export interface CrateArchive {
    * bytes.
    */
   left: { ark: string; name: string }[];
+  /** Paths of the files in the archive. */
+  files: string[];
+  /** Whether the crate came with a preview page, stored here or not. */
+  hasPage: boolean;
   /**
    * The archive's bytes. Ends with an error when the crate changes before its metadata is written.
    * @param form `bag`: the crate is the payload of a bag (RFC 8493)
+   * @param page preview page for a crate without one
    */
-  open(form?: "zip" | "bag"): Readable;
+  open(form?: "zip" | "bag", page?: string): Readable;
 }
 
 /** Types whose bytes deflate does not compress. */
@@ -243,7 +249,9 @@ export async function crateArchive(
   const descriptors = new Map<string, Descriptor>();
   const folders: string[] = [];
   const statements = new FileStatements(root.ark);
+  let hasPage = false;
   const survey = await surveyCrate(deps, root, async (record, document) => {
+    if (record.ark === `${root.ark}/${PREVIEW_PAGE}`) hasPage = true;
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
       folders.push(record.ark);
     const crate = describedCrate(record.ark);
@@ -298,12 +306,17 @@ export async function crateArchive(
     if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
     inner.push({ ...crate, descriptor, path });
   }
+  // The last name that is taken: a file of the crate comes before a page of the registry.
+  if (paths.take(PREVIEW_PAGE) === undefined) hasPage = true;
   return {
     root,
     state,
     left,
-    open: (form = "zip") =>
+    files: members.map(({ path }) => path),
+    hasPage,
+    open: (form = "zip", page?: string) =>
       write(deps, form, {
+        page: hasPage ? undefined : page,
         root,
         state,
         left,
@@ -372,6 +385,7 @@ function innerMetadata(
 }
 
 interface Plan {
+  page: string | undefined;
   root: StoredRecord;
   state: string;
   left: CrateArchive["left"];
@@ -386,7 +400,7 @@ interface Plan {
 function write(
   deps: Pick<Deps, "records" | "objects">,
   form: "zip" | "bag",
-  { root, state, left, members, inner, paths, survey, names, statements }: Plan,
+  { page, root, state, left, members, inner, paths, survey, names, statements }: Plan,
 ): Readable {
   const crates = new Set(inner.map(({ record }) => record.ark));
   const zip = new yazl.ZipFile();
@@ -415,7 +429,10 @@ function write(
   const addText = (path: string, text: string, at: number): void => {
     const bytes = Buffer.from(text);
     bag?.note(place(path), bytes);
-    zip.addBuffer(bytes, place(path), { mtime: new Date(at) });
+    zip.addBuffer(bytes, place(path), {
+      mtime: new Date(at),
+      compress: bytes.length <= RATIO_FROM,
+    });
   };
   add(place("ro-crate-metadata.json"), root.modifiedAt, { compress: true }, async () => {
     const text = asItWas(
@@ -429,6 +446,7 @@ function write(
     );
     return Readable.from(bag ? bag.noted(place("ro-crate-metadata.json"), text) : text);
   });
+  if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
   for (const crate of inner)
     addText(crate.path, innerMetadata(crate, survey), crate.record.modifiedAt);
   for (const { path, at, object } of members) {

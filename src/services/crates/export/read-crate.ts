@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
 import { type Ark, lookupArk } from "../../../identifiers/ark.js";
@@ -7,8 +8,10 @@ import type { ObjectReference, StoredRecord } from "../../../storage/records/por
 import type { Caller } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { type Content, contentOf } from "../../files/content.js";
+import { archivePage } from "../../formats/datasheet.js";
 import { findLive } from "../../records/find.js";
 import { describedCrate, DESCRIPTOR, DESCRIPTOR_END, descriptorArk } from "../layout.js";
+import { PREVIEW_PAGE, previewPage } from "../preview-page.js";
 import { crateArchive, type CrateArchive } from "./archive.js";
 import { crateMetadata, surveyCrate } from "./metadata.js";
 import { crateRecords, stateOf } from "./records.js";
@@ -45,15 +48,23 @@ export async function readCrateMetadata(deps: Deps, ark: Ark): Promise<CrateMeta
  * @throws as {@link readCrateMetadata}
  */
 export async function readCrateArchive(
-  deps: Deps,
+  deps: Pick<Deps, "records" | "objects" | "log" | "config" | "baseUrl">,
   ark: Ark,
   caller: Caller | null,
 ): Promise<CrateArchive> {
-  return crateArchive(deps, await findLive(deps, ark, "rocrate"), caller);
+  const root = await findLive(deps, ark, "rocrate");
+  const archive = await crateArchive(deps, root, caller);
+  if (archive.hasPage) return archive;
+  const html = await archivePage(deps, root, archive.files);
+  const page = previewPage(html);
+  // Intake reads a page up to this size.
+  if (Buffer.byteLength(page) > deps.config.MAX_METADATA_BYTES) return archive;
+  return {
+    ...archive,
+    state: `${archive.state}-${createHash("sha256").update(page).digest("hex").slice(0, 8)}`,
+    open: (form) => archive.open(form, page),
+  };
 }
-
-/** The page by which a crate describes itself (RO-Crate 1.2, section 2.3). */
-const PAGE = "ro-crate-preview.html";
 
 /**
  * The page that came with a crate. Anything may be in it: it is only for a sandbox.
@@ -61,11 +72,11 @@ const PAGE = "ro-crate-preview.html";
  */
 export async function cratePage(deps: Deps, ark: Ark, caller: Caller | null): Promise<Content> {
   const root = await findLive(deps, ark, "rocrate");
-  const page = lookupArk(`${root.ark}/${PAGE}`);
+  const page = lookupArk(`${root.ark}/${PREVIEW_PAGE}`);
   const content = page && (await contentOf(deps, page, caller).catch(absent));
   const holder = content?.record.crate ?? content?.record.ark;
   if (content && (holder === root.ark || holder === root.crate)) return content;
-  throw new ServiceError("NOT_FOUND", `${root.ark} has no ${PAGE}.`);
+  throw new ServiceError("NOT_FOUND", `${root.ark} has no ${PREVIEW_PAGE}.`);
 }
 
 function absent(error: unknown): undefined {
@@ -83,8 +94,10 @@ export async function crateAddresses(
 ): Promise<{ metadata: string; current: string; uploaded: string | null; page: string | null }> {
   const crate = `${baseUrl()}/rocrate/${encodeURI(ark)}`;
   const [uploaded] = await records.objectsOf(ark, { role: "archive" });
-  const [page] = await records.objectsOf(ark, { role: "member", name: PAGE });
-  const [described] = page ? [] : await records.objectsOf(`${ark}/${PAGE}`, { role: "content" });
+  const [page] = await records.objectsOf(ark, { role: "member", name: PREVIEW_PAGE });
+  const [described] = page
+    ? []
+    : await records.objectsOf(`${ark}/${PREVIEW_PAGE}`, { role: "content" });
   return {
     metadata: crate,
     current: `${crate}?format=zip`,

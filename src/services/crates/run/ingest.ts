@@ -22,6 +22,7 @@ import {
   prepareDescribed,
   type PrepareSettings,
 } from "../prepare.js";
+import { isWrittenPage, PREVIEW_PAGE } from "../preview-page.js";
 import type { GraphsOf } from "../records/repair.js";
 import { Archive } from "../zip/archive.js";
 import type { Member } from "../zip/member.js";
@@ -294,7 +295,7 @@ async function unpack(
   findings: Findings,
 ): Promise<{ crate: PreparedCrate; stored: Map<string, StoredFile> }> {
   const archive = await Archive.open(reader, input.limits);
-  const files = archive.members.filter(({ folder }) => !folder);
+  let files = archive.members.filter(({ folder }) => !folder);
   // Garbage of a long directory is collected before more is read, so that the heap does not hold
   // both.
   if (files.length > MANY) collectAll();
@@ -323,6 +324,11 @@ async function unpack(
     findings,
     host,
   );
+  const pages = await writtenPages(crate, archive, byName, input);
+  if (pages.size > 0) {
+    crate.undescribed = crate.undescribed.filter(({ member }) => !pages.has(member));
+    files = files.filter(({ name }) => !pages.has(name));
+  }
   await claimIdentifiers(crate, input, host);
   // The texts of the metadata.
   metadata.length = 0;
@@ -338,6 +344,27 @@ async function unpack(
     ? await hashFiles({ ...work, onBad: (error) => crate.findings.take(error) })
     : await storeFiles({ ...work, objects, intend: (sha256s) => host.intend(sha256s) });
   return { crate, stored };
+}
+
+/**
+ * Preview pages that an export has added. They are no part of the crate: an export that is uploaded
+ * again changes nothing.
+ */
+async function writtenPages(
+  { undescribed }: PreparedCrate,
+  archive: Archive,
+  members: ReadonlyMap<string, Member>,
+  { limits }: IntakeInput,
+): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const { member, path, size } of undescribed)
+    if (
+      path === PREVIEW_PAGE &&
+      size <= limits.MAX_METADATA_BYTES &&
+      isWrittenPage(await gatherMetadata(archive.read(members.get(member)!), member, limits))
+    )
+      found.add(member);
+  return found;
 }
 
 /** A document of another format, in an archive without RO-Crate metadata. */

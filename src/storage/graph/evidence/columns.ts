@@ -27,6 +27,22 @@ export class Numbers {
     return this.#values[place]!;
   }
 
+  get length(): number {
+    return this.#length;
+  }
+
+  /** The numbers so far, in the memory that holds them: those of one column may change later. */
+  view(): Int32Array | Uint8Array {
+    return this.#values.subarray(0, this.#length);
+  }
+
+  /** Makes so many numbers of it, to be filled by the caller, and memory for some more. */
+  refill(length: number): Int32Array | Uint8Array {
+    this.#values = new this.kind(length + (length >> 4) + 1024);
+    this.#length = length;
+    return this.view();
+  }
+
   set(place: number, value: number): void {
     this.#values[place] = value;
   }
@@ -58,6 +74,23 @@ export class Texts {
     this.#start.push(this.#end);
     this.#end += bytes.length;
     return this.#bytes.push(bytes.length);
+  }
+
+  /** Where each text is, and the blocks; texts that come later are in neither. */
+  view(): { places: readonly Numbers[]; blocks: Uint8Array[] } {
+    return {
+      places: [this.#block, this.#start, this.#bytes],
+      blocks: this.#blocks.map((block, index) =>
+        index === this.#blocks.length - 1 ? block.subarray(0, this.#end) : block,
+      ),
+    };
+  }
+
+  /** Makes blocks of so many bytes, to be filled by the caller, as {@link view} returned them. */
+  refill(blocks: readonly number[]): Uint8Array[] {
+    for (const length of blocks) this.#blocks.push(new Uint8Array(length));
+    this.#end = BLOCK;
+    return this.#blocks;
   }
 
   at(place: number): string {

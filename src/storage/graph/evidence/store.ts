@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { expandCurie } from "../../../model/field.js";
 import {
   inferredGraph,
@@ -32,12 +33,34 @@ const isText = (code: number): boolean => code === NAME || code === DESCRIPTION;
 /** Those that are never asked for by their object. */
 const isOneWay = (code: number): boolean => code === TYPE || isText(code);
 
+/** What a store holds, for a snapshot. */
+export interface StoreView {
+  counts: {
+    rewrites: number;
+    statements: number;
+    used: readonly number[];
+    terms: number;
+    texts: number;
+    rows: number;
+    blocks: readonly number[];
+  };
+  columns: readonly (Int32Array | Uint8Array)[];
+  blocks: readonly Uint8Array[];
+  /** As many as `terms`; more may come. */
+  iris: readonly string[];
+}
+
 /**
  * What evidence needs to know of the graph, as numbers: each IRI once, and for each statement its
  * terms and the next statement of the same subject, object and record. A twentieth of the memory of
  * an engine that answers SPARQL.
  */
 export class EvidenceStore {
+  /** What it reads of the records, and the numbers it gives to that. */
+  static readonly reads = createHash("sha256")
+    .update(JSON.stringify([...CODES, LONGEST]))
+    .digest("hex");
+
   /** Number of records replaced or removed; their statements stay, as removed ones. */
   rewrites = 0;
   /** Statements of the records, stored or not. */
@@ -78,6 +101,78 @@ export class EvidenceStore {
       if (record !== undefined && this.#lines.at(record) > 0) this.#remove(record);
       if (nquads !== null) this.#add(ark, nquads);
     }
+  }
+
+  /** Number of different IRIs. */
+  get terms(): number {
+    return this.#iris.length;
+  }
+
+  /**
+   * All that is stored, as of now: columns that change later are copied, the others only grow. For
+   * {@link refill}.
+   */
+  view(): StoreView {
+    const { places, blocks } = this.#texts.view();
+    return {
+      counts: {
+        rewrites: this.rewrites,
+        statements: this.statements,
+        used: [...this.#used],
+        terms: this.#iris.length,
+        texts: places[0]!.length,
+        rows: this.#code.length,
+        blocks: blocks.map(({ length }) => length),
+      },
+      columns: [
+        ...this.#changing().map((column) => column.view().slice()),
+        ...[...this.#growing(), ...places].map((column) => column.view()),
+      ],
+      blocks,
+      iris: this.#iris,
+    };
+  }
+
+  /**
+   * Memory for what a view held, to be filled by the caller. The store must be empty.
+   * @returns its columns and blocks; `add` takes each IRI, in order
+   */
+  refill({ rewrites, statements, used, terms, texts, rows, blocks }: StoreView["counts"]): {
+    columns: (Int32Array | Uint8Array)[];
+    blocks: Uint8Array[];
+    add(iri: string): void;
+  } {
+    this.rewrites = rewrites;
+    this.statements = statements;
+    this.#used.set(used);
+    const { places } = this.#texts.view();
+    return {
+      columns: [
+        ...this.#changing().map((column) => column.refill(column === this.#code ? rows : terms)),
+        ...this.#growing().map((column) => column.refill(rows)),
+        ...places.map((column) => column.refill(texts)),
+      ],
+      blocks: this.#texts.refill(blocks),
+      add: (iri) => {
+        this.#ids.set(iri, this.#iris.length);
+        this.#iris.push(iri);
+      },
+    };
+  }
+
+  #changing(): Numbers[] {
+    return [this.#ofSubject, this.#ofObject, this.#ofRecord, this.#lines, this.#code];
+  }
+
+  #growing(): Numbers[] {
+    return [
+      this.#subject,
+      this.#object,
+      this.#graph,
+      this.#nextOfSubject,
+      this.#nextOfObject,
+      this.#nextOfRecord,
+    ];
   }
 
   /** The answer as SPARQL 1.1 TSV: IRIs in angle brackets, texts as N-Quads has them. */

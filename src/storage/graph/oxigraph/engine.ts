@@ -1,3 +1,5 @@
+import { randomUUID } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
 import {
   type EvidenceIndex,
@@ -67,8 +69,14 @@ export class Announcements {
 /** ms before a thread that was lost while loading is started again; doubled up to the last. */
 const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
+/** Fewer changed records are read again at the next start instead of being saved at the end. */
+const LEAST_CHANGED = 2_000;
+/** ms that the end waits for a snapshot. */
+const SAVE_WAIT = 10_000;
 /** Lost threads that a query survives; the next one ends it too. */
 const MAX_ATTEMPTS = 2;
+
+type Whole = Required<Omit<OxigraphOptions, "snapshot">> & Pick<OxigraphOptions, "snapshot">;
 
 /**
  * The thread that answers, the one that may be loading to replace it, and the queries that wait for
@@ -100,19 +108,18 @@ class Threads {
   };
 
   readonly #holds: Holds;
-  readonly #options: Required<OxigraphOptions>;
+  readonly #options: Whole;
+  #token: string | undefined;
+  #saving: Promise<void> | undefined;
   readonly #onSequence: (sequence: number) => void;
 
-  constructor(
-    holds: Holds,
-    options: Required<OxigraphOptions>,
-    onSequence: (sequence: number) => void,
-  ) {
+  constructor(holds: Holds, options: Whole, onSequence: (sequence: number) => void) {
     this.#holds = holds;
     this.#options = options;
     this.#onSequence = onSequence;
 
     this.#rebuildAt = options.rebuildAfter;
+    this.#token = options.snapshot?.token;
   }
 
   /** Starts the first thread. Until then the index counts as loading. */
@@ -179,6 +186,7 @@ class Threads {
       job.reject(stopping);
     }
     this.#waiting.clear();
+    await Promise.race([this.#saveAtEnd(), pause(SAVE_WAIT, undefined, { ref: false })]);
     const left = await Promise.all([
       this.#current?.end(),
       this.#successor?.end(),
@@ -189,19 +197,24 @@ class Threads {
 
   #startCurrent(): void {
     try {
-      this.#current = this.#start();
+      this.#current = this.#start(this.#token);
     } catch (error) {
       this.#restartLater((error as Error).message);
     }
   }
 
-  #start(): ThreadHandle {
+  /** @param token of the snapshot that it may begin with */
+  #start(token?: string): ThreadHandle {
+    const { snapshot } = this.#options;
     const handle = new ThreadHandle(
       this.#holds,
       this.#options.openFeed(),
       this.#options.pageSize,
       this.#events,
       this.#options.log,
+      snapshot && {
+        snapshot: { file: snapshot.file, ...(token !== undefined && { token }) },
+      },
     );
     if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
@@ -228,6 +241,33 @@ class Threads {
     }
     this.#onSequence(handle.sequence);
     if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+    if (handle.due) void this.#save(handle);
+  }
+
+  /** Saves what a thread holds, for the next start. */
+  #save(handle: ThreadHandle): Promise<void> {
+    const { snapshot, log } = this.#options;
+    if (!snapshot) return Promise.resolve();
+    return (this.#saving ??= (async () => {
+      const token = await handle.save(randomUUID());
+      if (token === undefined) return;
+      try {
+        // After the file: a record store that lost its last commits does not know it either.
+        await snapshot.remember(token);
+        this.#token = token;
+      } catch (error) {
+        log.warn({ reason: (error as Error).message }, "a snapshot of the graph index is not used");
+      }
+    })().finally(() => (this.#saving = undefined)));
+  }
+
+  /** Waits for the snapshot that is being written, and writes one of what changed since. */
+  async #saveAtEnd(): Promise<void> {
+    const { snapshot } = this.#options;
+    await this.#saving;
+    const handle = this.#current;
+    if (snapshot && handle?.loaded && handle.changed >= (snapshot.least ?? LEAST_CHANGED))
+      await this.#save(handle);
   }
 
   /**

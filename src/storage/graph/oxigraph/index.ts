@@ -16,7 +16,11 @@ export { EvidenceEngine, OxigraphEngine } from "./engine.js";
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";
-export { REBUILD_AFTER_REWRITES, type OxigraphOptions } from "./thread-handle.js";
+export {
+  REBUILD_AFTER_REWRITES,
+  type OxigraphOptions,
+  type SnapshotPlace,
+} from "./thread-handle.js";
 
 /**
  * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done

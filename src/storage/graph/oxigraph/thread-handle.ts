@@ -70,6 +70,10 @@ export class ThreadHandle {
   held = 0;
   done = 0;
   total = 0;
+  /** Records that no snapshot on disk has, and whether another one is due. */
+  changed = 0;
+  due = false;
+  #saved: ((token: string | undefined) => void) | undefined;
   #lastId = 0;
   #announced = 0;
   #gone = false;
@@ -89,7 +93,7 @@ export class ThreadHandle {
     pageSize: number,
     events: ThreadEvents,
     log: EngineLog,
-    memory?: number,
+    { memory, snapshot }: Pick<ThreadData, "memory" | "snapshot"> = {},
   ) {
     this.#events = events;
     this.#log = log;
@@ -99,6 +103,7 @@ export class ThreadHandle {
         feed,
         pageSize,
         ...(memory !== undefined && { memory }),
+        ...(snapshot && { snapshot }),
       } satisfies ThreadData,
       transferList: [feed],
       ...(memory !== undefined && {
@@ -136,6 +141,22 @@ export class ThreadHandle {
     return true;
   }
 
+  /**
+   * Writes a snapshot under this token, one at a time.
+   * @returns the token, or nothing where it could not be written
+   */
+  save(token: string): Promise<string | undefined> {
+    if (this.#gone || this.#saved) return Promise.resolve(undefined);
+    this.due = false;
+    return new Promise((resolve) => {
+      this.#saved = (written) => {
+        this.#saved = undefined;
+        resolve(written);
+      };
+      this.#worker.postMessage({ op: "save", token } satisfies ThreadRequest);
+    });
+  }
+
   /** Answers its open questions, then ends. */
   retire(): void {
     this.#retiring = true;
@@ -146,6 +167,7 @@ export class ThreadHandle {
   async end(): Promise<Job[]> {
     this.#gone = true;
     clearTimeout(this.#clock);
+    this.#saved?.(undefined);
     const left = [...this.#jobs.values()];
     this.#jobs.clear();
     await this.#worker.terminate();
@@ -167,7 +189,12 @@ export class ThreadHandle {
       this.reported = Math.max(this.reported, reply.sequence);
       this.rewrites = reply.rewrites;
       this.held = reply.held;
+      this.changed = reply.changed ?? 0;
+      this.due = reply.due ?? false;
       this.#events.onReached(this);
+    } else if (reply.op === "saved") {
+      if (reply.token !== undefined) this.changed = 0;
+      this.#saved?.(reply.token);
     } else {
       this.#answer(reply);
     }
@@ -240,6 +267,19 @@ export interface OxigraphOptions {
   pageSize?: number;
   /** Bytes of the graph from which the log suggests another engine. */
   outgrown?: number;
+  /** Where an index of evidence is saved, for the next start; absent: nowhere. */
+  snapshot?: SnapshotPlace;
+}
+
+/** A file, and the record store's memory of which file is its own. */
+export interface SnapshotPlace {
+  file: string;
+  /** Token of the file that was written last, if any. */
+  token: string | undefined;
+  /** Called once a file with this token is complete on disk. */
+  remember(token: string): Promise<void>;
+  /** So many changed records at least are saved at the end. */
+  least?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
@@ -262,6 +302,13 @@ export interface ThreadData {
   pageSize: number;
   /** Bytes that the engine may hold; without it as much as WASM can. */
   memory?: number;
+  snapshot?: ThreadSnapshot;
+}
+
+/** Where a thread that holds evidence saves itself, and the token of the file that it may read. */
+export interface ThreadSnapshot {
+  file: string;
+  token?: string;
 }
 
 /** A user's question, and the limits of its answer. */
@@ -277,16 +324,26 @@ export type ThreadRequest =
   | { op: "evidence"; id: number; question: EvidenceQuestion }
   | ({ op: "ask"; id: number } & AskRequest)
   | { op: "digest"; id: number }
-  | { op: "advance"; sequence: number };
+  | { op: "advance"; sequence: number }
+  | { op: "save"; token: string };
 
 export type ThreadReply =
   /** `held`: bytes that the engine grew by when graphs came. */
   | { op: "progress"; done: number; total: number; held: number }
   /**
    * Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread
-   * began.
+   * began. `changed`: records that no snapshot on disk has; `due`: enough for another one.
    */
-  | { op: "reached"; sequence: number; rewrites: number; held: number }
+  | {
+      op: "reached";
+      sequence: number;
+      rewrites: number;
+      held: number;
+      changed?: number;
+      due?: boolean;
+    }
+  /** The snapshot with this token is on disk; without one it could not be written. */
+  | { op: "saved"; token?: string }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }

@@ -9,7 +9,6 @@ import { packageRoot } from "../../../../src/package-root.js";
 import { bundledLoader } from "../../../../src/rdf/contexts.js";
 import { keepContext } from "../../../../src/rdf/graph.js";
 import { FALLBACK_VOCABULARY, oneSpelling } from "../../../../src/rdf/predicates.js";
-import { crateArchive } from "../../../../src/services/crates/export/archive.js";
 import { crateMetadata, surveyCrate } from "../../../../src/services/crates/export/metadata.js";
 import { Findings, isObject } from "../../../../src/services/crates/findings.js";
 import { identify } from "../../../../src/services/crates/identifiers/identify.js";
@@ -26,7 +25,7 @@ import {
   zipFolder,
 } from "../../../support/crates.js";
 import { ingestInThisThread } from "../../../support/intake-here.js";
-import { type IntakeRig, openIntakeRig, UPLOADER } from "../../../support/registry.js";
+import { type IntakeRig, openIntakeRig } from "../../../support/registry.js";
 import { variedCrate } from "../../../support/varied-crates.js";
 
 const JUDGES = join(packageRoot, "..", "shared", "data", "judges", "workflow-run-queries");
@@ -48,17 +47,6 @@ beforeEach(async () => {
 });
 afterEach(() => rig.close());
 
-const exported = async (ark: string): Promise<Buffer> => {
-  const [root] = await rig.records.findMany([ark]);
-  return buffer(
-    (
-      await crateArchive({ records: rig.records, objects: rig.objects, log: console }, root!, {
-        user: UPLOADER,
-        admin: false,
-      })
-    ).open(),
-  );
-};
 const exportedMetadata = async (ark: string): Promise<Buffer> => {
   const [root] = await rig.records.findMany([ark]);
   const survey = await surveyCrate({ records: rig.records }, root!);
@@ -99,7 +87,7 @@ async function differences(archive: Buffer, metadata?: Buffer): Promise<object> 
   if (first.status !== "finished") return { refused: first.error };
   const root = first.rocrateIdentifier!;
   const before = await revisions();
-  const back = await exported(root);
+  const back = await rig.exported(root);
   const found: Record<string, unknown> = {};
   for (const [form, bytes, format] of [
     ["archive", back, "zip"],
@@ -351,7 +339,7 @@ describe("a crate within a crate that the outer metadata file contradicts", () =
 
   it("is exported as each of the two files described it", async () => {
     await rig.upload(await release());
-    const archive = await Archive.open(readerOf(await exported(RELEASE)), LIMITS);
+    const archive = await Archive.open(readerOf(await rig.exported(RELEASE)), LIMITS);
     const described = [];
     for (const member of archive.members.filter(({ name }) => name.endsWith(DESCRIPTOR))) {
       const { "@graph": graph } = JSON.parse(

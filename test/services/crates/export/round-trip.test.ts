@@ -2,8 +2,6 @@ import { existsSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../../../cli/demo/build-crate.js";
-import type { Caller } from "../../../../src/services/access/rules.js";
-import { crateArchive } from "../../../../src/services/crates/export/archive.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import {
   LIMITS,
@@ -15,9 +13,8 @@ import {
   zip,
   type Entity,
 } from "../../../support/crates.js";
-import { UPLOADER, openIntakeRig, type IntakeRig } from "../../../support/registry.js";
+import { openIntakeRig, type IntakeRig } from "../../../support/registry.js";
 
-const ADA: Caller = { user: UPLOADER, admin: false };
 const present = existsSync(REAL_CRATES);
 if (!present)
   process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
@@ -171,14 +168,7 @@ describe("a crate that is exported and uploaded elsewhere", () => {
   });
   afterEach(() => Promise.all([here.close(), there.close()]));
 
-  const rebuilt = async (rig: IntakeRig, ark: string) => {
-    const [root] = await rig.records.findMany([ark]);
-    return buffer(
-      (
-        await crateArchive({ records: rig.records, objects: rig.objects, log: console }, root!, ADA)
-      ).open(),
-    );
-  };
+  const rebuilt = (rig: IntakeRig, ark: string) => rig.exported(ark);
   /**
    * What each record says of itself and of the nodes it holds. An entity that stood inside another
    * one is said to be what it is in its own record from then on; nothing said of it may be lost by

@@ -60,7 +60,7 @@ class Lane {
         onLost: (_handle, loss) => this.#lost(loss),
       },
       log,
-      options.memory,
+      { memory: options.memory },
     );
   }
 

@@ -1,0 +1,67 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { crate, realCrate } from "../support/crates.js";
+import { LiveRegistry } from "../support/live-registry.js";
+import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+
+const SOURCE = join(JUDGES, "fuji-3.5.1.tar.xz");
+/** Percent of the points of F-UJI's metrics. */
+const WANTED = 90;
+
+interface Assessed {
+  records: Record<string, { score: number; metrics: Record<string, [number, number]> }>;
+  /** Hosts outside the loopback that F-UJI would have asked. */
+  refused: string[];
+}
+
+const missing = toolsMissing("fuji") || !existsSync(SOURCE);
+describe.skipIf(maySkip && missing)("F-UJI", () => {
+  let folder: string;
+  let registry: LiveRegistry;
+  let assessed: Assessed;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "arkgraph-fuji-"));
+    // Without the times of the archive: F-UJI renews lists that are older than a day.
+    await promisify(execFile)("tar", ["-xJmf", SOURCE, "-C", folder]);
+    registry = await LiveRegistry.start();
+    const { token } = await registry.user("Ada");
+    const published = async (archive: Uint8Array): Promise<string> => {
+      const submission = await registry.take(archive, token);
+      const id = submission["rocrateIdentifier"] as string;
+      const body = { "@id": id, publicationStatus: "PUBLISHED" };
+      expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
+      return `${registry.url}/${id}`;
+    };
+    const records: Record<string, string> = {
+      demo: await published(await buildDemoCrate()),
+      bare: await published(await crate([], {}, { license: [], description: "" })),
+    };
+    for (const name of ["fs-nf-fanout", "fs-cm4ai-release"]) {
+      const archive = await realCrate(name);
+      if (archive) records[name] = await published(archive);
+    }
+    assessed = await askTools("assess.py", { source: folder, records }, "fuji");
+  }, 300_000);
+  afterAll(async () => {
+    await registry?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it("gives published crates at least 90 %, and an empty crate less", () => {
+    const { bare, ...described } = assessed.records;
+    expect(Object.keys(described)).toContain("demo");
+    for (const [name, { score, metrics }] of Object.entries(described))
+      expect(score, `${name}: ${JSON.stringify(metrics)}`).toBeGreaterThanOrEqual(WANTED);
+    expect(bare!.score).toBeLessThan(WANTED);
+  });
+
+  it("was kept from asking other hosts", () => {
+    expect(assessed.refused).toContain("publicsuffix.org");
+  });
+});
