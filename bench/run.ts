@@ -30,6 +30,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   harvest: async () => (await import("./harvest.js")).harvest,
   formats: async () => (await import("./formats.js")).formats,
   graphql: async () => (await import("./graphql.js")).graphql,
+  pages: async () => (await import("./pages.js")).pages,
   search: async () => (await import("./search.js")).search,
   sparql: async () => (await import("./sparql.js")).sparql,
 };

@@ -38,6 +38,7 @@ const BENCHES = [
   "harvest",
   "formats",
   "graphql",
+  "pages",
   "search",
   "sparql",
 ];

@@ -19,13 +19,17 @@ import { dublinCoreXml } from "../../src/services/formats/dublin-core.js";
 import { factsOf, type RecordFacts } from "../../src/services/formats/facts.js";
 import { XML_DECLARATION } from "../../src/services/formats/xml.js";
 import { type RecordView, viewOf } from "../../src/services/records/view.js";
-import { crate, type Entity } from "../support/crates.js";
+import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { crate, type Entity, realCrate } from "../support/crates.js";
 import { describedEntity } from "../support/described-records.js";
+import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 const XSD = join(JUDGES, "datacite-4.7", "metadata.xsd");
 const MADE = 300;
+/** Crates of others, whose records are judged with those that are made here and those of the demo. */
+const OTHERS = ["fs-nf-fanout", "fs-cm4ai-release"];
 const TYPES = ["Dataset", "SoftwareSourceCode", "evi:MLModel", "bioschemas:Sample"];
 
 let registry: LiveRegistry;
@@ -46,12 +50,19 @@ beforeAll(async () => {
   );
   expect(submission).toMatchObject({ status: "finished" });
   const { deps } = registry;
+  const arks = entities.map((one) => one["@id"] as string);
+  for (const archive of [await buildDemoCrate(), ...(await Promise.all(OTHERS.map(realCrate)))]) {
+    if (!archive) continue;
+    const { rocrateIdentifier: root } = await registry.take(archive, token);
+    const { body } = await registry.ask(`/records?crate=${root as string}&limit=100`, { token });
+    arks.push(root as string, ...(body as unknown as Json[]).map((one) => one["@id"] as string));
+  }
   all = [];
-  for (const record of await deps.records.findMany(entities.map((one) => one["@id"] as string))) {
+  for (const record of await deps.records.findMany([...new Set(arks)])) {
     const view = await viewOf(deps, record!, null);
     all.push({ view, facts: await factsOf(deps, view) });
   }
-  expect(all).toHaveLength(MADE);
+  expect(all.length).toBeGreaterThan(MADE + 20);
 }, 120_000);
 afterAll(async () => {
   await registry?.stop();
@@ -67,7 +78,7 @@ const lint = async (files: readonly string[], ...options: string[]): Promise<voi
 };
 
 describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
-  it("accepts the DataCite XML of 300 records by the schema of DataCite 4.7", async () => {
+  it("accepts the DataCite XML of 300 records and real crates by the schema of DataCite 4.7", async () => {
     const files: string[] = [];
     for (const [index, { view }] of all.entries()) {
       const file = join(folder, `datacite-${index}.xml`);
@@ -84,7 +95,7 @@ describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
     await expect(lint([wrong], "--schema", XSD)).rejects.toThrow(/x/);
   }, 60_000);
 
-  it("reads the Dublin Core of 300 records", async () => {
+  it("reads the Dublin Core of 300 records and real crates", async () => {
     const files: string[] = [];
     for (const [index, { view }] of all.entries()) {
       const file = join(folder, `dc-${index}.xml`);
@@ -95,8 +106,29 @@ describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
   }, 60_000);
 });
 
+describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () => {
+  it("finds no error and no warning in the Croissant documents of made datasets", async () => {
+    const documents = Object.fromEntries(
+      all
+        .filter(
+          ({ facts: { record, description, licence } }) =>
+            record.kind === "dataset" && description !== null && licence !== null,
+        )
+        .map(({ facts: { ark } }) => [ark, `${registry.url}/${ark}?format=croissant`]),
+    );
+    expect(Object.keys(documents).length).toBeGreaterThan(20);
+    const read = await askTools<Record<string, { errors: string[]; warnings: string[] }>>(
+      "read-croissant.py",
+      { documents },
+      "croissant-judge",
+    );
+    for (const [ark, { errors, warnings }] of Object.entries(read))
+      expect([ark, errors, warnings]).toEqual([ark, [], []]);
+  }, 120_000);
+});
+
 describe.skipIf(maySkip && toolsMissing("formats-judges"))("reference managers", () => {
-  it("bibtexparser and rispy read the citations of 300 records as they were stated", async () => {
+  it("bibtexparser and rispy read the citations of 300 records and real crates as they were stated", async () => {
     const { deps } = registry;
     const index = {
       bibtex: await Promise.all(all.map(({ view }) => bibtexText(deps, view))),
@@ -131,7 +163,7 @@ describe.skipIf(maySkip && toolsMissing("formats-judges"))("reference managers",
 });
 
 describe("citation-js", () => {
-  it("reads BibTeX, RIS and CSL-JSON of 300 records as one reference each", async () => {
+  it("reads BibTeX, RIS and CSL-JSON of 300 records and real crates as one reference each", async () => {
     const { deps } = registry;
     for (const { view, facts } of all) {
       const csl = await cslItem(deps, view);

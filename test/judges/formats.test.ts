@@ -18,6 +18,13 @@ let tables: string;
 const OTHERS = ["fs-nf-fanout", "fs-cm4ai-release"];
 const others = new Map<string, string>();
 
+/** Files that the crate of tables names at other addresses, with what it says of their content. */
+const ELSEWHERE = {
+  "raw.h5": { sha256: "A1".repeat(32), contentSize: "2048" },
+  "old.h5": { md5: "b2".repeat(16) },
+  "unknown.h5": {},
+  "wrong.h5": { sha256: "not a hash" },
+};
 /** A crate with a table whose schema it brings, and with responsible-AI properties. */
 const withTable = () =>
   crate(
@@ -31,6 +38,14 @@ const withTable = () =>
         derivedFrom: { "@id": "https://example.org/raw" },
       },
       { "@id": "data/more.csv", "@type": "File", name: "More", encodingFormat: "text/csv" },
+      ...Object.entries(ELSEWHERE).map(([name, hash]) => ({
+        "@id": `https://example.org/${name}`,
+        "@type": "File",
+        name,
+        contentUrl: `https://example.org/${name}`,
+        encodingFormat: "application/x-hdf5",
+        ...hash,
+      })),
       {
         "@id": "#cells",
         "@type": "evi:Schema",
@@ -136,6 +151,23 @@ describe("Croissant", () => {
         "prov:wasDerivedFrom": [{ "@id": "https://example.org/raw" }],
       }),
     );
+  });
+
+  it("lists files at other addresses whose hash is stated", async () => {
+    const { body } = await registry.ask(`/${tables}?format=croissant`);
+    const listed = (body["distribution"] as Json[]).filter(({ contentUrl }) =>
+      String(contentUrl).startsWith("https://example.org/"),
+    );
+    const [old, raw] = listed;
+    expect(listed).toHaveLength(2);
+    expect(old).toMatchObject({ contentUrl: "https://example.org/old.h5", md5: "b2".repeat(16) });
+    expect(old).not.toHaveProperty("contentSize");
+    expect(raw).toMatchObject({
+      contentUrl: "https://example.org/raw.h5",
+      contentSize: "2048 B",
+      encodingFormat: "application/x-hdf5",
+      sha256: "a1".repeat(32),
+    });
   });
 
   it("is refused with the fields that a record lacks", async () => {

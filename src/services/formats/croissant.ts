@@ -2,11 +2,12 @@ import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { FileReference, StoredRecord } from "../../storage/records/port.js";
 import { crateRecords, holderOf, pathInUrl } from "../crates/export/records.js";
 import type { Deps } from "../deps.js";
+import { landmarksOf } from "../records/list.js";
 import { parseDocument, type RecordView } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";
 import { bibtexOf } from "./citations.js";
 import { type Column, columnsOf, schemaArkOf } from "./columns.js";
-import { type Agent, factsOf, lacking, type RecordFacts, textOf } from "./facts.js";
+import { type Agent, factsOf, isHttp, lacking, type RecordFacts, sizeOf, textOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
 
@@ -99,7 +100,12 @@ const MOST_TYPES = 5;
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
 /** A file with its record. */
-interface File extends Pick<FileReference, "name" | "size" | "sha256" | "mediaType"> {
+interface File extends Pick<FileReference, "name" | "mediaType"> {
+  /** Null where a record states none of a file that is elsewhere. */
+  size: number | null;
+  hash: { sha256: string } | { md5: string };
+  /** Whether the file came in the archive of the crate. */
+  isInArchive: boolean;
   /** `@id` in the document. */
   id: string;
   address: string;
@@ -109,7 +115,8 @@ interface File extends Pick<FileReference, "name" | "size" | "sha256" | "mediaTy
 
 /**
  * A crate or dataset as Croissant 1.1: files, sets of files, tables by their schemas, RAI and
- * provenance. Files without content here are left out: Croissant requires their hashes.
+ * provenance. Files that are elsewhere are listed where their records state a hash, which Croissant
+ * requires.
  * @throws ValidationError naming what Croissant requires and the record lacks
  */
 export async function croissantText(deps: FactDeps, view: RecordView): Promise<string> {
@@ -138,8 +145,7 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
     datePublished: facts.published,
     dateModified: facts.modified,
     ...(facts.created === null ? {} : { dateCreated: facts.created }),
-    // Without a stated version the revision of the record tells versions apart.
-    version: facts.version ?? `0.0.${facts.record.revision}`,
+    version: versionOf(facts),
     ...(facts.keywords.length === 0 ? {} : { keywords: facts.keywords }),
     ...(facts.language === null ? {} : { inLanguage: facts.language }),
     citeAs: bibtexOf(facts),
@@ -156,6 +162,21 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
   });
 }
 
+/** One to three numbers, and what semantic versioning lets follow the third. */
+const VERSION =
+  /^v?(\d{1,9})(?:\.(\d{1,9}))?(?:\.(\d{1,9})(-[a-z][0-9a-z-]*(?:\.(?:0|[1-9]\d*|[a-z][0-9a-z-]*))*)?)?$/i;
+
+/**
+ * Croissant wants MAJOR.MINOR.PATCH. A stated version that is none is in the citation; here the
+ * revision of the record tells versions apart.
+ */
+function versionOf({ version, record }: RecordFacts): string {
+  const [, major, minor = "0", patch = "0", more = ""] = VERSION.exec(version ?? "") ?? [];
+  return major === undefined
+    ? `0.0.${record.revision}`
+    : `${Number(major)}.${Number(minor)}.${Number(patch)}${more}`;
+}
+
 /** The stored files of a crate with their records. */
 async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<File[]> {
   const documents = new Map<string, { record: StoredRecord; fields: Fields }>();
@@ -167,6 +188,7 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
       });
   const found: File[] = [];
   const taken = new Set<string>([ARCHIVE]);
+  const held = new Set<string>();
   let after: string | undefined;
   do {
     const page = await deps.records.filesOf(holderOf(root), {
@@ -175,6 +197,7 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
     });
     for (const { ark, name, size, sha256, mediaType, role } of page.items) {
       const described = documents.get(ark);
+      held.add(ark);
       // A crate within a crate has the files of its own records only.
       if (!described) continue;
       const { record, fields } = described;
@@ -184,7 +207,8 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
         id: freeId(path, taken),
         name: path,
         size,
-        sha256,
+        hash: { sha256 },
+        isInArchive: true,
         mediaType,
         address: member
           ? `${deps.baseUrl()}/${encodeURI(ark)}/${pathInUrl(name)}`
@@ -195,7 +219,33 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
     }
     after = page.next;
   } while (after !== undefined);
+  for (const [ark, { record, fields }] of documents) {
+    const file = ark === root.ark || held.has(ark) ? undefined : elsewhere(record, fields);
+    if (file) found.push({ ...file, id: freeId(pathOf(ark, root.ark) ?? file.name, taken) });
+  }
   return found;
+}
+
+/** A file at another address, as its record states it. */
+function elsewhere(record: StoredRecord, fields: Fields): Omit<File, "id"> | undefined {
+  const { content } = landmarksOf(record);
+  const [sha256, md5] = [hashIn(fields, "sha256", 64), hashIn(fields, "md5", 32)];
+  if (content === null || !isHttp(content.url) || (sha256 ?? md5) === undefined) return undefined;
+  return {
+    name: textOf(fields.first("name")?.value) ?? record.ark,
+    size: sizeOf(fields),
+    hash: sha256 === undefined ? { md5: md5! } : { sha256 },
+    isInArchive: false,
+    mediaType: content.mediaType ?? "application/octet-stream",
+    address: content.url,
+    record,
+    fields,
+  };
+}
+
+function hashIn(fields: Fields, name: string, length: number): string | undefined {
+  const text = textOf(fields.first(name)?.value)?.toLowerCase();
+  return text?.length === length && /^[0-9a-f]+$/.test(text) ? text : undefined;
 }
 
 /** The path in its crate that the identifier of a file was derived from. */
@@ -216,7 +266,17 @@ function own({ record, fields, content }: RecordFacts): File[] {
   const type = mediaType ?? "application/octet-stream";
   const name = textOf(fields.first("name")?.value) ?? record.ark;
   return [
-    { id: "content", name, size: size ?? 0, sha256, mediaType: type, address: url, record, fields },
+    {
+      id: "content",
+      name,
+      size,
+      hash: { sha256 },
+      isInArchive: false,
+      mediaType: type,
+      address: url,
+      record,
+      fields,
+    },
   ];
 }
 
@@ -231,7 +291,7 @@ function freeId(path: string, taken: Set<string>): string {
 }
 
 function fileObject(deps: FactDeps, file: File): JsonObject {
-  const { id, name, size, sha256, mediaType, address, record, fields } = file;
+  const { id, name, size, hash, mediaType, address, record, fields } = file;
   const description = fields && textOf(fields.first("description")?.value);
   return {
     "@type": "cr:FileObject",
@@ -239,9 +299,9 @@ function fileObject(deps: FactDeps, file: File): JsonObject {
     name: name.slice(name.lastIndexOf("/") + 1),
     ...(description ? { description } : {}),
     contentUrl: address,
-    contentSize: `${size} B`,
+    ...(size === null ? {} : { contentSize: `${size} B` }),
     encodingFormat: mediaType,
-    sha256,
+    ...hash,
     ...(record && { sameAs: addressOf(deps.baseUrl(), record.ark) }),
     ...(fields && provenanceOf(deps, fields)),
   };
@@ -269,6 +329,7 @@ async function archiveOf(deps: FactDeps, { record }: RecordFacts): Promise<JsonO
 function fileSets(files: readonly File[]): JsonObject[] {
   const folders = new Map<string, File[]>();
   for (const file of files) {
+    if (!file.isInArchive) continue;
     const folder = file.name.slice(0, Math.max(0, file.name.lastIndexOf("/")));
     if (folder === "") continue;
     const known = folders.get(folder);

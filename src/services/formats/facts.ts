@@ -223,6 +223,12 @@ async function crateOf(
   return known;
 }
 
+/** The size in bytes that a record states of its file. */
+export function sizeOf(fields: Fields): number | null {
+  const size = Number(textOf(fields.first("contentSize")?.value) ?? NaN);
+  return Number.isSafeInteger(size) && size >= 0 ? size : null;
+}
+
 /**
  * The fields that a format requires and the record lacks, as one refusal.
  * @param missing names of fields, each with what it is for
@@ -507,11 +513,10 @@ async function contentFact(
       sha256: object.sha256,
     };
   if (stated === null) return null;
-  const size = Number(textOf(fields.first("contentSize")?.value) ?? NaN);
   const sha256 = textOf(fields.first("sha256")?.value);
   return {
     ...stated,
-    size: Number.isSafeInteger(size) && size >= 0 ? size : null,
+    size: sizeOf(fields),
     sha256: sha256 !== null && /^[0-9a-f]{64}$/i.test(sha256) ? sha256.toLowerCase() : null,
   };
 }
