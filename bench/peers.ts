@@ -100,7 +100,7 @@ async function engines({ sizes, stores, say }: Surroundings): Promise<Figure[]> 
             unit: "ms",
             baseline: { name: peer, value: total(peer) },
             wanted: { atMost: ours === "/sparql" ? 2 : 1.2 },
-            note: `median ratio ${median(took[ours]!.map((ms, at) => ms / took[peer]![at]!)).toFixed(2)}; ${worst(took[ours]!, took[peer]!)}`,
+            note: ratios(took[ours]!, took[peer]!),
           })),
       );
   } finally {
@@ -159,15 +159,16 @@ async function compare(
   return took;
 }
 
-/** The sort of queries in which the first side is slowest beside the second. */
-function worst(ours: readonly number[], theirs: readonly number[]): string {
-  const ratios = new Map<string, number[]>();
+/** The median ratio, and the sort of queries in which the first side is slowest. */
+function ratios(ours: readonly number[], theirs: readonly number[]): string {
+  const middle = median(ours.map((ms, at) => ms / theirs[at]!));
+  const bySort = new Map<string, number[]>();
   for (const [at, { sort }] of PEER_QUERIES.entries())
-    (ratios.get(sort) ?? ratios.set(sort, []).get(sort)!).push(ours[at]! / theirs[at]!);
-  const [sort, of] = [...ratios]
+    (bySort.get(sort) ?? bySort.set(sort, []).get(sort)!).push(ours[at]! / theirs[at]!);
+  const [sort, of] = [...bySort]
     .map(([sort, of]): [string, number] => [sort, median(of)])
     .reduce((a, b) => (b[1] > a[1] ? b : a));
-  return `worst "${sort}", ${of.toFixed(2)}`;
+  return `median ratio ${middle.toFixed(2)}; worst "${sort}", ${of.toFixed(2)}`;
 }
 
 /** Reads a crate with ro-crate-py, and its statements with rdflib. */
