@@ -30,12 +30,14 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
   harvest: async () => (await import("./harvest.js")).harvest,
   formats: async () => (await import("./formats.js")).formats,
   graphql: async () => (await import("./graphql.js")).graphql,
+  pages: async () => (await import("./pages.js")).pages,
   search: async () => (await import("./search.js")).search,
   sparql: async () => (await import("./sparql.js")).sparql,
 };
 
 /** Those that take an hour or more, or need programs that few machines have: only by name. */
 const BY_NAME: Readonly<Record<string, () => Promise<Bench>>> = {
+  peers: async () => (await import("./peers.js")).peers,
   soak: async () => (await import("./soak.js")).soak,
   scale: async () => (await import("./scale.js")).scale,
 };

@@ -7,17 +7,21 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { brotliCompress, brotliDecompress } from "node:zlib";
 import { build } from "esbuild";
+import { helpFiles } from "./help-pages.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const FILES = {
-  "graphiql/react.production.min.js": "react/umd/react.production.min.js",
-  "graphiql/react-dom.production.min.js": "react-dom/umd/react-dom.production.min.js",
-  "graphiql/graphiql.min.js": "graphiql/graphiql.min.js",
   "graphiql/graphiql.min.css": "graphiql/graphiql.min.css",
   "swagger-ui/swagger-ui-bundle.js": "swagger-ui-dist/swagger-ui-bundle.js",
   "swagger-ui/swagger-ui.css": "swagger-ui-dist/swagger-ui.css",
 };
+
+/** GraphiQL's style sheet embeds fonts, 260 KB of them; the pages have the fonts of the system. */
+const withoutFonts = (name, bytes) =>
+  name === "graphiql/graphiql.min.css"
+    ? Buffer.from(bytes.toString("utf8").replace(/@font-face\s*\{[^}]*\}/g, ""))
+    : bytes;
 
 /** The scripts of the pages: each file of the folder is one script; what they share is bundled into each. */
 async function clientScripts() {
@@ -53,14 +57,14 @@ export async function compressWebAssets() {
   const copied = await Promise.all(
     Object.entries(FILES).map(async ([name, source]) => [
       name,
-      await readFile(join(root, "node_modules", source)),
+      withoutFonts(name, await readFile(join(root, "node_modules", source))),
     ]),
   );
   const { files, modules } = await clientScripts();
   const web = join(root, "dist", "web");
   const made = new Set();
   await Promise.all(
-    [...copied, ...files].map(async ([name, bytes]) => {
+    [...copied, ...files, ...(await helpFiles())].map(async ([name, bytes]) => {
       const file = join(web, `${name}.br`);
       made.add(file);
       const before = await readFile(file)

@@ -6,6 +6,7 @@ import { ServiceError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
+import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
 import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/websocket.js";
 import { hasBody } from "../http/body.js";
@@ -16,7 +17,8 @@ import { EventStreams } from "../http/event-streams.js";
 import { takeFile } from "../http/multipart.js";
 import { credentialsOf, keepPrivate } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
-import { openApiDocument } from "../rest/contract/document.js";
+import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
+import { presence } from "../rest/request.js";
 import { contractRouter, operations, restHandler } from "../rest/router.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Caller } from "../services/access/rules.js";
@@ -24,6 +26,7 @@ import type { Deps } from "../services/deps.js";
 import { askedArk } from "../services/records/find.js";
 import type { TypedDocumentString } from "../web/document.js";
 import { sendError } from "../web/errors.js";
+import type { SparqlAnswer } from "../web/page.js";
 import { Site } from "../web/site.js";
 import { SiteFiles } from "../web/site-files.js";
 import { BodyClock, limitConnections } from "./connections.js";
@@ -56,6 +59,7 @@ export async function openHttpInterface(
   const graphql = await openGraphql(deps, authenticator);
   const accounts = new AccountResolver();
   const crates = new CrateResolver();
+  const sparql = new SparqlResolver();
   const site = new Site(deps, {
     identify: async (req, csrf) => {
       const sent = credentialsOf(req, deps, { csrf });
@@ -76,6 +80,30 @@ export async function openHttpInterface(
       );
       return submissionUUID;
     },
+    sparql: async (req, res, caller, { query, dataset, as }) => {
+      let form: SparqlAnswer["form"] = "SELECT";
+      const { bytes, truncated } = await sparql.query(
+        {
+          query,
+          dataset,
+          signal: presence({ res }),
+          formatFor(found) {
+            form = found;
+            if (found === "CONSTRUCT" || found === "DESCRIBE") return "ttl";
+            return as === "csv" && found === "SELECT" ? "csv" : "json";
+          },
+        },
+        graphql.context(req, caller),
+      );
+      const limit = truncated && `${truncated}=${deps.config[truncated]}`;
+      return { form, text: Buffer.from(bytes).toString("utf8"), truncated: limit };
+    },
+    operations: OPERATIONS.map(({ method, path, tag, summary }) => ({
+      method,
+      path,
+      tag,
+      summary,
+    })),
     signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
   });
   const rest = restHandler(

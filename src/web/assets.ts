@@ -32,6 +32,7 @@ const TYPES: Readonly<Record<string, string>> = {
   js: "text/javascript; charset=utf-8",
   svg: "image/svg+xml",
   ico: "image/x-icon",
+  png: "image/png",
   txt: "text/plain; charset=utf-8",
 };
 const OWN_FOLDER = join(packageRoot, "src", "web", "assets");

@@ -593,6 +593,16 @@ export type SubmissionStatus =
   /** It is being worked on. */
   | "RUNNING";
 
+/** Changes parts of a record of any kind. */
+export type UpdateRecordInput = {
+  /** Refused when the record has changed since. */
+  expectedRevision?: number | null | undefined;
+  /** Record to change. */
+  id: string | number;
+  /** JSON Merge Patch (RFC 7396) of the document: null removes a member. */
+  patch: unknown;
+};
+
 /** Changes parts of a record of kind User. */
 export type UpdateUserInput = {
   /** Refused when the record has changed since. */
@@ -768,6 +778,50 @@ export type StatusQuery = {
   };
 };
 
+export type EditQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type EditQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    document: unknown;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+};
+
+export type EditSinceQueryVariables = Exact<{
+  id: string | number;
+  revision: number;
+}>;
+
+export type EditSinceQuery = {
+  record: {
+    revision: number | null;
+    mayChange: boolean;
+    document: unknown;
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+  } | null;
+  revision: { document: unknown };
+  revisions: {
+    nodes: Array<{
+      at: string;
+      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    }>;
+  };
+};
+
+export type ChangeRecordMutationVariables = Exact<{
+  input: UpdateRecordInput;
+}>;
+
+export type ChangeRecordMutation = { updateRecord: { id: string; revision: number | null } };
+
 export type EvidenceQueryVariables = Exact<{
   id: string | number;
   direction: Direction;
@@ -857,6 +911,16 @@ export type ImpactQuery = {
       owner: { id: string; name: string | null } | null;
     }>;
   };
+};
+
+export type ExplorerQueryVariables = Exact<{ [key: string]: never }>;
+
+export type ExplorerQuery = {
+  crate: { nodes: Array<{ id: string }> };
+  file: { nodes: Array<{ id: string }> };
+  project: { nodes: Array<{ id: string }> };
+  group: { nodes: Array<{ id: string }> };
+  experiment: { nodes: Array<{ id: string }> };
 };
 
 export type ViewerQueryVariables = Exact<{ [key: string]: never }>;
@@ -2912,6 +2976,53 @@ export const StatusDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
+export const EditDocument = new TypedDocumentString(`
+    query Edit($id: ID!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+    document
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<EditQuery, EditQueryVariables>;
+export const EditSinceDocument = new TypedDocumentString(`
+    query EditSince($id: ID!, $revision: Int!) {
+  record(id: $id) {
+    ...Named
+    revision
+    mayChange
+    document
+  }
+  revision(id: $id, revision: $revision) {
+    document
+  }
+  revisions(id: $id, first: 1) {
+    nodes {
+      at
+      byRecord {
+        ...Named
+      }
+    }
+  }
+}
+    fragment Named on Record {
+  id
+  name
+  kind
+}`) as unknown as TypedDocumentString<EditSinceQuery, EditSinceQueryVariables>;
+export const ChangeRecordDocument = new TypedDocumentString(`
+    mutation ChangeRecord($input: UpdateRecordInput!) {
+  updateRecord(input: $input) {
+    id
+    revision
+  }
+}
+    `) as unknown as TypedDocumentString<ChangeRecordMutation, ChangeRecordMutationVariables>;
 export const EvidenceDocument = new TypedDocumentString(`
     query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
   record(id: $id) {
@@ -3025,6 +3136,35 @@ export const ImpactDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
+export const ExplorerDocument = new TypedDocumentString(`
+    query Explorer {
+  crate: roCrates(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  file: dataDownloads(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  project: projects(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  group: groups(first: 1, orderBy: {field: CREATED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+  experiment: experiments(first: 1, orderBy: {field: MODIFIED, direction: DESC}) {
+    nodes {
+      id
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ExplorerQuery, ExplorerQueryVariables>;
 export const ViewerDocument = new TypedDocumentString(`
     query Viewer {
   me {

@@ -4,7 +4,7 @@ import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { hasBody } from "../http/body.js";
 import { requestIdOf } from "../http/client.js";
-import { decodedPath, errorAnswer, refuseEarly } from "../http/errors.js";
+import { decodedPath, errorAnswer, refuseEarly, sendEarly } from "../http/errors.js";
 import { negotiate } from "../http/negotiation.js";
 import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
 import { type Log, reportDamage } from "../services/log.js";
@@ -17,6 +17,13 @@ interface Known {
   csrf: string | null;
 }
 const viewers = new WeakMap<IncomingMessage, Known>();
+
+const forms = new WeakSet<IncomingMessage>();
+
+/** A form of a page was sent: a browser gets its refusal as a page too. */
+export function rememberForm(req: IncomingMessage): void {
+  if (req.headers.accept?.includes("text/html")) forms.add(req);
+}
 
 /** Who asks: an error page then shows the same navigation as other pages. */
 export const rememberViewer = (req: IncomingMessage, known: Known): void =>
@@ -165,13 +172,17 @@ export function sendError(
   const { status, body, headers } = errorAnswer(error, log, requestIdOf(req));
   // The answer to a browser depends on Accept; so caches must vary on it.
   headers["Vary"] ??= "Accept, Authorization, Cookie";
-  if (asksForPage(req)) {
-    const page = errorPage(req, { status, body: body as Record<string, unknown> });
-    sendBytes(req, res, Buffer.from(page), {
-      status,
-      type: "text/html; charset=utf-8",
-      headers: { ...headers, "Cache-Control": "no-cache", "Content-Security-Policy": PAGE_POLICY },
-    });
+  if (asksForPage(req) || forms.has(req)) {
+    const page = Buffer.from(errorPage(req, { status, body: body as Record<string, unknown> }));
+    const type = "text/html; charset=utf-8";
+    const sent = {
+      ...headers,
+      "Cache-Control": "no-cache",
+      "Content-Security-Policy": PAGE_POLICY,
+    };
+    if (req.complete || req.destroyed || !hasBody(req))
+      sendBytes(req, res, page, { status, type, headers: sent });
+    else sendEarly(req, res, status, page, { "Content-Type": type, ...sent });
   } else if (req.complete || req.destroyed || !hasBody(req))
     sendJson(req, res, body, { status, headers });
   else refuseEarly(req, res, status, body, headers);

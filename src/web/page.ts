@@ -17,6 +17,29 @@ export interface CrateUpload {
   crate?: string;
 }
 
+/** An answer of the SPARQL interface. */
+export interface SparqlAnswer {
+  form: "SELECT" | "ASK" | "CONSTRUCT" | "DESCRIBE";
+  /** Results as JSON or CSV, a graph as Turtle. */
+  text: string;
+  /** The limit that cut it, if one did. */
+  truncated: string | null;
+}
+
+/** The graphs of a query, where they are not all. */
+export interface SparqlDataset {
+  default: readonly string[];
+  named: readonly string[];
+}
+
+/** An operation of the REST API, as the contract lists it. */
+export interface Operation {
+  method: string;
+  path: string;
+  tag: string;
+  summary: string;
+}
+
 /** A request for a page, on its way to the page's function. */
 export interface PageRequest {
   readonly req: IncomingMessage;
@@ -54,6 +77,14 @@ export interface PageRequest {
    * @throws ServiceError, ValidationError as the upload over REST
    */
   uploadCrate(options: CrateUpload): Promise<string>;
+  /**
+   * Answers a query as the SPARQL interface does, with its limits.
+   * @param as the form of results: for a page, or to download
+   * @throws ServiceError
+   */
+  sparql(query: string, dataset: SparqlDataset, as: "page" | "csv"): Promise<SparqlAnswer>;
+  /** The operations of the REST API. */
+  readonly operations: readonly Operation[];
   /** Ends the session. */
   signOut(): Promise<void>;
 }
@@ -67,7 +98,7 @@ export interface Page {
   /** What the page is about, as JSON-LD: a data block in the head, never run. */
   data?: JsonObject;
   /** Links in the head. */
-  links?: readonly { rel: string; href: string; type?: string; profile?: string }[];
+  links?: readonly { rel: string; href: string; type?: string; profile?: string; as?: string }[];
   body: ComponentChildren;
   /** Names of scripts in `client`, without extension; `base` is on every page. */
   scripts?: readonly string[];

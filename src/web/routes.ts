@@ -1,8 +1,10 @@
 import type { Route } from "./page.js";
 import { accountRoutes } from "./pages/account.js";
 import { adminRoutes } from "./pages/admin.js";
+import { editRoutes } from "./pages/edit.js";
 import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
+import { helpRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes } from "./pages/record/files.js";
@@ -28,8 +30,10 @@ export const ROUTES: readonly Route[] = [
   ...myRoutes,
   ...adminRoutes,
   ...newRoutes,
+  ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,
   ...textRoutes,
+  ...helpRoutes,
   ...explorerRoutes,
 ];

@@ -10,9 +10,19 @@ import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
-import { asksForPage, rememberViewer } from "./errors.js";
+import { asksForPage, rememberForm, rememberViewer } from "./errors.js";
 import { Frame } from "./frame.js";
-import type { CrateUpload, Page, PageRequest, Redirect, Route, Viewer } from "./page.js";
+import type {
+  CrateUpload,
+  Operation,
+  Page,
+  PageRequest,
+  Redirect,
+  Route,
+  SparqlAnswer,
+  SparqlDataset,
+  Viewer,
+} from "./page.js";
 import { ROUTES } from "./routes.js";
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
@@ -32,6 +42,15 @@ export interface SiteAccess {
   ): Promise<Caller>;
   /** Stores the archive in the form and queues its intake. @returns the name of the submission */
   uploadCrate(req: IncomingMessage, caller: Caller | null, options: CrateUpload): Promise<string>;
+  /** Answers a SPARQL query; the wait ends when the browser has left. @throws ServiceError */
+  sparql(
+    req: IncomingMessage,
+    res: ServerResponse,
+    caller: Caller | null,
+    asked: { query: string; dataset: SparqlDataset; as: "page" | "csv" },
+  ): Promise<SparqlAnswer>;
+  /** The operations of the REST API. */
+  operations: readonly Operation[];
   /** Executes a document in this process. @throws ServiceError of the first field that failed */
   ask<Result, Variables extends object>(
     req: IncomingMessage,
@@ -73,6 +92,7 @@ export class Site {
     const { route, params } = matched;
     if (req.method === "POST") {
       if (!route.post) return false;
+      rememberForm(req);
       const request = await this.#request(req, res, url, params);
       await this.#send(request, await route.post(request));
       return true;
@@ -153,6 +173,9 @@ export class Site {
         await startSession(this.#deps, req, res, account);
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
+      sparql: (text, dataset, as) =>
+        this.#access.sparql(req, res, caller, { query: text, dataset, as }),
+      operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };
   }

@@ -188,14 +188,14 @@ class Npx {
   async expectPages(): Promise<void> {
     const headers = { Accept: "text/html, */*" };
     const pages = await Promise.all(
-      ["/docs", "/graphql"].map(async (path) =>
+      ["/docs", "/graphql", "/help/tutorials/researcher"].map(async (path) =>
         (await fetch(`${this.url}${path}`, { headers })).text(),
       ),
     );
     const assets = pages.flatMap((page) =>
       [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map((match) => match[1]!),
     );
-    expect(assets.join()).toMatch(/swagger-ui-bundle.*graphiql\.min/);
+    expect(assets.join()).toMatch(/swagger-ui-bundle.*graphiql\.min.*help\/upload\.png/);
     for (const path of [
       "/",
       "/docs",
@@ -204,6 +204,7 @@ class Npx {
       "/ontology/shapes",
       "/ontology/context",
       "/sparql",
+      "/help",
       ...assets,
     ])
       expect([path, (await fetch(`${this.url}${path}`, { headers })).status]).toEqual([path, 200]);

@@ -62,6 +62,34 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     await page.context().close();
   });
 
+  test("kinds are chosen, steps are added and groups are closed by links, without scripts", async () => {
+    const at = async (query: string): Promise<string> => {
+      const path = `/evidence/${crate}/results/embeddings.csv${query}`;
+      return (await fetch(registry.url + path, { headers: { Accept: "text/html" } })).text();
+    };
+    expect(await at("")).toContain('data-kind="software"');
+    const chosen = await at("?kind=datadownload&kind=computation&kind=nonsense");
+    expect(chosen).not.toContain('data-kind="software"');
+    expect(chosen).toContain("Image embedding");
+    expect(chosen).toContain("Kinds: 2");
+    const near = await at("?depth=1");
+    const more = /<a href="([^"]*)">One step more/.exec(near)![1]!.replaceAll("&amp;", "&");
+    expect(more).toContain("depth=2");
+    expect(await at("?expand=nothing")).toContain("Close the groups");
+  });
+
+  test("three clicks lead from the front page to the picture of what a result was made from", async () => {
+    const { page } = await watchedPage(browser, registry.url, { javaScriptEnabled: false });
+    await page.goto(registry.url);
+    await page.click("main .cards a:has-text('Cells from images to clusters')");
+    expect(await page.locator("#provenance svg").count()).toBe(1);
+    await page.click("#contents a:has-text('Image embeddings')");
+    expect(await page.textContent("#provenance svg")).toContain("Image embedding");
+    await page.click("a:has-text('Explore the evidence')");
+    expect(await page.locator("#picture svg [data-id]").count()).toBeGreaterThan(5);
+    await page.context().close();
+  });
+
   test("what depends on a record is a table, and the same as CSV", async () => {
     const { page } = await watchedPage(browser, registry.url);
     await page.goto(`${registry.url}/impact/${crate}/results/embeddings.csv`);

@@ -278,8 +278,10 @@ describe("crates and tables of a great size", () => {
       await page(path);
       const { text, ms } = await page(path);
       expect(text.length, path).toBeLessThan(1_500_000);
-      expect(ms, path).toBeLessThan(5_000);
+      // About 2 s where no other process uses the cores.
+      expect(ms, path).toBeLessThan(15_000);
     }
+    expect((await page(`/evidence/${source}`)).text).toMatch(/[\d,]{6,} further away/);
     const { text } = await page(`/impact/${source}`);
     expect(text).toContain("99,980 records");
     if (browser) await look([`/evidence/${source}`, `/${source}`]);

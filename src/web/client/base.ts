@@ -32,11 +32,14 @@ function closeMenus(): void {
   });
 }
 
+const SENT = "form sent";
+
 /**
  * Forms with `data-keep` keep what was typed in this tab until they were sent with success: a
  * session that ends while a form is filled loses nothing. Passwords are not kept.
  */
 function keepForms(): void {
+  forgetSent();
   for (const form of document.querySelectorAll<HTMLFormElement>("form[data-keep]")) {
     const key = `form ${form.dataset["keep"]!}`;
     const stored = JSON.parse(sessionStorage.getItem(key) ?? "{}") as Record<string, string>;
@@ -50,16 +53,27 @@ function keepForms(): void {
     );
     for (const field of fields) {
       const value = stored[field.name];
-      if (value !== undefined && field.value === field.defaultValue) field.value = value;
+      const untouched = field.defaultValue === undefined || field.value === field.defaultValue;
+      if (value !== undefined && untouched) field.value = value;
       field.addEventListener("input", () => {
         stored[field.name] = field.value;
         sessionStorage.setItem(key, JSON.stringify(stored));
       });
     }
+    form.addEventListener("submit", () => sessionStorage.setItem(SENT, key));
   }
-  // A page that follows a form sent with success names what need not be kept any more.
-  for (const done of document.querySelectorAll<HTMLElement>("[data-forget]"))
-    sessionStorage.removeItem(`form ${done.dataset["forget"]!}`);
+}
+
+/** A form that was sent is done with when a page without it follows that is no error. */
+function forgetSent(): void {
+  const key = sessionStorage.getItem(SENT);
+  if (key === null) return;
+  sessionStorage.removeItem(SENT);
+  const [navigation] = performance.getEntriesByType("navigation");
+  const status = (navigation as PerformanceNavigationTiming | undefined)?.responseStatus ?? 0;
+  const forms = [...document.querySelectorAll<HTMLFormElement>("form[data-keep]")];
+  const again = forms.some((form) => `form ${form.dataset["keep"]!}` === key);
+  if (status < 400 && !again) sessionStorage.removeItem(key);
 }
 
 /** Buttons of `data-confirm` ask before their form is sent. */

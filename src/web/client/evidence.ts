@@ -179,6 +179,10 @@ function showFacts(drawing: SVGSVGElement): void {
         ways.append(
           link(`/${encodeURI(record.id)}`, "Open the record"),
           link(`/evidence/${encodeURI(record.id)}`, "Evidence from here"),
+          link(
+            `${location.pathname}?to=${encodeURIComponent(record.id)}#why`,
+            "How it is connected",
+          ),
         );
         facts.replaceChildren(
           line("h2", record.name ?? record.id),

@@ -9,6 +9,7 @@ import {
   type EvidenceQueryVariables,
   ImpactDocument,
   type ImpactQuery,
+  type RecordKind,
 } from "../documents.js";
 import { counted, countText, kindText, shortened } from "../format.js";
 import {
@@ -37,8 +38,25 @@ interface View {
   depth: string;
   siblings: "grouped" | "single";
   owner: boolean;
+  /** Kinds that are shown; all when empty. */
+  kinds: RecordKind[];
   expand: string[];
 }
+
+/** Kinds that evidence consists of. */
+const KINDS_SHOWN: readonly RecordKind[] = [
+  "DATASET",
+  "DATADOWNLOAD",
+  "COMPUTATION",
+  "EXPERIMENT",
+  "SOFTWARE",
+  "MLMODEL",
+  "SAMPLE",
+  "INSTRUMENT",
+  "SCHEMA",
+  "USER",
+  "ENTITY",
+];
 
 function viewOf(query: URLSearchParams): View {
   const direction = query.get("direction")?.toUpperCase();
@@ -48,18 +66,20 @@ function viewOf(query: URLSearchParams): View {
     depth: /^\d{1,3}$/.test(depth) && depth !== "0" ? depth : "",
     siblings: query.get("siblings") === "single" ? "single" : "grouped",
     owner: query.get("by") === "owner",
+    kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kind.toLowerCase())),
     expand: query.getAll("expand").slice(0, 50),
   };
 }
 
 /** Address of the same picture with something changed. */
 function addressOf(id: string, view: View, change: Partial<View> = {}): string {
-  const { direction, depth, siblings, owner, expand } = { ...view, ...change };
+  const { direction, depth, siblings, owner, kinds, expand } = { ...view, ...change };
   const query = new URLSearchParams();
   if (direction !== "BOTH") query.set("direction", direction.toLowerCase());
   if (depth !== "") query.set("depth", depth);
   if (siblings !== "grouped") query.set("siblings", siblings);
   if (owner) query.set("by", "owner");
+  for (const kind of kinds) query.append("kind", kind.toLowerCase());
   for (const group of expand) query.append("expand", group);
   const text = query.toString();
   return recordPath(id, "evidence") + (text === "" ? "" : `?${text}`);
@@ -77,6 +97,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     assertedBy: view.owner ? "OWNER" : "ANYONE",
     collapse: view.siblings === "grouped" ? COLLAPSE : null,
     expand: view.expand,
+    kinds: view.kinds.length === 0 ? null : view.kinds,
     groupLink: `${link}${link.includes("?") ? "&" : "?"}expand=`,
     outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
   });
@@ -91,7 +112,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     )} and ${counted(evidencePicture.edgeCount, "relation")}.`,
     layout: "wide",
     styles: [assetUrl("picture.css")],
-    scripts: ["evidence"],
+    scripts: ["evidence", "picker"],
     body: (
       <>
         <p class="crumb">
@@ -114,6 +135,9 @@ async function evidencePage(request: PageRequest): Promise<Page> {
   };
 }
 
+const depthsWith = (depth: string): readonly string[] =>
+  (DEPTHS as readonly string[]).includes(depth) ? DEPTHS : [depth, ...DEPTHS];
+
 function Toolbar({ id, view }: { id: string; view: View }) {
   return (
     <form class="row toolbar" action={recordPath(id, "evidence")}>
@@ -130,7 +154,7 @@ function Toolbar({ id, view }: { id: string; view: View }) {
       <label>
         Steps{" "}
         <select name="depth">
-          {DEPTHS.map((depth) => (
+          {depthsWith(view.depth).map((depth) => (
             <option value={depth} selected={depth === view.depth}>
               {depth === "" ? "all" : depth}
             </option>
@@ -155,7 +179,25 @@ function Toolbar({ id, view }: { id: string; view: View }) {
           </option>
         </select>
       </label>
+      <details class="kinds" open={view.kinds.length > 0}>
+        <summary>Kinds: {view.kinds.length === 0 ? "all" : countText(view.kinds.length)}</summary>
+        {KINDS_SHOWN.map((kind) => (
+          <label>
+            <input
+              type="checkbox"
+              name="kind"
+              value={kind.toLowerCase()}
+              checked={view.kinds.includes(kind)}
+            />{" "}
+            {kindText(kind, true)}
+          </label>
+        ))}
+      </details>
       <button class="secondary">Show</button>
+      {view.depth !== "" && (
+        <a href={addressOf(id, view, { depth: String(Number(view.depth) + 1) })}>One step more</a>
+      )}
+      {view.expand.length > 0 && <a href={addressOf(id, view, { expand: [] })}>Close the groups</a>}
       <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
     </form>
   );
@@ -242,8 +284,9 @@ function PathSection(props: {
     <section id="why">
       <h2>How is it connected to another record?</h2>
       <form class="row" action={`${recordPath(id, "evidence")}#why`}>
-        <label for="to">Identifier</label>
-        <input id="to" name="to" value={to} placeholder="ark:…" />
+        <label for="to">Name or identifier</label>
+        <input id="to" name="to" value={to} placeholder="ark:…" data-picker />
+        <datalist id="picker-options" />
         <button class="secondary">Find the path</button>
       </form>
       {path instanceof Error ? (

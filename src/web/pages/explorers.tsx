@@ -1,52 +1,151 @@
-import { assetUrl } from "../assets.js";
+import { ServiceError } from "../../errors.js";
 import { EXPLORER_POLICY } from "../../http/reply.js";
-import type { Page, Route } from "../page.js";
+import { PREFIXES } from "../../model/field.js";
+import { assetUrl } from "../assets.js";
+import { CopyButton, Notice, Outside } from "../components.js";
+import { ExplorerDocument } from "../documents.js";
+import { counted, countText, shortened } from "../format.js";
+import { help } from "../help.js";
+import {
+  type Operation,
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  type SparqlAnswer,
+  withQuery,
+} from "../page.js";
 
-/** The API explorer: Swagger UI from this server's own files, for this server's contract. */
-const docsPage = async (): Promise<Page> => ({
-  title: "REST API",
-  section: "explorers",
-  layout: "wide",
-  policy: EXPLORER_POLICY,
-  styles: [assetUrl("swagger-ui/swagger-ui.css")],
-  body: (
-    <>
-      <div id="swagger-ui" />
-      <script src={assetUrl("swagger-ui/swagger-ui-bundle.js")} />
-      <script src={assetUrl("docs.js")} />
-    </>
-  ),
-});
+/** The API explorer: a list of the operations; with script, Swagger UI from this server's own files. */
+async function docsPage({ operations, viewer }: PageRequest): Promise<Page> {
+  const tags = new Map<string, Operation[]>();
+  for (const operation of operations)
+    tags.set(operation.tag, [...(tags.get(operation.tag) ?? []), operation]);
+  const script = assetUrl("swagger-ui/swagger-ui-bundle.js");
+  return {
+    title: "REST API",
+    section: "explorers",
+    layout: "wide",
+    policy: EXPLORER_POLICY,
+    styles: [assetUrl("swagger-ui/swagger-ui.css")],
+    scripts: ["rest"],
+    links: [{ rel: "preload", href: script, as: "script" }],
+    body: (
+      <>
+        <h1>REST API</h1>
+        <p>
+          {counted(operations.length, "operation")}; the contract as{" "}
+          <a href="/openapi.yaml">OpenAPI (YAML)</a>.{" "}
+          {viewer ? (
+            <>
+              Requests are sent as <bdi>{viewer.name}</bdi>, with your session.
+            </>
+          ) : (
+            <>
+              <a href="/signin?to=%2Fdocs">Sign in</a> to try what needs an account.
+            </>
+          )}
+        </p>
+        <div id="operation-list">
+          {[...tags].map(([tag, rows]) => (
+            <details class="more">
+              <summary>
+                {tag} <span class="count">{countText(rows.length)}</span>
+              </summary>
+              <ul class="plain">
+                {rows.map(({ method, path, summary }) => (
+                  <li>
+                    <code>
+                      {method.toUpperCase()} {path}
+                    </code>{" "}
+                    <span class="quiet">{summary}</span>
+                  </li>
+                ))}
+              </ul>
+            </details>
+          ))}
+        </div>
+        <div id="swagger-ui" data-bundle={script} data-user={viewer?.id} />
+      </>
+    ),
+  };
+}
 
-/** GraphiQL, from this server's own files. Its style sheet embeds its fonts. */
-const graphqlPage = async (): Promise<Page> => ({
-  title: "GraphQL API",
-  section: "explorers",
-  layout: "wide",
-  styles: [assetUrl("graphiql/graphiql.min.css"), assetUrl("graphql-page.css")],
-  policy: EXPLORER_POLICY,
-  body: (
-    <>
-      <p class="row">
-        <label for="token">Token</label>
-        <input
-          id="token"
-          type="password"
-          autocomplete="off"
-          spellcheck={false}
-          placeholder="from POST /token, for what needs one"
-        />
-      </p>
-      <div id="explorer" />
-      <script src={assetUrl("graphiql/react.production.min.js")} />
-      <script src={assetUrl("graphiql/react-dom.production.min.js")} />
-      <script src={assetUrl("graphiql/graphiql.min.js")} />
-      <script src={assetUrl("graphql-page.js")} />
-    </>
-  ),
-});
+const MONTH = 30 * 86_400_000;
 
-/** Example queries, by the question they answer. */
+/** The questions of the documentation, about records that are here. */
+async function questions({ ask }: PageRequest): Promise<{ query: string; variables?: string }[]> {
+  const { crate, project, group, file, experiment } = await ask(ExplorerDocument, {});
+  const known: readonly (readonly [string, string | undefined])[] = [
+    ["ark:99999/rocrate-example/results/embeddings.csv", file.nodes[0]?.id],
+    ["ark:99999/rocrate-example/results/clusters.png", file.nodes[0]?.id],
+    ["ark:99999/rocrate-example", crate.nodes[0]?.id],
+    ["ark:99999/project-example", project.nodes[0]?.id],
+    ["ark:99999/group-example", group.nodes[0]?.id],
+    ["ark:99999/experiment-example", experiment.nodes[0]?.id],
+  ];
+  return help().questions.map(({ title, query }) => {
+    const own = known.reduce(
+      (text, [example, id]) =>
+        id === undefined ? text : text.replaceAll(`"${example}"`, JSON.stringify(id)),
+      query,
+    );
+    const since = { since: new Date(Date.now() - MONTH).toISOString().slice(0, 10) + "T00:00:00Z" };
+    return {
+      query: `# ${title}\n${own}\n`,
+      ...(query.includes("$since") ? { variables: JSON.stringify(since, null, 2) } : {}),
+    };
+  });
+}
+
+/** GraphiQL, from this server's own files. */
+async function graphqlPage(request: PageRequest): Promise<Page> {
+  const { viewer } = request;
+  return {
+    title: "GraphQL API",
+    section: "explorers",
+    layout: "wide",
+    styles: [assetUrl("graphiql/graphiql.min.css")],
+    policy: EXPLORER_POLICY,
+    scripts: ["graphql"],
+    body: (
+      <>
+        <h1 class="small-title">GraphQL</h1>
+        <div class="explorer-bar">
+          <p>
+            {viewer ? (
+              <>
+                Requests are sent as <bdi>{viewer.name}</bdi>, with your session.
+              </>
+            ) : (
+              <>
+                Requests see what is public. <a href="/signin?to=%2Fgraphql">Sign in</a> for the
+                rest.
+              </>
+            )}{" "}
+            <a href="/help/graphql">Ten questions, explained</a>
+          </p>
+          {viewer && (
+            <p data-script hidden class="row">
+              <label for="file">File for a variable of type Upload</label>
+              <input id="file" type="file" />
+            </p>
+          )}
+        </div>
+        <noscript>
+          <Notice>
+            The editor needs a script. <a href="/help/graphql">The help page</a> shows how to send
+            queries without it.
+          </Notice>
+        </noscript>
+        <div id="explorer" data-tabs={JSON.stringify(await questions(request))} />
+      </>
+    ),
+  };
+}
+
+/** Queries about the registry itself; those of the cookbook follow. */
 export const EXAMPLES: Readonly<Record<string, string>> = {
   "Records by kind":
     "SELECT ?kind (COUNT(DISTINCT ?record) AS ?records)\nWHERE { GRAPH ?record { ?record a " +
@@ -59,40 +158,202 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
     "evi:directlySupportedBy ?source }\nLIMIT 100",
 };
 
-/** A page to write queries in; it loads nothing from elsewhere. */
-const sparqlPage = async (): Promise<Page> => ({
-  title: "SPARQL",
-  section: "explorers",
-  body: (
-    <div class="console">
-      <h1>SPARQL</h1>
+/** Rows and characters of an answer that the page shows; the download has all. */
+const [SHOWN_ROWS, SHOWN_TEXT] = [1000, 200_000];
+
+interface Term {
+  type: string;
+  value: string;
+  datatype?: string;
+  "xml:lang"?: string;
+}
+
+/** A term by its prefix, where one is known. */
+function shortIri(iri: string): string {
+  for (const [prefix, namespace] of Object.entries(PREFIXES))
+    if (iri.startsWith(namespace)) return `${prefix}:${iri.slice(namespace.length)}`;
+  return shortened(iri, 200);
+}
+
+/** A record is a link to its page, an address of the web a link to it; all else is text. */
+function Cell({ term }: { term: Term | undefined }) {
+  if (!term) return null;
+  const { type, value } = term;
+  if (type !== "uri")
+    return (
+      <bdi lang={term["xml:lang"]} title={term.datatype && shortIri(term.datatype)}>
+        {shortened(value, 2000)}
+      </bdi>
+    );
+  if (/^ark:/i.test(value)) return <a href={recordPath(value.split("#", 1)[0]!)}>{value}</a>;
+  return <Outside href={value}>{shortIri(value)}</Outside>;
+}
+
+function Answer({ answer, query }: { answer: SparqlAnswer; query: string }) {
+  const { form, text, truncated } = answer;
+  const cut = truncated && (
+    <Notice tone="warning">
+      The answer was cut: {truncated}. A LIMIT or a narrower query helps.
+    </Notice>
+  );
+  if (form === "CONSTRUCT" || form === "DESCRIBE")
+    return (
+      <>
+        {cut}
+        <pre tabIndex={0}>{text === "" ? "The graph is empty." : text.slice(0, SHOWN_TEXT)}</pre>
+        {text.length > SHOWN_TEXT && <p>The rest is not shown here.</p>}
+      </>
+    );
+  const parsed = JSON.parse(text) as {
+    head: { vars?: string[] };
+    boolean?: boolean;
+    results?: { bindings: Record<string, Term>[] };
+  };
+  if (!parsed.results)
+    return (
       <p>
-        Queries over everything that is public. The default graph is the union of all records; the
-        graph of a record is named by its ARK. Control + Enter runs the query.
+        <strong>{parsed.boolean ? "Yes." : "No."}</strong>
       </p>
-      <label for="example">Examples</label>
-      <div class="row">
-        <select id="example">
-          {Object.entries(EXAMPLES).map(([name, query]) => (
-            <option value={query}>{name}</option>
-          ))}
-        </select>
+    );
+  const { vars = [] } = parsed.head;
+  const rows = parsed.results.bindings;
+  if (rows.length === 0) return <p>No row matches.</p>;
+  return (
+    <>
+      {cut}
+      <p class="row">
+        <span>
+          {counted(rows.length, "row")}
+          {rows.length > SHOWN_ROWS && `; the first ${countText(SHOWN_ROWS)} are shown`}
+        </span>
+        <a href={withQuery("/sparql", { query, as: "csv" })} download="answer.csv">
+          Download as CSV
+        </a>
+      </p>
+      <div class="scroll" tabIndex={0}>
+        <table>
+          <thead>
+            <tr>
+              {vars.map((name) => (
+                <th scope="col">{name}</th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {rows.slice(0, SHOWN_ROWS).map((row) => (
+              <tr>
+                {vars.map((name) => (
+                  <td>
+                    <Cell term={row[name]} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
       </div>
-      <label for="query">Query</label>
-      <textarea id="query" rows={12} spellcheck={false}>
-        {Object.values(EXAMPLES)[0]}
-      </textarea>
-      <p>
-        <button id="run">Run</button> <span id="state" role="status" />
-      </p>
-      <div id="answer" class="results" />
-      <script src={assetUrl("sparql.js")} />
-    </div>
-  ),
-});
+    </>
+  );
+}
+
+/** The graphs that the address names instead of all (SPARQL 1.1 Protocol, section 2.1.4). */
+const DATASET = ["default-graph-uri", "named-graph-uri"] as const;
+
+/** A page to write queries in; the address of an answer has its query. */
+async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
+  const { query, res, base } = request;
+  const asked = query.get("query");
+  const dataset = {
+    default: query.getAll(DATASET[0]),
+    named: query.getAll(DATASET[1]),
+  };
+  if (asked !== null && query.get("as") === "csv") {
+    const { text } = await request.sparql(asked, dataset, "csv");
+    res.writeHead(200, {
+      "Content-Type": "text/csv; charset=utf-8",
+      "Content-Disposition": 'attachment; filename="answer.csv"',
+      "X-Content-Type-Options": "nosniff",
+      "Cache-Control": "no-cache",
+    });
+    res.end(text);
+  }
+  let answer: SparqlAnswer | undefined;
+  let problem: ServiceError | undefined;
+  if (asked !== null && asked.trim() !== "" && !res.headersSent)
+    try {
+      answer = await request.sparql(asked, dataset, "page");
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error;
+      problem = error;
+    }
+  const options = [
+    ...Object.entries(EXAMPLES),
+    ...help().cookbook.map(({ title, query: text }) => [title, text] as const),
+  ];
+  return {
+    ...(problem && { status: problem.status }),
+    title: "SPARQL",
+    section: "explorers",
+    policy: EXPLORER_POLICY,
+    scripts: ["sparql"],
+    body: (
+      <div class="console">
+        <h1>SPARQL</h1>
+        <p>
+          Queries over everything that is public. The default graph is the union of all records; the
+          graph of a record is named by its ARK. <a href="/help/cookbook">Cookbook</a>,{" "}
+          <a href="/help/sparql">limits and formats</a>
+        </p>
+        <form id="sparql" action="/sparql" data-prefixes={JSON.stringify(PREFIXES)}>
+          {DATASET.flatMap((name) =>
+            query.getAll(name).map((value) => <input type="hidden" name={name} value={value} />),
+          )}
+          <div data-script hidden>
+            <label for="example">Examples</label>
+            <div class="row">
+              <select id="example">
+                <option value="">Choose a question…</option>
+                {options.map(([title, text]) => (
+                  <option value={text}>{title}</option>
+                ))}
+              </select>
+            </div>
+          </div>
+          <div id="plain">
+            <label for="query">Query</label>
+            <textarea id="query" name="query" rows={12} spellcheck={false}>
+              {asked ?? Object.values(EXAMPLES)[0]}
+            </textarea>
+          </div>
+          <div id="editor" />
+          <p class="actions">
+            <button>Run</button>
+            <span class="quiet" data-script hidden>
+              Control + Enter runs, Control + Space completes.
+            </span>
+          </p>
+        </form>
+        {problem && <Notice tone="danger">{problem.message}</Notice>}
+        {answer && asked !== null && (
+          <section aria-label="Answer">
+            <h2>Answer</h2>
+            <Answer answer={answer} query={asked} />
+            <p class="quiet">
+              This address shows the same query again: it can be shared.{" "}
+              <CopyButton
+                text={base + withQuery("/sparql", { query: asked })}
+                label="Copy the address"
+              />
+            </p>
+          </section>
+        )}
+      </div>
+    ),
+  };
+}
 
 export const explorerRoutes: readonly Route[] = [
   { path: "/docs", get: docsPage },
   { path: "/graphql", get: graphqlPage },
-  { path: "/sparql", when: (query) => !query.has("query"), get: sparqlPage },
+  { path: "/sparql", get: sparqlPage },
 ];

@@ -31,14 +31,14 @@ const CREATE: Partial<Record<KindName, (request: PageRequest, input: Input) => P
     (await ask(CreateOrganizationDocument, { input: input as never })).createOrganization.id,
 };
 
-interface Question {
+export interface Question {
   name: string;
   label: string;
   field: ModelField;
 }
 
 /** `usedDataset` as `Used dataset`. */
-const labelOf = (name: string): string => {
+export const labelOf = (name: string): string => {
   const words = name.replace(
     /([a-z])([A-Z])/g,
     (_, a: string, b: string) => `${a} ${b.toLowerCase()}`,
@@ -47,7 +47,7 @@ const labelOf = (name: string): string => {
 };
 
 /** The fields that a form asks for, the required ones first; all come from the model. */
-function questionsOf(kind: KindName): Question[] {
+export function questionsOf(kind: KindName): Question[] {
   return Object.entries(KINDS[kind].fields)
     .filter(
       ([name, field]) =>
@@ -65,16 +65,20 @@ function questionsOf(kind: KindName): Question[] {
     .sort((a, b) => Number(b.field.required) - Number(a.field.required));
 }
 
-const isList = ({ json }: ModelField): boolean => json !== "string";
+export const isList = ({ json }: ModelField): boolean => json !== "string";
+
+/** The values of a list, one in a line. */
+export const linesOf = (text: string): string[] =>
+  text
+    .split(/\r?\n/)
+    .map((line) => line.trim())
+    .filter((line) => line !== "");
 
 function inputOf(kind: KindName, form: URLSearchParams, owner: string): Input {
   const input: Record<string, unknown> = { owner };
   for (const { name, field } of questionsOf(kind)) {
     const text = (form.get(name) ?? "").trim();
-    const lines = text
-      .split(/\r?\n/)
-      .map((line) => line.trim())
-      .filter((line) => line !== "");
+    const lines = linesOf(text);
     if (isList(field)) {
       if (lines.length > 0 || field.required) input[name] = lines;
     } else if (text !== "" || field.required) input[name] = text;

@@ -29,6 +29,9 @@ const PAGES: Readonly<Record<string, Text>> = {
     title: "Help",
     body: (base) => (
       <>
+        <p>
+          <a href="/help">All help pages</a>, with three tutorials of ten minutes.
+        </p>
         <h2>Register a crate</h2>
         <p>
           Drop a folder or an archive on the <a href="/upload">upload page</a>, or use a terminal:
@@ -150,7 +153,4 @@ async function textPage({ params, base }: PageRequest): Promise<Page> {
   };
 }
 
-export const textRoutes: readonly Route[] = [
-  { path: "/page/{name}", get: textPage },
-  { path: "/help", get: async () => ({ redirect: "/page/help" }) },
-];
+export const textRoutes: readonly Route[] = [{ path: "/page/{name}", get: textPage }];

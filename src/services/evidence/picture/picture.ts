@@ -33,10 +33,10 @@ export function graphToDraw(
     {
       ...request,
       limit,
-      ...(request.collapse === undefined && {
-        collapse: ALIKE,
-        collapseBetween: { above: limit, upTo: bounds.read },
-      }),
+      ...(request.collapse === undefined
+        ? { collapse: ALIKE, collapseBetween: { above: limit, upTo: bounds.read } }
+        : // Groups of a graph that is too large to be read as a whole would take seconds.
+          { collapseBetween: { above: 0, upTo: bounds.read } }),
     },
     deps,
   );

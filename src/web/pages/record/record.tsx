@@ -311,6 +311,11 @@ function Head(props: BodyProps & { files: number }) {
             Cite
           </a>
         )}
+        {record.mayChange && request.viewer && kind !== "user" && (
+          <a class="button secondary" href={recordPath(record.id, "edit")}>
+            Edit
+          </a>
+        )}
       </div>
       <Summary text={landmarks.description} />
     </header>

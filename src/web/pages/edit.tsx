@@ -1,0 +1,292 @@
+import { ServiceError } from "../../errors.js";
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import { Csrf, Field, Notice, RecordLink, When } from "../components.js";
+import {
+  ChangeRecordDocument,
+  EditDocument,
+  type EditQuery,
+  EditSinceDocument,
+  type EditSinceQuery,
+} from "../documents.js";
+import { kindOf, nameText, shortened } from "../format.js";
+import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import { problemOf } from "./account.js";
+import { isList, labelOf, linesOf, type Question, questionsOf } from "./new.js";
+import { signInFirst } from "./upload.js";
+
+type Shown = NonNullable<EditQuery["record"]>;
+type Texts = Readonly<Record<string, string>>;
+
+/** A text, or an object that only names a record, as a form shows it; `undefined` for anything else. */
+function textOf(value: JsonValue | undefined): string | undefined {
+  if (value === undefined || value === null) return "";
+  if (typeof value === "string") return value;
+  if (typeof value !== "object" || Array.isArray(value)) return undefined;
+  const { "@id": id, ...rest } = value;
+  return typeof id === "string" && Object.keys(rest).length === 0 ? id : undefined;
+}
+
+/** The value of a field as the text of its form; `undefined` where it has parts that a form has not. */
+function formText({ field }: Question, value: JsonValue | undefined): string | undefined {
+  if (!isList(field)) return textOf(value)?.replaceAll("\r\n", "\n");
+  const texts = (Array.isArray(value) ? value : [value]).map((item) => textOf(item));
+  return texts.every((text) => text !== undefined && !text.includes("\n"))
+    ? texts.filter((text) => text !== "").join("\n")
+    : undefined;
+}
+
+/** The questions about a record, and the text of each; others are changed by programs. */
+function textsOf(questions: readonly Question[], document: JsonObject): Texts {
+  const texts: Record<string, string> = {};
+  for (const question of questions) {
+    const text = formText(question, document[question.name]);
+    if (text !== undefined) texts[question.name] = text;
+  }
+  return texts;
+}
+
+/** What was typed, in the form in which stored texts are compared with it. */
+function typedIn(questions: readonly Question[], form: URLSearchParams): Texts {
+  return Object.fromEntries(
+    questions
+      .filter(({ name }) => form.has(name))
+      .map(({ name, field }) => {
+        const text = form.get(name)!.replaceAll("\r\n", "\n");
+        return [name, isList(field) ? linesOf(text).join("\n") : text];
+      }),
+  );
+}
+
+/** The stored value with the text of a form in it: an item that stayed is as it was stored. */
+function valueOf({ field }: Question, text: string, stored: JsonValue | undefined): JsonValue {
+  if (!isList(field)) return text.trim() === "" ? null : text;
+  const items = Array.isArray(stored) ? stored : stored === undefined ? [] : [stored];
+  const lines = linesOf(text);
+  if (lines.length === 0) return null;
+  return lines.map((line) => items.find((item) => textOf(item) === line) ?? line);
+}
+
+/** A record that the reader may change. @throws ServiceError */
+function changeable(id: string, record: Shown | null | undefined): Shown {
+  if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  if (!record.mayChange)
+    throw new ServiceError(
+      "FORBIDDEN",
+      `Only the owner of ${nameText(record)}, members of its group and administrators may change it.`,
+    );
+  return record;
+}
+
+const questionsFor = ({ kind }: Shown): Question[] =>
+  questionsOf(kindOf(kind ?? "ENTITY")).sort(
+    (one, other) => Number(other.name === "name") - Number(one.name === "name"),
+  );
+
+interface FormState {
+  record: Shown;
+  texts: Texts;
+  problem?: { form?: string; fields: Readonly<Record<string, string>> };
+  /** What somebody else has changed since the form was opened. */
+  since?: Since;
+}
+
+interface Since {
+  by: EditSinceQuery["revisions"]["nodes"][number] | undefined;
+  changes: readonly { name: string; before: string; now: string; typed: string }[];
+}
+
+function editPage(request: PageRequest, state: FormState): Page {
+  const { record, texts, problem = { fields: {} }, since } = state;
+  const questions = questionsFor(record);
+  const asked = questions.filter(({ name }) => texts[name] !== undefined);
+  const left = questions.filter(({ name }) => texts[name] === undefined);
+  const conflicts = new Set(since?.changes.filter(isConflict).map(({ name }) => name));
+  const named = new Set(asked.map(({ name }) => name));
+  const sentences = [
+    problem.form,
+    ...Object.entries(problem.fields)
+      .filter(([name]) => !named.has(name))
+      .map(([name, text]) => `${labelOf(name)}: ${text}`),
+  ].filter(Boolean);
+  return {
+    status: since ? 409 : state.problem ? 422 : 200,
+    title: `Edit ${shortened(nameText(record), 120)}`,
+    section: "my",
+    scripts: ["picker"],
+    body: (
+      <>
+        <p>
+          <RecordLink record={record} glyph />
+        </p>
+        <h1>Edit</h1>
+        {since && <Others since={since} />}
+        {sentences.length > 0 && <Notice tone="danger">{sentences.join(" ")}</Notice>}
+        <form method="post" data-keep={`edit ${record.id} ${record.revision}`}>
+          <Csrf token={request.csrf} />
+          <input type="hidden" name="expected" value={String(record.revision)} />
+          {asked.map(({ name, label, field }) => (
+            <>
+              <Field
+                label={label}
+                name={name}
+                value={texts[name]}
+                required={field.required && !isList(field)}
+                help={`${field.description}${isList(field) ? " One per line." : ""}`}
+                error={
+                  problem.fields[name] ??
+                  (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)
+                }
+                picker={field.ark === true || field.link === true}
+                {...linesFor(name, isList(field), texts[name]!)}
+                {...(field.date === true && /^(?:\d{4}-\d\d-\d\d)?$/.test(texts[name]!)
+                  ? { type: "date" as const }
+                  : {})}
+              />
+              {conflicts.has(name) && (
+                <p>
+                  <label>
+                    <input type="checkbox" name="theirs" value={name} /> Use the other text for{" "}
+                    {label.toLowerCase()}
+                  </label>
+                </p>
+              )}
+            </>
+          ))}
+          {left.length > 0 && (
+            <p class="quiet">
+              Not in this form, because of their parts: {left.map(({ label }) => label).join(", ")}.
+              They stay as they are; <a href="/help/updates">programs can change them</a>.
+            </p>
+          )}
+          <p class="actions">
+            <button>{since ? "Save the merged record" : "Save"}</button>
+            <a href={recordPath(record.id)}>Cancel</a>
+          </p>
+        </form>
+        <datalist id="picker-options" />
+      </>
+    ),
+  };
+}
+
+function linesFor(name: string, list: boolean, text: string): { lines?: number } {
+  if (list) return { lines: 3 };
+  return name === "description" || text.includes("\n") ? { lines: 5 } : {};
+}
+
+const isConflict = ({ before, now, typed }: Since["changes"][number]): boolean =>
+  typed !== before && typed !== now;
+
+/** What somebody else has changed meanwhile, beside what was typed. */
+function Others({ since: { by, changes } }: { since: Since }) {
+  return (
+    <>
+      <Notice tone="warning">
+        <p>
+          {by?.byRecord ? <RecordLink record={by.byRecord} /> : "Somebody"} has changed this record
+          since you opened the form
+          {by && (
+            <>
+              {" ("}
+              <When at={by.at} minute />)
+            </>
+          )}
+          . Nothing is saved yet, and nothing that you typed is lost: the form below has both
+          changes. Look at it, and save it.
+        </p>
+      </Notice>
+      <div class="scroll" tabIndex={0} role="region" aria-label="Changes by others">
+        <table class="wide differences">
+          <thead>
+            <tr>
+              <th scope="col">Field</th>
+              <th scope="col">Before</th>
+              <th scope="col">Changed by others</th>
+              <th scope="col">Yours</th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map((change) => (
+              <tr class={isConflict(change) ? "conflict" : undefined}>
+                <th scope="row">{labelOf(change.name)}</th>
+                {[change.before, change.now, change.typed].map((text) => (
+                  <td class="text" dir="auto">
+                    {shortened(text, 2000)}
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+async function show(request: PageRequest): Promise<Page | Redirect> {
+  const first = signInFirst(request);
+  if (first) return first;
+  const id = request.params["ark"]!;
+  const record = changeable(id, (await request.ask(EditDocument, { id })).record);
+  if (record.kind === "USER") return { redirect: "/my/profile" };
+  return editPage(request, {
+    record,
+    texts: textsOf(questionsFor(record), record.document as JsonObject),
+  });
+}
+
+async function save(request: PageRequest): Promise<Page | Redirect> {
+  const { ask, form, params, viewer } = request;
+  const id = params["ark"]!;
+  if (!viewer)
+    throw new ServiceError(
+      "NOT_AUTHENTICATED",
+      "Your session has ended. Sign in again: what you typed is kept in this tab.",
+    );
+  const expected = Number(form.get("expected"));
+  const answer = await ask(EditSinceDocument, { id, revision: expected });
+  const record = changeable(id, answer.record);
+  const questions = questionsFor(record);
+  const stored = record.document as JsonObject;
+  const now = textsOf(questions, stored);
+  const before = textsOf(questions, (answer.revision?.document ?? {}) as JsonObject);
+  const typed: Record<string, string> = { ...typedIn(questions, form) };
+  for (const name of form.getAll("theirs")) if (Object.hasOwn(now, name)) typed[name] = now[name]!;
+  const changes = Object.keys(now)
+    .filter((name) => now[name] !== (before[name] ?? ""))
+    .map((name) => ({
+      name,
+      before: before[name] ?? "",
+      now: now[name]!,
+      typed: typed[name] ?? "",
+    }));
+  // Both changes together: what was typed, and what others changed where nothing was typed.
+  const merged: Record<string, string> = { ...now };
+  for (const [name, text] of Object.entries(typed))
+    if (Object.hasOwn(now, name) && text !== (before[name] ?? "")) merged[name] = text;
+  if (record.revision !== expected && changes.length > 0)
+    return editPage(request, {
+      record,
+      texts: merged,
+      since: { by: answer.revisions.nodes[0], changes },
+    });
+  const patch: Record<string, JsonValue> = {};
+  for (const question of questions) {
+    const { name } = question;
+    if (Object.hasOwn(now, name) && merged[name] !== now[name])
+      patch[name] = valueOf(question, merged[name]!, stored[name]);
+  }
+  if (Object.keys(patch).length === 0) return { redirect: recordPath(id) };
+  try {
+    await ask(ChangeRecordDocument, {
+      input: { id, patch, expectedRevision: record.revision },
+    });
+  } catch (error) {
+    // Somebody was faster, by less than this request took.
+    if (error instanceof ServiceError && error.code === "REVISION_MISMATCH") return save(request);
+    return editPage(request, { record, texts: merged, problem: problemOf(error) });
+  }
+  return { redirect: recordPath(id) };
+}
+
+export const editRoutes: readonly Route[] = [{ path: "/edit/{ark}", get: show, post: save }];
