@@ -37,6 +37,7 @@ const BENCHES: Readonly<Record<string, () => Promise<Bench>>> = {
 
 /** Those that take an hour or more, or need programs that few machines have: only by name. */
 const BY_NAME: Readonly<Record<string, () => Promise<Bench>>> = {
+  peers: async () => (await import("./peers.js")).peers,
   soak: async () => (await import("./soak.js")).soak,
   scale: async () => (await import("./scale.js")).scale,
 };

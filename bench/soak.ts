@@ -134,7 +134,12 @@ export const soak: Bench = async ({ sizes: { soakMinutes }, folder, say }) => {
     if (failed) throw failed;
     const grown = Math.min(GROWS, soakMinutes / 4) / 60;
     const settled = readings.filter(([hours]) => hours >= grown);
-    return [...memoryFigures(readings, settled), ...slowest(times)];
+    const written = times.get("create")!.length + times.get("upload")!.length * ENTITIES;
+    const hourly = Math.round((written / soakMinutes) * 60);
+    return [
+      ...memoryFigures(readings, settled, `the load adds ${hourly} records an hour`),
+      ...slowest(times),
+    ];
   } finally {
     await server.stop();
   }
@@ -143,6 +148,7 @@ export const soak: Bench = async ({ sizes: { soakMinutes }, folder, say }) => {
 function memoryFigures(
   all: readonly [number, number][],
   settled: readonly [number, number][],
+  note: string,
 ): Figure[] {
   const memory = settled.length > 1 ? settled : all;
   return [
@@ -154,6 +160,7 @@ function memoryFigures(
       value: Math.max(0.01, slope(memory)),
       unit: "MiB/h",
       wanted: { below: SLOPE },
+      note,
     },
   ];
 }

@@ -150,6 +150,24 @@ describe("benches by name", { timeout: 120_000 }, () => {
     expect(slope([[1, 5]])).toBe(0);
   });
 
+  it("peers compares with what is installed, and names what is not", async () => {
+    const { stdout, stderr } = await run(
+      process.execPath,
+      [
+        ...COMPILE_LESS,
+        join(packageRoot, "dist", "bench", "run.js"),
+        "peers",
+        ...["sparqlRecords=100", "rounds=1", "warmQueries=1", "entities=40"].flatMap((size) => [
+          "--set",
+          size,
+        ]),
+      ],
+      { timeout: 110_000 },
+    );
+    for (const peer of ["Oxigraph", "Fuseki", "ro-crate-py and rdflib", "roc-validator"])
+      expect(stdout + stderr).toContain(peer);
+  });
+
   it.runIf(hasPostgres)("scale fills PostgreSQL and measures it", async () => {
     const { stdout } = await run(
       process.execPath,
