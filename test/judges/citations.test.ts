@@ -50,10 +50,16 @@ beforeAll(async () => {
   );
   expect(submission).toMatchObject({ status: "finished" });
   const { deps } = registry;
+  const publish = async (id: string): Promise<void> => {
+    const body = { "@id": id, publicationStatus: "PUBLISHED" };
+    expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
+  };
+  await publish(submission["rocrateIdentifier"] as string);
   const arks = entities.map((one) => one["@id"] as string);
   for (const archive of [await buildDemoCrate(), ...(await Promise.all(OTHERS.map(realCrate)))]) {
     if (!archive) continue;
     const { rocrateIdentifier: root } = await registry.take(archive, token);
+    await publish(root as string);
     const { body } = await registry.ask(`/records?crate=${root as string}&limit=100`, { token });
     arks.push(root as string, ...(body as unknown as Json[]).map((one) => one["@id"] as string));
   }
@@ -104,6 +110,30 @@ describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
     }
     await lint(files);
   }, 60_000);
+});
+
+/** Kinds whose pages have a schema.org document: those that search engines list. */
+const LISTED = new Set(["rocrate", "dataset", "software"]);
+
+describe.skipIf(maySkip && toolsMissing("formats-judges"))("extruct and rdflib", () => {
+  it("read the pages and the Turtle of made records, of the demo and of real crates", async () => {
+    const addresses = all.map(({ view }) => `${registry.url}/${view.record.ark}`);
+    const read: Record<string, Json> = await askTools(
+      "read_pages.py",
+      { pages: addresses },
+      "formats-judges",
+    );
+    for (const [index, { view }] of all.entries()) {
+      const { schemaOrg, openGraph, turtle } = read[addresses[index]!]!;
+      const { ark, kind, name } = view.record;
+      expect(openGraph, ark).toContainEqual(["og:title", expect.any(String)]);
+      expect(turtle.length, ark).toBeGreaterThan(2);
+      if (!LISTED.has(kind)) continue;
+      expect(schemaOrg, ark).toMatchObject({ "@context": { "@vocab": "https://schema.org/" } });
+      if (name !== null) expect(schemaOrg.name, ark).toBe(name);
+    }
+    expect(all.filter(({ view }) => LISTED.has(view.record.kind)).length).toBeGreaterThan(150);
+  }, 120_000);
 });
 
 describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () => {

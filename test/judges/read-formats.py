@@ -8,10 +8,8 @@ import sys
 from pathlib import Path
 
 import bagit
-import extruct
-import rdflib
-import requests
 import signposting
+from read_pages import embedded, statements
 
 INDEX, ANSWER = sys.argv[1:]
 index = json.loads(Path(INDEX).read_text(encoding="utf-8"))
@@ -36,18 +34,7 @@ def links(found):
 
 signs = signposting.find_signposting_http(record)
 linkset = signposting.find_signposting_linkset(f"{record}?format=linkset")
-page = requests.get(record, headers={"Accept": "text/html"}, timeout=30)
-found = extruct.extract(page.text, base_url=record, syntaxes=["json-ld", "opengraph"])
-[schema_org] = found["json-ld"]
-
-graphs = {}
-for name, form in {
-    "turtle": "turtle", "ntriples": "nt", "rdfxml": "xml", "trig": "trig", "nquads": "nquads", "schemaorg": "json-ld",
-}.items():
-    graph = rdflib.Dataset() if form in ("trig", "nquads") else rdflib.Graph()
-    graph.parse(data=requests.get(f"{record}?format={name}", timeout=30).text, format=form)
-    graphs[name] = sorted({" ".join(term.n3() for term in quad[:3]) for quad in graph.quads()} if form in (
-        "trig", "nquads") else {" ".join(term.n3() for term in triple) for triple in graph})
+FORMS = {"turtle": "turtle", "ntriples": "nt", "rdfxml": "xml", "trig": "trig", "nquads": "nquads", "schemaorg": "json-ld"}
 
 answer = {
     "bags": [problem_of(folder) for folder in index["bags"]],
@@ -55,8 +42,7 @@ answer = {
     "describedBy": links(signs.describedBy),
     "items": links(signs.items),
     "linkset": links(linkset.for_context(record).describedBy),
-    "schemaOrg": schema_org,
-    "openGraph": [pair for block in found["opengraph"] for pair in block["properties"]],
-    "graphs": graphs,
+    **embedded(record),
+    "graphs": {name: statements(record, name, form) for name, form in FORMS.items()},
 }
 Path(ANSWER).write_text(json.dumps(answer), encoding="utf-8")
