@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodyOf } from "../support/bodies.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
@@ -209,6 +210,27 @@ describe("the pages of one's own work and of administration", () => {
     expect((await other.send("/reset", { token, password })).status).toBe(303);
     expect(await new Reader(server).signIn("grace@example.org", password)).toBe(303);
     expect((await new Reader(server).send("/reset", { token, password })).status).toBe(422);
+  });
+
+  test("an administrator cancels a submission that has not ended", async () => {
+    const admin = new Reader(server);
+    await admin.signIn(root.email);
+    const id = randomUUID();
+    await server.deps.records.submit({
+      id,
+      type: "crate",
+      user: ada.id,
+      sha256: "0".repeat(64),
+      input: {},
+      update: false,
+      at: Date.now(),
+    });
+    const form = `name="submission" value="${id}"`;
+    expect((await admin.get("/admin")).text).toContain(form);
+    const answer = await admin.send("/admin", { action: "cancel", submission: id });
+    expect(answer.text).toContain("The submission is cancelled.");
+    expect((await admin.get("/admin")).text).not.toContain(form);
+    expect((await admin.send("/admin", { action: "cancel", submission: id })).status).toBe(422);
   });
 
   test("a record is created by a form made from the model, and faults keep what was typed", async () => {

@@ -2,6 +2,7 @@ import { ServiceError } from "../../errors.js";
 import { Csrf, Empty, Facts, Field, Notice, Pager, RecordCard, When } from "../components.js";
 import {
   AdministrationDocument,
+  CancelUploadDocument,
   type AdministrationQuery,
   CreatePasswordResetDocument,
   ResetPasswordDocument,
@@ -85,7 +86,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
-            <Submissions rows={submissions.nodes} />
+            <Submissions rows={submissions.nodes} cancel={{ csrf }} />
           )}
         </section>
         <section>
@@ -207,6 +208,10 @@ async function administer(request: PageRequest): Promise<Page | Redirect> {
       return await administration(request, {
         reset: { user: reset.user, link, expiresAt: reset.expiresAt },
       });
+    }
+    if (action === "cancel") {
+      await ask(CancelUploadDocument, { id: form.get("submission") ?? "" });
+      return await administration(request, { done: "The submission is cancelled." });
     }
     const change = Object.hasOwn(CHANGES, action) ? CHANGES[action] : undefined;
     if (!change) throw new ServiceError("BAD_REQUEST", "The form names no action.");

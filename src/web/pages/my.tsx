@@ -182,7 +182,14 @@ function subjectOf(row: SubmissionRowFragment): { text: string; href: string } {
   return { text: "Upload of a crate", href: `/upload/${row.submissionUUID}` };
 }
 
-export function Submissions({ rows }: { rows: readonly SubmissionRowFragment[] }) {
+/** @param cancel with what a form cancels a submission that has not ended; absent: nobody does here */
+export function Submissions({
+  rows,
+  cancel,
+}: {
+  rows: readonly SubmissionRowFragment[];
+  cancel?: { csrf: string | null };
+}) {
   return (
     <div class="scroll">
       <table>
@@ -192,6 +199,7 @@ export function Submissions({ rows }: { rows: readonly SubmissionRowFragment[] }
             <th>What</th>
             <th>State</th>
             <th>Result</th>
+            {cancel && <th>Action</th>}
           </tr>
         </thead>
         <tbody>
@@ -222,6 +230,19 @@ export function Submissions({ rows }: { rows: readonly SubmissionRowFragment[] }
                     </span>
                   )}
                 </td>
+                {cancel && (
+                  <td>
+                    {!row.completed && (
+                      <form method="post">
+                        <Csrf token={cancel.csrf} />
+                        <input type="hidden" name="submission" value={row.submissionUUID} />
+                        <button class="danger" name="action" value="cancel">
+                          Cancel
+                        </button>
+                      </form>
+                    )}
+                  </td>
+                )}
               </tr>
             );
           })}
