@@ -78,7 +78,7 @@ describe("/sparql answers", () => {
   it.each([
     [NAMES, "application/json", "application/json", "{"],
     [NAMES, "application/sparql-results+xml", "application/sparql-results+xml", "<?xml"],
-    [NAMES, "application/xml;q=0.5, text/html", "application/xml", "<?xml"],
+    [NAMES, "application/xml;q=0.5, image/png", "application/xml", "<?xml"],
     [NAMES, "text/csv", "text/csv; charset=utf-8", 'name\r\nCells\r\n"Images, ""raw"""\r\n'],
     [
       NAMES,
@@ -129,6 +129,15 @@ describe("/sparql answers", () => {
     });
     expect([head.status, head.headers.get("content-type"), head.text]).toEqual([200, type, ""]);
     expect(Number(head.headers.get("content-length"))).toBeGreaterThan(10);
+  });
+
+  it("as a page where that is preferred, for a query in the address", async () => {
+    const accept = "application/xml;q=0.5, text/html";
+    const page = await get(NAMES, { Accept: accept });
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(page.text).toContain("Cells");
+    const sent = await ask(server, NAMES, { Accept: accept });
+    expect(sent.headers.get("content-type")).toBe("application/xml");
   });
 
   it(
