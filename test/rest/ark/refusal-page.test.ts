@@ -82,22 +82,18 @@ describe("an identifier without a record", () => {
     ]) {
       const { status, text } = await get(path, BROWSER);
       expect(status).toBe(410);
-      const json = (await get("/ark:99999/gone")).body as unknown as {
-        detail: string;
-        deletedAt: string;
-      };
-      expect(text).toContain(
-        `${json.detail.replace("&", "&amp;").replace("<b>", "&lt;b>").replaceAll('"', "&quot;")}</p>`,
-      );
+      const json = (await get("/ark:99999/gone")).body as unknown as { deletedAt: string };
       for (const shown of [
         `<time datetime="${json.deletedAt}"`,
-        `<a href="/${ada.id}" title="${ada.id}"><bdi>${ada.id}</bdi></a>`,
+        `<a href="/${ada.id}"`,
+        "<bdi>Ada</bdi></a>",
         "A &lt;b>&amp;&quot;wrong&quot; plate",
-        '<a href="/ark:99999/next" title="ark:99999/next"><bdi>ark:99999/next</bdi></a>',
+        '<a href="/ark:99999/next"',
+        "<bdi>ark:99999/next</bdi></a>",
       ])
         expect(text).toContain(shown);
       // What the record said is for those who may change it.
-      expect(text).not.toMatch(
+      expect(text.replaceAll(`${server.url}/`, "/")).not.toMatch(
         /<b>|<script(?! type="module" src="\/assets)|Plate seven|https?:\/\//,
       );
     }
