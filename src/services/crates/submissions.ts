@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { Readable } from "node:stream";
+import { finished, Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import { type Ark, sameArk } from "../../identifiers/ark.js";
@@ -158,16 +158,17 @@ export async function beginningOf(
       settle();
       resolve(chunk);
     };
-    const end = () => {
+    // Not by its events: a stream that failed before would emit none, and nobody would answer.
+    const forget = finished(stream, { writable: false }, (error) => {
       settle();
-      resolve(undefined);
+      if (error) reject(error);
+      else resolve(undefined);
+    });
+    const settle = () => {
+      stream.off("readable", take);
+      forget();
     };
-    const fail = (error: Error) => {
-      settle();
-      reject(error);
-    };
-    const settle = () => stream.off("readable", take).off("end", end).off("error", fail);
-    stream.on("readable", take).once("end", end).once("error", fail);
+    stream.on("readable", take);
   });
   if (head === undefined) return { stream: Readable.from([]), isJson: false };
   const text = head.toString("latin1", 0, 1024).replace(/^\u00ef\u00bb\u00bf/, "");
