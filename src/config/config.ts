@@ -210,6 +210,11 @@ export const SETTINGS = {
     20,
     "Login attempts per minute per address and account; off for no limit.",
   ),
+  SIGNUP_RATE: setting(
+    rate,
+    20,
+    "New accounts per minute per address, of clients without a token; off for no limit.",
+  ),
   WRITE_RATE: setting(rate, 0, "Writes per minute per account; off for no limit."),
   MAX_CONNECTIONS: setting(
     whole(10, 1_000_000),

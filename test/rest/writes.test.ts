@@ -219,3 +219,40 @@ describe("WRITE_RATE", () => {
 });
 
 it("no request ended in a fault", () => expect(server.faults).toEqual([]));
+
+describe("SIGNUP_RATE", () => {
+  it("refuses further accounts of an address within a minute, over all interfaces together", async () => {
+    const limited = await startServer({ SIGNUP_RATE: "3" });
+    try {
+      const { token } = await limited.person("root", { admin: true });
+      let made = 0;
+      const account = () => ({
+        name: "Grace",
+        email: `grace-${++made}@example.org`,
+        password: "correct horse battery staple",
+      });
+      const rest = (token?: string) =>
+        limited.request("POST", "/user", { json: account(), ...(token && { token }) });
+      const graphql = () =>
+        limited.graphql("mutation ($input: UserInput!) { createUser(input: $input) { id } }", {
+          input: account(),
+        });
+      const page = () =>
+        limited.request("POST", "/signup", {
+          headers: { Accept: "text/html", Origin: limited.url, "Sec-Fetch-Site": "same-origin" },
+          body: new URLSearchParams(account()),
+        });
+      expect((await rest()).status).toBe(200);
+      expect((await graphql()).body.errors).toBeUndefined();
+      const refused = await rest();
+      expect(refused).toMatchObject({ status: 429, body: { code: "TOO_MANY_REQUESTS" } });
+      expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+      expect((await graphql()).body.errors![0]!.extensions.code).toBe("TOO_MANY_REQUESTS");
+      expect((await page()).text).toContain("SIGNUP_RATE");
+      // Administrators create accounts for others.
+      for (let count = 0; count < 4; count++) expect((await rest(token)).status).toBe(200);
+    } finally {
+      await limited.stop();
+    }
+  });
+});

@@ -27,6 +27,7 @@ export class LiveRegistry extends RegistryClient {
       DATA_DIR: folder,
       LOG_LEVEL: "silent",
       LOGIN_RATE: "off",
+      SIGNUP_RATE: "off",
       ...env,
     });
     return new LiveRegistry(await serve(config, openLog(config.LOG_LEVEL)), folder);

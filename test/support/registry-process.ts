@@ -164,6 +164,7 @@ function spawnRegistry(
       HOST: "127.0.0.1",
       LOG_LEVEL: "warn",
       LOGIN_RATE: "off",
+      SIGNUP_RATE: "off",
       DATA_DIR: folder,
       ...env,
     },

@@ -78,7 +78,13 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     warn() {},
     error: (fields, message) => void faults.push({ fields, message }),
   };
-  const config = readConfig({ PORT: "0", DATA_DIR: folder, LOGIN_RATE: "off", ...settings });
+  const config = readConfig({
+    PORT: "0",
+    DATA_DIR: folder,
+    LOGIN_RATE: "off",
+    SIGNUP_RATE: "off",
+    ...settings,
+  });
   let running: Running;
   try {
     running = await serve(config, log);

@@ -7,6 +7,8 @@ import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
+const DESKTOP = { viewport: { width: 1280, height: 900 } };
+const PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const PASSWORD = "correct horse battery staple";
 
 describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
@@ -25,11 +27,10 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
   });
 
   test.each([
-    ["desktop", { viewport: { width: 1280, height: 900 }, colorScheme: "light" as const }],
-    [
-      "phone",
-      { viewport: { width: 390, height: 844 }, colorScheme: "dark" as const, hasTouch: true },
-    ],
+    ["desktop-light", { ...DESKTOP, colorScheme: "light" as const }],
+    ["desktop-dark", { ...DESKTOP, colorScheme: "dark" as const }],
+    ["phone-light", { ...PHONE, colorScheme: "light" as const }],
+    ["phone-dark", { ...PHONE, colorScheme: "dark" as const }],
   ])(
     "sign up, upload a folder, see the plan, watch it arrive, publish and send the link: %s",
     async (name, options) => {

@@ -14,8 +14,7 @@ import {
 import type { JsonValue } from "../../model/field.js";
 import type { Caller } from "../../services/access/rules.js";
 import { checkedCredentials, login, signIn, userOf } from "../../services/accounts/accounts.js";
-import { RateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
-import type { Deps } from "../../services/deps.js";
+import { rateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
 import {
   addGroupMember,
   type MembershipChange,
@@ -40,20 +39,11 @@ export const tokenOf = (answer: TokenAnswer): Token => ({
   expiresIn: answer.expires_in,
 });
 
-/** Attempts are counted for the service as a whole, over every API. */
-const limits = new WeakMap<Deps, RateLimit>();
-function loginLimit(deps: Deps): RateLimit {
-  let limit = limits.get(deps);
-  if (!limit)
-    limits.set(deps, (limit = new RateLimit(deps.config.LOGIN_RATE, "LOGIN_RATE", deps.shared)));
-  return limit;
-}
-
 /** Counts attempts from the address of a request, by account. */
 export const attemptsFrom =
   ({ deps, address }: Context) =>
   (account: string) =>
-    loginLimit(deps).take(`${address} ${account}`);
+    rateLimit(deps, "LOGIN_RATE").take(`${address} ${account}`);
 
 @Resolver()
 export class AccountResolver {

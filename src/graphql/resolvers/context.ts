@@ -3,7 +3,7 @@ import { ServiceError } from "../../errors.js";
 import type { Connection } from "../../model/connections.js";
 import type { KindName } from "../../model/kind.js";
 import { authenticated, type Caller } from "../../services/access/rules.js";
-import { RateLimit } from "../../services/accounts/tokens.js";
+import { rateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import { type ContentState, contentStates } from "../../services/files/content.js";
 import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
@@ -351,21 +351,16 @@ export const requestOf = ({ request, trace }: Context): RequestNames => ({
   ...(trace === undefined ? {} : { trace }),
 });
 
-/** Writes are counted for the service as a whole, over every API. */
-const limits = new WeakMap<Deps, RateLimit>();
-
 /**
  * Counts one write of an account before the write begins. A write without a token is refused, and
  * counts only where no token is needed: the creation of an account, by the address of the client.
- * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE
+ * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE or SIGNUP_RATE
  */
 export async function countWrite(
   { deps, caller, address }: Context,
   { open = false } = {},
 ): Promise<void> {
   if (!caller && !open) return;
-  let limit = limits.get(deps);
-  if (!limit)
-    limits.set(deps, (limit = new RateLimit(deps.config.WRITE_RATE, "WRITE_RATE", deps.shared)));
-  await limit.take(caller?.user ?? `address ${address}`);
+  if (!caller) await rateLimit(deps, "SIGNUP_RATE").take(address);
+  await rateLimit(deps, "WRITE_RATE").take(caller?.user ?? `address ${address}`);
 }

@@ -210,3 +210,18 @@ export class RateLimit {
     );
   }
 }
+
+const rates = new WeakMap<object, Map<string, RateLimit>>();
+
+/** The limit of a setting, counted for the service as a whole, over every API. */
+export function rateLimit(
+  deps: Pick<Deps, "config" | "shared">,
+  setting: "LOGIN_RATE" | "SIGNUP_RATE" | "WRITE_RATE",
+): RateLimit {
+  let limits = rates.get(deps);
+  if (!limits) rates.set(deps, (limits = new Map()));
+  let limit = limits.get(setting);
+  if (!limit)
+    limits.set(setting, (limit = new RateLimit(deps.config[setting], setting, deps.shared)));
+  return limit;
+}
