@@ -147,7 +147,11 @@ describe("the preview of a file", () => {
   test("is not shown to those who may not read the file", async () => {
     const bob = await registry.user("Bob");
     expect(await page(`/${ROOT}/data/cells.csv`, bob)).not.toContain('id="preview"');
-    expect(await page(`/preview/${ROOT}/data/cells.csv`, bob)).toContain("There is no preview.");
+    for (const path of ["data/cells.csv", `data/page.html?crate=${ROOT}`]) {
+      const preview = await page(`/preview/${ROOT}/${path}`, bob);
+      expect(preview).toContain("There is no preview.");
+      expect(preview).not.toContain("Download");
+    }
   });
 });
 

@@ -232,6 +232,9 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
   if (!record && preview.__typename === "NoPreview" && preview.reason === "NO_CONTENT" && !holder)
     throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const name = record ? nameText(record) : nameText({ id });
+  const withoutContent =
+    preview.__typename === "NoPreview" &&
+    (preview.reason === "NOT_READABLE" || preview.reason === "NO_CONTENT");
   const rest = restOf(preview, WHOLE);
   return {
     title: `Preview of ${shortened(name, 120)}`,
@@ -245,7 +248,8 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
           {content?.state === "STORED" && content.readable && content.address ? (
             <Download content={content} />
           ) : (
-            !record && (
+            !record &&
+            !withoutContent && (
               <a class="button" href={recordPath(id)} download>
                 Download
               </a>
