@@ -21,7 +21,7 @@ import type {
   Redirect,
   Route,
   SparqlAnswer,
-  SparqlDataset,
+  SparqlQuery,
   Viewer,
 } from "./page.js";
 import { tombstonePage } from "./pages/record/tombstone.js";
@@ -49,7 +49,7 @@ export interface SiteAccess {
     req: IncomingMessage,
     res: ServerResponse,
     caller: Caller | null,
-    asked: { query: string; dataset: SparqlDataset; as: "page" | "csv" },
+    query: SparqlQuery,
   ): Promise<SparqlAnswer>;
   /** The operations of the REST API. */
   operations: readonly Operation[];
@@ -197,8 +197,7 @@ export class Site {
         await startSession(this.#deps, req, res, account);
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
-      sparql: (text, dataset, as) =>
-        this.#access.sparql(req, res, caller, { query: text, dataset, as }),
+      sparql: (asked) => this.#access.sparql(req, res, caller, asked),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import { Empty, Identifier, RecordLink } from "../../components.js";
 import { PreviewPageDocument, type PreviewPartsFragment } from "../../documents.js";
 import { counted, nameText, shortened } from "../../format.js";
-import { type Page, type PageRequest, recordPath, type Route } from "../../page.js";
+import { type Page, type PageRequest, pathOf, recordPath, type Route } from "../../page.js";
 import { Download, type Stored } from "./access.js";
 import { Back } from "./related.js";
 
@@ -57,9 +57,6 @@ function Shown({ preview, name, most }: ShownProps) {
       return <p class="quiet">There is no preview. {preview.about}</p>;
   }
 }
-
-/** The path of an address of this registry: pages load nothing from other origins. */
-const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/i, "");
 
 /** The message of the table check without the number of the row, which counts from 0. */
 const sentenceOf = (message: string): string =>
