@@ -112,6 +112,31 @@ export const crate = (
   root: Entity = {},
 ): Promise<Buffer> => zip({ "ro-crate-metadata.json": metadata(entities, root), ...files });
 
+/** A table of a crate, and the schema of its columns, `#columns`, that it names. */
+export function tableWithSchema(
+  table: Entity & { "@id": string },
+  columns: Entity,
+  schema: Entity = {},
+): [Entity, Entity] {
+  return [
+    {
+      "@type": ["File", "https://w3id.org/EVI#Dataset"],
+      encodingFormat: "text/csv",
+      "evi:Schema": { "@id": "#columns" },
+      ...table,
+    },
+    {
+      "@id": "#columns",
+      "@type": "https://w3id.org/EVI#Schema",
+      name: "Columns",
+      separator: ",",
+      header: true,
+      properties: columns,
+      ...schema,
+    },
+  ];
+}
+
 /** A folder packed as it is. */
 export function zipFolder(folder: string): Promise<Buffer> {
   const members: Members = {};

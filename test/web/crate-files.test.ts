@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
-import { crate } from "../support/crates.js";
+import { crate, tableWithSchema } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 
@@ -40,25 +40,14 @@ beforeAll(async () => {
   ada = await registry.user("Ada");
   const archive = await crate(
     [
-      {
-        "@id": "data/cells.csv",
-        "@type": ["File", "https://w3id.org/EVI#Dataset"],
-        name: "Cells",
-        encodingFormat: "text/csv",
-        "evi:Schema": { "@id": "#columns" },
-      },
-      {
-        "@id": "#columns",
-        "@type": "https://w3id.org/EVI#Schema",
-        name: "Columns",
-        separator: ",",
-        header: true,
-        required: ["id"],
-        properties: {
+      ...tableWithSchema(
+        { "@id": "data/cells.csv", name: "Cells" },
+        {
           id: { type: "integer", index: 0, description: "Number" },
           label: { type: "string", index: 1, description: "Label" },
         },
-      },
+        { required: ["id"] },
+      ),
       { "@id": "data/run.ipynb", "@type": "File", name: "Notebook" },
       {
         "@id": "data/paper.pdf",

@@ -1,6 +1,6 @@
-import type { Browser, BrowserContext, Page } from "playwright-core";
+import type { Browser, BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { CHROMIUM, launch } from "../support/chromium.js";
+import { CHROMIUM, launch, signIn } from "../support/chromium.js";
 import { crate } from "../support/crates.js";
 import type { User } from "../support/registry-client.js";
 import { RegistryProcess } from "../support/registry-process.js";
@@ -15,20 +15,12 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
     browser = await launch();
     ada = await registry.user("Ada");
     context = await browser.newContext();
-    await signIn(await context.newPage());
+    await signIn(await context.newPage(), registry.url, ada);
   }, 60_000);
   afterAll(async () => {
     await browser?.close();
     await registry.stop();
   });
-
-  async function signIn(page: Page): Promise<void> {
-    if (!page.url().includes("/signin")) await page.goto(`${registry.url}/signin`);
-    await page.fill("#field-username", ada.email);
-    await page.fill("#field-password", ada.password);
-    await page.click("main button:has-text('Sign in')");
-    await page.waitForURL((url) => !url.pathname.startsWith("/signin"));
-  }
 
   async function ask<T>(query: string, variables: object): Promise<T> {
     const answer = await fetch(`${registry.url}/graphql`, {
@@ -144,7 +136,7 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
         get: () => undefined,
       }),
     );
-    await signIn(page);
+    await signIn(page, registry.url, ada);
     for (const [path, field, button] of [
       [`/edit/${id}`, "#field-description", "Save"],
       ["/new/dataset", "#field-name", "Create"],
@@ -158,7 +150,7 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
       await page.click(`main button:has-text('${button}')`);
       await page.locator("main", { hasText: "Your session has ended" }).waitFor();
       await page.click("nav a:has-text('Sign in')");
-      await signIn(page);
+      await signIn(page, registry.url, ada);
       await page.waitForURL(registry.url + path);
       expect(await page.inputValue(field)).toBe("Typed for an hour, in twelve wells.");
     }
@@ -212,11 +204,7 @@ describe.skipIf(!CHROMIUM)("changing a record by its form, in a browser", () => 
     const grace = await registry.user("Grace");
     const own = await browser.newContext();
     const page = await own.newPage();
-    await page.goto(`${registry.url}/signin`);
-    await page.fill("#field-username", grace.email);
-    await page.fill("#field-password", grace.password);
-    await page.click("main button:has-text('Sign in')");
-    await page.waitForURL(/\/my$/);
+    await signIn(page, registry.url, grace);
     expect((await page.goto(`${registry.url}/edit/${id}`))?.status()).toBe(403);
     await page.goto(`${registry.url}/${id}`);
     expect(await page.locator("main a:has-text('Edit')").count()).toBe(0);

@@ -2,6 +2,9 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { render } from "preact-render-to-string";
+import { Sections } from "../../src/web/pages/help.js";
+import { rendered } from "../../scripts/help-pages.mjs";
 import { startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
@@ -119,6 +122,20 @@ test("no script of a page makes markup or code of text that it gets", async () =
         /\b(?:innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|document\.write|eval|new Function)\b/,
       ),
     ]);
+});
+
+test("the titles of sections are text, with an anchor for each", () => {
+  const text = "# A\n\n## `<ark>`\n\n## `<ark>` & *more*\n\n## <b>Bold</b>\n";
+  const { html, sections } = rendered("a.md", text, new Map());
+  expect(sections).toEqual([
+    { id: "ark", title: "<ark>" },
+    { id: "ark--more", title: "<ark> & more" },
+    { id: "bboldb", title: "<b>Bold</b>" },
+  ]);
+  expect(html).toContain('<h2 id="ark--more"><code>&lt;ark&gt;</code> &amp; <em>more</em></h2>');
+  const links = render(Sections({ page: { title: "A", html, sections } })!);
+  expect(links).toContain('<a href="#ark">&lt;ark></a>');
+  expect(links).toContain('<a href="#bboldb">&lt;b>Bold&lt;/b></a>');
 });
 
 test("an unknown help page is not found", async () => {

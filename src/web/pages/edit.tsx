@@ -9,9 +9,10 @@ import {
   type EditSinceQuery,
 } from "../documents.js";
 import { kindOf, nameText, shortened } from "../format.js";
+import { labelOf } from "../labels.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
-import { isList, labelOf, linesOf, type Question, questionsOf } from "./new.js";
+import { isList, linesOf, type Question, questionsOf } from "./new.js";
 import { signInFirst } from "./upload.js";
 
 type Shown = NonNullable<EditQuery["record"]>;
