@@ -115,12 +115,15 @@ test("no script of a page makes markup or code of text that it gets", async () =
   const folder = fileURLToPath(new URL("../../src/web/client/", import.meta.url));
   const scripts = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
   expect(scripts.length).toBeGreaterThan(5);
+  const risky = [
+    ...["innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "eval"],
+    ...["createContextualFragment", "document\\.write", "new Function"],
+  ];
+  const pattern = new RegExp(`\\b(?:${risky.join("|")})\\b`);
   for (const name of scripts)
-    expect([name, await readFile(join(folder, name), "utf8")]).toEqual([
+    expect([name, pattern.exec(await readFile(join(folder, name), "utf8"))?.[0]]).toEqual([
       name,
-      expect.not.stringMatching(
-        /\b(?:innerHTML|outerHTML|insertAdjacentHTML|createContextualFragment|setHTMLUnsafe|document\.write|eval|new Function)\b/,
-      ),
+      undefined,
     ]);
 });
 
