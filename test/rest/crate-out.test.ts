@@ -292,6 +292,31 @@ describe("a crate's generated archive", () => {
     expect(members["data/ü.csv"]).toBe("3\n");
   });
 
+  it.each<[string, Entity[]]>([
+    ["that nothing describes", []],
+    [
+      "of an entity with another name",
+      [{ "@id": "#page", "@type": "File", name: "Page", contentUrl: "ro-crate-preview.html" }],
+    ],
+  ])(
+    "has no page of the registry in place of a page %s and that is left out",
+    async (_, described) => {
+      const root = `ark:99999/page-${randomBytes(4).toString("hex")}`;
+      const own = await crate(
+        described,
+        { "ro-crate-preview.html": "<h1>Of the crate</h1>", "other.txt": "other" },
+        { "@id": root },
+      );
+      expect(await registry.take(own, ada.token)).toMatchObject({ status: "finished" });
+      const { members } = await zipOf(undefined, root);
+      expect(Object.keys(members)).toEqual(["ro-crate-metadata.json", "NOT-INCLUDED.txt"]);
+      expect(members["NOT-INCLUDED.txt"]).toContain("ro-crate-preview.html");
+      expect((await zipOf(ada.token, root)).members["ro-crate-preview.html"]).toBe(
+        "<h1>Of the crate</h1>",
+      );
+    },
+  );
+
   it("changes nothing when it is uploaded again as an update", async () => {
     const { bytes } = await zipOf(ada.token);
     const revisions = async () =>
