@@ -198,11 +198,7 @@ describe("a crate's metadata descriptor", () => {
     expect((await registry.ask("/search/basic?query=CreativeWork")).text).not.toContain(descriptor);
 
     const { headers } = await registry.ask(`/rocrate/${root}`);
-    await registry.ask("/publish", {
-      method: "PUT",
-      token: ada.token,
-      body: { "@id": root, publicationStatus: "PUBLISHED" },
-    });
+    await registry.publish(root, ada.token);
     expect((await registry.deps.records.findMany([descriptor]))[0]).toMatchObject({
       publicationStatus: "PUBLISHED",
     });
@@ -281,12 +277,7 @@ describe("a crate's generated archive", () => {
         entity(JSON.parse(members["ro-crate-metadata.json"]!) as Json, `${ROOT}/data/ü.csv`),
       ).toMatchObject({ contentUrl: expect.stringContaining("/download") });
     }
-    const published = await registry.ask("/publish", {
-      method: "PUT",
-      token: ada.token,
-      body: { "@id": `${ROOT}/data/ü.csv`, publicationStatus: "PUBLISHED" },
-    });
-    expect(published.status, published.text).toBe(200);
+    await registry.publish(`${ROOT}/data/ü.csv`, ada.token);
     const { response, members } = await zipOf();
     expect(response.headers.get("x-not-included")).toBe("3");
     expect(members["data/ü.csv"]).toBe("3\n");
