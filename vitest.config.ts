@@ -10,7 +10,7 @@ const UNIT = [
   "test/{config,identifiers,lint,model,rdf,tabular}/**/*.test.ts",
   "test/profile.test.ts",
   "test/services/{computations,previews,records}/**/*.test.ts",
-  "test/services/concurrency-limit.test.ts",
+  "test/services/{byte-cache,concurrency-limit}.test.ts",
   "test/services/crates/{fuzz,identifiers,odd-crates,prepare,wild-crates,zip}.test.ts",
   "test/services/crates/{rules,records}/**/*.test.ts",
   "test/services/evidence/{formats,picture,tree}.test.ts",

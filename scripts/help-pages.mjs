@@ -26,8 +26,11 @@ const nameOf = (path) => path.replace(/\.md$/, "").replace(/(?:^|\/)README$/, ""
 
 const addressOf = (name) => (name === "" ? "/help" : `/help/${name}`);
 
-/** A page as HTML. Raw HTML is text; links lead to help pages, to other sites, or nowhere. */
-function rendered(path, text, titles) {
+/**
+ * A page as HTML. Raw HTML is text; links lead to help pages, to other sites, or nowhere.
+ * @returns the HTML, and the headings of the second level as plain text
+ */
+export function rendered(path, text, titles) {
   const sections = [];
   const used = new Map();
   const target = (href) => {
@@ -45,7 +48,7 @@ function rendered(path, text, titles) {
       heading({ tokens, depth }) {
         const html = this.parser.parseInline(tokens);
         const words = this.parser.parseInline(tokens, this.parser.textRenderer);
-        const slug = slugOf(words.replace(/&(?:#\d+|\w+);/g, ""));
+        const slug = slugOf(words);
         const before = used.get(slug) ?? 0;
         used.set(slug, before + 1);
         const id = before === 0 ? slug : `${slug}-${before}`;

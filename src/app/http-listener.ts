@@ -80,12 +80,13 @@ export async function openHttpInterface(
       );
       return submissionUUID;
     },
-    sparql: async (req, res, caller, { query, dataset, as }) => {
+    sparql: async (req, res, caller, { query, dataset, as, rows }) => {
       let form: SparqlAnswer["form"] = "SELECT";
       const { bytes, truncated } = await sparql.query(
         {
           query,
           dataset,
+          rows,
           signal: presence({ res }),
           formatFor(found) {
             form = found;

@@ -655,7 +655,7 @@ export const SETTINGS = {
   EVIDENCE_CACHE: setting(
     sizeFrom(0, "0"),
     16 * 2 ** 20,
-    "Bytes of evidence graphs that are kept until the next commit to answer the same question again.",
+    "Bytes of evidence graphs cached until the next commit; one answer may take a sixteenth; 0 caches none.",
   ),
   EVIDENCE_PICTURE_NODES: setting(
     whole(1, 5000),

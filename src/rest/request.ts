@@ -150,11 +150,14 @@ export const linkToNext = (
 /** Aborted when the client has left before its answer: nobody would see it. */
 export function presence({ res }: Pick<RestRequest, "res">): AbortSignal {
   const leaving = new AbortController();
-  res.once("close", () => {
+  const leave = (): void => {
     if (!res.writableFinished)
       leaving.abort(
         new ServiceError("BAD_REQUEST", "The client closed the connection before the answer."),
       );
-  });
+  };
+  // A response that is closed already says so no more.
+  if (res.destroyed) leave();
+  else res.once("close", leave);
   return leaving.signal;
 }

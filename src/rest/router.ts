@@ -24,8 +24,7 @@ import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { asksForPage, sendError } from "../web/errors.js";
-import { tombstonePage } from "../web/pages/record/tombstone.js";
+import { asksForPage } from "../web/errors.js";
 import { operationPage, type OperationText } from "../web/pages/operation.js";
 import type { Site } from "../web/site.js";
 import {
@@ -375,15 +374,6 @@ export function restHandler(
 ): RestHandler {
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   const isOwn = ownsAddress(deps.config.TRUSTED_PROXIES);
-  /** A deleted record has a page for browsers, with the names of those whom its tombstone names. */
-  const refuse = async (req: IncomingMessage, res: ServerResponse, error: unknown) => {
-    const isTombstone = error instanceof ServiceError && "deletedAt" in error.extra;
-    if (!isTombstone || res.headersSent || !asksForPage(req))
-      return sendError(req, res, error, deps.log);
-    await site
-      .page(req, res, (request) => tombstonePage(request, error))
-      .catch((fault: unknown) => sendError(req, res, fault, deps.log));
-  };
   return async (req, res) => {
     try {
       const target = await meant(deps, router, req.method ?? "GET", splitTarget(req.url ?? "/"));
@@ -436,7 +426,7 @@ export function restHandler(
         site,
       });
     } catch (error) {
-      await refuse(req, res, error);
+      await site.refuse(req, res, error);
     }
     return true;
   };

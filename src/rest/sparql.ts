@@ -10,7 +10,7 @@ import { sendBytes } from "../http/reply.js";
 import { type JsonObject, PREFIXES } from "../model/field.js";
 import { badStringItem, findBadString } from "../model/strings.js";
 import type { Deps } from "../services/deps.js";
-import type { GraphNames } from "../services/sparql/answer.js";
+import { type GraphNames, graphsIn } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
 import {
@@ -228,7 +228,6 @@ interface ProtocolRequest {
   dataset: GraphNames;
 }
 
-const DATASET = ["default-graph-uri", "named-graph-uri"] as const;
 const UPDATE = ["update", "using-graph-uri", "using-named-graph-uri"];
 
 type PostLimits = Pick<Config, "MAX_FORM_FIELDS" | "SPARQL_MAX_QUERY_BYTES">;
@@ -243,7 +242,7 @@ const DATASET_ROOM = 64 * 2 ** 10;
  */
 function readGet(target: string, limits: Pick<Config, "MAX_FORM_FIELDS">): ProtocolRequest {
   const parameters = parametersOf(queryOf(target), "query", limits);
-  const dataset = datasetIn(parameters);
+  const dataset = graphsIn(parameters);
   const query = queryIn(parameters);
   if (query === undefined && dataset.default.length + dataset.named.length > 0) throw missing();
   return { dataset, ...(query !== undefined && { query }) };
@@ -282,14 +281,14 @@ async function readPost(
   const query = queryIn(parameters);
   if (form) {
     if (query === undefined) throw missing();
-    return { query, dataset: datasetIn(parameters) };
+    return { query, dataset: graphsIn(parameters) };
   }
   if (query !== undefined)
     throw new ServiceError(
       "BAD_REQUEST",
       "The query is sent twice, in the URL and as the body; send it once.",
     );
-  return { query: body, dataset: datasetIn(parameters) };
+  return { query: body, dataset: graphsIn(parameters) };
 }
 
 const missing = (): ServiceError =>
@@ -349,11 +348,6 @@ function queryIn(parameters: URLSearchParams): string | undefined {
     );
   return queries[0];
 }
-
-const datasetIn = (parameters: URLSearchParams): GraphNames => ({
-  default: parameters.getAll(DATASET[0]),
-  named: parameters.getAll(DATASET[1]),
-});
 
 const SD = "http://www.w3.org/ns/sparql-service-description#";
 const FORMATS = "http://www.w3.org/ns/formats/";

@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { ComponentChildren } from "preact";
 import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { hasBody } from "../http/body.js";
@@ -8,7 +7,7 @@ import { decodedPath, errorAnswer, refuseEarly, sendEarly } from "../http/errors
 import { negotiate } from "../http/negotiation.js";
 import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
 import { type Log, reportDamage } from "../services/log.js";
-import { Facts, RecordLink, When } from "./components.js";
+import { Facts, RecordLink } from "./components.js";
 import { Frame } from "./frame.js";
 import type { Viewer } from "./page.js";
 
@@ -43,7 +42,7 @@ const TITLES: Readonly<Record<number, string>> = {
   405: "Not a page",
   406: "Not available in this form",
   409: "Not possible in the current state",
-  410: "Deleted",
+  410: "Withdrawn",
   412: "Changed since",
   413: "Too large",
   415: "Not a form this page reads",
@@ -54,6 +53,11 @@ const TITLES: Readonly<Record<number, string>> = {
   503: "Not available at the moment",
 };
 
+const TITLES_BY_CODE: Readonly<Record<string, string>> = {
+  AMBIGUOUS: "Which one is meant?",
+  CONTENT_DELETED: "The content was deleted",
+};
+
 /**
  * The page a browser gets for an error: the sentence that other clients get as JSON, and its
  * details.
@@ -61,8 +65,7 @@ const TITLES: Readonly<Record<number, string>> = {
 export function errorPage(req: IncomingMessage, { status, body }: Refusal): string {
   const target = req.url ?? "/";
   const path = decodedPath(target.split("?", 1)[0]!);
-  const title =
-    body["code"] === "AMBIGUOUS" ? "Which one is meant?" : (TITLES[status] ?? "Refused");
+  const title = TITLES_BY_CODE[String(body["code"])] ?? TITLES[status] ?? "Refused";
   const { viewer, csrf } = viewers.get(req) ?? { viewer: null, csrf: null };
   const content = (
     <>
@@ -70,47 +73,30 @@ export function errorPage(req: IncomingMessage, { status, body }: Refusal): stri
       {sentences(body["detail"]).map((sentence) => (
         <p dir="auto">{sentence}</p>
       ))}
-      <Details body={body} />
-      {body["code"] === "GONE" && (
-        <p>
-          An identifier is never given to another object. Earlier revisions are shown to the
-          record's owner and to administrators.
-        </p>
-      )}
+      <Candidates ids={body["candidates"]} />
       <NextStep status={status} path={path} target={target} signedIn={viewer !== null} />
     </>
   );
   return `<!doctype html>${render(
-    <Frame page={{ title, body: content }} base="" here={target} viewer={viewer} csrf={csrf} />,
+    <Frame
+      page={{ status, title, body: content }}
+      base=""
+      here={target}
+      viewer={viewer}
+      csrf={csrf}
+    />,
   )}`;
 }
 
-function Details({ body }: { body: Refusal["body"] }) {
-  const { deletedAt, deletedBy, reason, successor, candidates } = body;
-  const link = (value: unknown): ComponentChildren =>
-    typeof value === "string" && <RecordLink record={{ id: value }} />;
-  return (
-    <Facts
-      rows={[
-        ["Withdrawn", typeof deletedAt === "string" && <When at={deletedAt} minute />],
-        ["By", link(deletedBy)],
-        ["Reason", typeof reason === "string" && <bdi>{reason}</bdi>],
-        ["Use instead", link(successor)],
-        [
-          "Stored here",
-          Array.isArray(candidates) && (
-            <ul>
-              {(candidates as string[]).map((id) => (
-                <li>
-                  <RecordLink record={{ id, name: id }} />
-                </li>
-              ))}
-            </ul>
-          ),
-        ],
-      ]}
-    />
-  );
+/** The records that an identifier may mean. */
+function Candidates({ ids }: { ids: unknown }) {
+  if (!Array.isArray(ids)) return null;
+  const links = (ids as string[]).map((id) => (
+    <li>
+      <RecordLink record={{ id, name: id }} />
+    </li>
+  ));
+  return <Facts rows={[["Stored here", <ul>{links}</ul>]]} />;
 }
 
 /** What somebody who came here can do next. */

@@ -21,7 +21,8 @@ const EXPLORERS: readonly [string, string][] = [
 
 /** A whole page: head, navigation, body and footer. */
 export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
-  const { title, description, section, layout = "text", scripts = [], styles = [] } = page;
+  const { status = 200, title, description, section, layout = "text" } = page;
+  const { scripts = [], styles = [] } = page;
   const name = title === "Arkgraph" ? title : `${title} · Arkgraph`;
   const summary = description ? shortened(description.replace(/\s+/g, " ").trim(), 300) : null;
   const here_ = here.startsWith("/signin") || here.startsWith("/signup") ? "/" : here;
@@ -60,7 +61,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
           <script type="module" src={assetUrl(`client/${script}.js`)} />
         ))}
       </head>
-      <body class={layout}>
+      <body class={layout} data-error={status >= 400 ? status : undefined}>
         <a class="skip" href="#content">
           Skip to content
         </a>

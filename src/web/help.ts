@@ -8,7 +8,7 @@ export interface HelpPage {
   title: string;
   /** Made by the build from our own Markdown; raw HTML in it is text. */
   html: string;
-  /** Headings of the second level; titles are HTML text. */
+  /** Headings of the second level; titles are plain text. */
   sections: readonly { id: string; title: string }[];
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:
 import type { ComponentChildren } from "preact";
 import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
+import type { GraphNames } from "../services/sparql/answer.js";
 import type { TypedDocumentString } from "./document.js";
 
 /** The signed-in user, as the frame shows them. */
@@ -17,6 +18,16 @@ export interface CrateUpload {
   crate?: string;
 }
 
+/** A query for the SPARQL interface. */
+export interface SparqlQuery {
+  query: string;
+  dataset: GraphNames;
+  /** The form of rows: JSON for a page, or CSV to download. */
+  as: "page" | "csv";
+  /** Rows that are used, at most; one more follows where there are more. */
+  rows?: number;
+}
+
 /** An answer of the SPARQL interface. */
 export interface SparqlAnswer {
   form: "SELECT" | "ASK" | "CONSTRUCT" | "DESCRIBE";
@@ -24,12 +35,6 @@ export interface SparqlAnswer {
   text: string;
   /** The limit that cut it, if one did. */
   truncated: string | null;
-}
-
-/** The graphs of a query, where they are not all. */
-export interface SparqlDataset {
-  default: readonly string[];
-  named: readonly string[];
 }
 
 /** An operation of the REST API, as the contract lists it. */
@@ -79,10 +84,9 @@ export interface PageRequest {
   uploadCrate(options: CrateUpload): Promise<string>;
   /**
    * Answers a query as the SPARQL interface does, with its limits.
-   * @param as the form of results: for a page, or to download
    * @throws ServiceError
    */
-  sparql(query: string, dataset: SparqlDataset, as: "page" | "csv"): Promise<SparqlAnswer>;
+  sparql(query: SparqlQuery): Promise<SparqlAnswer>;
   /** The operations of the REST API. */
   readonly operations: readonly Operation[];
   /** Ends the session. */
@@ -136,6 +140,9 @@ export interface Route {
 /** The address of a record, or of a page about it: `addressOf(id)`, `addressOf(id, "evidence")`. */
 export const recordPath = (id: string, page?: string): string =>
   `/${page === undefined ? "" : `${page}/`}${encodeURI(id).replaceAll("?", "%3F").replaceAll("#", "%23")}`;
+
+/** The path of an address of this registry: pages load nothing from other origins. */
+export const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/i, "");
 
 /** A path with a query; parameters without a value are left out. */
 export function withQuery(

@@ -8,9 +8,10 @@ import { PAGE_POLICY, SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import { endSession, startSession } from "../http/session.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Deps } from "../services/deps.js";
+import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
-import { asksForPage, rememberForm, rememberViewer } from "./errors.js";
+import { asksForPage, rememberForm, rememberViewer, sendError } from "./errors.js";
 import { Frame } from "./frame.js";
 import type {
   CrateUpload,
@@ -20,9 +21,10 @@ import type {
   Redirect,
   Route,
   SparqlAnswer,
-  SparqlDataset,
+  SparqlQuery,
   Viewer,
 } from "./page.js";
+import { tombstonePage } from "./pages/record/tombstone.js";
 import { ROUTES } from "./routes.js";
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
@@ -47,7 +49,7 @@ export interface SiteAccess {
     req: IncomingMessage,
     res: ServerResponse,
     caller: Caller | null,
-    asked: { query: string; dataset: SparqlDataset; as: "page" | "csv" },
+    query: SparqlQuery,
   ): Promise<SparqlAnswer>;
   /** The operations of the REST API. */
   operations: readonly Operation[];
@@ -93,13 +95,11 @@ export class Site {
     if (req.method === "POST") {
       if (!route.post) return false;
       rememberForm(req);
-      const request = await this.#request(req, res, url, params);
-      await this.#send(request, await route.post(request));
+      await this.#make(await this.#request(req, res, url, params), route.post);
       return true;
     }
     if (!route.get || !asksForPage(req) || route.when?.(url.query) === false) return false;
-    const request = await this.#request(req, res, url, params);
-    await this.#send(request, await route.get(request));
+    await this.#make(await this.#request(req, res, url, params), route.get);
     return true;
   }
 
@@ -112,8 +112,7 @@ export class Site {
     // REST has all its addresses below `/api` too.
     const matched = url && this.#match(url.path.replace(/^\/api(?=\/|$)/, "") || "/");
     if (!url || !matched?.route.get) throw new ServiceError("NOT_FOUND", "There is no such page.");
-    const request = await this.#request(req, res, url, matched.params);
-    await this.#send(request, await matched.route.get(request));
+    await this.#make(await this.#request(req, res, url, matched.params), matched.route.get);
   }
 
   /**
@@ -125,9 +124,34 @@ export class Site {
     res: ServerResponse,
     make: (request: PageRequest) => Promise<Page | Redirect>,
   ): Promise<void> {
-    const url = targetOf(req)!;
-    const request = await this.#request(req, res, url, {});
-    await this.#send(request, await make(request));
+    await this.#make(await this.#request(req, res, targetOf(req)!, {}), make);
+  }
+
+  /**
+   * Answers with an error. Where a browser asks for a page, a deleted record has its tombstone, with
+   * the names of those whom it names.
+   */
+  async refuse(req: IncomingMessage, res: ServerResponse, error: unknown): Promise<void> {
+    const { log } = this.#deps;
+    if (error instanceof RecordGone && !res.headersSent && asksForPage(req))
+      try {
+        return await this.page(req, res, (request) => tombstonePage(request, error));
+      } catch (fault) {
+        log.error({ err: fault }, "the page of a deleted record could not be shown");
+      }
+    sendError(req, res, error, log);
+  }
+
+  /** @throws ServiceError when the page cannot be shown */
+  async #make(request: PageRequest, make: NonNullable<Route["get"]>): Promise<void> {
+    let answer: Page | Redirect;
+    try {
+      answer = await make(request);
+    } catch (error) {
+      if (!(error instanceof RecordGone)) throw error;
+      answer = await tombstonePage(request, error);
+    }
+    await this.#send(request, answer);
   }
 
   #match(path: string): Matched | undefined {
@@ -173,8 +197,7 @@ export class Site {
         await startSession(this.#deps, req, res, account);
       },
       uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
-      sparql: (text, dataset, as) =>
-        this.#access.sparql(req, res, caller, { query: text, dataset, as }),
+      sparql: (asked) => this.#access.sparql(req, res, caller, asked),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),
     };

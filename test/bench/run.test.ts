@@ -81,29 +81,30 @@ interface Shown {
   met: boolean | null;
 }
 
-describe("npm run bench", { timeout: 600_000 }, () => {
-  let folder: string;
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "bench-test-"));
-  });
-  afterAll(() => rm(folder, { recursive: true, force: true }));
-  const bench = (...args: string[]) =>
-    run(
-      process.execPath,
-      [
-        ...COMPILE_LESS,
-        join(packageRoot, "dist", "bench", "run.js"),
-        ...args,
-        ...Object.entries(TINY).flatMap(([name, size]) => ["--set", `${name}=${size}`]),
-        // Relevance is judged on public crates, which takes a minute and is no matter of sizes.
-        "--crates",
-        join(folder, "none"),
-        "--dir",
-        folder,
-      ],
-      { timeout: 580_000 },
-    );
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), "bench-test-"));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+/** `npm run bench` with tiny sizes. */
+const bench = (...args: string[]) =>
+  run(
+    process.execPath,
+    [
+      ...COMPILE_LESS,
+      join(packageRoot, "dist", "bench", "run.js"),
+      ...args,
+      ...Object.entries(TINY).flatMap(([name, size]) => ["--set", `${name}=${size}`]),
+      // Relevance is evaluated on public crates, which takes a minute and is no matter of sizes.
+      "--crates",
+      join(folder, "none"),
+      "--dir",
+      folder,
+    ],
+    { timeout: 580_000 },
+  );
 
+describe("npm run bench", { timeout: 600_000 }, () => {
   it("runs every bench, prints a table, writes JSON, and leaves nothing behind", async () => {
     const file = join(folder, "figures.json");
     const { stdout } = await bench("--json", file);
@@ -135,11 +136,7 @@ describe("npm run bench", { timeout: 600_000 }, () => {
 
 describe("benches by name", { timeout: 120_000 }, () => {
   it("soak prints the slope of the memory and the slowest answers", async () => {
-    const { stdout } = await run(
-      process.execPath,
-      [...COMPILE_LESS, join(packageRoot, "dist", "bench", "run.js"), "soak", "--minutes", "0.15"],
-      { timeout: 110_000 },
-    );
+    const { stdout } = await bench("soak", "--minutes", `${TINY.soakMinutes}`);
     for (const name of ["slope of the memory", "create, p99", "evidence, p99", "search, p99"])
       expect(stdout).toContain(name);
   });
@@ -151,35 +148,13 @@ describe("benches by name", { timeout: 120_000 }, () => {
   });
 
   it("peers compares with what is installed, and names what is not", async () => {
-    const { stdout, stderr } = await run(
-      process.execPath,
-      [
-        ...COMPILE_LESS,
-        join(packageRoot, "dist", "bench", "run.js"),
-        "peers",
-        ...["sparqlRecords=100", "rounds=1", "warmQueries=1", "entities=40"].flatMap((size) => [
-          "--set",
-          size,
-        ]),
-      ],
-      { timeout: 110_000 },
-    );
+    const { stdout, stderr } = await bench("peers");
     for (const peer of ["Oxigraph", "Fuseki", "ro-crate-py and rdflib", "roc-validator"])
       expect(stdout + stderr).toContain(peer);
   });
 
   it.runIf(hasPostgres)("scale fills PostgreSQL and measures it", async () => {
-    const { stdout } = await run(
-      process.execPath,
-      [
-        ...COMPILE_LESS,
-        join(packageRoot, "dist", "bench", "run.js"),
-        "scale",
-        "--set",
-        "scaleRecords=300",
-      ],
-      { timeout: 110_000 },
-    );
+    const { stdout } = await bench("scale");
     for (const name of ["disk of a record", "a word of all records"])
       expect(stdout).toContain(name);
   });

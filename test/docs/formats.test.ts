@@ -29,11 +29,7 @@ beforeAll(async () => {
   registry = await LiveRegistry.start();
   const ada = await registry.user("Ada");
   const { rocrateIdentifier: crate } = await registry.take(await buildDemoCrate(), ada.token);
-  await registry.ask("/publish", {
-    method: "PUT",
-    token: ada.token,
-    body: { "@id": crate, publicationStatus: "PUBLISHED" },
-  });
+  await registry.publish(crate as string, ada.token);
   const { body } = await registry.ask(`/rocrate/summary/${crate}?limit=1000`);
   const software = (body["members"] as Record<string, string>[]).find(
     ({ kind }) => kind === "Software",

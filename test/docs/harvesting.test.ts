@@ -27,11 +27,7 @@ beforeAll(async () => {
   registry = await LiveRegistry.start();
   const ada = await registry.user("Ada");
   const { rocrateIdentifier: crate } = await registry.take(await buildDemoCrate(), ada.token);
-  await registry.ask("/publish", {
-    method: "PUT",
-    token: ada.token,
-    body: { "@id": crate, publicationStatus: "PUBLISHED" },
-  });
+  await registry.publish(crate as string, ada.token);
   env = {
     ...(process.env as Record<string, string>),
     SERVER: registry.url,

@@ -323,11 +323,7 @@ describe.skipIf(!podmanInstalled)("computations", () => {
     expect((await world.execute("ark:99999/nothing")).status).toBe(404);
     expect((await world.execute(secret)).status).toBe(404);
     // Published, it is anybody's to use; a stranger's file that says it holds the data is not.
-    await registry.ask("/publish", {
-      method: "PUT",
-      token: grace.token,
-      body: { "@id": file, publicationStatus: "PUBLISHED" },
-    });
+    await registry.publish(file, grace.token);
     await world.file(secret, "planted.txt", "of Ada");
     expect(await world.run(ark)).toMatchObject({ status: "finished" });
     const generated = (await get(`/computation/${ark}`))["generated"] as string[];

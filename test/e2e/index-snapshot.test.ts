@@ -1,9 +1,9 @@
 import { cp, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pino } from "pino";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { arkOf, ownerRecord, recordMaker } from "../../bench/support/documents.js";
-import { openLog } from "../../src/adapters/log.js";
 import { serve, type Running } from "../../src/app/serve.js";
 import { readConfig } from "../../src/config/config.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
@@ -17,15 +17,26 @@ beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "arkgraph-snapshot-
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const data = (name: string): string => join(folder, "data", name);
 
+/** Records that the index read at each start. */
+const read: number[] = [];
+const log = pino(
+  { level: "info" },
+  {
+    write(line: string) {
+      const { msg, records } = JSON.parse(line) as { msg: string; records?: number };
+      if (msg === "graph index loaded") read.push(records!);
+    },
+  },
+);
+
 /** Starts the registry on the folder, and stops it after the work. */
 async function running<T>(work: (registry: Running) => Promise<T>): Promise<T> {
   const config = readConfig({
     PORT: "0",
     HOST: "127.0.0.1",
     DATA_DIR: join(folder, "data"),
-    LOG_LEVEL: "silent",
   });
-  const registry = await serve(config, openLog(config.LOG_LEVEL));
+  const registry = await serve(config, log);
   try {
     const { records, queries } = registry.registry.deps;
     await queries.reach(await records.sequence(), 30_000);
@@ -76,9 +87,11 @@ describe("a registry with a snapshot of its index", () => {
     });
     expect(first.length).toBeGreaterThan(1);
     await running(async (registry) => expect(await names(registry)).toHaveLength(1));
+    expect(read.slice(1)).toEqual([0, 0]);
 
     await rm(data("records.db"));
     await cp(join(folder, "backup.db"), data("records.db"));
     await running(async (registry) => expect(await names(registry)).toEqual(first));
+    expect(read[3]).toBeGreaterThan(RECORDS);
   }, 60_000);
 });

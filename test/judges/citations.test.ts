@@ -17,10 +17,11 @@ import {
 import { dataciteXml } from "../../src/services/formats/datacite.js";
 import { dublinCoreXml } from "../../src/services/formats/dublin-core.js";
 import { factsOf, type RecordFacts } from "../../src/services/formats/facts.js";
+import { INDEXED } from "../../src/services/formats/schema-org.js";
 import { XML_DECLARATION } from "../../src/services/formats/xml.js";
 import { type RecordView, viewOf } from "../../src/services/records/view.js";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { crate, type Entity, realCrate } from "../support/crates.js";
+import { crate, type Entity, realCrates } from "../support/crates.js";
 import { describedEntity } from "../support/described-records.js";
 import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
@@ -28,8 +29,6 @@ import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judg
 
 const XSD = join(JUDGES, "datacite-4.7", "metadata.xsd");
 const MADE = 300;
-/** Crates of others, whose records are judged with those that are made here and those of the demo. */
-const OTHERS = ["fs-nf-fanout", "fs-cm4ai-release"];
 const TYPES = ["Dataset", "SoftwareSourceCode", "evi:MLModel", "bioschemas:Sample"];
 
 let registry: LiveRegistry;
@@ -50,16 +49,12 @@ beforeAll(async () => {
   );
   expect(submission).toMatchObject({ status: "finished" });
   const { deps } = registry;
-  const publish = async (id: string): Promise<void> => {
-    const body = { "@id": id, publicationStatus: "PUBLISHED" };
-    expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
-  };
-  await publish(submission["rocrateIdentifier"] as string);
+  await registry.publish(submission["rocrateIdentifier"] as string, token);
   const arks = entities.map((one) => one["@id"] as string);
-  for (const archive of [await buildDemoCrate(), ...(await Promise.all(OTHERS.map(realCrate)))]) {
-    if (!archive) continue;
+  // The records of others are read with those that are made here and those of the demo.
+  for (const archive of [await buildDemoCrate(), ...(await realCrates()).values()]) {
     const { rocrateIdentifier: root } = await registry.take(archive, token);
-    await publish(root as string);
+    await registry.publish(root as string, token);
     const { body } = await registry.ask(`/records?crate=${root as string}&limit=100`, { token });
     arks.push(root as string, ...(body as unknown as Json[]).map((one) => one["@id"] as string));
   }
@@ -112,8 +107,8 @@ describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
   }, 60_000);
 });
 
-/** Kinds whose pages have a schema.org document: those that search engines list. */
-const LISTED = new Set(["rocrate", "dataset", "software"]);
+/** Kinds whose pages have a schema.org document. */
+const LISTED = new Set<string>(INDEXED);
 
 describe.skipIf(maySkip && toolsMissing("formats-judges"))("extruct and rdflib", () => {
   it("read the pages and the Turtle of made records, of the demo and of real crates", async () => {

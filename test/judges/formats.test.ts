@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { crate, realCrate } from "../support/crates.js";
+import { crate, realCrates } from "../support/crates.js";
 import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
@@ -15,7 +15,6 @@ let registry: LiveRegistry;
 let demo: string;
 let tables: string;
 /** Crates of others that state what Croissant requires. */
-const OTHERS = ["fs-nf-fanout", "fs-cm4ai-release"];
 const others = new Map<string, string>();
 
 /** Files that the crate of tables names at other addresses, with what it says of their content. */
@@ -82,16 +81,12 @@ beforeAll(async () => {
     const submission = await registry.take(archive, token);
     expect(submission).toMatchObject({ status: "finished" });
     const id = submission["rocrateIdentifier"] as string;
-    const body = { "@id": id, publicationStatus: "PUBLISHED" };
-    expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
+    await registry.publish(id, token);
     return id;
   };
   demo = await take(await buildDemoCrate());
   tables = await take(await withTable());
-  for (const name of OTHERS) {
-    const archive = await realCrate(name);
-    if (archive) others.set(name, await take(archive));
-  }
+  for (const [name, archive] of await realCrates()) others.set(name, await take(archive));
 }, 120_000);
 afterAll(() => registry?.stop());
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { crate, realCrate } from "../support/crates.js";
+import { crate, realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
@@ -34,18 +34,14 @@ describe.skipIf(maySkip && missing)("F-UJI", () => {
     const published = async (archive: Uint8Array): Promise<string> => {
       const submission = await registry.take(archive, token);
       const id = submission["rocrateIdentifier"] as string;
-      const body = { "@id": id, publicationStatus: "PUBLISHED" };
-      expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
+      await registry.publish(id, token);
       return `${registry.url}/${id}`;
     };
     const records: Record<string, string> = {
       demo: await published(await buildDemoCrate()),
       bare: await published(await crate([], {}, { license: [], description: "" })),
     };
-    for (const name of ["fs-nf-fanout", "fs-cm4ai-release"]) {
-      const archive = await realCrate(name);
-      if (archive) records[name] = await published(archive);
-    }
+    for (const [name, archive] of await realCrates()) records[name] = await published(archive);
     assessed = await askTools("assess.py", { source: folder, records }, "fuji");
   }, 300_000);
   afterAll(async () => {

@@ -10,7 +10,7 @@ import { arkKey } from "../../src/identifiers/ark.js";
 import { OAI_FORMATS } from "../../src/services/harvest/oai-formats.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
 import { bodyOf } from "../support/bodies.js";
-import { realCrate } from "../support/crates.js";
+import { realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
@@ -27,8 +27,6 @@ const SCHEMAS = {
   oai_datacite: join(JUDGES, "datacite-4.7", "metadata.xsd"),
 };
 const skipsSchemas = Object.values(SCHEMAS).some((file) => !existsSync(file)) && maySkip;
-/** Crates of others, whose records are in the feeds too. */
-const OTHERS = ["fs-nf-fanout", "fs-cm4ai-release"];
 /** Records that are made here, beside those of the crates. */
 const MADE = 1000;
 /** The first of them are as the API takes them, so that it can change them. */
@@ -50,17 +48,12 @@ describe("the tools of other harvesters", () => {
   beforeAll(async () => {
     registry = await LiveRegistry.start({ OAI_PAGE_SIZE: "100", CATALOG_PAGE_SIZE: "150" });
     ada = await registry.user("Ada");
-    for (const archive of [...(await Promise.all(OTHERS.map(realCrate))), await buildDemoCrate()]) {
-      if (!archive) continue;
+    // The records of others are in the feeds too.
+    for (const archive of [...(await realCrates()).values(), await buildDemoCrate()]) {
       crate = (await registry.take(archive, ada.token))["rocrateIdentifier"] as string;
       const { body } = await registry.ask(`/records?crate=${crate}&limit=1000`);
       const members = (body as unknown as { "@id": string }[]).map((record) => record["@id"]);
-      for (const ark of new Set([crate, ...members]))
-        await registry.ask("/publish", {
-          method: "PUT",
-          token: ada.token,
-          body: { "@id": ark, publicationStatus: "PUBLISHED" },
-        });
+      for (const ark of new Set([crate, ...members])) await registry.publish(ark, ada.token);
     }
     // Through the API one by one they would take minutes; the documents are those of the API.
     const { body: like } = await registry.ask("/dataset", {

@@ -5,12 +5,12 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { REAL_CRATES, realCrate } from "../support/crates.js";
+import { REAL_CRATES, realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 /** Crates of others that ro-crate-py opens as they were given. */
-const OTHERS = ["run-profile-ex-process", "fs-nf-fanout"];
+const OPENED = ["run-profile-ex-process", "fs-nf-fanout"];
 /**
  * The metadata document names the root by its ARK, which means the same with a slash at its end.
  * Archives have the slash that RO-Crate 1.1 requires.
@@ -49,8 +49,7 @@ describe.skipIf(maySkip && missing)("the address of a crate's ARK is enough for"
     const take = async (name: string, archive: Uint8Array): Promise<void> => {
       const submission = await registry.take(archive, token);
       const id = submission["rocrateIdentifier"] as string;
-      const body = { "@id": id, publicationStatus: "PUBLISHED" };
-      expect((await registry.ask("/publish", { method: "PUT", token, body })).status).toBe(200);
+      await registry.publish(id, token);
       ids[name] = id;
     };
     const originals: Record<string, string> = { demo: join(folder, "demo") };
@@ -58,9 +57,7 @@ describe.skipIf(maySkip && missing)("the address of a crate's ARK is enough for"
     await writeFile(join(folder, "demo.zip"), demo);
     await promisify(execFile)("unzip", ["-q", join(folder, "demo.zip"), "-d", originals["demo"]!]);
     await take("demo", demo);
-    for (const name of OTHERS) {
-      const archive = await realCrate(name);
-      if (!archive) continue;
+    for (const [name, archive] of await realCrates(OPENED)) {
       originals[name] = join(REAL_CRATES, name);
       await take(name, archive);
     }

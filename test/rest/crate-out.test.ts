@@ -198,11 +198,7 @@ describe("a crate's metadata descriptor", () => {
     expect((await registry.ask("/search/basic?query=CreativeWork")).text).not.toContain(descriptor);
 
     const { headers } = await registry.ask(`/rocrate/${root}`);
-    await registry.ask("/publish", {
-      method: "PUT",
-      token: ada.token,
-      body: { "@id": root, publicationStatus: "PUBLISHED" },
-    });
+    await registry.publish(root, ada.token);
     expect((await registry.deps.records.findMany([descriptor]))[0]).toMatchObject({
       publicationStatus: "PUBLISHED",
     });
@@ -281,16 +277,36 @@ describe("a crate's generated archive", () => {
         entity(JSON.parse(members["ro-crate-metadata.json"]!) as Json, `${ROOT}/data/ü.csv`),
       ).toMatchObject({ contentUrl: expect.stringContaining("/download") });
     }
-    const published = await registry.ask("/publish", {
-      method: "PUT",
-      token: ada.token,
-      body: { "@id": `${ROOT}/data/ü.csv`, publicationStatus: "PUBLISHED" },
-    });
-    expect(published.status, published.text).toBe(200);
+    await registry.publish(`${ROOT}/data/ü.csv`, ada.token);
     const { response, members } = await zipOf();
     expect(response.headers.get("x-not-included")).toBe("3");
     expect(members["data/ü.csv"]).toBe("3\n");
   });
+
+  it.each<[string, Entity[]]>([
+    ["that nothing describes", []],
+    [
+      "of an entity with another name",
+      [{ "@id": "#page", "@type": "File", name: "Page", contentUrl: "ro-crate-preview.html" }],
+    ],
+  ])(
+    "has no page of the registry in place of a page %s and that is left out",
+    async (_, described) => {
+      const root = `ark:99999/page-${randomBytes(4).toString("hex")}`;
+      const own = await crate(
+        described,
+        { "ro-crate-preview.html": "<h1>Of the crate</h1>", "other.txt": "other" },
+        { "@id": root },
+      );
+      expect(await registry.take(own, ada.token)).toMatchObject({ status: "finished" });
+      const { members } = await zipOf(undefined, root);
+      expect(Object.keys(members)).toEqual(["ro-crate-metadata.json", "NOT-INCLUDED.txt"]);
+      expect(members["NOT-INCLUDED.txt"]).toContain("ro-crate-preview.html");
+      expect((await zipOf(ada.token, root)).members["ro-crate-preview.html"]).toBe(
+        "<h1>Of the crate</h1>",
+      );
+    },
+  );
 
   it("changes nothing when it is uploaded again as an update", async () => {
     const { bytes } = await zipOf(ada.token);

@@ -12,7 +12,16 @@ describe("GET /page/{page_name}", () => {
     const { status, headers, text } = await server.request("GET", `/page/${name}`);
     expect(status).toBe(200);
     expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
-    expect(text).toContain("<h1>");
+    expect(text).toMatch(/<h1[ >]/);
+  });
+
+  test("leads browsers from help to the documentation, which others get at once", async () => {
+    const { status, headers } = await server.request("GET", "/page/help", {
+      headers: { Accept: "text/html" },
+      redirect: "manual",
+    });
+    expect([status, headers.get("location")]).toEqual([302, "/help"]);
+    expect((await server.request("GET", "/page/help")).text).toContain("All help pages");
   });
 
   test("lists the pages when none has the name, and shows all text escaped", async () => {

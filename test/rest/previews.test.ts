@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { crate } from "../support/crates.js";
+import { crate, tableWithSchema } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
 
@@ -13,22 +13,11 @@ beforeAll(async () => {
   [ada, bob] = await Promise.all([registry.user("Ada"), registry.user("Bob")]);
   const archive = await crate(
     [
-      {
-        "@id": "data/cells.csv",
-        "@type": ["File", "https://w3id.org/EVI#Dataset"],
-        name: "Cells",
-        encodingFormat: "text/csv",
-        "evi:Schema": { "@id": "#columns" },
-      },
-      {
-        "@id": "#columns",
-        "@type": "https://w3id.org/EVI#Schema",
-        name: "Columns",
-        separator: ",",
-        header: true,
-        required: ["id"],
-        properties: { id: { type: "integer", index: 0, description: "Number" } },
-      },
+      ...tableWithSchema(
+        { "@id": "data/cells.csv", name: "Cells" },
+        { id: { type: "integer", index: 0, description: "Number" } },
+        { required: ["id"] },
+      ),
       { "@id": "ro-crate-preview.html", "@type": "CreativeWork", about: { "@id": "./" } },
     ],
     {

@@ -25,6 +25,21 @@ export const launch = (): Promise<Browser> =>
     ],
   });
 
+/** Signs in by the form: at `url`, or where the page asks for it already. */
+export async function signIn(
+  page: Page,
+  url: string,
+  { email, password }: { email: string; password: string },
+  to = "/my",
+): Promise<void> {
+  if (!page.url().includes("/signin"))
+    await page.goto(`${url}/signin?to=${encodeURIComponent(to)}`);
+  await page.fill("#field-username", email);
+  await page.fill("#field-password", password);
+  await page.click("main button:has-text('Sign in')");
+  await page.waitForURL(({ pathname }) => !pathname.startsWith("/signin"));
+}
+
 /** A page that gathers what it asks for elsewhere and what goes wrong in it. */
 export interface Watched {
   page: Page;

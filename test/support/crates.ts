@@ -112,6 +112,31 @@ export const crate = (
   root: Entity = {},
 ): Promise<Buffer> => zip({ "ro-crate-metadata.json": metadata(entities, root), ...files });
 
+/** A table of a crate, and the schema of its columns, `#columns`, that it names. */
+export function tableWithSchema(
+  table: Entity & { "@id": string },
+  columns: Entity,
+  schema: Entity = {},
+): [Entity, Entity] {
+  return [
+    {
+      "@type": ["File", "https://w3id.org/EVI#Dataset"],
+      encodingFormat: "text/csv",
+      "evi:Schema": { "@id": "#columns" },
+      ...table,
+    },
+    {
+      "@id": "#columns",
+      "@type": "https://w3id.org/EVI#Schema",
+      name: "Columns",
+      separator: ",",
+      header: true,
+      properties: columns,
+      ...schema,
+    },
+  ];
+}
+
 /** A folder packed as it is. */
 export function zipFolder(folder: string): Promise<Buffer> {
   const members: Members = {};
@@ -125,11 +150,30 @@ export function zipFolder(folder: string): Promise<Buffer> {
   return zip(members);
 }
 
-/** A real crate as an archive, or undefined when the collection is not there. */
+/**
+ * A real crate as an archive, or undefined when the collection is not there.
+ * @throws Error in CI, which has it: tests with fewer crates would pass unnoticed
+ */
 export async function realCrate(name: string): Promise<Buffer | undefined> {
   const path = join(REAL_CRATES, name);
-  if (!existsSync(path)) return undefined;
+  if (!existsSync(path)) {
+    if (process.env["CI"] !== undefined) throw new Error(`there is no crate ${path}`);
+    return undefined;
+  }
   return statSync(path).isDirectory() ? zipFolder(path) : readFileSync(path);
+}
+
+/** Real crates that state what citations, catalogues and Croissant require. */
+const DESCRIBED = ["fs-nf-fanout", "fs-cm4ai-release"];
+
+/** Real crates by name, as {@link realCrate} returns them; those that are there. */
+export async function realCrates(names = DESCRIBED): Promise<Map<string, Buffer>> {
+  const found = new Map<string, Buffer>();
+  for (const name of names) {
+    const archive = await realCrate(name);
+    if (archive) found.set(name, archive);
+  }
+  return found;
 }
 
 /** Bytes as an archive reader sees them. */

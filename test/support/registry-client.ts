@@ -116,6 +116,18 @@ export class RegistryClient {
     return this.settled(body["submissionUUID"] as string, token, within);
   }
 
+  /** Sets the publication status, with further fields of the request where needed. */
+  async publish(
+    id: string,
+    token: string,
+    publicationStatus = "PUBLISHED",
+    more: Json = {},
+  ): Promise<void> {
+    const body = { "@id": id, publicationStatus, ...more };
+    const { status, text } = await this.ask("/publish", { method: "PUT", token, body });
+    if (status !== 200) throw new Error(`not published: ${status} ${text}`);
+  }
+
   graphql(query: string, variables: object = {}, token?: string): Promise<Answer> {
     return this.ask("/graphql", {
       body: { query, variables },

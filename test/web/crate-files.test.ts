@@ -2,7 +2,7 @@ import { crc32, deflateSync } from "node:zlib";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
-import { crate } from "../support/crates.js";
+import { crate, tableWithSchema } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 
@@ -40,25 +40,14 @@ beforeAll(async () => {
   ada = await registry.user("Ada");
   const archive = await crate(
     [
-      {
-        "@id": "data/cells.csv",
-        "@type": ["File", "https://w3id.org/EVI#Dataset"],
-        name: "Cells",
-        encodingFormat: "text/csv",
-        "evi:Schema": { "@id": "#columns" },
-      },
-      {
-        "@id": "#columns",
-        "@type": "https://w3id.org/EVI#Schema",
-        name: "Columns",
-        separator: ",",
-        header: true,
-        required: ["id"],
-        properties: {
+      ...tableWithSchema(
+        { "@id": "data/cells.csv", name: "Cells" },
+        {
           id: { type: "integer", index: 0, description: "Number" },
           label: { type: "string", index: 1, description: "Label" },
         },
-      },
+        { required: ["id"] },
+      ),
       { "@id": "data/run.ipynb", "@type": "File", name: "Notebook" },
       {
         "@id": "data/paper.pdf",
@@ -147,7 +136,11 @@ describe("the preview of a file", () => {
   test("is not shown to those who may not read the file", async () => {
     const bob = await registry.user("Bob");
     expect(await page(`/${ROOT}/data/cells.csv`, bob)).not.toContain('id="preview"');
-    expect(await page(`/preview/${ROOT}/data/cells.csv`, bob)).toContain("There is no preview.");
+    for (const path of ["data/cells.csv", `data/page.html?crate=${ROOT}`]) {
+      const preview = await page(`/preview/${ROOT}/${path}`, bob);
+      expect(preview).toContain("There is no preview.");
+      expect(preview).not.toContain("Download");
+    }
   });
 });
 

@@ -1,9 +1,15 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { render } from "preact-render-to-string";
+import { Sections } from "../../src/web/pages/help.js";
+import { rendered } from "../../scripts/help-pages.mjs";
 import { startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ SPARQL_MAX_ROWS: "1500" });
 }, 60_000);
 afterAll(() => server.stop());
 
@@ -52,6 +58,88 @@ test("help pages are the documentation: every link leads somewhere, every pictur
   }
   expect(pages.get("/help/tutorials/researcher")).toContain("Bring a crate and share a result");
 }, 60_000);
+
+describe("the SPARQL page", () => {
+  const sparql = (parameters: Record<string, string>) =>
+    server.request("GET", `/sparql?${new URLSearchParams(parameters).toString()}`, {
+      headers: { Accept: "text/html" },
+    });
+  const forty = Array.from({ length: 40 }, (_, at) => at).join(" ");
+  const MANY = `SELECT * { VALUES ?a { ${forty} } VALUES ?b { ${forty} } }`;
+
+  test("shows the first 1,000 rows, and the download says where it was cut", async () => {
+    const { text } = await sparql({ query: MANY });
+    expect(text).toContain("The first 1,000 rows");
+    expect(text).not.toContain("The answer was cut");
+    expect(text.match(/<tr>/g)).toHaveLength(1_001);
+    const csv = await sparql({ query: MANY, as: "csv" });
+    expect(csv.headers.get("content-type")).toBe("text/csv; charset=utf-8");
+    expect(csv.headers.get("x-truncated")).toBe("SPARQL_MAX_ROWS=1500");
+    expect(csv.text.trim().split("\n")).toHaveLength(1_501);
+  });
+
+  test("does not read rows that are too long for a page", async () => {
+    const long = MANY.replace("}", `} BIND("${"x".repeat(5_000)}" AS ?long)`);
+    const { status, text } = await sparql({ query: long });
+    expect(status).toBe(200);
+    expect(text).toContain("rows are too long for a page");
+    expect(text.length).toBeLessThan(100_000);
+  });
+
+  test("keeps the graphs of the address in the download and in the address to share", async () => {
+    const graph = "ark:99999/some-graph";
+    const { text } = await sparql({
+      query: "SELECT (COUNT(*) AS ?n) { ?s ?p ?o }",
+      "default-graph-uri": graph,
+      "named-graph-uri": graph,
+    });
+    for (const link of [/<a href="([^"]*)" download="answer.csv"/, /data-copy="([^"]*)"/]) {
+      const address = link.exec(text)![1]!.replaceAll("&amp;", "&");
+      const { searchParams } = new URL(address, server.url);
+      expect(searchParams.get("default-graph-uri")).toBe(graph);
+      expect(searchParams.get("named-graph-uri")).toBe(graph);
+    }
+  });
+
+  test.each(["ASK { }", "CONSTRUCT { <urn:a> <urn:b> 7 } WHERE { }"])(
+    "answers a request for CSV with the page where there are no rows: %s",
+    async (query) => {
+      const { headers, text } = await sparql({ query, as: "csv" });
+      expect(headers.get("content-type")).toBe("text/html; charset=utf-8");
+      expect(text).toMatch(/<strong>Yes\.<\/strong>|<pre [^>]*>[^<]*urn:b/);
+    },
+  );
+});
+
+test("no script of a page makes markup or code of text that it gets", async () => {
+  const folder = fileURLToPath(new URL("../../src/web/client/", import.meta.url));
+  const scripts = (await readdir(folder)).filter((name) => name.endsWith(".ts"));
+  expect(scripts.length).toBeGreaterThan(5);
+  const risky = [
+    ...["innerHTML", "outerHTML", "insertAdjacentHTML", "setHTMLUnsafe", "eval"],
+    ...["createContextualFragment", "document\\.write", "new Function"],
+  ];
+  const pattern = new RegExp(`\\b(?:${risky.join("|")})\\b`);
+  for (const name of scripts)
+    expect([name, pattern.exec(await readFile(join(folder, name), "utf8"))?.[0]]).toEqual([
+      name,
+      undefined,
+    ]);
+});
+
+test("the titles of sections are text, with an anchor for each", () => {
+  const text = "# A\n\n## `<ark>`\n\n## `<ark>` & *more*\n\n## <b>Bold</b>\n";
+  const { html, sections } = rendered("a.md", text, new Map());
+  expect(sections).toEqual([
+    { id: "ark", title: "<ark>" },
+    { id: "ark--more", title: "<ark> & more" },
+    { id: "bboldb", title: "<b>Bold</b>" },
+  ]);
+  expect(html).toContain('<h2 id="ark--more"><code>&lt;ark&gt;</code> &amp; <em>more</em></h2>');
+  const links = render(Sections({ page: { title: "A", html, sections } })!);
+  expect(links).toContain('<a href="#ark">&lt;ark></a>');
+  expect(links).toContain('<a href="#bboldb">&lt;b>Bold&lt;/b></a>');
+});
 
 test("an unknown help page is not found", async () => {
   const { status, text } = await server.request("GET", "/help/nothing", {

@@ -43,6 +43,18 @@ describe("the pages that find records", () => {
     expect(narrowed.text).not.toContain("Zebra plate 00");
   });
 
+  test("a condition that names a deleted record is shown by its identifier", async () => {
+    const { body } = await server.request("POST", "/project", {
+      token: ada.token,
+      json: bodyOf("project", ada.id),
+    });
+    const id = body["@id"] as string;
+    await server.request("DELETE", `/${id}`, { token: ada.token });
+    const { status, text } = await get(`/search?q=zebra&owner=${id}`);
+    expect(status).toBe(200);
+    expect(text).toContain(`<bdi>${id}</bdi>`);
+  });
+
   test("records are narrowed by their project and their crate, which are named", async () => {
     const { body } = await server.request("POST", "/project", {
       token: ada.token,

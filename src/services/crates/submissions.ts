@@ -158,7 +158,7 @@ export async function beginningOf(
       settle();
       resolve(chunk);
     };
-    // Not by its events: a stream that failed before would emit none, and nobody would answer.
+    // `finished` also reports a stream that has already failed; its events would not be emitted again.
     const forget = finished(stream, { writable: false }, (error) => {
       settle();
       if (error) reject(error);

@@ -1,4 +1,5 @@
 import type { RecordStore } from "../../storage/records/port.js";
+import { ByteCache } from "../byte-cache.js";
 import { findLive } from "../records/find.js";
 import { checkRanges, openEvidenceOf, reached } from "./evidence-graph.js";
 import {
@@ -12,46 +13,50 @@ import {
 const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
 /** Nodes in one chunk of text. */
 const CHUNK = 500;
-/** An answer that needs more than this share of the cache is not stored in it. */
+/** An answer that needs more than this part of the cache is not stored in it. */
 const LARGEST_SHARE = 16;
 
 /**
- * Written answers, each as of one commit, up to a number of bytes; those not used for longest are
- * dropped first. One cache for each record store: an answer does not depend on the caller, since
- * everybody may read every record, and it cannot change without a commit.
+ * Written answers, each as of one commit. One cache for each record store: an answer does not depend
+ * on the caller, since everybody may read every record, and it cannot change without a commit.
  */
 class WrittenAnswers {
-  readonly #answers = new Map<string, Buffer>();
+  readonly #answers: ByteCache<Buffer>;
   #sequence = 0;
-  #bytes = 0;
 
-  get(sequence: number, key: string): Buffer | undefined {
-    if (sequence !== this.#sequence) return undefined;
-    const found = this.#answers.get(key);
-    if (!found) return undefined;
-    this.#answers.delete(key);
-    this.#answers.set(key, found);
-    return found;
+  constructor(readonly bytes: number) {
+    this.#answers = new ByteCache<Buffer>(bytes, {
+      sizeOf: ({ length }) => length,
+      share: LARGEST_SHARE,
+    });
   }
 
-  put(sequence: number, key: string, answer: Buffer, most: number): void {
+  /** The most bytes of an answer. */
+  get largest(): number {
+    return this.#answers.largest;
+  }
+
+  get(sequence: number, key: string): Buffer | undefined {
+    return sequence === this.#sequence ? this.#answers.get(key) : undefined;
+  }
+
+  put(sequence: number, key: string, answer: Buffer): void {
     if (sequence < this.#sequence) return;
-    if (sequence > this.#sequence) {
-      this.#answers.clear();
-      [this.#sequence, this.#bytes] = [sequence, 0];
-    }
-    this.#bytes += answer.length - (this.#answers.get(key)?.length ?? 0);
-    this.#answers.delete(key);
+    if (sequence > this.#sequence) this.#answers.clear();
+    this.#sequence = sequence;
     this.#answers.set(key, answer);
-    for (const [oldest, { length }] of this.#answers) {
-      if (this.#bytes <= most) break;
-      this.#answers.delete(oldest);
-      this.#bytes -= length;
-    }
   }
 }
 
 const caches = new WeakMap<Pick<RecordStore, "sequence">, WrittenAnswers>();
+
+function cacheOf(records: Pick<RecordStore, "sequence">, bytes: number): WrittenAnswers {
+  const known = caches.get(records);
+  if (known?.bytes === bytes) return known;
+  const cache = new WrittenAnswers(bytes);
+  caches.set(records, cache);
+  return cache;
+}
 
 /**
  * The evidence graph of one record as JSON, written while its nodes are read: the largest answer is
@@ -70,8 +75,7 @@ export async function* writeEvidence(
   // Before the record is read: it is at least as new, and so is an answer of this commit.
   const sequence = await deps.records.sequence();
   const record = await findLive(deps, request.ark);
-  const cache = caches.get(deps.records) ?? new WrittenAnswers();
-  caches.set(deps.records, cache);
+  const cache = cacheOf(deps.records, cached);
   const key = JSON.stringify({ ...request, ark: record.ark });
   const known = cache.get(sequence, key);
   if (known) {
@@ -85,14 +89,14 @@ export async function* writeEvidence(
   let asOf = 0;
   for await (const part of partsOf(answer, (commit) => (asOf = commit))) {
     bytes += part.length;
-    if (bytes > cached / LARGEST_SHARE) parts = undefined;
+    if (bytes > cache.largest) parts = undefined;
     parts?.push(part);
     yield part;
   }
   // Owners are read from the record store, so the answer is as of one commit only where none came
   // until the end.
   if (parts && asOf === sequence && (await deps.records.sequence()) === sequence)
-    cache.put(sequence, key, Buffer.concat(parts), cached);
+    cache.put(sequence, key, Buffer.concat(parts));
 }
 
 async function* partsOf(

@@ -5,6 +5,7 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/f
 import type { KindName } from "../../model/kind.js";
 import { isSpdx, licenceName } from "../../model/licences.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
+import { ByteCache } from "../byte-cache.js";
 import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf } from "../records/list.js";
@@ -191,8 +192,8 @@ interface CrateStatements {
  * Statements of crates by ARK and revision, of each record store: a crate of many parts has a long
  * document, and its records are asked for one after the other.
  */
-const statements = new WeakMap<object, Map<string, CrateStatements>>();
-const MOST_CRATES = 200;
+const statements = new WeakMap<object, ByteCache<CrateStatements>>();
+const STATEMENTS_BYTES = 4 * 2 ** 20;
 
 /** What the crate of a record states for all its records. */
 async function crateOf(
@@ -203,7 +204,7 @@ async function crateOf(
   const [found] = await records.findMany([crate]);
   if (!found || found.tombstone) return undefined;
   let crates = statements.get(records);
-  if (!crates) statements.set(records, (crates = new Map<string, CrateStatements>()));
+  if (!crates) statements.set(records, (crates = new ByteCache(STATEMENTS_BYTES)));
   const key = `${found.ark} ${found.revision}`;
   let known = crates.get(key);
   if (!known) {
@@ -217,7 +218,6 @@ async function crateOf(
         datePublished: valuesOf(fields, INHERITED.datePublished),
       },
     };
-    if (crates.size >= MOST_CRATES) crates.clear();
     crates.set(key, known);
   }
   return known;

@@ -4,6 +4,7 @@ import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
+import { ByteCache } from "../byte-cache.js";
 import { referencesIn } from "../crates/findings.js";
 import type { Deps } from "../deps.js";
 import { type Content, contentOf } from "../files/content.js";
@@ -95,22 +96,12 @@ async function made(deps: Deps, { record, object, open }: Content): Promise<Read
   if (isQuick(input)) return readPreview(input);
   const preview = await inThread(deps, input);
   if (!("reason" in preview) || !["BUSY", "TIMEOUT"].includes(preview.reason))
-    remember(key, preview);
+    known.set(key, preview);
   return preview;
 }
 
 /** Previews that needed a thread, by the bytes and the schema that they were made of. */
-const known = new Map<string, ReadPreview>();
-/** A preview is some hundred kilobytes at most. */
-const MOST_KNOWN = 32;
-
-function remember(key: string, preview: ReadPreview): void {
-  known.set(key, preview);
-  for (const oldest of known.keys()) {
-    if (known.size <= MOST_KNOWN) break;
-    known.delete(oldest);
-  }
-}
+const known = new ByteCache<ReadPreview>(16 * 2 ** 20);
 
 async function inThread(deps: Deps, input: PreviewInput): Promise<ReadPreview> {
   const { config } = deps;

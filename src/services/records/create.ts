@@ -3,7 +3,7 @@ import { ServiceError, ValidationError, type ValidationItem } from "../../errors
 import { type Ark, mintArk, parseArk } from "../../identifiers/ark.js";
 import { claimableArk } from "../../identifiers/claimable.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/defaults.js";
-import type { JsonObject, JsonValue } from "../../model/field.js";
+import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { validateRecord } from "../../model/validate.js";
@@ -234,7 +234,10 @@ function brokenRules(
   return problems;
 }
 
-/** The problems without those that a field had before, and that nothing changed. */
+/**
+ * The problems without those that a field had before and that nothing changed. Crates state
+ * references where the model has texts: a reference may take the place of a reference.
+ */
 function withoutOlder(
   problems: readonly ValidationItem[],
   kind: KindName,
@@ -249,8 +252,23 @@ function withoutOlder(
   const same = (name: string): boolean =>
     Object.hasOwn(before, name) === Object.hasOwn(value, name) &&
     isDeepStrictEqual(before[name], value[name]);
-  return problems.filter(
-    (item) => !(older.has(wording(item)) && same(String(item.loc[at.length] ?? ""))),
+  const refersStill = (name: string): boolean =>
+    areReferences(before[name]) && areReferences(value[name]);
+  return problems.filter((item) => {
+    const name = String(item.loc[at.length] ?? "");
+    if (item.type.endsWith("_type") && refersStill(name)) return false;
+    return !(older.has(wording(item)) && same(name));
+  });
+}
+
+/** `{ "@id": … }`, or a list of such objects. */
+function areReferences(value: JsonValue | undefined): boolean {
+  const items = listOf(value);
+  return (
+    items.length > 0 &&
+    items.every(
+      (item) => isObject(item) && typeof item["@id"] === "string" && Object.keys(item).length === 1,
+    )
   );
 }
 

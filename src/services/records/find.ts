@@ -99,14 +99,26 @@ export function pathOf(record: { kind: KindName; ark: string }): string {
   return path === null ? `/${record.ark}` : `/${path}/${record.ark}`;
 }
 
-export function gone(record: StoredRecord): ServiceError {
+/** `GONE`, with the record that was deleted. */
+export class RecordGone extends ServiceError {
+  /** @param ark the stored identifier, however it was asked for */
+  constructor(
+    readonly ark: string,
+    message: string,
+    extra: Readonly<Record<string, unknown>>,
+  ) {
+    super("GONE", message, extra);
+  }
+}
+
+export function gone(record: StoredRecord): RecordGone {
   const { by, reason, successor } = record.tombstone!;
   const members = tombstoneMembers(record);
   const when = members.deletedAt;
   const sentence =
     `${record.ark} was deleted on ${when}${by ? ` by ${by}` : ""}${reason ? `: ${reason}` : ""}.` +
     (successor ? ` Its successor is ${successor}.` : "");
-  return new ServiceError("GONE", sentence, members);
+  return new RecordGone(record.ark, sentence, members);
 }
 
 /** What anyone may know of a deleted record. */

@@ -14,10 +14,26 @@ import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Checked } from "./guard/check.js";
 import type { QueryGuard } from "./guard/guard.js";
 
+/** The graphs of a query, where they are not all. */
 export interface GraphNames {
   default: readonly string[];
   named: readonly string[];
 }
+
+/** Parameters of the protocol that name graphs (SPARQL 1.1 Protocol, section 2.1.4). */
+const GRAPH_PARAMETERS = ["default-graph-uri", "named-graph-uri"] as const;
+
+/** The graphs that the parameters of a request name. */
+export const graphsIn = (parameters: URLSearchParams): GraphNames => ({
+  default: parameters.getAll(GRAPH_PARAMETERS[0]),
+  named: parameters.getAll(GRAPH_PARAMETERS[1]),
+});
+
+/** The parameters that name graphs. */
+export const graphParameters = (graphs: GraphNames): { [name: string]: readonly string[] } => ({
+  [GRAPH_PARAMETERS[0]]: graphs.default,
+  [GRAPH_PARAMETERS[1]]: graphs.named,
+});
 
 /**
  * The dataset of a query: the graphs that the protocol names, else the graphs of FROM and FROM
@@ -76,6 +92,11 @@ export interface SparqlRequest {
    * @throws ServiceError `NOT_ACCEPTABLE`
    */
   formatFor(form: Checked["form"]): ResultFormat | GraphFormat;
+  /**
+   * Rows of a SELECT that the caller uses; `SPARQL_MAX_ROWS` bounds them too. One more row follows
+   * where there are more.
+   */
+  rows?: number | undefined;
   /** Ends the wait when the caller has left. */
   signal?: AbortSignal;
 }
@@ -97,7 +118,7 @@ const STRIKES: ReadonlyMap<string, number> = new Map([
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
 export async function answerQuery(
-  { query, dataset, caller, shared, formatFor, signal }: SparqlRequest,
+  { query, dataset, caller, shared, formatFor, rows, signal }: SparqlRequest,
   deps: SparqlDeps,
 ): Promise<OpenAnswer> {
   const admit = (): void => {
@@ -110,8 +131,8 @@ export async function answerQuery(
   const format = formatFor(guarded.form);
   const graphs = datasetOf(dataset, guarded.from, deps.baseUrl());
   const sequence = await deps.records.sequence();
-  const text =
-    guarded.form === "SELECT" ? guarded.bounded(deps.config.SPARQL_MAX_ROWS + 1) : guarded.text;
+  const most = Math.min(rows ?? Infinity, deps.config.SPARQL_MAX_ROWS);
+  const text = guarded.form === "SELECT" ? guarded.bounded(most + 1) : guarded.text;
   const graph = guarded.form === "CONSTRUCT" || guarded.form === "DESCRIBE";
   try {
     return await deps.openQueries.ask(

@@ -69,11 +69,11 @@ function forgetSent(): void {
   const key = sessionStorage.getItem(SENT);
   if (key === null) return;
   sessionStorage.removeItem(SENT);
-  const [navigation] = performance.getEntriesByType("navigation");
-  const status = (navigation as PerformanceNavigationTiming | undefined)?.responseStatus ?? 0;
   const forms = [...document.querySelectorAll<HTMLFormElement>("form[data-keep]")];
   const again = forms.some((form) => `form ${form.dataset["keep"]!}` === key);
-  if (status < 400 && !again) sessionStorage.removeItem(key);
+  // The page says it itself: not every browser tells the status.
+  const failed = document.body.dataset["error"] !== undefined;
+  if (!failed && !again) sessionStorage.removeItem(key);
 }
 
 /** Buttons of `data-confirm` ask before their form is sent. */

@@ -1,5 +1,5 @@
 import { ServiceError } from "../../errors.js";
-import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { Csrf, Field, Notice, RecordLink, When } from "../components.js";
 import {
   ChangeRecordDocument,
@@ -9,9 +9,10 @@ import {
   type EditSinceQuery,
 } from "../documents.js";
 import { kindOf, nameText, shortened } from "../format.js";
+import { labelOf } from "../labels.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
-import { isList, labelOf, linesOf, type Question, questionsOf } from "./new.js";
+import { isList, linesOf, type Question, questionsOf } from "./new.js";
 import { signInFirst } from "./upload.js";
 
 type Shown = NonNullable<EditQuery["record"]>;
@@ -57,13 +58,19 @@ function typedIn(questions: readonly Question[], form: URLSearchParams): Texts {
   );
 }
 
-/** The stored value with the text of a form in it: an item that stayed is as it was stored. */
+/**
+ * The stored value with the text of a form in it: an item that stayed is as it was stored, and what
+ * takes the place of references is a reference too.
+ */
 function valueOf({ field }: Question, text: string, stored: JsonValue | undefined): JsonValue {
-  if (!isList(field)) return text.trim() === "" ? null : text;
-  const items = Array.isArray(stored) ? stored : stored === undefined ? [] : [stored];
+  const items = listOf(stored);
+  const refers = items.length > 0 && items.every(isObject);
+  const written = (line: string): JsonValue =>
+    refers && !/\s/.test(line.trim()) ? { "@id": line.trim() } : line;
+  if (!isList(field)) return text.trim() === "" ? null : written(text);
   const lines = linesOf(text);
   if (lines.length === 0) return null;
-  return lines.map((line) => items.find((item) => textOf(item) === line) ?? line);
+  return lines.map((line) => items.find((item) => textOf(item) === line) ?? written(line));
 }
 
 /** A record that the reader may change. @throws ServiceError */
@@ -100,6 +107,8 @@ function editPage(request: PageRequest, state: FormState): Page {
   const questions = questionsFor(record);
   const asked = questions.filter(({ name }) => texts[name] !== undefined);
   const left = questions.filter(({ name }) => texts[name] === undefined);
+  // The registry accepts that a record lacks what it never had.
+  const stored = textsOf(questions, record.document as JsonObject);
   const conflicts = new Set(since?.changes.filter(isConflict).map(({ name }) => name));
   const named = new Set(asked.map(({ name }) => name));
   const sentences = [
@@ -130,7 +139,7 @@ function editPage(request: PageRequest, state: FormState): Page {
                 label={label}
                 name={name}
                 value={texts[name]}
-                required={field.required && !isList(field)}
+                required={field.required && !isList(field) && stored[name] !== ""}
                 help={`${field.description}${isList(field) ? " One per line." : ""}`}
                 error={
                   problem.fields[name] ??

@@ -1,6 +1,8 @@
+import type { ServerResponse } from "node:http";
 import { ServiceError } from "../../errors.js";
 import { EXPLORER_POLICY } from "../../http/reply.js";
 import { PREFIXES } from "../../model/field.js";
+import { graphParameters, graphsIn } from "../../services/sparql/answer.js";
 import { assetUrl } from "../assets.js";
 import { CopyButton, Notice, Outside } from "../components.js";
 import { ExplorerDocument } from "../documents.js";
@@ -158,8 +160,11 @@ export const EXAMPLES: Readonly<Record<string, string>> = {
     "evi:directlySupportedBy ?source }\nLIMIT 100",
 };
 
-/** Rows and characters of an answer that the page shows; the download has all. */
-const [SHOWN_ROWS, SHOWN_TEXT] = [1000, 200_000];
+/**
+ * Rows and characters of an answer that the page shows, and characters of rows that it reads: it
+ * is put together on the thread that serves. The download has all.
+ */
+const [SHOWN_ROWS, SHOWN_TEXT, READ_TEXT] = [1_000, 200_000, 4 * 2 ** 20];
 
 interface Term {
   type: string;
@@ -189,7 +194,13 @@ function Cell({ term }: { term: Term | undefined }) {
   return <Outside href={value}>{shortIri(value)}</Outside>;
 }
 
-function Answer({ answer, query }: { answer: SparqlAnswer; query: string }) {
+interface AnswerProps {
+  answer: SparqlAnswer;
+  /** Where the rows are as CSV. */
+  download: string;
+}
+
+function Answer({ answer, download }: AnswerProps) {
   const { form, text, truncated } = answer;
   const cut = truncated && (
     <Notice tone="warning">
@@ -202,6 +213,20 @@ function Answer({ answer, query }: { answer: SparqlAnswer; query: string }) {
         {cut}
         <pre tabIndex={0}>{text === "" ? "The graph is empty." : text.slice(0, SHOWN_TEXT)}</pre>
         {text.length > SHOWN_TEXT && <p>The rest is not shown here.</p>}
+      </>
+    );
+  const csv = (
+    <a href={download} download="answer.csv">
+      Download as CSV
+    </a>
+  );
+  if (text.length > READ_TEXT)
+    return (
+      <>
+        <Notice tone="warning">
+          The first {countText(SHOWN_ROWS)} rows are too long for a page. A LIMIT helps.
+        </Notice>
+        <p>{csv}</p>
       </>
     );
   const parsed = JSON.parse(text) as {
@@ -223,12 +248,11 @@ function Answer({ answer, query }: { answer: SparqlAnswer; query: string }) {
       {cut}
       <p class="row">
         <span>
-          {counted(rows.length, "row")}
-          {rows.length > SHOWN_ROWS && `; the first ${countText(SHOWN_ROWS)} are shown`}
+          {rows.length > SHOWN_ROWS
+            ? `The first ${countText(SHOWN_ROWS)} rows`
+            : counted(rows.length, "row")}
         </span>
-        <a href={withQuery("/sparql", { query, as: "csv" })} download="answer.csv">
-          Download as CSV
-        </a>
+        {csv}
       </p>
       <div class="scroll" tabIndex={0}>
         <table>
@@ -256,32 +280,40 @@ function Answer({ answer, query }: { answer: SparqlAnswer; query: string }) {
   );
 }
 
-/** The graphs that the address names instead of all (SPARQL 1.1 Protocol, section 2.1.4). */
-const DATASET = ["default-graph-uri", "named-graph-uri"] as const;
+/** Rows as a file; of the graphs of a CONSTRUCT and the answer of an ASK there is none. */
+function sendCsv(res: ServerResponse, { text, truncated }: SparqlAnswer): void {
+  res.writeHead(200, {
+    "Content-Type": "text/csv; charset=utf-8",
+    "Content-Disposition": 'attachment; filename="answer.csv"',
+    "X-Content-Type-Options": "nosniff",
+    "Cache-Control": "no-cache",
+    ...(truncated && { "X-Truncated": truncated }),
+  });
+  res.end(text);
+}
 
 /** A page to write queries in; the address of an answer has its query. */
 async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
   const { query, res, base } = request;
   const asked = query.get("query");
-  const dataset = {
-    default: query.getAll(DATASET[0]),
-    named: query.getAll(DATASET[1]),
-  };
-  if (asked !== null && query.get("as") === "csv") {
-    const { text } = await request.sparql(asked, dataset, "csv");
-    res.writeHead(200, {
-      "Content-Type": "text/csv; charset=utf-8",
-      "Content-Disposition": 'attachment; filename="answer.csv"',
-      "X-Content-Type-Options": "nosniff",
-      "Cache-Control": "no-cache",
-    });
-    res.end(text);
-  }
+  const dataset = graphsIn(query);
+  const graphs = graphParameters(dataset);
+  const address = withQuery("/sparql", { query: asked, ...graphs });
   let answer: SparqlAnswer | undefined;
   let problem: ServiceError | undefined;
-  if (asked !== null && asked.trim() !== "" && !res.headersSent)
+  if (asked !== null && asked.trim() !== "")
     try {
-      answer = await request.sparql(asked, dataset, "page");
+      const as = query.get("as") === "csv" ? "csv" : "page";
+      answer = await request.sparql({
+        query: asked,
+        dataset,
+        as,
+        ...(as === "page" && { rows: SHOWN_ROWS }),
+      });
+      if (as === "csv" && answer.form === "SELECT") {
+        sendCsv(res, answer);
+        answer = undefined;
+      }
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       problem = error;
@@ -305,8 +337,8 @@ async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
           <a href="/help/sparql">limits and formats</a>
         </p>
         <form id="sparql" action="/sparql" data-prefixes={JSON.stringify(PREFIXES)}>
-          {DATASET.flatMap((name) =>
-            query.getAll(name).map((value) => <input type="hidden" name={name} value={value} />),
+          {Object.entries(graphs).flatMap(([name, values]) =>
+            values.map((value) => <input type="hidden" name={name} value={value} />),
           )}
           <div data-script hidden>
             <label for="example">Examples</label>
@@ -334,16 +366,16 @@ async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
           </p>
         </form>
         {problem && <Notice tone="danger">{problem.message}</Notice>}
-        {answer && asked !== null && (
+        {answer && (
           <section aria-label="Answer">
             <h2>Answer</h2>
-            <Answer answer={answer} query={asked} />
+            <Answer
+              answer={answer}
+              download={withQuery("/sparql", { query: asked, ...graphs, as: "csv" })}
+            />
             <p class="quiet">
               This address shows the same query again: it can be shared.{" "}
-              <CopyButton
-                text={base + withQuery("/sparql", { query: asked })}
-                label="Copy the address"
-              />
+              <CopyButton text={base + address} label="Copy the address" />
             </p>
           </section>
         )}

@@ -35,14 +35,15 @@ function Contents({ current }: { current: string }) {
   );
 }
 
-function Sections({ page }: { page: HelpPage }) {
+/** Links to the sections of a page. */
+export function Sections({ page }: { page: HelpPage }) {
   if (page.sections.length < 3) return null;
   return (
     <nav class="sections" aria-label="On this page">
       <ul>
         {page.sections.map(({ id, title }) => (
           <li>
-            <a href={`#${id}`} dangerouslySetInnerHTML={{ __html: title }} />
+            <a href={`#${id}`}>{title}</a>
           </li>
         ))}
       </ul>
@@ -50,7 +51,8 @@ function Sections({ page }: { page: HelpPage }) {
   );
 }
 
-async function helpPage({ params }: PageRequest): Promise<Page> {
+/** A page of the documentation; without a name its index. @throws ServiceError `NOT_FOUND` */
+export async function helpPage({ params }: Pick<PageRequest, "params">): Promise<Page> {
   const name = [params["folder"], params["page"]].filter(Boolean).join("/");
   const { pages } = help();
   const page = Object.hasOwn(pages, name) ? pages[name] : undefined;

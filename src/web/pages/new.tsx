@@ -11,6 +11,7 @@ import {
   CreateSoftwareDocument,
 } from "../documents.js";
 import { kindText } from "../format.js";
+import { labelOf } from "../labels.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
 import { signInFirst } from "./upload.js";
@@ -36,15 +37,6 @@ export interface Question {
   label: string;
   field: ModelField;
 }
-
-/** `usedDataset` as `Used dataset`. */
-export const labelOf = (name: string): string => {
-  const words = name.replace(
-    /([a-z])([A-Z])/g,
-    (_, a: string, b: string) => `${a} ${b.toLowerCase()}`,
-  );
-  return words[0]!.toUpperCase() + words.slice(1);
-};
 
 /** The fields that a form asks for, the required ones first; all come from the model. */
 export function questionsOf(kind: KindName): Question[] {

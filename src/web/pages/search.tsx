@@ -4,7 +4,6 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { type Card, Empty, Notice, Pager, RecordCard } from "../components.js";
 import {
-  NamesOfDocument,
   RecordListDocument,
   type RecordListQueryVariables,
   SearchDocument,
@@ -12,8 +11,9 @@ import {
   type SearchQueryVariables,
 } from "../documents.js";
 import { counted, countText, kindText, licenceText, shortened } from "../format.js";
-import { typeText } from "./record/access.js";
+import { type Names, namesOf } from "../names.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import { typeText } from "./record/access.js";
 
 const PAGE_SIZE = 20;
 /** Values shown of one facet; the address takes any value. */
@@ -443,26 +443,17 @@ interface ResultsProps {
   heading: string;
   words: string;
   path: string;
-  names: ReadonlyMap<string, string>;
+  names: Names;
   /** The facet that the page itself fixes. */
   fixed?: string;
 }
 
 /** Names of the records that conditions name. */
-async function namesIn(
-  { ask }: PageRequest,
-  stated: readonly Stated[],
-): Promise<ReadonlyMap<string, string>> {
-  const ids = stated.filter(({ condition }) => condition.record).map(({ value }) => value);
-  if (ids.length === 0) return new Map();
-  const { nodes } = await ask(NamesOfDocument, { ids });
-  return new Map(
-    ids.flatMap((id, index) => {
-      const node = nodes[index];
-      return node && "name" in node && node.name ? [[id, node.name] as const] : [];
-    }),
+const namesIn = ({ ask }: PageRequest, stated: readonly Stated[]): Promise<Names> =>
+  namesOf(
+    ask,
+    stated.filter(({ condition }) => condition.record).map(({ value }) => value),
   );
-}
 
 function Results({ request, listing, stated, heading, words, path, names, fixed }: ResultsProps) {
   const { query } = request;
@@ -606,8 +597,8 @@ function Conditions(
   );
 }
 
-const conditionText = ({ condition, value }: Stated, names: ReadonlyMap<string, string>): string =>
-  condition.label?.(value) ?? names.get(value) ?? value;
+const conditionText = ({ condition, value }: Stated, names: Names): string =>
+  condition.label?.(value) ?? names.get(value)?.name ?? value;
 
 /** What to try when nothing was found. */
 function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }) {

@@ -1,12 +1,14 @@
 import type { ComponentChildren } from "preact";
-import type { Page, PageRequest, Route } from "../page.js";
+import { asksForPage } from "../errors.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { helpPage } from "./help.js";
 
 interface Text {
   title: string;
-  body: (base: string) => ComponentChildren;
+  body: () => ComponentChildren;
 }
 
-/** The pages under `/page/{page_name}`. */
+/** The pages under `/page/{page_name}`, beside `help`. */
 const PAGES: Readonly<Record<string, Text>> = {
   about: {
     title: "About this registry",
@@ -22,45 +24,6 @@ const PAGES: Readonly<Record<string, Text>> = {
           software, by whom; and which results depend on a given input.
         </p>
         <p>Metadata is open to everyone. Files are open once their record is published.</p>
-      </>
-    ),
-  },
-  help: {
-    title: "Help",
-    body: (base) => (
-      <>
-        <p>
-          <a href="/help">All help pages</a>, with three tutorials of ten minutes.
-        </p>
-        <h2>Register a crate</h2>
-        <p>
-          Drop a folder or an archive on the <a href="/upload">upload page</a>, or use a terminal:
-        </p>
-        <ol>
-          <li>
-            Create an account: <code>POST /user</code> with name, email and password.
-          </li>
-          <li>
-            Get a token: <code>POST /token</code> with username and password as a form.
-          </li>
-          <li>
-            Upload:{" "}
-            <code>
-              curl -F file=@crate.zip -H "Authorization: Bearer $TOKEN" {base}/rocrate/upload-async
-            </code>
-          </li>
-          <li>
-            Poll <code>/rocrate/upload/status/…</code> until <code>completed</code> is true. When{" "}
-            <code>success</code> is false, <code>error</code> lists the findings, with file, place
-            and fix.
-          </li>
-        </ol>
-        <h2>Find things again</h2>
-        <p>
-          Every identifier is its own address: <code>{base}/ark:…</code>. Browsers get a page,
-          programs JSON-LD; <code>?format=turtle</code> and <code>?format=nquads</code> give the
-          statements, <code>?info</code> a short description.
-        </p>
       </>
     ),
   },
@@ -120,8 +83,10 @@ const PAGES: Readonly<Record<string, Text>> = {
   },
 };
 
-async function textPage({ params, base }: PageRequest): Promise<Page> {
+async function textPage({ req, params }: PageRequest): Promise<Page | Redirect> {
   const name = params["name"]!;
+  // Help is the documentation. The contract promises HTML at this address to programs too.
+  if (name === "help") return asksForPage(req) ? { redirect: "/help" } : helpPage({ params: {} });
   const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
   if (known)
     return {
@@ -130,7 +95,7 @@ async function textPage({ params, base }: PageRequest): Promise<Page> {
       body: (
         <>
           <h1>{known.title}</h1>
-          {known.body(base)}
+          {known.body()}
         </>
       ),
     };
@@ -147,6 +112,9 @@ async function textPage({ params, base }: PageRequest): Promise<Page> {
               <a href={`/page/${key}`}>{title}</a>
             </li>
           ))}
+          <li>
+            <a href="/help">Help</a>
+          </li>
         </ul>
       </>
     ),

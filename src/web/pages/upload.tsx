@@ -62,7 +62,7 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
               computation.
             </li>
             <li>
-              In a terminal: <code>arkgraph upload crate.zip</code> (<a href="/page/help">help</a>).
+              In a terminal: <code>arkgraph upload crate.zip</code> (<a href="/help">help</a>).
             </li>
             <li>
               <a href="/my/uploads">Your earlier uploads</a>, with their messages.

@@ -102,6 +102,27 @@ describe("an identifier without a record", () => {
       successor: "ark:99999/next",
     });
   });
+  test("that was deleted shows its own tombstone, whatever became of its successor", async () => {
+    for (const id of ["ark:99999/one", "ark:99999/two"]) await made(id);
+    const deleted = (path: string) => server.request("DELETE", path, { token: ada.token });
+    await deleted("/ark:99999/one?reason=first&successor=ark:99999/two");
+    await deleted("/ark:99999/two?reason=second");
+    const { status, text } = await get("/ark:99999/one", BROWSER);
+    expect([status, text.includes("second")]).toEqual([410, false]);
+    expect(text).toContain("<bdi>first</bdi>");
+    expect(text).toContain('<a href="/ark:99999/two"');
+  });
+  test.each([
+    "/ARK:/99999/gone",
+    "/ark99999/gone",
+    "/evidence/ark:99999/gone",
+    "/api/ark:99999/gone",
+  ])("that was deleted has one page, with its identifier: %s", async (path) => {
+    const { status, text } = await get(path, BROWSER);
+    expect(status).toBe(410);
+    expect(text).toContain("<title>Withdrawn: ark:99999/gone ·");
+    expect(text).toContain('<a href="/history/ark:99999/gone"');
+  });
   test("that several records could have lists them", () => {
     const page = errorPage({ url: "/ark:99999/c/-ab.csv" } as IncomingMessage, {
       status: 404,

@@ -69,7 +69,7 @@ describe("a repeated question about evidence", () => {
     expect((await evidence(id, "?limit=1")).body).toMatchObject({ truncated: true });
   });
 
-  it("is answered anew after a commit: another name, another statement, another owner", async () => {
+  it("is answered anew after a commit: another name, another statement", async () => {
     const source = await dataset();
     const id = await dataset({ derivedFrom: source });
     await evidence(id);
@@ -92,6 +92,28 @@ describe("a repeated question about evidence", () => {
     expect((await evidence(id, "?direction=both")).body["@graph"]).toHaveLength(3);
   });
 
+  it("names the new owner after a transfer", async () => {
+    const id = await dataset({ derivedFrom: await dataset() });
+    const made = await registry.ask("/group", {
+      token: ada.token,
+      body: { "@type": "Organization", name: "Lab", description: "For a test.", owner: ada.ark },
+    });
+    expect(made.status, made.text).toBe(200);
+    const group = made.body["@id"] as string;
+    /** Of those who state the edge from the record. */
+    const owners = async (): Promise<string[]> =>
+      [...(await evidence(id)).text.matchAll(/"owner":"([^"]+)"/g)].map(([, owner]) => owner!);
+    const before = await owners();
+    expect(before).toEqual([ada.ark]);
+    expect(await asking(owners)).toEqual([before, 0]);
+    const { body } = await registry.ask("/records/transfer", {
+      token: ada.token,
+      body: { ids: [id], owner: group },
+    });
+    expect(body).toMatchObject([{ "@id": id, done: true }]);
+    expect(await owners()).toEqual([group]);
+  });
+
   it("is refused once the record is deleted, and without a valid range", async () => {
     const id = await dataset();
     await evidence(id);
@@ -102,31 +124,50 @@ describe("a repeated question about evidence", () => {
     expect((await evidence(id, "?limit=0")).status).toBe(422);
   });
 
+  /** Asks with a cache of so many bytes: how many questions the index got, and the answer's bytes. */
+  async function askWith(cached: number, id: string, limit = 10): Promise<[number, number]> {
+    const [bytes, asked] = await asking(async () => {
+      let length = 0;
+      const request = { ark: arkFrom(id), direction: "upstream", limit } as const;
+      for await (const part of writeEvidence(request, registry.deps, cached)) length += part.length;
+      return length;
+    });
+    return [asked, bytes];
+  }
+  const asked = async (...question: Parameters<typeof askWith>) => (await askWith(...question))[0];
+
   it("is not stored where the answer is larger than a sixteenth of EVIDENCE_CACHE", async () => {
     const id = await dataset();
-    const ask = (cached: number) =>
-      asking(async () => {
-        const request = { ark: arkFrom(id), direction: "upstream", limit: 10 } as const;
-        for await (const _ of writeEvidence(request, registry.deps, cached));
-      });
-    expect((await ask(0))[1]).toBeGreaterThan(0);
-    expect((await ask(1024))[1]).toBeGreaterThan(0);
-    expect((await ask(2 ** 20))[1]).toBeGreaterThan(0);
-    expect((await ask(2 ** 20))[1]).toBe(0);
+    expect(await asked(0, id)).toBeGreaterThan(0);
+    expect(await asked(0, id)).toBeGreaterThan(0);
+    expect(await asked(1024, id)).toBeGreaterThan(0);
+    expect(await asked(1024, id)).toBeGreaterThan(0);
+    expect(await asked(2 ** 20, id)).toBeGreaterThan(0);
+    expect(await asked(2 ** 20, id)).toBe(0);
   });
 
   it("drops answers beyond EVIDENCE_CACHE, those not used for longest first", async () => {
-    const ids = await Promise.all(Array.from({ length: 40 }, () => dataset()));
-    const ask = async (id: string): Promise<number> => {
-      const request = { ark: arkFrom(id), direction: "upstream", limit: 10 } as const;
-      return (
-        await asking(async () => {
-          for await (const _ of writeEvidence(request, registry.deps, 32 * 2 ** 10));
-        })
-      )[1];
-    };
-    for (const id of ids) await ask(id);
-    expect(await ask(ids.at(-1)!)).toBe(0);
-    expect(await ask(ids[0]!)).toBeGreaterThan(0);
+    const ids = await Promise.all(Array.from({ length: 42 }, () => dataset()));
+    const [, bytes] = await askWith(0, ids[0]!);
+    const cached = 24 * bytes;
+    const [first, second, ...others] = ids as [string, string, ...string[]];
+    await asked(cached, first);
+    await asked(cached, second);
+    for (const id of others) {
+      await asked(cached, id);
+      // Used again and again, so it stays, though it is the oldest.
+      expect(await asked(cached, first)).toBe(0);
+    }
+    expect(await asked(cached, others[39]!)).toBe(0);
+    expect(await asked(cached, second)).toBeGreaterThan(0);
+  });
+
+  it("counts as many bytes as its answer and the question have", async () => {
+    const id = await dataset();
+    const [, bytes] = await askWith(0, id);
+    const cached = 40 * bytes;
+    for (let limit = 10; limit < 50; limit++) await asked(cached, id, limit);
+    expect(await asked(cached, id, 49)).toBe(0);
+    expect(await asked(cached, id, 10)).toBeGreaterThan(0);
   });
 });

@@ -15,14 +15,8 @@ let registry: LiveRegistry;
 let ada: User;
 const ids = {} as Record<Name, string>;
 
-const publish = async (id: string, publicationStatus: string, more: Json = {}): Promise<void> => {
-  const { status, text } = await registry.ask("/publish", {
-    method: "PUT",
-    token: ada.token,
-    body: { "@id": id, publicationStatus, ...more },
-  });
-  expect(status, text).toBe(200);
-};
+const publish = (id: string, publicationStatus: string, more: Json = {}): Promise<void> =>
+  registry.publish(id, ada.token, publicationStatus, more);
 
 beforeAll(async () => {
   registry = await LiveRegistry.start({ OAI_PAGE_SIZE: "2", CATALOG_PAGE_SIZE: "2" });

@@ -14,14 +14,8 @@ const ids = {} as Record<
 >;
 let crate: string;
 
-const publish = async (id: string, publicationStatus: string, more: Json = {}): Promise<void> => {
-  const { status, text } = await registry.ask("/publish", {
-    method: "PUT",
-    token: ada.token,
-    body: { "@id": id, publicationStatus, ...more },
-  });
-  expect(status, text).toBe(200);
-};
+const publish = (id: string, publicationStatus: string, more: Json = {}): Promise<void> =>
+  registry.publish(id, ada.token, publicationStatus, more);
 beforeAll(async () => {
   registry = await LiveRegistry.start({
     CATALOG_PAGE_SIZE: "2",

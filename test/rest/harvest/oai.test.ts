@@ -63,14 +63,8 @@ const create = async (
   expect(status, text).toBe(200);
   return body["@id"] as string;
 };
-const publish = async (id: string, publicationStatus: string, more: Json = {}): Promise<void> => {
-  const { status, text } = await registry.ask("/publish", {
-    method: "PUT",
-    token: ada.token,
-    body: { "@id": id, publicationStatus, ...more },
-  });
-  expect(status, text).toBe(200);
-};
+const publish = (id: string, publicationStatus: string, more: Json = {}): Promise<void> =>
+  registry.publish(id, ada.token, publicationStatus, more);
 const remove = (id: string) => registry.ask(`/${id}`, { method: "DELETE", token: ada.token });
 const published = async (kind: "dataset" | "project" | "computation", more: Json = {}) => {
   const ark = await create(kind, more);
@@ -340,11 +334,7 @@ describe("resumption tokens", () => {
             body: bodyOf("dataset", user.ark),
           });
           arks[index] = body["@id"] as string;
-          await node.ask("/publish", {
-            method: "PUT",
-            token: user.token,
-            body: { "@id": arks[index], publicationStatus: "PUBLISHED" },
-          });
+          await node.publish(arks[index], user.token);
         }
         return arks;
       };

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds.js";
 import { bodyOf, WRITABLE } from "../../support/bodies.js";
+import { crate } from "../../support/crates.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../../support/server.js";
 
 const MERGE = "application/merge-patch+json";
@@ -227,6 +228,25 @@ describe("a patch", () => {
     await send(`/${id}`, { name: "Renamed" });
     await server.request("DELETE", `/${run["@id"]}`, { token: ada.token });
     expect((await server.request("GET", `/${id}`)).body["usedBy"]).toEqual([]);
+  });
+  it("puts a reference in the place of one, as crates state them, and nothing else", async () => {
+    const MIT = { "@id": "https://spdx.org/licenses/MIT" };
+    const ISC = { "@id": "https://spdx.org/licenses/ISC" };
+    const archive = await crate(
+      [{ "@id": "ark:99999/refers/part", "@type": "Dataset", name: "Part", license: MIT }],
+      {},
+      { "@id": "ark:99999/refers" },
+    );
+    const form = new FormData();
+    form.set("file", new Blob([new Uint8Array(archive)]), "crate.zip");
+    await server.request("POST", "/rocrate/upload", { token: ada.token, body: form });
+    const patched = (license: JsonValue) => send("/ark:99999/refers/part", { license });
+    expect((await patched(ISC)).body).toMatchObject({ license: ISC });
+    expect((await patched([MIT, ISC])).body).toMatchObject({ license: [MIT, ISC] });
+    for (const license of [7, [MIT, 7], { "@id": 7 }, { name: "MIT" }])
+      expect((await patched(license)).status).toBe(422);
+    expect((await patched("MIT")).body).toMatchObject({ license: "MIT" });
+    expect((await patched(MIT)).status).toBe(422);
   });
   it("cannot give a record to someone whom the caller could not create for", async () => {
     const { "@id": id } = await dataset();

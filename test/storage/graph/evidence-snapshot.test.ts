@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { readSnapshot, writeSnapshot } from "../../../src/storage/graph/evidence/snapshot.js";
 import { EvidenceStore } from "../../../src/storage/graph/evidence/store.js";
@@ -79,6 +80,36 @@ describe("a snapshot of the store of evidence", () => {
     expect(answers(again, 30_000)).toEqual(before);
   });
 
+  it("holds no name or description that was removed before", async () => {
+    const store = new EvidenceStore();
+    store.apply([graphOf(0, "Secret Größe"), graphOf(1, "Old Größe"), graphOf(2, "Kept")]);
+    const file = newFile();
+    const inFile = async (): Promise<string[]> => {
+      const bytes = await readFile(file);
+      return ["Secret", "Old", "Größe", "Kept", "New"].filter((name) => bytes.includes(name));
+    };
+    await writeSnapshot(file, store, 1, "mine");
+    expect(await inFile()).toEqual(["Secret", "Old", "Größe", "Kept"]);
+    store.apply([{ ark: ark(nameOf(0)), nquads: null }, graphOf(1, "New")]);
+    await writeSnapshot(file, store, 2, "mine");
+    expect(await inFile()).toEqual(["Kept", "New"]);
+    const again = new EvidenceStore();
+    readSnapshot(file, again, "mine");
+    expect(answers(again, 3)).toEqual(answers(store, 3));
+
+    again.apply([{ ark: ark(nameOf(2)), nquads: null }]);
+    await writeSnapshot(file, again, 3, "mine");
+    expect(await inFile()).toEqual(["New"]);
+  });
+
+  it("is an error where there is one that cannot be opened", () => {
+    expect(() => readSnapshot(folder, new EvidenceStore(), "mine")).toThrow(/EISDIR/);
+    const store = new EvidenceStore();
+    expect(() => readSnapshot(join(folder, "x".repeat(300)), store, "mine")).toThrow(
+      /ENAMETOOLONG/,
+    );
+  });
+
   it("is not read under another token, and where there is none", async () => {
     const store = new EvidenceStore();
     store.apply(graphs(10));
@@ -131,7 +162,7 @@ describe("an index of evidence with a snapshot", () => {
     least: 1,
   };
 
-  async function opened(options: Partial<OxigraphOptions> = {}) {
+  async function opened(options: Partial<OxigraphOptions> = {}, source = feed) {
     const warnings: string[] = [];
     const log = {
       info() {},
@@ -139,17 +170,17 @@ describe("an index of evidence with a snapshot", () => {
       error() {},
     };
     const engine = new EvidenceEngine({
-      openFeed: feed.open,
+      openFeed: source.open,
       pageSize: 20,
       snapshot: { ...place },
       log,
       ...options,
     });
     onTestFinished(() => engine.close());
-    const before = feed.asked;
+    const before = source.asked;
     engine.start();
-    await engine.reach(feed.sequence, 20_000);
-    return { engine, warnings, asked: feed.asked - before };
+    await engine.reach(source.sequence, 20_000);
+    return { engine, warnings, asked: source.asked - before };
   }
   const all = async (engine: EvidenceEngine, count: number): Promise<string[]> =>
     Promise.all(questions(count).map(async (question) => (await engine.evidence(question)).tsv));
@@ -176,7 +207,7 @@ describe("an index of evidence with a snapshot", () => {
     bytes[bytes.length - 100]! ^= 1;
     await writeFile(file, bytes);
     const damaged = await opened();
-    expect(damaged.warnings.join()).toContain("damaged");
+    expect(damaged.warnings.join()).toContain("cannot be read");
     expect(damaged.asked).toBeGreaterThan(50);
     const fresh = await opened({ snapshot: undefined! });
     expect(await all(damaged.engine, 1_001)).toEqual(await all(fresh.engine, 1_001));
@@ -197,5 +228,43 @@ describe("an index of evidence with a snapshot", () => {
     });
     await engine.close();
     expect(warnings.join()).toContain("could not be written");
+  });
+
+  it("tries again after a pause where it cannot be written, not with each commit", async () => {
+    const large = new MemoryFeed();
+    const add = (from: number, to: number): number =>
+      large.commit(
+        Object.fromEntries(
+          graphs(to)
+            .slice(from)
+            .map(({ ark: name, nquads }) => [name, nquads]),
+        ),
+      );
+    add(0, 21_000);
+    const snapshot = {
+      ...place,
+      file: join(folder, "missing", "evidence.snapshot"),
+      token: undefined,
+      pause: 1_500,
+    };
+    const { engine, warnings } = await opened({ pageSize: 5_000, snapshot }, large);
+    const commits = async (): Promise<void> => {
+      for (let count = 0; count < 3; count++) {
+        await engine.reach(add(0, 1), 20_000);
+        await setTimeout(100);
+      }
+    };
+    await commits();
+    expect(warnings).toHaveLength(1);
+    await setTimeout(1_500);
+    await commits();
+    expect(warnings).toHaveLength(2);
+  }, 30_000);
+
+  it("removes at the start what an earlier process did not finish to write", async () => {
+    const unfinished = `${file}.new`;
+    await writeFile(unfinished, "half");
+    await opened();
+    await expect(stat(unfinished)).rejects.toThrow("ENOENT");
   });
 });

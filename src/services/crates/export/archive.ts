@@ -212,7 +212,7 @@ export interface CrateArchive {
   left: { ark: string; name: string }[];
   /** Paths of the files in the archive. */
   files: string[];
-  /** Whether the crate came with a preview page, stored here or not. */
+  /** Whether the crate came with a preview page: stored here or not, in the archive or left out. */
   hasPage: boolean;
   /**
    * The archive's bytes. Ends with an error when the crate changes before its metadata is written.
@@ -250,6 +250,7 @@ export async function crateArchive(
   const folders: string[] = [];
   const statements = new FileStatements(root.ark);
   let hasPage = false;
+  const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
   const survey = await surveyCrate(deps, root, async (record, document) => {
     if (record.ark === `${root.ark}/${PREVIEW_PAGE}`) hasPage = true;
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
@@ -270,6 +271,12 @@ export async function crateArchive(
     if (!content && others.length === 0) return;
     if (!(await mayReadContent(deps.records, caller, record))) {
       for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
+      // A page of the registry would be taken for the crate's own, which is left out.
+      hasPage ||= (
+        content
+          ? statedPaths(record.ark, document, root.ark).map(({ path }) => path)
+          : others.map(({ name }) => name)
+      ).some(isPage);
       return;
     }
     for (const object of others)

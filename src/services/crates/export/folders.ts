@@ -3,6 +3,7 @@ import { ServiceError } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { FileReference, StoredRecord } from "../../../storage/records/port.js";
 import type { Caller } from "../../access/rules.js";
+import { ByteCache } from "../../byte-cache.js";
 import type { Deps } from "../../deps.js";
 import { findLive } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
@@ -118,24 +119,24 @@ interface Placed {
   file: FileReference;
 }
 
-/** Files of all crates whose paths are kept in memory, some hundred bytes each. */
-const KEPT = 50_000;
-/** The paths of crates by their state, the latest last. */
-const trees = new Map<string, Placed[]>();
+/** Bytes that a file takes in memory, without the text of its names. */
+const PER_FILE = 350;
+/** The paths of crates by their state. */
+const trees = new ByteCache<Placed[]>(64 * 2 ** 20, {
+  sizeOf: (tree) =>
+    tree.reduce(
+      (sum, { name, file }) => sum + PER_FILE + name.length + file.name.length + file.ark.length,
+      0,
+    ),
+});
 
 /** All files of a crate with their paths. They are read again when the crate has changed. */
 async function treeOf(deps: Deps, root: StoredRecord): Promise<Placed[]> {
   const key = `${deps.baseUrl()} ${root.ark} ${await stateOf(deps, root)}`;
   const known = trees.get(key);
-  trees.delete(key);
-  const tree = known ?? (await readTree(deps, root));
+  if (known) return known;
+  const tree = await readTree(deps, root);
   trees.set(key, tree);
-  let kept = [...trees.values()].reduce((sum, { length }) => sum + length, 0);
-  for (const [oldest, { length }] of trees) {
-    if (kept <= KEPT) break;
-    trees.delete(oldest);
-    kept -= length;
-  }
   return tree;
 }
 

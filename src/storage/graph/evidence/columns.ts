@@ -94,9 +94,16 @@ export class Texts {
   }
 
   at(place: number): string {
+    return decoder.decode(this.#bytesOf(place));
+  }
+
+  /** Overwrites a text that is not needed any more. */
+  erase(place: number): void {
+    this.#bytesOf(place).fill(0);
+  }
+
+  #bytesOf(place: number): Uint8Array {
     const start = this.#start.at(place);
-    return decoder.decode(
-      this.#blocks[this.#block.at(place)]!.subarray(start, start + this.#bytes.at(place)),
-    );
+    return this.#blocks[this.#block.at(place)]!.subarray(start, start + this.#bytes.at(place));
   }
 }

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, rmSync } from "node:fs";
 import { open, rename, rm } from "node:fs/promises";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
@@ -11,7 +11,7 @@ import { EvidenceStore, type StoreView } from "./store.js";
  */
 
 /** Changes with the form of the file, and with what the store reads from the records. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** The line of JSON is filled with blanks up to so many bytes. */
 const HEAD = 64 * 1024;
 /** Bytes in one write or read. */
@@ -33,6 +33,12 @@ interface Head {
   counts: StoreView["counts"];
 }
 
+/** Where a snapshot is until it is complete. */
+const unfinished = (file: string): string => `${file}.new`;
+
+/** Removes what was not written to its end: the process or the thread ended meanwhile. */
+export const removeUnfinished = (file: string): void => rmSync(unfinished(file), { force: true });
+
 /**
  * Writes what the store holds now, beside what it reads and answers meanwhile. The file is complete,
  * or the one before it stays.
@@ -44,7 +50,7 @@ export async function writeSnapshot(
   token: string,
 ): Promise<void> {
   const { counts, columns, blocks, iris } = store.view();
-  const written = `${file}.new`;
+  const written = unfinished(file);
   const handle = await open(written, "w", 0o600);
   try {
     let sum = 0;
@@ -94,7 +100,7 @@ export async function writeSnapshot(
  * Fills an empty store.
  * @returns the commit that it is as of; `undefined` for no snapshot, or one that is older than the records say, of
  * another registry or of another version
- * @throws Error when it is damaged: the store may then be half filled
+ * @throws Error when it cannot be read or is damaged: the store may then be half filled
  */
 export function readSnapshot(
   file: string,
@@ -104,8 +110,9 @@ export function readSnapshot(
   let descriptor: number;
   try {
     descriptor = openSync(file, "r");
-  } catch {
-    return undefined;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
   }
   try {
     const { size } = fstatSync(descriptor);

@@ -61,7 +61,10 @@ export class EvidenceStore {
     .update(JSON.stringify([...CODES, LONGEST]))
     .digest("hex");
 
-  /** Number of records replaced or removed; their statements stay, as removed ones. */
+  /**
+   * Number of records replaced or removed; their statements stay, as removed ones, and their names
+   * and descriptions until the next {@link view}.
+   */
   rewrites = 0;
   /** Statements of the records, stored or not. */
   statements = 0;
@@ -84,6 +87,8 @@ export class EvidenceStore {
   readonly #nextOfObject = new Numbers(1);
   readonly #nextOfRecord = new Numbers(1);
   readonly #texts = new Texts();
+  /** Places of texts that were removed and are not overwritten yet. */
+  #removedTexts: number[] = [];
   /** Statements in use, by code. */
   readonly #used = new Uint32Array(FIRST_NAME + NAMES.length);
 
@@ -110,9 +115,12 @@ export class EvidenceStore {
 
   /**
    * All that is stored, as of now: columns that change later are copied, the others only grow. For
-   * {@link refill}.
+   * {@link refill}. Texts that were removed are overwritten here and not at once: a view that is
+   * being written must not change. So one view at a time.
    */
   view(): StoreView {
+    for (const place of this.#removedTexts) this.#texts.erase(place);
+    this.#removedTexts = [];
     const { places, blocks } = this.#texts.view();
     return {
       counts: {
@@ -242,7 +250,9 @@ export class EvidenceStore {
 
   #remove(record: number): void {
     for (let at = this.#ofRecord.at(record); at !== 0; at = this.#nextOfRecord.at(at)) {
-      this.#used[this.#code.at(at)]!--;
+      const code = this.#code.at(at);
+      this.#used[code]!--;
+      if (isText(code)) this.#removedTexts.push(this.#object.at(at));
       this.#code.set(at, 0);
     }
     this.#ofRecord.set(record, 0);

@@ -11,6 +11,7 @@ import {
   type Row,
   silent,
 } from "../port.js";
+import { removeUnfinished } from "../evidence/snapshot.js";
 import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
@@ -71,6 +72,8 @@ const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
 /** Fewer changed records are read again at the next start instead of being saved at the end. */
 const LEAST_CHANGED = 2_000;
+/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
+const SAVE_PAUSE = 10 * 60_000;
 /** ms that the end waits for a snapshot. */
 const SAVE_WAIT = 10_000;
 /** Lost threads that a query survives; the next one ends it too. */
@@ -111,6 +114,8 @@ class Threads {
   readonly #options: Whole;
   #token: string | undefined;
   #saving: Promise<void> | undefined;
+  /** When a snapshot may be tried again. */
+  #saveFrom = 0;
   readonly #onSequence: (sequence: number) => void;
 
   constructor(holds: Holds, options: Whole, onSequence: (sequence: number) => void) {
@@ -124,7 +129,9 @@ class Threads {
 
   /** Starts the first thread. Until then the index counts as loading. */
   start(): void {
-    if (!this.#closed && !this.#current) this.#startCurrent();
+    if (this.#closed || this.#current) return;
+    this.#removeUnfinished();
+    this.#startCurrent();
   }
 
   run(job: Job): void {
@@ -241,7 +248,19 @@ class Threads {
     }
     this.#onSequence(handle.sequence);
     if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
-    if (handle.due) void this.#save(handle);
+    if (handle.due && performance.now() >= this.#saveFrom) void this.#save(handle);
+  }
+
+  /** What an earlier process did not finish to write would take its place on the disk for ever. */
+  #removeUnfinished(): void {
+    const { snapshot, log } = this.#options;
+    if (!snapshot) return;
+    try {
+      removeUnfinished(snapshot.file);
+    } catch (error) {
+      const reason = (error as Error).message;
+      log.warn({ reason }, "an unfinished snapshot of the graph index could not be removed");
+    }
   }
 
   /** Saves what a thread holds, for the next start. */
@@ -250,7 +269,10 @@ class Threads {
     if (!snapshot) return Promise.resolve();
     return (this.#saving ??= (async () => {
       const token = await handle.save(randomUUID());
-      if (token === undefined) return;
+      if (token === undefined) {
+        this.#saveFrom = performance.now() + (snapshot.pause ?? SAVE_PAUSE);
+        return;
+      }
       try {
         // After the file: a record store that lost its last commits does not know it either.
         await snapshot.remember(token);

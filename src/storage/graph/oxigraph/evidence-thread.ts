@@ -31,7 +31,7 @@ if (data.snapshot?.token !== undefined) {
   try {
     from = readSnapshot(data.snapshot.file, store, data.snapshot.token);
   } catch (error) {
-    log("warn", "the snapshot of the graph index is damaged; all records are read instead", {
+    log("warn", "the snapshot of the graph index cannot be read; all records are read instead", {
       reason: (error as Error).message,
     });
     store = emptyStore();

@@ -167,10 +167,11 @@ export class ThreadHandle {
   async end(): Promise<Job[]> {
     this.#gone = true;
     clearTimeout(this.#clock);
-    this.#saved?.(undefined);
     const left = [...this.#jobs.values()];
     this.#jobs.clear();
     await this.#worker.terminate();
+    // Not before: another thread would write the same file meanwhile.
+    this.#saved?.(undefined);
     return left;
   }
 
@@ -280,6 +281,8 @@ export interface SnapshotPlace {
   remember(token: string): Promise<void>;
   /** So many changed records at least are saved at the end. */
   least?: number;
+  /** ms before the next attempt where it could not be written. */
+  pause?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */

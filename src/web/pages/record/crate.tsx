@@ -9,7 +9,14 @@ import {
 } from "../../documents.js";
 import { counted, countText, kindText, nameText, shortened } from "../../format.js";
 import { labelOf } from "../../labels.js";
-import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
+import {
+  type Page,
+  type PageRequest,
+  pathOf,
+  recordPath,
+  type Route,
+  withQuery,
+} from "../../page.js";
 import { Back } from "./related.js";
 
 type Contents = NonNullable<RecordPageQuery["contents"]>;
@@ -225,7 +232,6 @@ export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
 
 /** The page that came with the crate, in a sandbox: without scripts, forms or an origin. */
 export function OwnPage({ address, name }: { address: string; name: string }) {
-  const path = address.replace(/^https?:\/\/[^/]+/i, "");
   return (
     <section id="own-page">
       <h2>Its own page</h2>
@@ -235,7 +241,7 @@ export function OwnPage({ address, name }: { address: string; name: string }) {
           class="own-page"
           sandbox=""
           loading="lazy"
-          src={path}
+          src={pathOf(address)}
           title={`Page of ${shortened(name, 80)}`}
         />
       </details>

@@ -1,9 +1,7 @@
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
-import { CopyButton, Facts, Outside, RecordLink, Size } from "../../components.js";
+import { CopyButton, Facts, Outside } from "../../components.js";
 import { countText, shortened } from "../../format.js";
-import { recordPath } from "../../page.js";
-import { typeText, type Stored } from "./access.js";
 import { type Names, textOf, Value } from "./values.js";
 
 interface DetailsProps {
@@ -234,67 +232,3 @@ function rulesOf(column: JsonObject, required: boolean): string[] {
 }
 
 const Rules = ({ rules }: { rules: readonly string[] }) => <bdi>{rules.join("; ")}</bdi>;
-
-/** A file of a record. */
-export interface FileOf {
-  id: string;
-  name?: string | null;
-  kind?: string | null;
-  encodingFormat?: string | null;
-  content?: Stored;
-}
-
-/** Files of a record in a table: name, form, size and download. */
-export function Files({ files }: { files: readonly FileOf[] }) {
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label="Files">
-      <table class="files">
-        <thead>
-          <tr>
-            <th scope="col">File</th>
-            <th scope="col">Form</th>
-            <th scope="col" class="number">
-              Size
-            </th>
-            <th scope="col">Content</th>
-          </tr>
-        </thead>
-        <tbody>
-          {files.map((file) => {
-            const { content } = file;
-            const type = content?.mediaType ?? file.encodingFormat ?? null;
-            return (
-              <tr>
-                <th scope="row">
-                  <RecordLink record={file} glyph />
-                </th>
-                <td>{typeText(type) || shortened(type ?? "", 60)}</td>
-                <td class="number">{content?.size != null && <Size bytes={content.size} />}</td>
-                <td>
-                  <FileContent id={file.id} content={content} />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function FileContent({ id, content }: { id: string; content: Stored | undefined }) {
-  if (content?.state === "STORED")
-    return content.readable && content.address ? (
-      <>
-        <a href={recordPath(id, "preview")}>Preview</a>{" "}
-        <a href={content.address} download>
-          Download
-        </a>
-      </>
-    ) : (
-      <>Restricted</>
-    );
-  if (content?.state === "DAMAGED") return <>Damaged</>;
-  if (content?.state === "DELETED") return <>Deleted</>;
-  return <span class="quiet">Not stored here</span>;
-}

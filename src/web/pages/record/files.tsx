@@ -1,9 +1,10 @@
+import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
-import { KindGlyph, Pager, Size } from "../../components.js";
+import { KindGlyph, Pager, RecordLink, Size } from "../../components.js";
 import { FolderPageDocument, type FolderFragment } from "../../documents.js";
 import { counted, nameText, shortened, sizeText } from "../../format.js";
 import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
-import { typeText } from "./access.js";
+import { type Stored, typeText } from "./access.js";
 import { Back } from "./related.js";
 
 type Entry = FolderFragment["nodes"][number];
@@ -11,8 +12,8 @@ type Entry = FolderFragment["nodes"][number];
 const folderPath = (crate: string, path: string): string =>
   withQuery(recordPath(crate, "files"), { path });
 
-/** What a folder of a crate holds: folders with their sizes, files with their previews. */
-export function FolderTable({ crate, folder }: { crate: string; folder: FolderFragment }) {
+/** A table of files: what they are, their form, size and content. */
+function FilesTable({ children }: { children: ComponentChildren }) {
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label="Files">
       <table class="files wide">
@@ -26,66 +27,130 @@ export function FolderTable({ crate, folder }: { crate: string; folder: FolderFr
             <th scope="col">Content</th>
           </tr>
         </thead>
-        <tbody>
-          {folder.nodes.map((entry) => (
-            <Row crate={crate} entry={entry} />
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
     </div>
   );
 }
 
-function Row({ crate, entry }: { crate: string; entry: Entry }) {
+interface RowProps {
+  link: ComponentChildren;
+  form: string;
+  size: number | null | undefined;
+  /** What leads to the content. */
+  children: ComponentChildren;
+}
+
+function Row({ link, form, size, children }: RowProps) {
+  return (
+    <tr>
+      <th scope="row">{link}</th>
+      <td>{form}</td>
+      <td class="number">{size != null && <Size bytes={size} />}</td>
+      <td>{children}</td>
+    </tr>
+  );
+}
+
+const formText = (mediaType: string | null): string =>
+  typeText(mediaType) || shortened(mediaType ?? "", 60);
+
+interface ContentProps {
+  /** Where the preview is. */
+  preview: string;
+  address: string | null;
+  readable: boolean;
+}
+
+/** The preview and the download of a file, for those who may read it. */
+function ContentLinks({ preview, address, readable }: ContentProps) {
+  if (!readable || address === null) return <span class="quiet">Restricted</span>;
+  return (
+    <>
+      <a href={preview}>Preview</a>{" "}
+      <a href={address} download>
+        Download
+      </a>
+    </>
+  );
+}
+
+/** What a folder of a crate holds: folders with their sizes, files with their previews. */
+export function FolderTable({ crate, folder }: { crate: string; folder: FolderFragment }) {
+  return (
+    <FilesTable>
+      {folder.nodes.map((entry) => (
+        <EntryRow crate={crate} entry={entry} />
+      ))}
+    </FilesTable>
+  );
+}
+
+function EntryRow({ crate, entry }: { crate: string; entry: Entry }) {
   const { name, path, file, fileCount, size } = entry;
-  if (!file)
-    return (
-      <tr>
-        <th scope="row">
-          <a href={folderPath(crate, path)}>
-            <KindGlyph kind="PROJECT" />
-            <bdi>{shortened(name, 160)}</bdi>/
-          </a>
-        </th>
-        <td>{counted(fileCount, "file")}</td>
-        <td class="number">
-          <Size bytes={size} />
-        </td>
-        <td>
-          <a href={folderPath(crate, path)}>Open</a>
-        </td>
-      </tr>
+  const shown = <bdi>{shortened(name, 160)}</bdi>;
+  if (!file) {
+    const link = (
+      <a href={folderPath(crate, path)}>
+        <KindGlyph kind="PROJECT" />
+        {shown}/
+      </a>
     );
+    return (
+      <Row link={link} form={counted(fileCount, "file")} size={size}>
+        <a href={folderPath(crate, path)}>Open</a>
+      </Row>
+    );
+  }
   const { record, readable, address, mediaType, id } = file;
   const preview = record
     ? recordPath(record.id, "preview")
     : withQuery(recordPath(id, "preview"), { crate });
-  return (
-    <tr>
-      <th scope="row">
-        <a href={record ? recordPath(record.id) : preview}>
-          <KindGlyph kind={record?.kind ?? "DATADOWNLOAD"} />
-          <bdi>{shortened(name, 160)}</bdi>
-        </a>
-      </th>
-      <td>{typeText(mediaType) || shortened(mediaType, 60)}</td>
-      <td class="number">
-        <Size bytes={size} />
-      </td>
-      <td>
-        {readable ? (
-          <>
-            <a href={preview}>Preview</a>{" "}
-            <a href={address} download>
-              Download
-            </a>
-          </>
-        ) : (
-          <span class="quiet">Restricted</span>
-        )}
-      </td>
-    </tr>
+  const link = (
+    <a href={record ? recordPath(record.id) : preview}>
+      <KindGlyph kind={record?.kind ?? "DATADOWNLOAD"} />
+      {shown}
+    </a>
   );
+  return (
+    <Row link={link} form={formText(mediaType)} size={size}>
+      <ContentLinks preview={preview} address={address} readable={readable} />
+    </Row>
+  );
+}
+
+/** A file of a record. */
+export interface FileOf {
+  id: string;
+  name?: string | null;
+  kind?: string | null;
+  encodingFormat?: string | null;
+  content?: Stored;
+}
+
+/** The files of a record. */
+export function Files({ files }: { files: readonly FileOf[] }) {
+  return (
+    <FilesTable>
+      {files.map((file) => (
+        <Row
+          link={<RecordLink record={file} glyph />}
+          form={formText(file.content?.mediaType ?? file.encodingFormat ?? null)}
+          size={file.content?.size}
+        >
+          <FileContent file={file} />
+        </Row>
+      ))}
+    </FilesTable>
+  );
+}
+
+function FileContent({ file: { id, content } }: { file: FileOf }) {
+  if (content?.state === "STORED")
+    return <ContentLinks {...content} preview={recordPath(id, "preview")} />;
+  if (content?.state === "DAMAGED") return <>Damaged</>;
+  if (content?.state === "DELETED") return <>Deleted</>;
+  return <span class="quiet">Not stored here</span>;
 }
 
 const ON_A_PAGE = 200;

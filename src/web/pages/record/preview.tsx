@@ -2,7 +2,7 @@ import { ServiceError } from "../../../errors.js";
 import { Empty, Identifier, RecordLink } from "../../components.js";
 import { PreviewPageDocument, type PreviewPartsFragment } from "../../documents.js";
 import { counted, nameText, shortened } from "../../format.js";
-import { type Page, type PageRequest, recordPath, type Route } from "../../page.js";
+import { type Page, type PageRequest, pathOf, recordPath, type Route } from "../../page.js";
 import { Download, type Stored } from "./access.js";
 import { Back } from "./related.js";
 
@@ -57,9 +57,6 @@ function Shown({ preview, name, most }: ShownProps) {
       return <p class="quiet">There is no preview. {preview.about}</p>;
   }
 }
-
-/** The path of an address of this registry: pages load nothing from other origins. */
-const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/i, "");
 
 /** The message of the table check without the number of the row, which counts from 0. */
 const sentenceOf = (message: string): string =>
@@ -232,6 +229,9 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
   if (!record && preview.__typename === "NoPreview" && preview.reason === "NO_CONTENT" && !holder)
     throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
   const name = record ? nameText(record) : nameText({ id });
+  const withoutContent =
+    preview.__typename === "NoPreview" &&
+    (preview.reason === "NOT_READABLE" || preview.reason === "NO_CONTENT");
   const rest = restOf(preview, WHOLE);
   return {
     title: `Preview of ${shortened(name, 120)}`,
@@ -245,7 +245,8 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
           {content?.state === "STORED" && content.readable && content.address ? (
             <Download content={content} />
           ) : (
-            !record && (
+            !record &&
+            !withoutContent && (
               <a class="button" href={recordPath(id)} download>
                 Download
               </a>

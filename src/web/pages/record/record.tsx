@@ -35,8 +35,8 @@ import { type Page, type PageRequest, recordPath, withQuery } from "../../page.j
 import { Access, People, type Stored } from "./access.js";
 import { Cite } from "./cite.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Details, type FileOf, Files } from "./details.js";
-import { FolderSection } from "./files.js";
+import { Details } from "./details.js";
+import { type FileOf, Files, FolderSection } from "./files.js";
 import { headData, Metadata } from "./metadata.js";
 import { Preview } from "./preview.js";
 import { hasProvenance, type PageRecord, Provenance } from "./provenance.js";

@@ -1,27 +1,22 @@
-import type { ServiceError } from "../../../errors.js";
+import type { RecordGone } from "../../../services/records/find.js";
 import { Facts, Identifier, RecordLink, StatusBadge, When } from "../../components.js";
-import { NamesOfDocument } from "../../documents.js";
 import { shortened } from "../../format.js";
+import { namesOf } from "../../names.js";
 import { type Page, type PageRequest, recordPath } from "../../page.js";
 
 /**
  * The page of a deleted record: who withdrew it, when and why, and what to use instead.
- * @param error `GONE`, as the record's address answers it to programs
+ * @param error what the record's address answers to programs
  */
 export async function tombstonePage(
-  { ask, path }: PageRequest,
-  { message, extra, status }: ServiceError,
+  { ask }: PageRequest,
+  { ark: id, message, extra, status }: RecordGone,
 ): Promise<Page> {
   const { deletedAt, deletedBy, reason, successor } = extra;
   const ids = [deletedBy, successor].filter((id): id is string => typeof id === "string");
-  const { nodes } = await ask(NamesOfDocument, { ids });
-  const named = (id: unknown) => {
-    if (typeof id !== "string") return null;
-    const node = nodes[ids.indexOf(id)];
-    const known = node && "name" in node ? node : { name: null, kind: null };
-    return <RecordLink record={{ id, name: known.name, kind: known.kind }} glyph />;
-  };
-  const id = path.slice(path.indexOf("ark:"));
+  const names = await namesOf(ask, ids);
+  const named = (who: unknown) =>
+    typeof who === "string" && <RecordLink record={{ ...names.get(who), id: who }} glyph />;
   return {
     status,
     title: `Withdrawn: ${shortened(id, 120)}`,
