@@ -128,6 +128,8 @@ const trees = new ByteCache<Placed[]>(64 * 2 ** 20, {
       (sum, { name, file }) => sum + PER_FILE + name.length + file.name.length + file.ark.length,
       0,
     ),
+  // A large crate is the one that takes long to read: some 60,000 files are still remembered.
+  share: 2,
 });
 
 /** All files of a crate with their paths. They are read again when the crate has changed. */
