@@ -83,6 +83,10 @@ export const ERRORS = {
       "leads nowhere; nothing was changed.",
   },
   NOT_CANCELLABLE: { status: 409, meaning: "The submission has already ended." },
+  NOT_RETRYABLE: {
+    status: 409,
+    meaning: "The submission has not failed, or its archive is not stored any more.",
+  },
   GONE: { status: 410, meaning: "The record was deleted; a tombstone says by whom and when." },
   CONTENT_DELETED: {
     status: 410,

@@ -4,7 +4,11 @@ import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js"
 import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { ComputationResolver } from "./resolvers/computation-resolver.js";
 import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-contents-resolver.js";
-import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
+import {
+  CratePlanResolver,
+  CrateResolver,
+  SubmissionResolver,
+} from "./resolvers/crate-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
 import { DoiResolver } from "./resolvers/doi-resolver.js";
@@ -13,7 +17,7 @@ import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
 import { LineageResolver } from "./resolvers/lineage-resolver.js";
 import { PreviewResolver } from "./resolvers/preview-resolver.js";
 import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
-import { LinksResolver } from "./resolvers/links-resolver.js";
+import { DanglingResolver, LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
@@ -40,12 +44,14 @@ export async function graphqlSchema(): Promise<GraphQLSchema> {
   const resolvers = [
     RecordResolver,
     LinksResolver,
+    DanglingResolver,
     RevisionResolver,
     AccountResolver,
     CredentialResolver,
     AdministrationResolver,
     BulkResolver,
     CrateResolver,
+    SubmissionResolver,
     CrateContentsResolver,
     CrateFileResolver,
     CratePlanResolver,

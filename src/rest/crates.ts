@@ -390,6 +390,24 @@ export const CRATES: readonly ContractRow[] = [
     token: "required",
     refusals: ["NOT_AUTHENTICATED", "INVALID_TOKEN", "NOT_FOUND", "NOT_CANCELLABLE"],
   },
+  {
+    method: "post",
+    path: "/rocrate/upload/status/{submissionUUID}",
+    operationId: "retry_upload",
+    tag: "crates",
+    summary: "Retry a failed upload",
+    description:
+      "Submits the archive of a failed upload again, as a new submission of the same user: yours, " +
+      "or any for administrators. Once the archive is not stored any more, it is refused (409): " +
+      "send the archive again.",
+    parameters: [SUBMISSION],
+    answer: {
+      description: "The new submission.",
+      content: json(schemaRef("Submission"), QUEUED),
+    },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, "NOT_FOUND", "AMBIGUOUS", "BUSY", "NOT_RETRYABLE"],
+  },
   ...(["archived/download", "download"] as const).map((route): ContractRow => ({
     method: "get",
     path: `/rocrate/${route}/ark:{NAAN}/{postfix}`,
@@ -591,7 +609,8 @@ const PAGE = 100;
 const LAST = "completed";
 
 /**
- * The caller's submissions: the list, a single submission with its progress, and its cancellation.
+ * The caller's submissions: the list, a single submission with its progress, its cancellation and
+ * its retry.
  */
 export function submissionOperations(streams: EventStreams): Handlers {
   return {
@@ -618,6 +637,14 @@ export function submissionOperations(streams: EventStreams): Handlers {
         req,
         res,
         await crateSubmissions.cancelSubmission(params["submissionUUID"]!, context),
+        NOT_KEPT,
+      );
+    },
+    retry_upload: async ({ req, res, params, context }) => {
+      sendJson(
+        req,
+        res,
+        await crateSubmissions.retrySubmission(params["submissionUUID"]!, context),
         NOT_KEPT,
       );
     },

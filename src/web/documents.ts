@@ -82,6 +82,13 @@ export type CriterionStatus =
   /** The crate meets a part of it. */
   | "PARTLY";
 
+/** Why a reference leads to no record. */
+export type DanglingReason =
+  /** The record was deleted. */
+  | "DELETED"
+  /** No record here has the identifier. */
+  | "UNKNOWN";
+
 /** A set of data; its files are data downloads. */
 export type DatasetInput = {
   /** Further members of the document, as a JSON object. */
@@ -716,10 +723,12 @@ export type AdministrationQuery = {
       stage: string | null;
       completed: boolean;
       success: boolean;
+      retryable: boolean;
       rocrateIdentifier: string | null;
       computationIdentifier: string | null;
       evidenceGraphIdentifier: string | null;
       scoredCrateIdentifier: string | null;
+      doiRecordIdentifier: string | null;
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
@@ -1125,10 +1134,12 @@ export type MyWorkQuery = {
       stage: string | null;
       completed: boolean;
       success: boolean;
+      retryable: boolean;
       rocrateIdentifier: string | null;
       computationIdentifier: string | null;
       evidenceGraphIdentifier: string | null;
       scoredCrateIdentifier: string | null;
+      doiRecordIdentifier: string | null;
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
@@ -1164,10 +1175,12 @@ export type SubmissionRowFragment = {
   stage: string | null;
   completed: boolean;
   success: boolean;
+  retryable: boolean;
   rocrateIdentifier: string | null;
   computationIdentifier: string | null;
   evidenceGraphIdentifier: string | null;
   scoredCrateIdentifier: string | null;
+  doiRecordIdentifier: string | null;
   embeddingsModel: string | null;
   timeStarted: string | null;
   timeFinished: string | null;
@@ -1187,10 +1200,12 @@ export type MyUploadsQuery = {
       stage: string | null;
       completed: boolean;
       success: boolean;
+      retryable: boolean;
       rocrateIdentifier: string | null;
       computationIdentifier: string | null;
       evidenceGraphIdentifier: string | null;
       scoredCrateIdentifier: string | null;
+      doiRecordIdentifier: string | null;
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
@@ -2139,6 +2154,66 @@ export type ListedPageQuery = {
   };
 };
 
+export type DanglingFragment = {
+  predicate: string;
+  target: string;
+  reason: DanglingReason;
+  successor: string | null;
+  record: { id: string; name: string | null; kind: RecordKind | null };
+};
+
+export type ReferencesPageQueryVariables = Exact<{
+  id: string | number;
+  after?: string | null | undefined;
+}>;
+
+export type ReferencesPageQuery = {
+  roCrate: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    mayChange: boolean;
+    danglingReferences: {
+      nodes: Array<{
+        predicate: string;
+        target: string;
+        reason: DanglingReason;
+        successor: string | null;
+        record: { id: string; name: string | null; kind: RecordKind | null };
+      }>;
+      pageInfo: { hasNextPage: boolean; endCursor: string | null };
+    };
+  } | null;
+};
+
+export type MyReferencesQueryVariables = Exact<{
+  me: string | number;
+  after?: string | null | undefined;
+}>;
+
+export type MyReferencesQuery = {
+  roCrates: {
+    totalCount: number;
+    nodes: Array<{
+      id: string;
+      name: string | null;
+      kind: RecordKind | null;
+      mayChange: boolean;
+      danglingReferences: {
+        nodes: Array<{
+          predicate: string;
+          target: string;
+          reason: DanglingReason;
+          successor: string | null;
+          record: { id: string; name: string | null; kind: RecordKind | null };
+        }>;
+        pageInfo: { hasNextPage: boolean };
+      };
+    }>;
+    pageInfo: { hasNextPage: boolean; endCursor: string | null };
+  };
+};
+
 export type SearchQueryVariables = Exact<{
   query: string;
   filter?: RecordFilter | null | undefined;
@@ -2241,6 +2316,7 @@ export type UploadQuery = {
     stage: string | null;
     completed: boolean;
     success: boolean;
+    retryable: boolean;
     rocrateIdentifier: string | null;
     identifiersMinted: number;
     timeStarted: string | null;
@@ -2296,6 +2372,12 @@ export type PublishRecordMutationVariables = Exact<{
 export type PublishRecordMutation = {
   publish: { id: string; publicationStatus: PublicationStatus | null };
 };
+
+export type RetryUploadMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type RetryUploadMutation = { retrySubmission: { submissionUUID: string } };
 
 export type CancelUploadMutationVariables = Exact<{
   id: string | number;
@@ -2434,10 +2516,12 @@ export const SubmissionRowFragmentDoc = new TypedDocumentString(
   stage
   completed
   success
+  retryable
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
   scoredCrateIdentifier
+  doiRecordIdentifier
   embeddingsModel
   timeStarted
   timeFinished
@@ -2831,6 +2915,22 @@ fragment Score on AiReadyScore {
 }`,
   { fragmentName: "CrateParts" },
 ) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
+export const DanglingFragmentDoc = new TypedDocumentString(
+  `
+    fragment Dangling on DanglingReference {
+  record {
+    id
+    name
+    kind
+  }
+  predicate
+  target
+  reason
+  successor
+}
+    `,
+  { fragmentName: "Dangling" },
+) as unknown as TypedDocumentString<DanglingFragment, unknown>;
 export const UploadFindingFragmentDoc = new TypedDocumentString(
   `
     fragment UploadFinding on Finding {
@@ -2924,10 +3024,12 @@ fragment SubmissionRow on Submission {
   stage
   completed
   success
+  retryable
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
   scoredCrateIdentifier
+  doiRecordIdentifier
   embeddingsModel
   timeStarted
   timeFinished
@@ -3381,10 +3483,12 @@ fragment SubmissionRow on Submission {
   stage
   completed
   success
+  retryable
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
   scoredCrateIdentifier
+  doiRecordIdentifier
   embeddingsModel
   timeStarted
   timeFinished
@@ -3414,10 +3518,12 @@ export const MyUploadsDocument = new TypedDocumentString(`
   stage
   completed
   success
+  retryable
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
   scoredCrateIdentifier
+  doiRecordIdentifier
   embeddingsModel
   timeStarted
   timeFinished
@@ -4269,6 +4375,75 @@ fragment Named on Record {
   name
   kind
 }`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
+export const ReferencesPageDocument = new TypedDocumentString(`
+    query ReferencesPage($id: ID!, $after: String) {
+  roCrate(id: $id) {
+    id
+    name
+    kind
+    mayChange
+    danglingReferences(first: 50, after: $after) {
+      nodes {
+        ...Dangling
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+}
+    fragment Dangling on DanglingReference {
+  record {
+    id
+    name
+    kind
+  }
+  predicate
+  target
+  reason
+  successor
+}`) as unknown as TypedDocumentString<ReferencesPageQuery, ReferencesPageQueryVariables>;
+export const MyReferencesDocument = new TypedDocumentString(`
+    query MyReferences($me: ID!, $after: String) {
+  roCrates(
+    filter: {owner: $me}
+    orderBy: {field: MODIFIED, direction: DESC}
+    first: 10
+    after: $after
+  ) {
+    totalCount
+    nodes {
+      id
+      name
+      kind
+      mayChange
+      danglingReferences(first: 5) {
+        nodes {
+          ...Dangling
+        }
+        pageInfo {
+          hasNextPage
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+}
+    fragment Dangling on DanglingReference {
+  record {
+    id
+    name
+    kind
+  }
+  predicate
+  target
+  reason
+  successor
+}`) as unknown as TypedDocumentString<MyReferencesQuery, MyReferencesQueryVariables>;
 export const SearchDocument = new TypedDocumentString(`
     query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
   search(
@@ -4454,6 +4629,7 @@ export const UploadDocument = new TypedDocumentString(`
     stage
     completed
     success
+    retryable
     rocrateIdentifier
     identifiersMinted
     timeStarted
@@ -4506,6 +4682,13 @@ export const PublishRecordDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
+export const RetryUploadDocument = new TypedDocumentString(`
+    mutation RetryUpload($id: ID!) {
+  retrySubmission(id: $id) {
+    submissionUUID
+  }
+}
+    `) as unknown as TypedDocumentString<RetryUploadMutation, RetryUploadMutationVariables>;
 export const CancelUploadDocument = new TypedDocumentString(`
     mutation CancelUpload($id: ID!) {
   cancelSubmission(id: $id) {

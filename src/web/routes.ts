@@ -10,6 +10,7 @@ import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes } from "./pages/record/files.js";
 import { historyRoutes } from "./pages/record/history.js";
 import { previewRoutes } from "./pages/record/preview.js";
+import { referenceRoutes } from "./pages/record/references.js";
 import { relatedRoutes } from "./pages/record/related.js";
 import { myRoutes } from "./pages/my.js";
 import { newRoutes } from "./pages/new.js";
@@ -27,6 +28,7 @@ export const ROUTES: readonly Route[] = [
   ...filesRoutes,
   ...previewRoutes,
   ...relatedRoutes,
+  ...referenceRoutes,
   ...myRoutes,
   ...adminRoutes,
   ...newRoutes,

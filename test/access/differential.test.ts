@@ -251,6 +251,10 @@ const REST: Record<string, Row> = {
     list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
     twin: "cancelSubmission",
   },
+  retry_upload: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "retrySubmission",
+  },
   list_submissions: { list: {}, twin: "submissions" },
   download_archive: READ,
   download_crate: READ,
@@ -396,6 +400,7 @@ const MUTATIONS: Record<string, string> = {
   deleteRecords: "several",
   restoreRevision: "restore",
   cancelSubmission: "cancel",
+  retrySubmission: "cancel",
   deleteRecord: "delete",
   executeComputation: "execute",
   login: "login",
@@ -506,7 +511,7 @@ describe("reading", () => {
           if (row.twin === undefined) continue;
           const twin = await graphql(
             QUERIES[row.twin] ??
-              `mutation ($submission: ID!) { cancelSubmission(id: $submission) { ${SUBMISSION} } }`,
+              `mutation ($submission: ID!) { ${row.twin}(id: $submission) { ${SUBMISSION} } }`,
             variables,
             actor,
           );

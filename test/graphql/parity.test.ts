@@ -401,6 +401,7 @@ const COUNTERPARTS: Readonly<Record<string, readonly string[] | string>> = {
   upload_crate_async: ["Mutation.uploadCrate"],
   upload_status: ["Query.submission"],
   cancel_upload: ["Mutation.cancelSubmission"],
+  retry_upload: ["Mutation.retrySubmission"],
   list_submissions: ["Query.submissions"],
   download_archive: ["CrateAddresses.uploaded"],
   download_crate: ["CrateAddresses.uploaded"],

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
@@ -152,6 +153,69 @@ describe("cancelling an upload", () => {
     },
     30_000,
   );
+});
+
+describe("retrying an upload", () => {
+  /** A submission that failed although its archive is stored: it was cancelled in time. */
+  async function failed(archive: Uint8Array, user: User): Promise<string> {
+    const staged = await registry.deps.objects.stage(Readable.from([archive]));
+    await staged.publish();
+    const { submission } = await registry.deps.records.submit({
+      id: randomUUID(),
+      type: "crate",
+      user: user.ark,
+      sha256: staged.sha256,
+      input: { name: "again.zip" },
+      at: Date.now(),
+    });
+    await registry.ask(status(submission.id), { method: "DELETE", token: user.token });
+    return submission.id;
+  }
+  const retry = (id: string, token?: string) =>
+    registry.ask(status(id), { method: "POST", ...(token === undefined ? {} : { token }) });
+  const retryable = async (id: string): Promise<boolean> =>
+    (
+      await registry.graphql(
+        "query ($id: ID!) { submission(id: $id) { retryable } }",
+        { id },
+        ada.token,
+      )
+    ).body["data"].submission.retryable;
+
+  it("submits the stored archive again, for its uploader only, and leaves the failed one", async () => {
+    const archive = await crate([], { "a.txt": "retried" }, { name: "Retried" });
+    const id = await failed(archive, ada);
+    expect(await retryable(id)).toBe(true);
+    expect((await retry(id)).status).toBe(401);
+    expect((await retry(id, bob.token)).status).toBe(404);
+    const again = await retry(id, ada.token);
+    expect(again).toMatchObject({ status: 200, body: { completed: false } });
+    expect(again.body["submissionUUID"]).not.toBe(id);
+    expect(await registry.settled(again.body["submissionUUID"] as string, ada.token)).toMatchObject(
+      { status: "finished", success: true },
+    );
+    expect((await registry.ask(status(id), { token: ada.token })).body["status"]).toBe("failed");
+    expect(await retry(again.body["submissionUUID"] as string, ada.token)).toMatchObject({
+      status: 409,
+      body: { code: "NOT_RETRYABLE" },
+    });
+  });
+
+  it("is refused once the archive was removed, and for what brought none", async () => {
+    const id = await failed(await crate([], { "b.txt": "removed" }), ada);
+    await sweepObjects({
+      objects: registry.deps.objects,
+      records: registry.deps.records,
+      intentLifetime: 86_400_000,
+    });
+    expect(await retryable(id)).toBe(false);
+    const refused = await retry(id, ada.token);
+    expect(refused).toMatchObject({ status: 409, body: { code: "NOT_RETRYABLE" } });
+    expect(refused.text).toContain("send the archive again");
+    const bare = await queued(ada);
+    await registry.ask(status(bare), { method: "DELETE", token: ada.token });
+    expect((await retry(bare, ada.token)).body["code"]).toBe("NOT_RETRYABLE");
+  });
 });
 
 describe("an upload's progress, as server-sent events", () => {

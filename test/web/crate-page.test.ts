@@ -102,3 +102,76 @@ test("the page of a crate shows each criterion of its score with what to add", a
   expect(section(text, "score")).toContain("● met");
   expect(section(text, "score")).toMatch(/○ not met<\/td><td[^>]*>.*?<p>/);
 });
+
+test("references that lead nowhere are listed with their way on, over GraphQL, on a page and among one's work", async () => {
+  const named = (count: number, at: string) =>
+    Array.from({ length: count }, (_, n) => ({ "@id": `ark:99999/lost-${at}-${n}` }));
+  const { ark } = await page(
+    await crate([
+      { "@id": "#run", "@type": "https://w3id.org/EVI#Computation", name: "A <run>" },
+      {
+        "@id": "#data",
+        "@type": "https://w3id.org/EVI#Dataset",
+        name: "What came of it",
+        "evi:derivedFrom": named(60, "source"),
+        "evi:generatedBy": { "@id": "ark:12345/run-elsewhere" },
+      },
+    ]),
+  );
+  const ask = async (after: string | null) => {
+    const { body } = await server.request<{
+      data: {
+        roCrate: {
+          danglingReferences: {
+            nodes: {
+              record: { name: string };
+              predicate: string;
+              target: string;
+              reason: string;
+            }[];
+            pageInfo: { hasNextPage: boolean; endCursor: string };
+          };
+        };
+      };
+    }>("POST", "/graphql", {
+      json: {
+        query: `query ($ark: ID!, $after: String) { roCrate(id: $ark) {
+          danglingReferences(first: 40, after: $after) {
+            nodes { record { name } predicate pointer target reason successor }
+            pageInfo { hasNextPage endCursor } } } }`,
+        variables: { ark, after },
+      },
+    });
+    return body.data.roCrate.danglingReferences;
+  };
+  const first = await ask(null);
+  const second = await ask(first.pageInfo.endCursor);
+  expect([first.nodes.length, first.pageInfo.hasNextPage]).toEqual([40, true]);
+  expect([second.nodes.length, second.pageInfo.hasNextPage]).toEqual([21, false]);
+  const all = [...first.nodes, ...second.nodes];
+  expect(new Set(all.map(({ target }) => target)).size).toBe(61);
+  expect(all).toContainEqual({
+    record: { name: "What came of it" },
+    predicate: "evi:generatedBy",
+    pointer: "/evi:generatedBy/@id",
+    target: "ark:12345/run-elsewhere",
+    reason: "UNKNOWN",
+    successor: null,
+  });
+  const browser = { Accept: "text/html" };
+  const read = async (path: string, headers: Record<string, string> = browser) =>
+    (await server.request("GET", path, { headers })).text;
+  const shown = await read(`/references/${ark}`);
+  expect(shown).toContain("What came of it");
+  const next = /<a rel="next" href="([^"]*)"/.exec(shown)![1]!.replaceAll("&amp;", "&");
+  expect(await read(next)).toContain('href="https://n2t.net/ark:12345/run-elsewhere"');
+  // Only those who may change the records are sent to edit them.
+  expect(shown).not.toContain("Edit the record");
+  const mine = { ...browser, Authorization: `Bearer ${ada.token}` };
+  expect(await read(`/references/${ark}`, mine)).toContain("Edit the record");
+  const work = await read("/my/references", mine);
+  expect(work).toContain(`href="/references/${ark}"`);
+  expect(
+    (await server.request("GET", "/references/ark:99999/no", { headers: browser })).status,
+  ).toBe(404);
+});

@@ -1,6 +1,8 @@
 import { randomUUID } from "node:crypto";
+import { Readable } from "node:stream";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { bodyOf } from "../support/bodies.js";
+import { crate } from "../support/crates.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,*/*;q=0.8" };
@@ -231,6 +233,45 @@ describe("the pages of one's own work and of administration", () => {
     expect(answer.text).toContain("The submission is cancelled.");
     expect((await admin.get("/admin")).text).not.toContain(form);
     expect((await admin.send("/admin", { action: "cancel", submission: id })).status).toBe(422);
+  });
+
+  test("an administrator and its uploader retry a failed upload whose archive is stored", async () => {
+    const [kept, gone] = [randomUUID(), randomUUID()];
+    const staged = await server.deps.objects.stage(Readable.from([await crate([])]));
+    await staged.publish();
+    for (const [id, sha256] of [
+      [kept, staged.sha256],
+      [gone, "1".repeat(64)],
+    ] as const) {
+      await server.deps.records.submit({
+        id,
+        type: "crate",
+        user: ada.id,
+        sha256,
+        input: {},
+        update: false,
+        at: Date.now(),
+      });
+      await server.deps.records.cancelSubmission(id, Date.now());
+    }
+    const admin = new Reader(server);
+    await admin.signIn(root.email);
+    for (const [who, path] of [
+      [admin, "/admin"],
+      [reader, "/my/uploads"],
+    ] as const) {
+      const { text } = await who.get(path);
+      expect(text).toMatch(new RegExp(`value="${kept}"/?><button[^>]*value="retry"`));
+      expect(text).not.toContain(`value="${gone}"`);
+      expect(text).toContain("The archive is not stored any more");
+      expect((await who.send(path, { action: "retry", submission: gone })).status).toBe(422);
+    }
+    const again = await admin.send("/admin", { action: "retry", submission: kept });
+    expect(again.text).toContain("The archive is on its way again");
+    const { items } = await server.deps.records.submissionsOf(ada.id, { limit: 1 });
+    expect(items[0]).toMatchObject({ user: ada.id, sha256: staged.sha256 });
+    expect(items[0]!.id).not.toBe(kept);
+    expect((await reader.get(`/upload/${kept}`)).text).toContain("Retry with the same archive");
   });
 
   test("a record is created by a form made from the model, and faults keep what was typed", async () => {

@@ -6,6 +6,7 @@ import {
   Args,
   Ctx,
   Field,
+  FieldResolver,
   ID,
   Int,
   Mutation,
@@ -33,8 +34,10 @@ import {
   awaitSubmission,
   cancelSubmission,
   followSubmission,
+  isRetryable,
   listSubmissions,
   readSubmission,
+  retrySubmission,
   type SubmissionView,
   submitCrate,
   type UploadOptions,
@@ -158,6 +161,21 @@ export class CrateResolver {
     return cancelSubmission(context.deps, id, signedIn(context).caller);
   }
 
+  @Mutation(() => SubmissionType, {
+    description:
+      "Submits the archive of a failed upload again, as a new submission of the same user: yours, " +
+      "or any for administrators. Submission.retryable says whether its archive is still stored.",
+  })
+  async retrySubmission(
+    @Arg("id", () => ID, { description: "The failed submission." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<SubmissionView> {
+    const signed = signedIn(context);
+    await countWrite(signed);
+    const { deps, caller } = signed;
+    return viewNow(deps, await retrySubmission(deps, id, caller, requestOf(signed)));
+  }
+
   @Subscription(() => SubmissionType, {
     description: "A submission of yours now and after each change, until it has ended.",
     subscribe: ({ args, context }: { args: { id?: string }; context: Context }) =>
@@ -190,6 +208,21 @@ export class CrateResolver {
       const signed = signedIn(context);
       return this.submit(file, uploadOptions(update, crate), signed);
     });
+  }
+}
+
+/** What is known of a submission beside its state. */
+@Resolver(() => SubmissionType)
+export class SubmissionResolver {
+  @FieldResolver(() => Boolean, {
+    description:
+      "True of a failed upload whose archive is still stored: retrySubmission submits it again.",
+  })
+  retryable(
+    @Root() submission: SubmissionView,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<boolean> {
+    return loaders.queued(() => isRetryable(deps, submission));
   }
 }
 

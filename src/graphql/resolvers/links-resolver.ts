@@ -12,6 +12,8 @@ import {
 } from "type-graphql";
 import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
 import { authorsOf } from "../../services/records/attribution.js";
+import { danglingReferences } from "../../services/records/dangling.js";
+import { askedArk } from "../../services/records/find.js";
 import { linksFrom, linksTo } from "../../services/records/links.js";
 import { landmarksOf } from "../../services/records/list.js";
 import { isChangeable } from "../../services/records/read.js";
@@ -20,6 +22,8 @@ import { followLinks } from "./record-resolver.js";
 import {
   ABOUT_PAGE,
   checkedPage,
+  NODE_TYPES,
+  nodeOf,
   PageArguments,
   PageInfo,
   pageOf,
@@ -187,5 +191,97 @@ export class LinksResolver {
       next !== undefined,
       options.after,
     );
+  }
+}
+
+enum DanglingReasonEnum {
+  DELETED = "DELETED",
+  UNKNOWN = "UNKNOWN",
+}
+registerEnumType(DanglingReasonEnum, {
+  name: "DanglingReason",
+  description: "Why a reference leads to no record.",
+  valuesConfig: {
+    DELETED: { description: "The record was deleted." },
+    UNKNOWN: { description: "No record here has the identifier." },
+  },
+});
+
+@ObjectType({
+  description: "A reference that leads to no record, and the record that states it.",
+  simpleResolvers: true,
+})
+class DanglingReference {
+  @Field(() => RecordNode, { description: "The record that states the reference." })
+  record!: RecordNode;
+  @Field({ description: "CURIE of the property where one fits, else its IRI." })
+  predicate!: string;
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "JSON pointer to the reference in the record's document; null where it is stated otherwise.",
+  })
+  pointer!: string | null;
+  @Field(() => ID, { description: "The identifier that the reference states." }) target!: string;
+  @Field(() => DanglingReasonEnum, { description: "Why it leads nowhere." })
+  reason!: DanglingReasonEnum;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Record to use in place of a deleted one, where its tombstone names one.",
+  })
+  successor!: string | null;
+}
+@ObjectType({
+  description: "An entry of a page, with the cursor behind which the next page begins.",
+  simpleResolvers: true,
+})
+class DanglingReferenceEdge {
+  @Field(() => DanglingReference, { description: ABOUT_PAGE.node }) node!: DanglingReference;
+  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
+}
+@ObjectType({
+  description: "A page of references; go on with after: pageInfo.endCursor.",
+  simpleResolvers: true,
+})
+class DanglingReferenceConnection {
+  @Field(() => [DanglingReferenceEdge], { description: ABOUT_PAGE.edges })
+  edges!: DanglingReferenceEdge[];
+  @Field(() => [DanglingReference], { description: ABOUT_PAGE.nodes }) nodes!: DanglingReference[];
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+}
+
+/** References of a crate's records that lead nowhere. */
+@Resolver(() => NODE_TYPES.rocrate)
+export class DanglingResolver {
+  @FieldResolver(() => DanglingReferenceConnection, {
+    description:
+      "References of the crate and its records to identifiers that no record here has, or whose " +
+      "record was deleted, in the order of the records.",
+  })
+  danglingReferences(
+    @Root() node: RecordNode,
+    @Args(() => PageArguments) page: PageArguments,
+    @Ctx() { deps, loaders }: Context,
+  ): Promise<DanglingReferenceConnection> {
+    const checked = checkedPage(page, "first", 1);
+    return loaders.queued(async () => {
+      const { items, next } = await danglingReferences(deps, askedArk(node.ark), checked);
+      loaders.spend(items.length);
+      const nodes = new Map(items.map(({ source }) => [source.ark, nodeOf(source)]));
+      await loaders.hold([...nodes.values()]);
+      return pageOf(
+        items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
+          record: nodes.get(source.ark)!,
+          predicate,
+          pointer,
+          target,
+          reason: deleted ? DanglingReasonEnum.DELETED : DanglingReasonEnum.UNKNOWN,
+          successor,
+        })),
+        items.map(({ position }) => position),
+        next !== undefined,
+        checked.after,
+      );
+    });
   }
 }

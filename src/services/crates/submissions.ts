@@ -9,7 +9,7 @@ import type { Submission } from "../../storage/records/submissions-port.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
-import { assertKind, findRecord } from "../records/find.js";
+import { askedArk, assertKind, findRecord } from "../records/find.js";
 import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
 import { uploadLimit } from "./limits.js";
@@ -214,26 +214,38 @@ export async function submitCrate(
     await staged.discard();
     throw error;
   }
+  const input = {
+    name,
+    ...(format === "zip" ? {} : { format }),
+    ...(update ? { update } : {}),
+    ...(crate === undefined ? {} : { crate }),
+    ...(request === undefined ? {} : { request }),
+    ...(trace === undefined ? {} : { trace }),
+  };
+  return accepted(deps, { id, user, sha256: staged.sha256, input });
+}
+
+/**
+ * Stores the submission of an archive that is announced, and queues it; or returns the one that the
+ * user has for the same archive.
+ * @throws ServiceError `BUSY` while the same archive updates another crate
+ */
+async function accepted(
+  deps: Deps,
+  crate: { id: string; user: string; sha256: string; input: CrateSubmissionInput },
+): Promise<Submission> {
+  const { id, input } = crate;
   const { submission, existing } = await deps.records.submit({
-    id,
+    ...crate,
     type: "crate",
-    user,
-    sha256: staged.sha256,
-    input: {
-      name,
-      ...(format === "zip" ? {} : { format }),
-      ...(update ? { update } : {}),
-      ...(crate === undefined ? {} : { crate }),
-      ...(request === undefined ? {} : { request }),
-      ...(trace === undefined ? {} : { trace }),
-    } satisfies CrateSubmissionInput,
-    update,
+    input: { ...input },
+    update: input.update === true,
     at: Date.now(),
   });
   reached({ submission: submission.id, event: "submission accepted" });
   if (!existing) return queued(deps, submission);
   await deps.records.release({ kind: "submission", id });
-  if ((submission.input as CrateSubmissionInput).crate !== crate)
+  if ((submission.input as CrateSubmissionInput).crate !== input.crate)
     throw new ServiceError(
       "BUSY",
       `The same archive is being ingested for another crate (submission ${submission.id}); ` +
@@ -292,6 +304,10 @@ export async function queued(
  * @throws ServiceError `NOT_FOUND`
  */
 export async function readSubmission(deps: Deps, id: string, who: Caller): Promise<SubmissionView> {
+  return viewNow(deps, await findSubmission(deps, id, who));
+}
+
+async function findSubmission(deps: Deps, id: string, who: Caller): Promise<Submission> {
   const submission = /^[0-9a-f-]{36}$/i.test(id)
     ? await deps.records.submission(id.toLowerCase())
     : undefined;
@@ -301,7 +317,7 @@ export async function readSubmission(deps: Deps, id: string, who: Caller): Promi
       `You have no submission ${id.slice(0, 80)}: use the submissionUUID that the upload answered.`,
     );
   }
-  return viewNow(deps, submission);
+  return submission;
 }
 
 /**
@@ -344,6 +360,48 @@ export async function cancelSubmission(
     );
   await deps.jobs.cancel(before.submissionUUID);
   return readSubmission(deps, before.submissionUUID, caller);
+}
+
+/**
+ * Whether the archive of a failed upload is still stored: until a sweep removes it, after
+ * INTENT_LIFETIME at the latest.
+ */
+export const isRetryable = async (
+  { objects }: Pick<Deps, "objects">,
+  { status, sha256 }: Pick<SubmissionView, "status" | "sha256">,
+): Promise<boolean> =>
+  status === "failed" && sha256 !== null && (await objects.version(sha256)) !== undefined;
+
+/**
+ * Submits the archive of a failed upload again, as its user did; the failed submission stays.
+ * @param names the request in logs and traces of the job
+ * @throws ServiceError `NOT_FOUND`; `NOT_RETRYABLE` for a submission that has not failed, one
+ * without an archive, and one whose archive is not stored any more; as {@link namedCrate}
+ */
+export async function retrySubmission(
+  deps: Deps,
+  id: string,
+  caller: Caller,
+  names: { request?: string; trace?: string } = {},
+): Promise<Submission> {
+  const { id: failed, type, status, sha256, user, input } = await findSubmission(deps, id, caller);
+  const refused = (why: string) =>
+    new ServiceError("NOT_RETRYABLE", `The submission ${failed} ${why}.`);
+  if (status !== "failed") throw refused(`is ${status}: only a failed one can be retried`);
+  if (type !== "crate" || sha256 === null)
+    throw refused("brought no archive: ask for its job again, where it was asked for");
+  const account = await deps.records.accountOf(user);
+  if (!account || account.deleted || account.disabled)
+    throw refused(`is of ${user}, whose account is closed`);
+  const { request: _request, trace: _trace, ...asked } = input as CrateSubmissionInput;
+  if (asked.crate !== undefined) await namedCrate(deps, user, askedArk(asked.crate));
+  const holder = { kind: "submission" as const, id: randomUUID(), attempt: 0 };
+  await announce(deps, holder, [sha256]);
+  if ((await deps.objects.version(sha256)) === undefined) {
+    await deps.records.release(holder);
+    throw refused("has no archive any more: send the archive again");
+  }
+  return accepted(deps, { id: holder.id, user, sha256, input: { ...asked, ...names } });
 }
 
 /** Waits until a submission has ended, at most `wait` ms; returns its state then. */

@@ -61,6 +61,12 @@ export interface FoundLink extends Link {
   position: string;
 }
 
+/** A link that leads to no live record. */
+export interface DanglingLink extends FoundLink {
+  /** The target was deleted; otherwise nothing has its identifier. */
+  deleted: boolean;
+}
+
 export interface Revision {
   revision: number;
   at: number;
@@ -573,6 +579,14 @@ export interface CrateBookkeeping {
     crate: string,
     options: { after?: string; limit: number },
   ): Promise<Page<ClosedMember>>;
+  /**
+   * Of `limit` links of the crate and of its live records after a position those that lead to no
+   * live record, in order of the records.
+   */
+  danglingLinks(
+    crate: string,
+    options: { after?: string; limit: number },
+  ): Promise<Page<DanglingLink>>;
   /**
    * Text that differs after every change of the crate, of a record minted for it, or of one that it
    * uses.

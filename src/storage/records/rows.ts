@@ -4,6 +4,7 @@ import type { KindName } from "../../model/kind.js";
 import type {
   ChangedRecord,
   ChangeLogPage,
+  DanglingLink,
   FileReference,
   LogPosition,
   Page,
@@ -202,6 +203,61 @@ export function readNumbers(text: string, count: number): number[] {
   const parts = text.split(".");
   if (parts.length !== count || !parts.every((part) => NUMBER.test(part))) throw refused();
   return parts.map(Number);
+}
+
+/**
+ * A link of a crate's record: both by number, the link itself, and whether a live record and any
+ * record have its target.
+ */
+export type CrateLinkRow = [
+  record: number,
+  position: number,
+  source: string,
+  kind: string,
+  predicate: string,
+  target: string,
+  targetKey: string,
+  isLive: number,
+  isKnown: number,
+];
+
+/**
+ * The page of {@link import("./port.js").CrateBookkeeping.danglingLinks}.
+ * @param ids records whose links were read, at most `limit`
+ * @param rows at most `limit` of their links
+ */
+export function danglingPage(
+  ids: readonly number[],
+  rows: readonly CrateLinkRow[],
+  limit: number,
+): Page<DanglingLink> {
+  const items = rows
+    .filter(([, , , , , , , isLive]) => isLive === 0)
+    .map(
+      ([
+        record,
+        position,
+        source,
+        kind,
+        predicate,
+        target,
+        targetKey,
+        ,
+        isKnown,
+      ]): DanglingLink => ({
+        source,
+        sourceKind: kind as KindName,
+        // Where to go on: with the link behind it.
+        position: `${record}.${position + 1}`,
+        predicate,
+        target,
+        targetKey,
+        deleted: isKnown === 1,
+      }),
+    );
+  const last = rows.at(-1);
+  if (last && rows.length === limit) return { items, next: `${last[0]}.${last[1] + 1}` };
+  return ids.length < limit ? { items } : { items, next: `${ids.at(-1)! + 1}.0` };
 }
 
 /** A row of a crate's files: record and object by number, the record's ARK, and the reference. */

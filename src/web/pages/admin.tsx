@@ -2,7 +2,6 @@ import { ServiceError } from "../../errors.js";
 import { Csrf, Empty, Facts, Field, Notice, Pager, RecordCard, When } from "../components.js";
 import {
   AdministrationDocument,
-  CancelUploadDocument,
   type AdministrationQuery,
   CreatePasswordResetDocument,
   ResetPasswordDocument,
@@ -12,7 +11,7 @@ import {
 import { counted, countText, kindText, sizeText } from "../format.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
-import { Submissions } from "./my.js";
+import { actOnSubmission, Submissions } from "./my.js";
 import { signInFirst } from "./upload.js";
 
 interface State {
@@ -86,7 +85,10 @@ async function administration(request: PageRequest, state: State = {}): Promise<
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
-            <Submissions rows={submissions.nodes} cancel={{ csrf }} />
+            <Submissions
+              rows={submissions.nodes}
+              actions={{ csrf, otherwise: "its uploader sends it again." }}
+            />
           )}
         </section>
         <section>
@@ -209,10 +211,8 @@ async function administer(request: PageRequest): Promise<Page | Redirect> {
         reset: { user: reset.user, link, expiresAt: reset.expiresAt },
       });
     }
-    if (action === "cancel") {
-      await ask(CancelUploadDocument, { id: form.get("submission") ?? "" });
-      return await administration(request, { done: "The submission is cancelled." });
-    }
+    const done = await actOnSubmission(request);
+    if (done !== null) return await administration(request, { done });
     const change = Object.hasOwn(CHANGES, action) ? CHANGES[action] : undefined;
     if (!change) throw new ServiceError("BAD_REQUEST", "The form names no action.");
     await ask(SetAccountDocument, { user, ...change });

@@ -13,6 +13,7 @@ import {
 } from "../components.js";
 import {
   AddGroupMemberDocument,
+  CancelUploadDocument,
   ChangePasswordDocument,
   CreateAccessTokenDocument,
   CreateGroupDocument,
@@ -24,6 +25,7 @@ import {
   ProfileDocument,
   PublishRecordsDocument,
   RemoveGroupMemberDocument,
+  RetryUploadDocument,
   RevokeAccessTokenDocument,
   type SubmissionRowFragment,
   TransferRecordsDocument,
@@ -43,6 +45,7 @@ const TABS = [
   ["/my", "Overview"],
   ["/my/records", "Records"],
   ["/my/uploads", "Uploads"],
+  ["/my/references", "References"],
   ["/my/groups", "Groups and projects"],
   ["/my/profile", "Profile and tokens"],
 ] as const;
@@ -64,12 +67,18 @@ function Tabs({ current }: { current: string }) {
 }
 
 /** A page of the signed-in user; others sign in first and come back. */
-function own(show: (request: PageRequest) => Promise<Page | Redirect>) {
+export function own(show: (request: PageRequest) => Promise<Page | Redirect>) {
   return async (request: PageRequest): Promise<Page | Redirect> =>
     signInFirst(request) ?? show(request);
 }
 
-const pageOf = (title: string, tab: string, body: ComponentChildren, status = 200): Page => ({
+/** A page below the tabs of one's own work. */
+export const pageOf = (
+  title: string,
+  tab: string,
+  body: ComponentChildren,
+  status = 200,
+): Page => ({
   status,
   title,
   section: "my",
@@ -166,29 +175,32 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
 }
 
 /** What a submission does, and where its result is. */
-function subjectOf(row: SubmissionRowFragment): { text: string; href: string } {
-  const { computationIdentifier, evidenceGraphIdentifier, scoredCrateIdentifier } = row;
-  const of = computationIdentifier ?? evidenceGraphIdentifier ?? scoredCrateIdentifier;
-  if (of !== null)
-    return {
-      text:
-        computationIdentifier === null
-          ? evidenceGraphIdentifier === null
-            ? "AI-readiness score"
-            : "Evidence graph"
-          : "Run of a computation",
-      href: recordPath(of),
-    };
+function subjectOf(row: SubmissionRowFragment): { text: string; href: string | null } {
+  const jobs: readonly (readonly [string | null, string])[] = [
+    [row.computationIdentifier, "Run of a computation"],
+    [row.evidenceGraphIdentifier, "Evidence graph"],
+    [row.scoredCrateIdentifier, "AI-readiness score"],
+    [row.doiRecordIdentifier, "Registration of a DOI"],
+  ];
+  for (const [id, text] of jobs) if (id !== null) return { text, href: recordPath(id) };
+  if (row.embeddingsModel !== null) return { text: "Vectors for search", href: null };
   return { text: "Upload of a crate", href: `/upload/${row.submissionUUID}` };
 }
 
-/** @param cancel with what a form cancels a submission that has not ended; absent: nobody does here */
+/** What a form sends about a submission. */
+interface SubmissionActions {
+  csrf: string | null;
+  /** What is to be done where an archive is not stored any more. */
+  otherwise: ComponentChildren;
+}
+
+/** @param actions a form cancels one that has not ended, and retries one that failed; absent: none */
 export function Submissions({
   rows,
-  cancel,
+  actions,
 }: {
   rows: readonly SubmissionRowFragment[];
-  cancel?: { csrf: string | null };
+  actions?: SubmissionActions;
 }) {
   return (
     <div class="scroll">
@@ -199,7 +211,7 @@ export function Submissions({
             <th>What</th>
             <th>State</th>
             <th>Result</th>
-            {cancel && <th>Action</th>}
+            {actions && <th>Action</th>}
           </tr>
         </thead>
         <tbody>
@@ -210,9 +222,7 @@ export function Submissions({
                 <td>
                   <When at={row.timeStarted} minute />
                 </td>
-                <td>
-                  <a href={href}>{text}</a>
-                </td>
+                <td>{href === null ? text : <a href={href}>{text}</a>}</td>
                 <td>
                   {row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}
                 </td>
@@ -230,17 +240,9 @@ export function Submissions({
                     </span>
                   )}
                 </td>
-                {cancel && (
+                {actions && (
                   <td>
-                    {!row.completed && (
-                      <form method="post">
-                        <Csrf token={cancel.csrf} />
-                        <input type="hidden" name="submission" value={row.submissionUUID} />
-                        <button class="danger" name="action" value="cancel">
-                          Cancel
-                        </button>
-                      </form>
-                    )}
+                    <SubmissionAction row={row} actions={actions} />
                   </td>
                 )}
               </tr>
@@ -252,12 +254,76 @@ export function Submissions({
   );
 }
 
-async function uploads({ ask, query }: PageRequest): Promise<Page> {
+function SubmissionAction({
+  row,
+  actions: { csrf, otherwise },
+}: {
+  row: SubmissionRowFragment;
+  actions: SubmissionActions;
+}) {
+  const isUpload = subjectOf(row).href?.startsWith("/upload/") === true;
+  if (row.completed && !row.retryable)
+    return !row.success && isUpload ? (
+      <span class="quiet">The archive is not stored any more: {otherwise}</span>
+    ) : null;
+  return (
+    <form method="post">
+      <Csrf token={csrf} />
+      <input type="hidden" name="submission" value={row.submissionUUID} />
+      {row.completed ? (
+        <button class="secondary" name="action" value="retry">
+          Retry
+        </button>
+      ) : (
+        <button class="danger" name="action" value="cancel">
+          Cancel
+        </button>
+      )}
+    </form>
+  );
+}
+
+/** Does what a form of {@link Submissions} asks. @returns what to say; null for another form */
+export async function actOnSubmission({ ask, form }: PageRequest): Promise<string | null> {
+  const id = form.get("submission") ?? "";
+  switch (form.get("action")) {
+    case "cancel":
+      await ask(CancelUploadDocument, { id });
+      return "The submission is cancelled.";
+    case "retry":
+      await ask(RetryUploadDocument, { id });
+      return "The archive is on its way again, as a new submission.";
+    default:
+      return null;
+  }
+}
+
+async function changeUploads(request: PageRequest): Promise<Page> {
+  try {
+    const done = await actOnSubmission(request);
+    if (done === null) throw new ServiceError("BAD_REQUEST", "The form names no action.");
+    return await uploads(request, { done });
+  } catch (error) {
+    const { form: sentence, fields } = problemOf(error);
+    return uploads(request, {
+      problem: [sentence, ...Object.values(fields)].filter(Boolean).join(" "),
+    });
+  }
+}
+
+interface Said {
+  done?: string;
+  problem?: string;
+}
+
+async function uploads({ ask, query, csrf }: PageRequest, said: Said = {}): Promise<Page> {
   const { submissions } = await ask(MyUploadsDocument, { after: query.get("after") });
   return pageOf(
     "My uploads",
     "/my/uploads",
     <section>
+      {said.done !== undefined && <Notice tone="success">{said.done}</Notice>}
+      {said.problem !== undefined && <Notice tone="danger">{said.problem}</Notice>}
       {submissions.nodes.length === 0 ? (
         <Empty title="You have uploaded nothing yet.">
           <p>
@@ -265,10 +331,14 @@ async function uploads({ ask, query }: PageRequest): Promise<Page> {
           </p>
         </Empty>
       ) : (
-        <Submissions rows={submissions.nodes} />
+        <Submissions
+          rows={submissions.nodes}
+          actions={{ csrf, otherwise: <a href="/upload">send it again.</a> }}
+        />
       )}
       <Pager path="/my/uploads" query={query} pageInfo={submissions.pageInfo} />
     </section>,
+    said.problem === undefined ? 200 : 422,
   );
 }
 
@@ -788,7 +858,7 @@ async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
 
 export const myRoutes: readonly Route[] = [
   { path: "/my", get: own(overview) },
-  { path: "/my/uploads", get: own(uploads) },
+  { path: "/my/uploads", get: own((request) => uploads(request)), post: own(changeUploads) },
   { path: "/my/records", get: own((request) => records(request)), post: own(changeRecords) },
   {
     path: "/my/profile",

@@ -3,6 +3,7 @@ import { Csrf, Identifier, Notice, StatusBadge, When } from "../components.js";
 import {
   CancelUploadDocument,
   PublishRecordDocument,
+  RetryUploadDocument,
   UploadDocument,
   type UploadedCrateQuery,
   UploadedCrateDocument,
@@ -160,7 +161,7 @@ async function progressPage(request: PageRequest, problem?: string): Promise<Pag
         {crate ? (
           <Arrived crate={crate} submission={submission} csrf={request.csrf} />
         ) : submission.completed ? (
-          <Failed submission={submission} />
+          <Failed submission={submission} csrf={request.csrf} />
         ) : (
           <Underway submission={submission} csrf={request.csrf} />
         )}
@@ -232,18 +233,34 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
   );
 }
 
-function Failed({ submission }: { submission: Submission }) {
+function Failed({ submission, csrf }: { submission: Submission; csrf: string | null }) {
   return (
     <>
       <Notice tone="danger">
-        <p>Nothing of the archive was stored. Correct what is named here, and upload it again.</p>
+        <p>
+          Nothing of the archive was registered. Correct what is named here, and upload it again.
+        </p>
       </Notice>
       <Findings title="What to correct" findings={submission.error ?? []} />
-      <p class="actions">
+      <div class="actions">
         <a class="button" href="/upload">
           Upload again
         </a>
-      </p>
+        {submission.retryable && (
+          <form method="post" class="inline">
+            <Csrf token={csrf} />
+            <button class="secondary" name="action" value="retry">
+              Retry with the same archive
+            </button>
+          </form>
+        )}
+      </div>
+      {submission.retryable && (
+        <p class="quiet">
+          A retry helps where the archive was not at fault: an identifier was free again, or the
+          registry was short of memory or time. The archive stays stored for a short while only.
+        </p>
+      )}
     </>
   );
 }
@@ -314,7 +331,12 @@ async function act(request: PageRequest): Promise<Page | Redirect> {
   const { ask, form, params } = request;
   const id = params["id"]!;
   try {
-    if (form.get("action") === "cancel") await ask(CancelUploadDocument, { id });
+    const action = form.get("action");
+    if (action === "retry") {
+      const { retrySubmission: again } = await ask(RetryUploadDocument, { id });
+      return { redirect: `/upload/${again.submissionUUID}` };
+    }
+    if (action === "cancel") await ask(CancelUploadDocument, { id });
     else {
       const status = form.get("status") === "EMBARGOED" ? "EMBARGOED" : "PUBLISHED";
       await ask(PublishRecordDocument, {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
+import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 
 const [ONE, TWO] = ["ark:99999/crate-1", "ark:99999/crate-2"] as const;
 const SHARED = "ark:99999/person";
@@ -91,6 +91,58 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       expect(new Set(states).size).toBe(6);
       await after(replace(TWO, 1, { kind: "rocrate", name: "not mine" }));
       expect(new Set(states).size).toBe(6);
+    });
+
+    test("state links that lead to no live record: listed with the crate's own, in pages", async () => {
+      await write(
+        store(),
+        create(ONE, { kind: "rocrate", links: [linkTo(`${ONE}/a`), linkTo(`${ONE}/lost`)] }),
+        create(TWO, { kind: "rocrate" }),
+        create(SHARED),
+        create(`${ONE}/gone`, {}, { crate: ONE }),
+        create("ark:99999/alone", { links: [linkTo("ark:99999/nobody")] }),
+      );
+      await write(
+        store(),
+        create(`${ONE}/a`, { links: [linkTo(`${ONE}/gone`), linkTo(SHARED)] }, { crate: ONE }),
+        create(`${ONE}/b`, { links: [linkTo("ark:12345/x-1", "evi:used")] }, { crate: ONE }),
+        create(`${ONE}/c`, {}, { crate: ONE }),
+      );
+      await write(store(), remove(`${ONE}/gone`, 1));
+      await use(ONE, ["ark:99999/alone"]);
+      const all = async (crate: string, limit: number) => {
+        const found: string[] = [];
+        for (let after: string | undefined, page = 0; page < 50; page++) {
+          const { items, next } = await store().danglingLinks(crate, {
+            limit,
+            ...(after === undefined ? {} : { after }),
+          });
+          for (const { source, predicate, target, deleted } of items)
+            found.push(`${source} ${predicate} ${target}${deleted ? " deleted" : ""}`);
+          if ((after = next) === undefined) return found;
+        }
+        throw new Error("the pages do not end");
+      };
+      const links = [
+        `ark:99999/alone evi:usedDataset ark:99999/nobody`,
+        `${ONE} evi:usedDataset ${ONE}/lost`,
+        `${ONE}/a evi:usedDataset ${ONE}/gone deleted`,
+        `${ONE}/b evi:used ark:12345/x-1`,
+      ];
+      for (const limit of [1, 2, 3, 100]) expect(await all(ONE, limit)).toEqual(links);
+      expect(await all(TWO, 10)).toEqual([]);
+      expect(await all("ark:99999/none", 10)).toEqual([]);
+      // Each page goes on behind any of its links.
+      const { items } = await store().danglingLinks(ONE, { limit: 100 });
+      const rest = await store().danglingLinks(ONE, { limit: 100, after: items[1]!.position });
+      expect(rest.items.map(({ target }) => target)).toEqual([`${ONE}/gone`, "ark:12345/x-1"]);
+      // What is registered or restored later is found.
+      await write(store(), create(`${ONE}/lost`), create("ark:12345/x1"));
+      await write(store(), replace(`${ONE}/gone`, 2, {}, { revive: true }));
+      expect(await all(ONE, 100)).toEqual(links.slice(0, 1));
+      await expect(store().danglingLinks(ONE, { limit: 1, after: "x" })).rejects.toMatchObject({
+        code: "BAD_REQUEST",
+      });
     });
 
     test("include a revived record that belonged to another crate before", async () => {

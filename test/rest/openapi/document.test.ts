@@ -127,6 +127,7 @@ const EXPECTED = [
   "upload_status",
   "list_submissions",
   "cancel_upload",
+  "retry_upload",
   "summarize_crate",
   "validate_crate",
   "create_crate_metadata",

@@ -51,6 +51,7 @@ const STORY = [
   "upload_status",
   "list_submissions",
   "cancel_upload",
+  "retry_upload",
   "validate_crate",
   "create_crate_metadata",
   "list_user",
@@ -147,6 +148,7 @@ const STATUS: Readonly<Record<string, number>> = {
   execute_computation: 503,
   reserve_doi: 503,
   cancel_upload: 409,
+  retry_upload: 409,
   // The story's user is no administrator, and so has no token for a reset.
   admin_accounts: 403,
   admin_set_account: 403,
@@ -329,6 +331,7 @@ async function remember(id: string, body: JsonObject): Promise<void> {
     logged["upload_status submissionUUID"] =
       logged["execution_status submissionUUID"] =
       logged["cancel_upload submissionUUID"] =
+      logged["retry_upload submissionUUID"] =
         body["submissionUUID"] as string;
   if (id === "create_software") {
     const [record] = await server.deps.records.findMany([EXAMPLES.software["@id"] as string]);

@@ -4,9 +4,10 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
 import { crateRecords, stateOf } from "../../crates/export/records.js";
-import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
+import { isObject, listOf, referencesIn } from "../../crates/findings.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
+import { referencePointer } from "../../records/dangling.js";
 import { gone } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
@@ -212,33 +213,6 @@ export async function gather(
 /** Where a record's document refers to another. */
 async function placeOf({ records }: GatherDeps, source: string, target: string): Promise<string> {
   const [record] = await records.findMany([source]);
-  const key = arkKey(target);
-  const pointer =
-    record &&
-    pointerTo(
-      parseDocument(record.document),
-      (text) =>
-        text === target ||
-        (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key),
-      0,
-    );
+  const pointer = record && referencePointer(parseDocument(record.document), target);
   return `${source}#${pointer ?? ""}`;
-}
-
-/** Deepest value that is searched for a reference. */
-const DEEPEST = 20;
-
-function pointerTo(
-  value: JsonValue | JsonObject,
-  refers: (text: string) => boolean,
-  depth: number,
-): string | undefined {
-  if (typeof value === "string") return refers(value) ? "" : undefined;
-  if (depth > DEEPEST || (!Array.isArray(value) && !isObject(value))) return undefined;
-  for (const [key, inner] of Object.entries(value)) {
-    if (depth === 0 && (key === "@id" || key === "@context")) continue;
-    const found = pointerTo(inner, refers, depth + 1);
-    if (found !== undefined) return step(key) + found;
-  }
-  return undefined;
 }

@@ -9,6 +9,7 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  DanglingLink,
   Credential,
   CredentialPurpose,
   CredentialStore,
@@ -267,6 +268,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   closedMembers = (
     ...args: Parameters<CrateBookkeeping["closedMembers"]>
   ): Promise<Page<ClosedMember>> => this.#ask(() => this.#uses.closedMembers(...args));
+  danglingLinks = (
+    ...args: Parameters<CrateBookkeeping["danglingLinks"]>
+  ): Promise<Page<DanglingLink>> => this.#ask(() => this.#uses.danglingLinks(...args));
   stateOfCrate = (crate: string): Promise<string> => this.#ask(() => this.#uses.state(crate));
 
   lease = (name: string, holder: string, ttl: number): Promise<{ fence: number } | undefined> =>

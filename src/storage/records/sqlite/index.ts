@@ -9,6 +9,7 @@ import type {
   Commit,
   Committed,
   CrateBookkeeping,
+  DanglingLink,
   Credential,
   CredentialPurpose,
   CredentialStore,
@@ -295,6 +296,9 @@ class SqliteRecordStore implements RecordStore {
   closedMembers = async (
     ...args: Parameters<CrateBookkeeping["closedMembers"]>
   ): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));
+  danglingLinks = async (
+    ...args: Parameters<CrateBookkeeping["danglingLinks"]>
+  ): Promise<Page<DanglingLink>> => read(() => this.#uses.danglingLinks(...args));
   stateOfCrate = async (crate: string): Promise<string> => read(() => this.#uses.state(crate));
 
   storedScore = async (crate: string): Promise<StoredScore | undefined> =>

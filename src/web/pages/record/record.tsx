@@ -199,7 +199,8 @@ function Body(props: BodyProps) {
                 <h2>Validation</h2>
                 <p>
                   <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything
-                  that it describes by the shapes of their kinds.
+                  that it describes by the shapes of their kinds, or look for{" "}
+                  <a href={recordPath(record.id, "references")}>references that lead nowhere</a>.
                 </p>
               </section>
               {crate.addresses.page !== null && contentOf(record)?.readable && (

@@ -5,6 +5,7 @@ import { unpackQuads } from "../../codecs.js";
 import type {
   ChangeLogPage,
   ClosedMember,
+  DanglingLink,
   FileReference,
   Found,
   Holder,
@@ -18,6 +19,8 @@ import type {
 } from "../../port.js";
 import { storedJson } from "../../refusals.js";
 import {
+  type CrateLinkRow,
+  danglingPage,
   filePage,
   type FileRow,
   readNumbers,
@@ -306,6 +309,22 @@ const CLOSED = statement<
     WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS
     (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
     GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+const LINKING = statement<[number]>(
+  `(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
+  UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record ` +
+    `LIMIT $3)
+  UNION ALL SELECT id FROM record WHERE ark = $1 AND id > $2 ORDER BY 1 LIMIT $3`,
+);
+// Targets are looked up for one page of links only, however many links the records have.
+const LINKS = statement<CrateLinkRow>(
+  `SELECT page.source, page.position, r.ark, r.kind, v.predicate, page.target, page.target_key,
+    (EXISTS (SELECT 1 FROM record WHERE key = page.target_key AND deleted_at IS NULL))::int,
+    (EXISTS (SELECT 1 FROM record WHERE key = page.target_key))::int
+    FROM (SELECT source, position, via, target, target_key FROM link
+    WHERE source = ANY($1::bigint[]) AND (source > $2 OR position >= $3)
+    ORDER BY source, position LIMIT $4) AS page JOIN record AS r ON r.id = page.source
+    JOIN via AS v ON v.id = page.via ORDER BY page.source, page.position`,
+);
 // Live records only: a deletion lowers the count. Two states with one count and sum differ in when
 // the last change was.
 const STATE = statement<
@@ -352,6 +371,19 @@ export class CrateUseReads {
       crate: from,
     }));
     return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
+  }
+
+  async danglingLinks(
+    crate: string,
+    { after = "0.0", limit }: { after?: string; limit: number },
+  ): Promise<Page<DanglingLink>> {
+    const [record, position] = readNumbers(after, 2) as [number, number];
+    const ids = isStorableText(crate)
+      ? (await this.#database.query(LINKING, [crate, record - 1, limit])).map(([id]) => id)
+      : [];
+    const rows =
+      ids.length === 0 ? [] : await this.#database.query(LINKS, [ids, record, position, limit]);
+    return danglingPage(ids, rows, limit);
   }
 
   async state(crate: string): Promise<string> {
