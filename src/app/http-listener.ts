@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
 import type { RequestObserver } from "../adapters/metrics.js";
-import { ServiceError } from "../errors.js";
+import { ServiceError, ValidationError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
@@ -14,7 +14,7 @@ import { requestIdOf } from "../http/client.js";
 import { crossOrigin } from "../http/cross-origin.js";
 import { decodedPath, errorAnswer } from "../http/errors.js";
 import { EventStreams } from "../http/event-streams.js";
-import { takeFile } from "../http/multipart.js";
+import { readMultipart } from "../http/multipart.js";
 import { credentialsOf, keepPrivate } from "../http/session.js";
 import type { JsonObject } from "../model/field.js";
 import { openApiDocument, OPERATIONS } from "../rest/contract/document.js";
@@ -27,7 +27,7 @@ import { askedArk } from "../services/records/find.js";
 import type { TypedDocumentString } from "../web/document.js";
 import { sendError } from "../web/errors.js";
 import type { SparqlAnswer } from "../web/page.js";
-import { Site } from "../web/site.js";
+import { Site, UNREAD } from "../web/site.js";
 import { SiteFiles } from "../web/site-files.js";
 import { BodyClock, limitConnections } from "./connections.js";
 
@@ -62,7 +62,10 @@ export async function openHttpInterface(
   const sparql = new SparqlResolver();
   const site = new Site(deps, {
     identify: async (req, csrf) => {
-      const sent = credentialsOf(req, deps, { csrf });
+      const sent =
+        csrf === UNREAD
+          ? { ...credentialsOf(req, deps), needs: "nothing" as const }
+          : credentialsOf(req, deps, { csrf });
       const { caller, session } = await authenticator.identify(sent);
       return { caller, csrf: session?.csrf ?? null };
     },
@@ -72,13 +75,18 @@ export async function openHttpInterface(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
     ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
-    uploadCrate: async (req, caller, { update, crate }) => {
-      const context = signedIn(graphql.context(req, caller));
+    uploadCrate: async (req, { update, crate }) => {
       const options = { update, crate: crate === undefined ? undefined : askedArk(crate) };
-      const { submissionUUID } = await takeFile(req, ["file"], ({ stream, name }) =>
-        crates.submit({ stream, name: name || "crate.zip" }, options, context),
-      );
-      return submissionUUID;
+      const fields = { file: ["file"], texts: ["csrf"] };
+      const form = await readMultipart(req, fields, async ({ stream, name }, texts) => {
+        // Before anything of the file is stored.
+        const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
+        const caller = await authenticator.caller(credentialsOf(req, deps, { csrf }));
+        const context = signedIn(graphql.context(req, caller));
+        return crates.submit({ stream, name: name || "crate.zip" }, options, context);
+      });
+      if (!form.file) throw new ValidationError([form.missing]);
+      return form.file.taken.submissionUUID;
     },
     sparql: async (req, res, caller, { query, dataset, as, rows }) => {
       let form: SparqlAnswer["form"] = "SELECT";

@@ -374,6 +374,11 @@ export const SETTINGS = {
     1000,
     "Most entries in each list of identifiers that a dry run returns.",
   ),
+  PLAN_DIFFERENCES: setting(
+    whole(0, 10_000),
+    100,
+    "Most records of which a dry run of an update returns the properties that change.",
+  ),
   MAX_ATTEMPTS: setting(
     whole(1, 100),
     3,

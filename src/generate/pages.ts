@@ -316,8 +316,10 @@ The answer is 200 also when the crate would be refused: \`conforms\` says which.
 | \`changes\` | With \`update=true\`, the records that would be \`created\`, \`changed\` ` +
     "(another revision), left `unchanged`, `removed` (deleted: the crate does not " +
     "describe them any more) and `revived` (deleted before, described again), each with " +
-    "its number in `counts`. Those in `conflicting` are in none of them. Null without " +
-    `\`update\`, and where not every entity could be read to its end. |
+    "its number in `counts`. Those in `conflicting` are in none of them. Each of the first " +
+    "PLAN_DIFFERENCES in `changed` has its `differences`: property, old and new value, long " +
+    "ones cut. Null without `update`, and where not every entity could be read to its " +
+    `end. |
 
 A finding has \`file\`, \`pointer\` (JSON pointer), \`line\` and \`column\` of a JSON ` +
     "error, `severity`, `code`, `message` and `fix`. Of one code 200 are listed; " +

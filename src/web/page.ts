@@ -77,7 +77,8 @@ export interface PageRequest {
    */
   signIn(credentials: { username: string; password: string }): Promise<void>;
   /**
-   * Stores the archive of the multipart form that was sent, and queues its intake.
+   * Stores the archive of the multipart form that was sent, and queues its intake. The form holds
+   * the CSRF token before its file.
    * @returns the name of the submission
    * @throws ServiceError, ValidationError as the upload over REST
    */
@@ -133,6 +134,11 @@ export interface Route {
   /** Whether the route is meant, by the query; absent: always. */
   when?(query: URLSearchParams): boolean;
   get?(request: PageRequest): Promise<Page | Redirect>;
+  /**
+   * The form has a file. Its fields are read with the file, by `uploadCrate`, which checks the CSRF
+   * token: nothing else may be changed for the caller.
+   */
+  takesFile?: true;
   /** For forms; the CSRF token was checked. */
   post?(request: PageRequest): Promise<Page | Redirect>;
 }

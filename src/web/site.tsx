@@ -31,19 +31,25 @@ import { ROUTES } from "./routes.js";
 export interface SiteAccess {
   /**
    * The caller of a request, and the CSRF token of its session.
-   * @param csrf the field of that name of a form that was sent
+   * @param csrf the field of that name of a form that was sent; `unread` for a form with a file,
+   * whose fields are read with it: nothing may be changed for that caller
    */
   identify(
     req: IncomingMessage,
-    csrf: string | undefined,
+    csrf: string | undefined | typeof UNREAD,
   ): Promise<{ caller: Caller | null; csrf: string | null }>;
   /** The account behind a user name and a password. @throws ServiceError `BAD_CREDENTIALS` */
   signIn(
     req: IncomingMessage,
     credentials: { username: string; password: string },
   ): Promise<Caller>;
-  /** Stores the archive in the form and queues its intake. @returns the name of the submission */
-  uploadCrate(req: IncomingMessage, caller: Caller | null, options: CrateUpload): Promise<string>;
+  /**
+   * Stores the archive in the form and queues its intake, for the caller whose token the form holds
+   * before its file.
+   * @returns the name of the submission
+   * @throws ServiceError `CSRF_REFUSED`, `NOT_AUTHENTICATED`, as the upload over REST
+   */
+  uploadCrate(req: IncomingMessage, options: CrateUpload): Promise<string>;
   /** Answers a SPARQL query; the wait ends when the browser has left. @throws ServiceError */
   sparql(
     req: IncomingMessage,
@@ -61,6 +67,9 @@ export interface SiteAccess {
     variables: Variables,
   ): Promise<Result>;
 }
+
+/** In place of the CSRF token of a form that its page reads, later. */
+export const UNREAD = Symbol("the form is not read yet");
 
 interface Matched {
   route: Route;
@@ -94,6 +103,8 @@ export class Site {
     const { route, params } = matched;
     if (req.method === "POST") {
       if (!route.post) return false;
+      if (isMultipart(req) && !route.takesFile)
+        throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "This form has no file.");
       rememberForm(req);
       await this.#make(await this.#request(req, res, url, params), route.post);
       return true;
@@ -173,8 +184,7 @@ export class Site {
     params: Record<string, string>,
   ): Promise<PageRequest> {
     const form = await formOf(req, this.#deps);
-    // A form with files is read by its page, later: its token comes in the address.
-    const sent = (isMultipart(req) ? query : form).get("csrf") ?? undefined;
+    const sent = isMultipart(req) ? UNREAD : (form.get("csrf") ?? undefined);
     const { caller, csrf } = await this.#access.identify(req, sent);
     const ask: PageRequest["ask"] = (document, variables) =>
       this.#access.ask(req, caller, document, variables);
@@ -196,7 +206,7 @@ export class Site {
         const account = await this.#access.signIn(req, credentials);
         await startSession(this.#deps, req, res, account);
       },
-      uploadCrate: (options) => this.#access.uploadCrate(req, caller, options),
+      uploadCrate: (options) => this.#access.uploadCrate(req, options),
       sparql: (asked) => this.#access.sparql(req, res, caller, asked),
       operations: this.#access.operations,
       signOut: () => endSession(this.#deps, req, res),

@@ -1,10 +1,11 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/build-crate.js";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
+import { crate } from "../support/crates.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
@@ -98,6 +99,139 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
     await page.setInputFiles("#file", broken);
     await page.locator("#steps", { hasText: "This cannot be uploaded yet" }).waitFor();
     expect(await page.locator("#steps button:has-text('Upload')").count()).toBe(0);
+    await page.context().close();
+  }, 60_000);
+
+  async function signUp(page: Page, name: string, to = "/upload"): Promise<void> {
+    await page.goto(`${registry.url}/signup?to=${encodeURIComponent(to)}`);
+    await page.fill("#field-name", name);
+    await page.fill("#field-email", `${name.toLowerCase()}@example.org`);
+    await page.fill("#field-password", PASSWORD);
+    await page.click("main button:has-text('Create the account')");
+    await page.waitForURL((url) => url.pathname === to.split("?")[0]);
+  }
+
+  test("a session that ends behind the plan loses nothing: one signs in elsewhere and goes on", async () => {
+    const { page } = await watchedPage(browser, registry.url);
+    await signUp(page, "Lise");
+    const archive = join(folder, "ended.zip");
+    await writeFile(archive, await crate([], { "a.txt": "a" }, { name: "Sent after all" }));
+    await page.setInputFiles("#file", archive);
+    await page.locator("#steps", { hasText: "This is what will happen" }).waitFor();
+    await page.context().clearCookies();
+    await page.click("#steps button:has-text('Upload')");
+    await page.locator("#steps", { hasText: "What you chose is still here" }).waitFor();
+    const [other] = await Promise.all([
+      page.context().waitForEvent("page"),
+      page.click("#steps a:has-text('sign in')"),
+    ]);
+    await other.fill("[name=username]", "lise@example.org");
+    await other.fill("[name=password]", PASSWORD);
+    await other.click("main button:has-text('Sign in')");
+    await other.waitForURL(/\/my\/uploads$/);
+    await page.click("#steps button:has-text('Try again')");
+    await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    // Another session meanwhile, with another token, is no hindrance.
+    await page.goto(`${registry.url}/upload`);
+    await other.context().clearCookies();
+    await other.goto(`${registry.url}/signin`);
+    await other.fill("[name=username]", "lise@example.org");
+    await other.fill("[name=password]", PASSWORD);
+    await other.click("main button:has-text('Sign in')");
+    await other.waitForURL((url) => url.pathname !== "/signin");
+    await page.setInputFiles("#file", archive);
+    await page.locator("#steps", { hasText: "This is what will happen" }).waitFor();
+    await page.context().close();
+  }, 90_000);
+
+  test("a new version shows what changes in each record before it is sent", async () => {
+    const { page, faults } = await watchedPage(browser, registry.url);
+    await signUp(page, "Rosalind");
+    const version = (name: string, files: Record<string, string>, more: object) =>
+      crate(
+        [
+          { "@id": "a.csv", "@type": "File", name, ...more },
+          ...Object.keys(files)
+            .filter((path) => path !== "a.csv")
+            .map((path) => ({ "@id": path, "@type": "File", name: path })),
+        ],
+        files,
+        { "@id": "ark:99999/two-versions", name: "Two versions" },
+      );
+    const archive = join(folder, "version.zip");
+    await writeFile(
+      archive,
+      await version(
+        "Plate",
+        { "a.csv": "1", "old.csv": "o" },
+        { description: "First <b>text</b>" },
+      ),
+    );
+    await page.setInputFiles("#file", archive);
+    await page.locator("#steps button:has-text('Upload')").click();
+    await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    await page.goto(`${registry.url}/upload?crate=ark:99999/two-versions`);
+    await writeFile(
+      archive,
+      await version("Plate 7", { "a.csv": "1", "new.csv": "n" }, { keywords: ["wells"] }),
+    );
+    await page.setInputFiles("#file", archive);
+    const changes = page.locator("#changes");
+    await changes.locator("summary", { hasText: "Plate 7" }).click();
+    const table = changes.locator("details[open] tbody");
+    const rows = await table
+      .locator("tr")
+      .evaluateAll((all) =>
+        all.map((row) => [...row.children].map((cell) => cell.textContent!.trim())),
+      );
+    expect(rows).toContainEqual(["Namechanged", "Plate", "Plate 7"]);
+    expect(rows).toContainEqual(["Descriptionremoved", "First <b>text</b>", ""]);
+    expect(rows).toContainEqual(["Keywordsadded", "", "wells"]);
+    expect(await changes.textContent()).toContain("Withdrawn: the upload does not describe");
+    expect(await changes.textContent()).toContain("new.csv");
+    await page.locator("#steps button:has-text('Upload')").click();
+    await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  }, 90_000);
+
+  test("the token of a form with a file is one of its fields, before the file", async () => {
+    const { page } = await watchedPage(browser, registry.url, { javaScriptEnabled: false });
+    await signUp(page, "Barbara");
+    const form = page.locator("#upload-form");
+    expect(await form.getAttribute("action")).toBe("/upload");
+    const csrf = (await form.locator("[name=csrf]").getAttribute("value"))!;
+    expect(csrf).not.toBe("");
+    const cookie = (await page.context().cookies()).map((one) => `${one.name}=${one.value}`)[0]!;
+    const archive = new Blob([new Uint8Array(await crate([], { "b.txt": "b" }))]);
+    const send = async (query: string, ...parts: [string, string | Blob][]) => {
+      const body = new FormData();
+      for (const [name, value] of parts)
+        if (typeof value === "string") body.append(name, value);
+        else body.append(name, value, "crate.zip");
+      return (
+        await fetch(`${registry.url}/upload${query}`, {
+          method: "POST",
+          redirect: "manual",
+          headers: { Accept: "text/html", Cookie: cookie, Origin: registry.url },
+          body,
+        })
+      ).status;
+    };
+    expect(await send("", ["file", archive])).toBe(403);
+    expect(await send(`?csrf=${csrf}`, ["file", archive])).toBe(403);
+    expect(await send("", ["csrf", "wrong"], ["file", archive])).toBe(403);
+    expect(await send("", ["file", archive], ["csrf", csrf])).toBe(403);
+    expect(await send("", ["csrf", csrf], ["file", archive])).toBe(303);
+    // No other form is sent that way.
+    const other = new FormData();
+    other.set("csrf", csrf);
+    const refused = await fetch(`${registry.url}/signout`, {
+      method: "POST",
+      headers: { Accept: "text/html", Cookie: cookie, Origin: registry.url },
+      body: other,
+    });
+    expect(refused.status).toBe(415);
     await page.context().close();
   }, 60_000);
 

@@ -1,4 +1,5 @@
 import { Readable } from "node:stream";
+import { GraphQLJSON } from "graphql-scalars";
 import GraphQLUpload from "graphql-upload/GraphQLUpload.mjs";
 import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import {
@@ -18,6 +19,7 @@ import {
 } from "type-graphql";
 import { invalid } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
+import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { CrateArchive } from "../../services/crates/export/archive.js";
@@ -29,6 +31,7 @@ import {
   readCrateMetadata,
   cratePage,
 } from "../../services/crates/export/read-crate.js";
+import type { PlannedDifference } from "../../services/crates/differences.js";
 import { type CratePlan, type PlanFinding, planUpload } from "../../services/crates/plan.js";
 import {
   awaitSubmission,
@@ -48,7 +51,7 @@ import type { IncomingFile } from "../../services/files/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { FindingSeverityEnum, RecordKindEnum } from "./types/enums.js";
+import { DifferenceKind, FindingSeverityEnum, RecordKindEnum } from "./types/enums.js";
 import { withUpload } from "./types/input-types.js";
 import { checkedPage, PageArguments, pageOf } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
@@ -281,6 +284,49 @@ class PlanCountsType {
   @Field(() => Int, { description: "Records of yours already." }) known!: number;
   @Field(() => Int, { description: "Identifiers that are taken." }) conflicting!: number;
 }
+@ObjectType("PlannedDifference", {
+  description: "A property of a record that an update would change.",
+  simpleResolvers: true,
+})
+class PlannedDifferenceType implements PlannedDifference {
+  @Field({ description: "JSON pointer (RFC 6901) of the property." }) pointer!: string;
+  @Field(() => DifferenceKind, { description: "What would happen to it." })
+  kind!: PlannedDifference["kind"];
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "As it is stored; null where it would be added.",
+  })
+  before!: JsonValue;
+  @Field(() => GraphQLJSON, {
+    nullable: true,
+    description: "As the upload states it; null where it would be removed.",
+  })
+  after!: JsonValue;
+  @Field({
+    description:
+      "A value is long: of two lists only the entries that differ are here, and other values are " +
+      "text that is cut.",
+  })
+  shortened!: boolean;
+}
+@ObjectType("PlannedChange", {
+  description: "A record that an update would give another revision.",
+  simpleResolvers: true,
+})
+class PlannedChangeType extends PlannedIdentifierType {
+  @Field(() => String, {
+    nullable: true,
+    description: "Name of the record, as the upload states it.",
+  })
+  name!: string | null;
+  @Field(() => [PlannedDifferenceType], {
+    nullable: true,
+    description: "The properties that change; null behind the first PLAN_DIFFERENCES records.",
+  })
+  differences!: PlannedDifferenceType[] | null;
+  @Field(() => Int, { nullable: true, description: "Further properties that would change." })
+  furtherDifferences!: number | null;
+}
 @ObjectType("RemovedRecord", {
   description: "A record of the stored crate that is not described any more.",
   simpleResolvers: true,
@@ -309,8 +355,8 @@ class CrateChangesType {
   counts!: ChangeCountsType;
   @Field(() => [PlannedIdentifierType], { description: "New records." })
   created!: PlannedIdentifierType[];
-  @Field(() => [PlannedIdentifierType], { description: "Records that get another revision." })
-  changed!: PlannedIdentifierType[];
+  @Field(() => [PlannedChangeType], { description: "Records that get another revision." })
+  changed!: PlannedChangeType[];
   @Field(() => [PlannedIdentifierType], { description: "Records that stay." })
   unchanged!: PlannedIdentifierType[];
   @Field(() => [RemovedRecordType], {

@@ -29,6 +29,7 @@ import { askedArk } from "../../services/records/find.js";
 import { kernelMetadata } from "../../services/records/attribution.js";
 import { rdfText } from "../../services/records/links.js";
 import {
+  type Difference,
   differencesBetween,
   type History,
   historyOf,
@@ -45,7 +46,7 @@ import { parseDocument, type RecordView, viewOf } from "../../services/records/v
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
-import { RecordFormatEnum, RevisionActionEnum } from "./types/enums.js";
+import { DifferenceKind, RecordFormatEnum, RevisionActionEnum } from "./types/enums.js";
 import { RecordsArguments } from "./types/filters.js";
 import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
 import {
@@ -255,28 +256,13 @@ class Revision {
   changed!: string[];
 }
 
-enum DifferenceKind {
-  ADDED = "ADDED",
-  REMOVED = "REMOVED",
-  CHANGED = "CHANGED",
-}
-registerEnumType(DifferenceKind, {
-  name: "DifferenceKind",
-  description: "How a member of a document differs from the earlier state.",
-  valuesConfig: {
-    ADDED: { description: "The earlier state does not have it." },
-    REMOVED: { description: "The later state does not have it." },
-    CHANGED: { description: "Both states have it, with other values." },
-  },
-});
-
 @ObjectType("Difference", {
   description: "A member of the document that differs between two states.",
   simpleResolvers: true,
 })
 class DifferenceType {
   @Field({ description: "JSON pointer (RFC 6901) of the member." }) pointer!: string;
-  @Field(() => DifferenceKind, { description: "How it differs." }) kind!: DifferenceKind;
+  @Field(() => DifferenceKind, { description: "How it differs." }) kind!: Difference["kind"];
   @Field(() => GraphQLJSON, {
     nullable: true,
     description: "Value in the earlier state; null also where it was added.",
@@ -711,12 +697,7 @@ export class RevisionResolver {
       context.loaders.count(JSON.stringify([before, after]).length);
     return found.map((difference) => ({
       pointer: difference.pointer,
-      kind:
-        difference.before === undefined
-          ? DifferenceKind.ADDED
-          : difference.after === undefined
-            ? DifferenceKind.REMOVED
-            : DifferenceKind.CHANGED,
+      kind: difference.kind,
       before: difference.before ?? null,
       after: difference.after ?? null,
     }));

@@ -63,6 +63,37 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
     required: [...Object.keys(IDENTIFIER), ...Object.keys(FINDING)],
     properties: { ...IDENTIFIER, ...FINDING },
   },
+  PlannedDifference: {
+    type: "object",
+    description: "A property of a record that an update would change.",
+    required: ["pointer", "kind", "before", "after", "shortened"],
+    properties: {
+      pointer: { type: "string", description: "JSON pointer (RFC 6901) of the property." },
+      kind: { type: "string", enum: ["ADDED", "REMOVED", "CHANGED"] },
+      before: { description: "As it is stored; null where it would be added." },
+      after: { description: "As the upload states it; null where it would be removed." },
+      shortened: {
+        type: "boolean",
+        description:
+          "A value is long: of two lists only the entries that differ are here, and other values " +
+          "are text that is cut.",
+      },
+    },
+  },
+  PlannedChange: {
+    type: "object",
+    required: [...Object.keys(IDENTIFIER), "name", "differences", "furtherDifferences"],
+    properties: {
+      ...IDENTIFIER,
+      name: nullable("string", "Name of the record, as the upload states it."),
+      differences: {
+        type: ["array", "null"],
+        description: "The properties that change; null behind the first PLAN_DIFFERENCES records.",
+        items: schemaRef("PlannedDifference"),
+      },
+      furtherDifferences: nullable("integer", "Further properties that would change."),
+    },
+  },
   RemovedRecord: {
     type: "object",
     required: ["identifier", "kind"],
@@ -80,7 +111,7 @@ const CRATE_PLAN_SCHEMAS: JsonObject = {
         properties: Object.fromEntries(CHANGES.map((name) => [name, { type: "integer" }])),
       },
       created: list("PlannedIdentifier", "Records that would be new."),
-      changed: list("PlannedIdentifier", "Records that would get another revision."),
+      changed: list("PlannedChange", "Records that would get another revision."),
       unchanged: list("PlannedIdentifier", "Records that would stay unchanged."),
       removed: list(
         "RemovedRecord",

@@ -7,6 +7,7 @@ import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import type { IncomingFile } from "../files/stored-content.js";
 import type { CrateRecord } from "./build-records.js";
+import { type PlannedDifferences, plannedDifferences } from "./differences.js";
 import {
   CrateError,
   finding,
@@ -43,6 +44,7 @@ class Gathered {
   readonly compared: CrateRecord[] = [];
   #builtAll = 0;
   #changes: ReadonlyMap<string, ChangeName> | undefined;
+  #differences: ReadonlyMap<string, PlannedDifferences> = new Map();
   #removed: { identifier: string; kind: string }[] = [];
   /** Conflicts of records that the crate does not describe any more. */
   readonly #elsewhere: Finding[] = [];
@@ -86,8 +88,13 @@ class Gathered {
   /**
    * Computes the writes of the update, once every record is built: a record that is not built yet
    * would count as deleted.
+   * @param most records whose differences are read
    */
-  async compareWith(update: Pick<CrateUpdate, "has" | "plan">): Promise<void> {
+  async compareWith(
+    update: Pick<CrateUpdate, "has" | "plan">,
+    deps: Parameters<typeof plannedDifferences>[0],
+    most: number,
+  ): Promise<void> {
     const claimed = new Map(this.#claims.map((claim) => [claim.ark, claim]));
     for (const ark of claimed.keys()) if (update.has(ark)) this.#known.add(ark);
     if (this.#claims.length === 0 || this.#builtAll < this.#claims.length) return;
@@ -103,6 +110,14 @@ class Gathered {
         changes.set(write.ark, write.op === "replace" && write.revive ? "revived" : "changed");
     }
     this.#changes = changes;
+    const revised = new Map(
+      writes
+        .filter((write) => write.op === "replace")
+        .filter(({ revive }) => !revive)
+        .map((write) => [write.ark, write]),
+    );
+    const first = this.#claims.flatMap(({ ark }) => revised.get(ark) ?? []).slice(0, most);
+    this.#differences = await plannedDifferences(deps, first);
     this.#removed = removed.map(({ ark, kind }) => ({
       identifier: ark,
       kind: KINDS[kind].typeName,
@@ -176,7 +191,7 @@ class Gathered {
     };
     const lists = {
       created: [] as PlannedIdentifier[],
-      changed: [] as PlannedIdentifier[],
+      changed: [] as PlannedChange[],
       unchanged: [] as PlannedIdentifier[],
       revived: [] as PlannedIdentifier[],
     };
@@ -185,13 +200,20 @@ class Gathered {
       const change = (changes.get(claim.ark) ?? "unchanged") as keyof typeof lists;
       if (change !== "changed" && describedCrate(claim.ark) !== undefined) continue;
       counts[change]++;
-      if (lists[change].length < most) lists[change].push(planned(claim));
+      if (lists[change].length >= most) continue;
+      if (change === "changed")
+        lists.changed.push({
+          ...planned(claim),
+          ...(this.#differences.get(claim.ark) ?? NOT_COMPARED),
+        });
+      else lists[change].push(planned(claim));
     }
     return { counts, ...lists, removed: this.#removed.slice(0, most) };
   }
 }
 
 const NOTHING = new Uint8Array();
+const NOT_COMPARED = { name: null, differences: null, furtherDifferences: null };
 const planned = ({ id, ark, kind }: Claim): PlannedIdentifier => ({
   entity: quoted(id),
   identifier: ark,
@@ -264,13 +286,17 @@ export interface CratePlan {
    */
   changes: CrateChanges | null;
 }
+/** A record that gets a new revision; null behind the first PLAN_DIFFERENCES. */
+type PlannedChange = PlannedIdentifier & {
+  [name in keyof PlannedDifferences]: PlannedDifferences[name] | null;
+};
 /** Records that an update would write, and records that it would leave unchanged. */
 interface CrateChanges {
   /** Counts of all records; the lists below end at PLAN_LIST_LIMIT. */
   counts: Record<ChangeName, number>;
   created: PlannedIdentifier[];
   /** Records that get a new revision. */
-  changed: PlannedIdentifier[];
+  changed: PlannedChange[];
   unchanged: PlannedIdentifier[];
   /**
    * Stored records of the crate that the upload no longer describes: they are deleted, and their
@@ -368,7 +394,7 @@ export async function planCrate(
       signal,
       { timeout: config.INTAKE_TIMEOUT, memory: config.INTAKE_MEMORY },
     );
-    if (update) await gathered.compareWith(update);
+    if (update) await gathered.compareWith(update, deps, config.PLAN_DIFFERENCES);
     else {
       const { writes, errors } = await withoutKnown(deps.records, gathered.compared, gathered.own);
       gathered.compare(writes, errors);

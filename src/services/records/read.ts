@@ -66,6 +66,7 @@ export async function readRevision(
 /** A member of a document that differs between two revisions. */
 export interface Difference {
   /** JSON pointer (RFC 6901) of the member. */ pointer: string;
+  kind: "ADDED" | "REMOVED" | "CHANGED";
   /** Its value in the earlier revision; absent where it was added. */ before?: JsonValue;
   /** Its value in the later revision; absent where it was removed. */ after?: JsonValue;
 }
@@ -84,13 +85,23 @@ export async function differencesBetween(
   const newer = await readRevision(deps, ark, to, caller);
   const pointers = await changedBetween(deps, older.bytes, newer.bytes);
   if (pointers.length === 0) return [];
-  const [before, after] = [parseDocument(older.bytes), parseDocument(newer.bytes)];
+  return differencesAt(pointers, parseDocument(older.bytes), parseDocument(newer.bytes));
+}
+
+/** The values of two documents at the members that these pointers name. */
+export function differencesAt(
+  pointers: readonly string[],
+  before: JsonObject,
+  after: JsonObject,
+): Difference[] {
   return pointers.map((pointer) => {
     const name = nameOf(pointer);
+    const [was, is] = [Object.hasOwn(before, name), Object.hasOwn(after, name)];
     return {
       pointer,
-      ...(Object.hasOwn(before, name) ? { before: before[name]! } : {}),
-      ...(Object.hasOwn(after, name) ? { after: after[name]! } : {}),
+      kind: !was ? "ADDED" : is ? "CHANGED" : "REMOVED",
+      ...(was ? { before: before[name]! } : {}),
+      ...(is ? { after: after[name]! } : {}),
     };
   });
 }

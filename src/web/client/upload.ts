@@ -19,7 +19,31 @@ interface Plan {
   refused: PlanFinding[];
   warned: PlanFinding[];
   conflicting: { identifier: string; entity: string }[];
-  changes: { counts: Record<string, number> } | null;
+  changes: Changes | null;
+}
+interface PlannedRecord {
+  identifier: string;
+  kind: string;
+  entity?: string;
+}
+interface Difference {
+  pointer: string;
+  kind: "ADDED" | "REMOVED" | "CHANGED";
+  before: unknown;
+  after: unknown;
+  shortened: boolean;
+}
+interface ChangedRecord extends PlannedRecord {
+  name: string | null;
+  differences: Difference[] | null;
+  furtherDifferences: number | null;
+}
+interface Changes {
+  counts: Record<string, number>;
+  created: PlannedRecord[];
+  changed: ChangedRecord[];
+  removed: PlannedRecord[];
+  revived: PlannedRecord[];
 }
 
 const METADATA = "ro-crate-metadata.json";
@@ -37,7 +61,8 @@ const form = document.getElementById("upload-form") as HTMLFormElement;
 const drop = document.getElementById("drop")!;
 const fileInput = document.getElementById("file") as HTMLInputElement;
 const folderInput = document.getElementById("folder") as HTMLInputElement;
-const csrf = root.dataset["csrf"] ?? "";
+/** Of the session; another one after somebody has signed in again. */
+let csrf = root.dataset["csrf"] ?? "";
 const crate = root.dataset["crate"] ?? "";
 const query = crate === "" ? "" : `?${new URLSearchParams({ update: "true", crate }).toString()}`;
 
@@ -256,16 +281,54 @@ async function bring(items: Item[]): Promise<void> {
 }
 
 /** What the server says of a refusal, as one sentence. */
-async function refusal(response: Response): Promise<string> {
-  if (response.status === 401)
-    return "Your session has ended: sign in again in another tab, then retry.";
+function refusal({ status, text }: Answer): string {
   try {
-    const { detail } = (await response.json()) as { detail: unknown };
+    const { detail } = JSON.parse(text) as { detail: unknown };
     if (typeof detail === "string") return detail;
     return (detail as { msg: string }[]).map(({ msg }) => msg).join(" ");
   } catch {
-    return `The registry answered with ${response.status}.`;
+    return `The registry answered with ${status}.`;
   }
+}
+
+interface Answer {
+  status: number;
+  text: string;
+}
+
+/** The session has ended, or the browser has another one than when the page was loaded. */
+const isSessionOver = ({ status, text }: Answer): boolean =>
+  status === 401 || (status === 403 && text.includes("CSRF_REFUSED"));
+
+/** Takes the token of the session that the browser has now. @returns false where it is no other */
+async function renewed(): Promise<boolean> {
+  const response = await fetch("/session", { headers: { Accept: "application/json" } });
+  const { csrf: now } = (await response.json()) as { csrf?: string | null };
+  if (!response.ok || !now || now === csrf) return false;
+  csrf = now;
+  return true;
+}
+
+/** Sends, once more with the token of a new session where that is why it was refused. */
+async function inSession(sendIt: () => Promise<Answer>): Promise<Answer> {
+  const answer = await sendIt();
+  return isSessionOver(answer) && (await renewed()) ? sendIt() : answer;
+}
+
+/** Says why something was refused, and tries it again on request: the files are still chosen. */
+function showRefusal(answer: Answer, again: () => void): void {
+  const signIn = el("a", { href: "/signin?to=/my/uploads", target: "_blank" }, "sign in");
+  show(
+    isSessionOver(answer)
+      ? notice(
+          "warning",
+          "Your session has ended. What you chose is still here: ",
+          signIn,
+          " in another tab, come back and try again.",
+        )
+      : notice("danger", refusal(answer)),
+    el("p", { class: "actions" }, button("Try again", again)),
+  );
 }
 
 /** Does a dry run, and shows what an upload would come to. */
@@ -283,27 +346,21 @@ async function plan(archive: Blob, name: string): Promise<void> {
     el("p", {}, "Validating, without storing anything…"),
     el("progress", { "aria-label": "Validating" }),
   );
-  const body = new FormData();
-  body.set("file", archive, name);
-  let answer: Plan;
   try {
-    const response = await fetch(`/rocrate/validate${query}`, {
-      method: "POST",
-      headers: { "X-CSRF-Token": csrf, Accept: "application/json" },
-      body,
+    const answer = await inSession(async () => {
+      const body = new FormData();
+      body.set("file", archive, name);
+      const response = await fetch(`/rocrate/validate${query}`, {
+        method: "POST",
+        headers: { "X-CSRF-Token": csrf, Accept: "application/json" },
+        body,
+      });
+      return { status: response.status, text: await response.text() };
     });
-    if (!response.ok)
-      return show(
-        notice("danger", await refusal(response)),
-        el(
-          "p",
-          { class: "actions" },
-          button("Try again", () => void plan(archive, name)),
-        ),
-      );
-    answer = (await response.json()) as Plan;
+    if (answer.status === 200) showPlan(JSON.parse(answer.text) as Plan, archive, name);
+    else showRefusal(answer, () => void plan(archive, name));
   } catch {
-    return show(
+    show(
       notice("warning", "The connection was lost."),
       el(
         "p",
@@ -312,7 +369,6 @@ async function plan(archive: Blob, name: string): Promise<void> {
       ),
     );
   }
-  showPlan(answer, archive, name);
 }
 
 function grouped(
@@ -347,6 +403,150 @@ function grouped(
   );
 }
 
+/** Records of each list, and entries of each value, that are shown. */
+const [RECORDS, ENTRIES] = [100, 20];
+
+/** What an update would do to the crate, folded by record. */
+function changesOf(changes: Changes): HTMLElement {
+  const { counts, created, changed, removed, revived } = changes;
+  const lists: [string, PlannedRecord[], number][] = [
+    ["Withdrawn: the upload does not describe them any more", removed, counts["removed"]!],
+    ["Back again", revived, counts["revived"]!],
+    ["New", created, counts["created"]!],
+  ];
+  const parts = Object.entries(counts).map(([change, count]) => `${number(count)} ${change}`);
+  return el(
+    "section",
+    { id: "changes" },
+    el("h3", {}, "What changes"),
+    el("p", {}, `${parts.join(", ")}.`),
+    changed.slice(0, RECORDS).map(changedRecord),
+    further(counts["changed"]! - Math.min(changed.length, RECORDS)),
+    lists.map(
+      ([title, records, count]) =>
+        records.length > 0 &&
+        el(
+          "details",
+          { class: "more" },
+          el("summary", {}, `${title} (${number(count)})`),
+          el(
+            "ul",
+            {},
+            records
+              .slice(0, RECORDS)
+              .map(({ identifier, kind, entity }) =>
+                el("li", {}, `${kindText(kind, 1)}: `, el("bdi", {}, entity ?? identifier)),
+              ),
+          ),
+          further(count - Math.min(records.length, RECORDS)),
+        ),
+    ),
+  );
+}
+
+const further = (count: number): HTMLElement | null =>
+  count > 0 ? el("p", { class: "quiet" }, `and ${number(count)} more`) : null;
+
+function changedRecord(record: ChangedRecord): HTMLElement {
+  const { name, entity, identifier, kind, differences, furtherDifferences } = record;
+  const title = el("bdi", {}, name ?? entity ?? identifier);
+  if (differences === null)
+    return el("p", {}, title, el("span", { class: "quiet" }, ` (${kindText(kind, 1)}) changes`));
+  const count = differences.length + (furtherDifferences ?? 0);
+  return el(
+    "details",
+    { class: "more" },
+    el(
+      "summary",
+      {},
+      title,
+      el(
+        "span",
+        { class: "quiet" },
+        ` ${kindText(kind, 1)}, ${number(count)} ${count === 1 ? "change" : "changes"}`,
+      ),
+    ),
+    el(
+      "div",
+      { class: "scroll", tabindex: "0", role: "region", "aria-label": "Differences" },
+      el(
+        "table",
+        { class: "wide differences" },
+        el(
+          "thead",
+          {},
+          el(
+            "tr",
+            {},
+            ["Term", "Stored", "Upload"].map((text) => el("th", { scope: "col" }, text)),
+          ),
+        ),
+        el("tbody", {}, differences.map(differenceRow)),
+      ),
+    ),
+    further(furtherDifferences ?? 0),
+  );
+}
+
+const WORDS = { ADDED: "added", REMOVED: "removed", CHANGED: "changed" } as const;
+
+function differenceRow({ pointer, kind, before, after, shortened }: Difference): HTMLElement {
+  const same = kind === "CHANGED" && JSON.stringify(before) === JSON.stringify(after);
+  const lists = shortened && Array.isArray(before) && Array.isArray(after);
+  return el(
+    "tr",
+    { class: kind.toLowerCase() },
+    el(
+      "th",
+      { scope: "row" },
+      el("bdi", {}, termText(pointer)),
+      el("br"),
+      el("small", { class: "quiet" }, WORDS[kind], lists ? ", entries that differ" : null),
+    ),
+    // A file with other bytes at the same place.
+    same && pointer === "/contentUrl"
+      ? el("td", { colspan: "2" }, "The bytes of the file differ.")
+      : [
+          el("td", {}, kind !== "ADDED" && valueOf(before)),
+          el("td", {}, kind !== "REMOVED" && valueOf(after)),
+        ],
+  );
+}
+
+/** `/dateModified` as `Date modified`. */
+function termText(pointer: string): string {
+  const term = pointer.slice(1).replaceAll("~1", "/").replaceAll("~0", "~");
+  const name = /([^:#/]+)[:#/]*$/.exec(term)?.[1] ?? term;
+  const words = name
+    .replace(
+      /([a-z\d])([A-Z])/g,
+      (_, end: string, start: string) => `${end} ${start.toLowerCase()}`,
+    )
+    .replace(/[_-]+/g, " ");
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+/** A value of a document, as text; an object that names another stands as its identifier. */
+function valueOf(value: unknown): Child {
+  if (Array.isArray(value)) {
+    if (value.length === 0) return el("span", { class: "quiet" }, "none");
+    const more = value.length - ENTRIES;
+    return el(
+      "ul",
+      { class: "plain" },
+      value.slice(0, ENTRIES).map((item) => el("li", {}, valueOf(item))),
+      more > 0 && el("li", { class: "quiet" }, `and ${number(more)} more`),
+    );
+  }
+  if (value === null || value === undefined) return el("span", { class: "quiet" }, "none");
+  if (typeof value === "string") return el("bdi", { class: "text" }, value);
+  if (typeof value !== "object") return String(value as number | boolean);
+  const { "@id": id, ...rest } = value as Record<string, unknown>;
+  return typeof id === "string" && Object.keys(rest).length === 0
+    ? el("bdi", { class: "text" }, id)
+    : el("code", {}, JSON.stringify(value));
+}
+
 const recordsText = (records: Plan["records"]): string =>
   records.map(({ kind, count }) => `${number(count)} ${kindText(kind, count)}`).join(", ");
 
@@ -367,15 +567,7 @@ function showPlan(answer: Plan, archive: Blob, name: string): void {
             (counts.known > 0 ? `, ${number(counts.known)} records that you have already` : "") +
             ".",
         ),
-      changes &&
-        el(
-          "p",
-          {},
-          "Changes: ",
-          Object.entries(changes.counts)
-            .map(([change, count]) => `${number(count)} ${change}`)
-            .join(", "),
-        ),
+      changes && changesOf(changes),
       grouped("What has to be corrected", refused, true),
       conflicting.length > 0 &&
         el(
@@ -406,7 +598,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Sends once. @returns the answer; throws when the connection is lost */
 function sendOnce(archive: Blob, name: string, progress: (sent: number) => void) {
-  return new Promise<{ status: number; text: string }>((resolve, reject) => {
+  return new Promise<Answer>((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open("POST", `/rocrate/upload-async${query}`);
     request.setRequestHeader("X-CSRF-Token", csrf);
@@ -434,27 +626,22 @@ async function send(archive: Blob, name: string): Promise<void> {
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     const began = performance.now();
     try {
-      const { status, text } = await sendOnce(archive, name, (sent) => {
+      const progress = (sent: number): void => {
         bar.value = sent;
         const left = ((performance.now() - began) / sent) * (archive.size - sent);
         state.textContent = `Sending: ${sizeText(sent)} of ${sizeText(archive.size)}${
           left > 3000 ? `, about ${number(Math.ceil(left / 1000))} seconds left` : ""
         }`;
-      });
+      };
+      const answer = await inSession(() => sendOnce(archive, name, progress));
+      const { status, text } = answer;
       if (status < 300) {
         const { submissionUUID } = JSON.parse(text) as { submissionUUID: string };
         location.href = `/upload/${submissionUUID}`;
         return;
       }
       if (status !== 429 && status !== 503) {
-        return show(
-          notice("danger", await refusal(new Response(text, { status }))),
-          el(
-            "p",
-            { class: "actions" },
-            button("Try again", () => void send(archive, name)),
-          ),
-        );
+        return showRefusal(answer, () => void send(archive, name));
       }
     } catch {
       // The connection was lost: wait for it and send again.

@@ -10,7 +10,14 @@ import {
   type UploadQuery,
 } from "../documents.js";
 import { counted, countText, kindText } from "../format.js";
-import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import {
+  type Page,
+  type PageRequest,
+  recordPath,
+  type Redirect,
+  type Route,
+  withQuery,
+} from "../page.js";
 import { problemOf } from "./account.js";
 
 /** Asks for an account first, and comes back. */
@@ -82,9 +89,11 @@ function UploadForm({ csrf, crate }: { csrf: string | null; crate: string }) {
       <form
         id="upload-form"
         method="post"
-        action={`/upload?${new URLSearchParams({ csrf: csrf ?? "", ...(crate === "" ? {} : { crate }) }).toString()}`}
+        action={withQuery("/upload", { crate })}
         encType="multipart/form-data"
       >
+        {/* Before the file: it is checked before anything of the file is stored. */}
+        <Csrf token={csrf} />
         <div class="drop" id="drop">
           <p class="drop-title" data-script hidden>
             <strong>Drop a folder, files or a zip archive here</strong>
@@ -126,6 +135,7 @@ async function upload(request: PageRequest): Promise<Page | Redirect> {
     });
     return { redirect: `/upload/${id}` };
   } catch (error) {
+    if (error instanceof ServiceError && error.code === "CSRF_REFUSED") throw error;
     const { form, fields } = problemOf(error);
     return uploadPage(request, [form, ...Object.values(fields)].filter(Boolean).join(" "));
   }
@@ -353,6 +363,6 @@ async function act(request: PageRequest): Promise<Page | Redirect> {
 }
 
 export const uploadRoutes: readonly Route[] = [
-  { path: "/upload", get: (request) => uploadPage(request), post: upload },
+  { path: "/upload", get: (request) => uploadPage(request), post: upload, takesFile: true },
   { path: "/upload/{id}", get: (request) => progressPage(request), post: act },
 ];

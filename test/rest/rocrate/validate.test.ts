@@ -21,6 +21,7 @@ beforeAll(async () => {
     MAX_UPLOAD_BYTES: "1M",
     MAX_METADATA_BYTES: "200K",
     PLAN_LIST_LIMIT: "3",
+    PLAN_DIFFERENCES: "2",
   });
   [ada, bob] = await Promise.all([server.person("ada"), server.person("bob")]);
 });
@@ -278,6 +279,58 @@ describe("POST /rocrate/validate", () => {
     });
   });
 
+  it("reports old and new values of an update, long ones cut, of the first records only", async () => {
+    const root = { "@id": "ark:59852/rocrate-plan-values", name: "Values" };
+    const part = (at: number) => ({ "@id": `https://example.org/part-${at}` });
+    const of = (parts: number[], more: object) =>
+      zip({
+        "ro-crate-metadata.json": metadata(
+          ["a", "b", "c"].map((name) => ({
+            "@id": `ark:59852/plan-value-${name}`,
+            "@type": "Dataset",
+            name,
+            hasPart: parts.map(part),
+            ...more,
+          })),
+          root,
+        ),
+      });
+    const many = Array.from({ length: 200 }, (_, at) => at);
+    const many2 = Object.fromEntries(many.slice(0, 30).map((at) => [`term${at}`, at]));
+    const send = (path: string, archive: Uint8Array) =>
+      server.request<CratePlan>("POST", `/rocrate/${path}?update=true`, {
+        token: ada.token,
+        body: form(archive),
+      });
+    const stored = await of(many, { description: "x".repeat(5000), version: 1 });
+    expect((await send("upload", stored)).status).toBe(200);
+    const next = await of([...many.slice(1), 500], { description: "short", url: "u", ...many2 });
+    const { body } = await send("validate", next);
+    const { counts, changed } = body.changes!;
+    // With the root, whose archive is another one.
+    expect([counts.changed, changed.length]).toEqual([4, 3]);
+    expect(changed.map(({ differences }) => differences !== null)).toEqual([true, true, false]);
+    const first = changed.find(({ identifier }) => identifier.endsWith("-value-a"));
+    expect(first!.differences).toHaveLength(20);
+    expect(first!.furtherDifferences).toBe(14);
+    const at = (pointer: string) => first!.differences!.find((each) => each.pointer === pointer);
+    expect(at("/hasPart")).toEqual({
+      pointer: "/hasPart",
+      kind: "CHANGED",
+      before: [part(0)],
+      after: [part(500)],
+      shortened: true,
+    });
+    expect(at("/description")).toEqual({
+      pointer: "/description",
+      kind: "CHANGED",
+      before: `${"x".repeat(1000)}…`,
+      after: "short",
+      shortened: true,
+    });
+    expect(at("/version")).toMatchObject({ kind: "REMOVED", before: 1, after: null });
+  });
+
   it("reports what an update would do to each record, and the update then does it", async () => {
     const root = { "@id": "ark:59852/rocrate-plan-update", name: "Update" };
     const thing = (id: string, name: string): Entity => ({ "@id": id, "@type": "Dataset", name });
@@ -340,6 +393,15 @@ describe("POST /rocrate/validate", () => {
       "ark:59852/plan-edit",
       root["@id"],
     ]);
+    expect(
+      plan.changes!.changed.find(({ identifier }) => identifier === "ark:59852/plan-edit"),
+    ).toMatchObject({
+      name: "After",
+      differences: [
+        { pointer: "/name", kind: "CHANGED", before: "Before", after: "After", shortened: false },
+      ],
+      furtherDifferences: 0,
+    });
     expect(await kept()).toEqual(before);
     const state = async () =>
       Object.fromEntries(
@@ -559,7 +621,8 @@ describe("planCrate over GraphQL", () => {
   it("reports what an update would do", async () => {
     const { data } = await plan(
       "conforms changes { counts { created changed removed } created { entity kind } " +
-        "removed { identifier } }",
+        "changed { identifier name differences { pointer kind before after shortened } " +
+        "furtherDifferences } removed { identifier } }",
       "metadata: $metadata, update: true",
     );
     expect(data.planCrate).toMatchObject({

@@ -44,6 +44,16 @@ export const RecordFormatEnum = describedEnum(
   ),
 );
 
+export const DifferenceKind = describedEnum(
+  "DifferenceKind",
+  "How a member of a document differs from the earlier state.",
+  {
+    ADDED: ["ADDED", "The earlier state does not have it."],
+    REMOVED: ["REMOVED", "The later state does not have it."],
+    CHANGED: ["CHANGED", "Both states have it, with other values."],
+  },
+);
+
 export const SubmissionStatusEnum = describedEnum("SubmissionStatus", "State of a submission.", {
   QUEUED: ["queued", "It waits for its first or its next attempt."],
   RUNNING: ["running", "It is being worked on."],
