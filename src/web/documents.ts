@@ -745,6 +745,7 @@ export type AdministrationQuery = {
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
+      record: { id: string; name: string | null; kind: RecordKind | null } | null;
       error: Array<{ code: string; message: string }> | null;
       warnings: Array<{ code: string }>;
     }>;
@@ -1156,6 +1157,7 @@ export type MyWorkQuery = {
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
+      record: { id: string; name: string | null; kind: RecordKind | null } | null;
       error: Array<{ code: string; message: string }> | null;
       warnings: Array<{ code: string }>;
     }>;
@@ -1197,6 +1199,7 @@ export type SubmissionRowFragment = {
   embeddingsModel: string | null;
   timeStarted: string | null;
   timeFinished: string | null;
+  record: { id: string; name: string | null; kind: RecordKind | null } | null;
   error: Array<{ code: string; message: string }> | null;
   warnings: Array<{ code: string }>;
 };
@@ -1222,6 +1225,7 @@ export type MyUploadsQuery = {
       embeddingsModel: string | null;
       timeStarted: string | null;
       timeFinished: string | null;
+      record: { id: string; name: string | null; kind: RecordKind | null } | null;
       error: Array<{ code: string; message: string }> | null;
       warnings: Array<{ code: string }>;
     }>;
@@ -2561,6 +2565,11 @@ export const SubmissionRowFragmentDoc = new TypedDocumentString(
   completed
   success
   retryable
+  record {
+    id
+    name
+    kind
+  }
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
@@ -3071,6 +3080,11 @@ fragment SubmissionRow on Submission {
   completed
   success
   retryable
+  record {
+    id
+    name
+    kind
+  }
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
@@ -3530,6 +3544,11 @@ fragment SubmissionRow on Submission {
   completed
   success
   retryable
+  record {
+    id
+    name
+    kind
+  }
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier
@@ -3565,6 +3584,11 @@ export const MyUploadsDocument = new TypedDocumentString(`
   completed
   success
   retryable
+  record {
+    id
+    name
+    kind
+  }
   rocrateIdentifier
   computationIdentifier
   evidenceGraphIdentifier

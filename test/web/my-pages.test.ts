@@ -221,6 +221,10 @@ describe("the pages of one's own work and of administration", () => {
     expect(items[0]).toMatchObject({ user: ada.id, sha256: staged.sha256 });
     expect(items[0]!.id).not.toBe(kept);
     expect((await reader.get(`/upload/${kept}`)).text).toContain("Retry with the same archive");
+    // The crate stands there by its name, once it has arrived.
+    await expect
+      .poll(async () => (await reader.get("/my/uploads")).text, { timeout: 20_000 })
+      .toMatch(/<bdi>A crate<\/bdi>/);
   });
 
   test("a record is created by a form made from the model, and faults keep what was typed", async () => {

@@ -53,7 +53,7 @@ import type { ObjectReference, StoredRecord } from "../../storage/records/port.j
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { DifferenceKind, FindingSeverityEnum, RecordKindEnum } from "./types/enums.js";
 import { withUpload } from "./types/input-types.js";
-import { checkedPage, PageArguments, pageOf } from "./types/records.js";
+import { checkedPage, PageArguments, pageOf, RecordNode } from "./types/records.js";
 import { SubmissionConnection, SubmissionType } from "./types/submission.js";
 
 /** Describes the argument `crate` of an upload in the schema. */
@@ -226,6 +226,23 @@ export class SubmissionResolver {
     @Ctx() { deps, loaders }: Context,
   ): Promise<boolean> {
     return loaders.queued(() => isRetryable(deps, submission));
+  }
+
+  @FieldResolver(() => RecordNode, {
+    nullable: true,
+    description: "The record that it made or is about; null where there is none, or not yet.",
+  })
+  record(
+    @Root() submission: SubmissionView,
+    @Ctx() { loaders }: Context,
+  ): Promise<RecordNode> | null {
+    const id =
+      submission.rocrateIdentifier ??
+      submission.evidenceGraphIdentifier ??
+      submission.scoredCrateIdentifier ??
+      submission.computationIdentifier ??
+      submission.doiRecordIdentifier;
+    return id ? loaders.node(id) : null;
   }
 }
 

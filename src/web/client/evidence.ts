@@ -186,7 +186,8 @@ function replaceBy(page: Document, picture: HTMLElement): void {
   const before = pinned === undefined ? undefined : nodeBy(pinned)?.getBoundingClientRect();
   const outside = active === undefined ? labelOf(document.activeElement) : undefined;
   const zoomed = drawingOf()?.classList.contains("zoomed") === true;
-  frame.replaceChildren(...picture.childNodes);
+  frame.replaceChildren();
+  while (picture.firstChild) frame.append(picture.firstChild);
   for (const name of PARTS) {
     const [old, now] = [partOf(document, name), partOf(page, name)];
     if (old && now) old.replaceWith(now);

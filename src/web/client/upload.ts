@@ -414,7 +414,9 @@ function changesOf(changes: Changes): HTMLElement {
     ["Back again", revived, counts["revived"]!],
     ["New", created, counts["created"]!],
   ];
-  const parts = Object.entries(counts).map(([change, count]) => `${number(count)} ${change}`);
+  const parts = Object.entries(counts)
+    .filter(([, count]) => count > 0)
+    .map(([change, count]) => `${number(count)} ${change}`);
   return el(
     "section",
     { id: "changes" },

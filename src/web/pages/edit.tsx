@@ -12,7 +12,7 @@ import { kindOf, nameText, shortened } from "../format.js";
 import { labelOf } from "../labels.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
-import { isList, linesOf, type Question, questionsOf } from "./new.js";
+import { helpOf, isList, linesOf, type Question, questionsOf } from "./new.js";
 import { signInFirst } from "./upload.js";
 
 type Shown = NonNullable<EditQuery["record"]>;
@@ -140,7 +140,7 @@ function editPage(request: PageRequest, state: FormState): Page {
                 name={name}
                 value={texts[name]}
                 required={field.required && !isList(field) && stored[name] !== ""}
-                help={`${field.description}${isList(field) ? " One per line." : ""}`}
+                help={helpOf({ name, label, field })}
                 error={
                   problem.fields[name] ??
                   (conflicts.has(name) ? "Changed by both of you: this is your text." : undefined)

@@ -255,7 +255,7 @@ function Answer({ answer, download }: AnswerProps) {
         {csv}
       </p>
       <div class="scroll" tabIndex={0}>
-        <table>
+        <table class="rows">
           <thead>
             <tr>
               {vars.map((name) => (

@@ -205,18 +205,19 @@ export function Submissions({
   actions,
 }: {
   rows: readonly SubmissionRowFragment[];
-  actions?: SubmissionActions;
+  actions?: SubmissionActions | undefined;
 }) {
+  const acting = rows.some((row) => !row.success) ? actions : undefined;
   return (
     <div class="scroll">
-      <table>
+      <table class="stack submissions">
         <thead>
           <tr>
             <th>Began</th>
             <th>What</th>
             <th>State</th>
             <th>Result</th>
-            {actions && <th>Action</th>}
+            {acting && <th>Action</th>}
           </tr>
         </thead>
         <tbody>
@@ -232,9 +233,7 @@ export function Submissions({
                   {row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}
                 </td>
                 <td>
-                  {row.success && row.rocrateIdentifier && (
-                    <a href={recordPath(row.rocrateIdentifier)}>Open the crate</a>
-                  )}
+                  {row.success && row.record && <RecordLink record={row.record} glyph />}
                   {row.error?.[0] && <bdi>{row.error[0].message}</bdi>}
                   {(row.error?.length ?? 0) > 1 &&
                     ` and ${counted(row.error!.length - 1, "more message")}`}
@@ -245,9 +244,9 @@ export function Submissions({
                     </span>
                   )}
                 </td>
-                {actions && (
+                {acting && (
                   <td>
-                    <SubmissionAction row={row} actions={actions} />
+                    <SubmissionAction row={row} actions={acting} />
                   </td>
                 )}
               </tr>

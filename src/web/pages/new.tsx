@@ -63,6 +63,13 @@ export function questionsOf(kind: KindName): Question[] {
 
 export const isList = ({ json }: ModelField): boolean => json !== "string";
 
+/** What the model says of a field, unless its label says the same. */
+export function helpOf({ label, field }: Question): string {
+  const { description } = field;
+  const says = description.replace(/\.$/, "").toLowerCase() === label.toLowerCase();
+  return [says ? "" : description, isList(field) ? "One per line." : ""].filter(Boolean).join(" ");
+}
+
 /** The values of a list, one in a line. */
 export const linesOf = (text: string): string[] =>
   text
@@ -127,7 +134,7 @@ async function formPage(
               name={name}
               value={form.get(name) ?? (name === "license" && form.size === 0 ? LICENCE : "")}
               required={field.required && !isList(field)}
-              help={`${field.description}${isList(field) ? " One per line." : ""}`}
+              help={helpOf({ name, label, field })}
               error={problem.fields[name]}
               picker={field.ark === true || field.link === true}
               {...(isList(field) ? { lines: 3 } : name === "description" ? { lines: 4 } : {})}

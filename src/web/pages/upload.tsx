@@ -267,7 +267,7 @@ function Failed({ submission, csrf }: { submission: Submission; csrf: string | n
       </div>
       {submission.retryable && (
         <p class="quiet">
-          A retry helps where the archive was not at fault: an identifier was free again, or the
+          A retry helps where the archive was not at fault: an identifier has become free, or the
           registry was short of memory or time. The archive stays stored for a short while only.
         </p>
       )}

@@ -101,7 +101,7 @@ export function Scorecard({ id, score, history }: ScorecardProps) {
         AI-readiness <span class="count">{`${met} of ${total} met, ${partly} partly`}</span>
       </h2>
       <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">
-        <table class="wide">
+        <table class="wide stack scores">
           <tbody>
             {score.categories.flatMap(({ name: category, criteria }) =>
               criteria.map(({ name, status, details, fix }) => (

@@ -44,13 +44,13 @@ export async function tombstonePage(
             ["Identifier", <Identifier id={id} />],
           ]}
         />
-        <p class="further">
-          {typeof successor === "string" && (
+        {typeof successor === "string" && (
+          <p class="further">
             <a class="button" href={recordPath(successor)}>
               Open what replaces it
             </a>
-          )}
-        </p>
+          </p>
+        )}
         <p class="quiet">
           An identifier is never given to another object. Earlier revisions are shown to the
           record's owner and to administrators: <a href={recordPath(id, "history")}>history</a>.
