@@ -153,6 +153,19 @@ export type Direction =
   /** What supports the record. */
   | "UPSTREAM";
 
+/** Whether the mutation reserveDoi would reserve the DOI of a record for you. */
+export type DoiReservation =
+  /** You may not change the record. */
+  | "FORBIDDEN"
+  /** The registry registers no DOIs: DATACITE_URL is not set. */
+  | "NO_SERVICE"
+  /** It would reserve one. */
+  | "POSSIBLE"
+  /** The record has one; the mutation repeats a registration that failed. */
+  | "RESERVED"
+  /** Records of this kind have no DOI. */
+  | "WRONG_KIND";
+
 /** A set of users that may own records together. */
 export type GroupInput = {
   /** Further members of the document, as a JSON object. */
@@ -1228,6 +1241,7 @@ export type MyRecordsQuery = {
   records: {
     totalCount: number;
     nodes: Array<{
+      doiReservation: DoiReservation;
       id: string;
       kind: RecordKind | null;
       name: string | null;
@@ -1607,6 +1621,8 @@ export type RecordPageQuery = {
         embargoEndsAt: string | null;
         license: string | null;
         mayChange: boolean;
+        doi: string | null;
+        doiReservation: DoiReservation;
         schemaOrg?: { text: string } | null;
         references: {
           nodes: Array<{
@@ -1752,6 +1768,8 @@ export type RecordPageQuery = {
         embargoEndsAt: string | null;
         license: string | null;
         mayChange: boolean;
+        doi: string | null;
+        doiReservation: DoiReservation;
         schemaOrg?: { text: string } | null;
         references: {
           nodes: Array<{
@@ -1921,6 +1939,8 @@ export type RecordHeadFragment = {
   embargoEndsAt: string | null;
   license: string | null;
   mayChange: boolean;
+  doi: string | null;
+  doiReservation: DoiReservation;
   creators: Array<{ id: string | null; name: string | null }>;
   owner: { id: string; name: string | null; kind: RecordKind | null } | null;
   crate: { id: string; name: string | null; kind: RecordKind | null } | null;
@@ -2212,6 +2232,30 @@ export type MyReferencesQuery = {
     }>;
     pageInfo: { hasNextPage: boolean; endCursor: string | null };
   };
+};
+
+export type ReserveQueryVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ReserveQuery = {
+  record: {
+    id: string;
+    name: string | null;
+    kind: RecordKind | null;
+    publicationStatus: PublicationStatus | null;
+    mayChange: boolean;
+    doi: string | null;
+    doiReservation: DoiReservation;
+  } | null;
+};
+
+export type ReserveDoiMutationVariables = Exact<{
+  id: string | number;
+}>;
+
+export type ReserveDoiMutation = {
+  reserveDoi: { id: string; doi: string; submission: { submissionUUID: string } };
 };
 
 export type SearchQueryVariables = Exact<{
@@ -2560,6 +2604,8 @@ export const RecordHeadFragmentDoc = new TypedDocumentString(
   embargoEndsAt
   license
   mayChange
+  doi
+  doiReservation
   creators {
     id
     name
@@ -3548,6 +3594,7 @@ export const MyRecordsDocument = new TypedDocumentString(`
     totalCount
     nodes {
       ...RecordCard
+      doiReservation
     }
     pageInfo {
       hasNextPage
@@ -4148,6 +4195,8 @@ fragment RecordHead on Record {
   embargoEndsAt
   license
   mayChange
+  doi
+  doiReservation
   creators {
     id
     name
@@ -4444,6 +4493,30 @@ export const MyReferencesDocument = new TypedDocumentString(`
   reason
   successor
 }`) as unknown as TypedDocumentString<MyReferencesQuery, MyReferencesQueryVariables>;
+export const ReserveDocument = new TypedDocumentString(`
+    query Reserve($id: ID!) {
+  record(id: $id) {
+    id
+    name
+    kind
+    publicationStatus
+    mayChange
+    doi
+    doiReservation
+  }
+}
+    `) as unknown as TypedDocumentString<ReserveQuery, ReserveQueryVariables>;
+export const ReserveDoiDocument = new TypedDocumentString(`
+    mutation ReserveDoi($id: ID!) {
+  reserveDoi(id: $id) {
+    id
+    doi
+    submission {
+      submissionUUID
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<ReserveDoiMutation, ReserveDoiMutationVariables>;
 export const SearchDocument = new TypedDocumentString(`
     query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
   search(

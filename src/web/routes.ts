@@ -14,6 +14,7 @@ import { referenceRoutes } from "./pages/record/references.js";
 import { relatedRoutes } from "./pages/record/related.js";
 import { myRoutes } from "./pages/my.js";
 import { newRoutes } from "./pages/new.js";
+import { reserveRoutes } from "./pages/reserve.js";
 import { searchRoutes } from "./pages/search.js";
 import { textRoutes } from "./pages/text.js";
 import { uploadRoutes } from "./pages/upload.js";
@@ -32,6 +33,7 @@ export const ROUTES: readonly Route[] = [
   ...myRoutes,
   ...adminRoutes,
   ...newRoutes,
+  ...reserveRoutes,
   ...editRoutes,
   ...uploadRoutes,
   ...evidenceRoutes,

@@ -105,6 +105,8 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
         "/upload",
         "/new",
         "/new/dataset",
+        "/reserve",
+        `/reserve/${crate}`,
         `/edit/${crate}`,
       ])
         found.push(...(await faults(context, path)));

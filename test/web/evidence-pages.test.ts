@@ -62,6 +62,62 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     await page.context().close();
   });
 
+  test("with scripts groups open and steps are added in place: zoom, focus and history stay", async () => {
+    const { page, outside, faults } = await watchedPage(browser, registry.url);
+    let loads = 0;
+    page.on("load", () => loads++);
+    await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv?depth=1`);
+    const nodes = () => page.locator("#picture [data-id]").count();
+    const query = () => new URL(page.url()).searchParams;
+    const height = () =>
+      page
+        .locator("#picture [data-root] rect, #picture [data-root] path")
+        .first()
+        .evaluate((shape) => Math.round(shape.getBoundingClientRect().height));
+    const shows = (count: number) =>
+      page.locator("#said", { hasText: `The picture shows ${count} objects` }).waitFor();
+    const near = await nodes();
+    await page.click("[data-zoom=in]");
+    const size = await height();
+    await page.click(".toolbar a:has-text('One step more')");
+    await page.locator("#said", { hasText: "The picture shows" }).waitFor();
+    await page.click(".toolbar a:has-text('One step more')");
+    await page.waitForURL(/depth=3/);
+    expect(await nodes()).toBeGreaterThan(near);
+    expect(await height()).toBe(size);
+    const grouped = await nodes();
+    // A group opens by the keyboard too, and the focus is on one of its members.
+    await page.locator("#picture [data-group] a, #picture a:has([data-group])").first().focus();
+    await page.keyboard.press("Enter");
+    await shows(grouped + 5);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain("Well A1");
+    expect(await page.textContent("#outline")).toContain("Well A1, field 1");
+    expect(query().get("expand")).not.toBeNull();
+    await page.goBack();
+    await shows(grouped);
+    expect(query().get("expand")).toBeNull();
+    await page.goForward();
+    await shows(grouped + 5);
+    await page.click(".toolbar a:has-text('Close the groups')");
+    await shows(grouped);
+    await page.selectOption("[name=direction]", "downstream");
+    await page.click(".toolbar button:has-text('Show')");
+    await page.waitForURL(/direction=downstream/);
+    expect(await nodes()).toBeLessThan(grouped);
+    expect(query().get("depth")).toBe("3");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Show");
+    // The same address loads the same picture.
+    const inPlace = await nodes();
+    await page.reload();
+    expect(await nodes()).toBe(inPlace);
+    expect(loads).toBe(2);
+    // A click on a node still shows its facts.
+    await page.locator("#picture [data-root]").click();
+    await page.locator("#facts h2", { hasText: "Image embeddings" }).waitFor();
+    expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+    await page.context().close();
+  });
+
   test("kinds are chosen, steps are added and groups are closed by links, without scripts", async () => {
     const at = async (query: string): Promise<string> => {
       const path = `/evidence/${crate}/results/embeddings.csv${query}`;

@@ -11,9 +11,10 @@ import {
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import { doiIn, reserveDoi } from "../../services/doi/reservation.js";
+import { doiChance, type DoiChance, doiIn, reserveDoi } from "../../services/doi/reservation.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { describedEnum } from "./types/enums.js";
 import { RecordNode } from "./types/records.js";
 import { SubmissionType } from "./types/submission.js";
 
@@ -34,6 +35,18 @@ class ReservedDoiType {
   @Field(() => SubmissionType, { description: "The job that registers it." })
   submission!: SubmissionView;
 }
+
+const DoiReservationEnum = describedEnum<DoiChance>(
+  "DoiReservation",
+  "Whether the mutation reserveDoi would reserve the DOI of a record for you.",
+  {
+    POSSIBLE: ["possible", "It would reserve one."],
+    RESERVED: ["reserved", "The record has one; the mutation repeats a registration that failed."],
+    NO_SERVICE: ["no service", "The registry registers no DOIs: DATACITE_URL is not set."],
+    WRONG_KIND: ["wrong kind", "Records of this kind have no DOI."],
+    FORBIDDEN: ["forbidden", "You may not change the record."],
+  },
+);
 
 /** DOIs of records. */
 @Resolver(() => RecordNode)
@@ -69,5 +82,15 @@ export class DoiResolver {
   })
   doi(@Root() record: RecordNode): string | null {
     return doiIn(record.shown) ?? null;
+  }
+
+  @FieldResolver(() => DoiReservationEnum as object, {
+    description: "Whether you may reserve the DOI of the record, or why not.",
+  })
+  async doiReservation(
+    @Root() { stored }: RecordNode,
+    @Ctx() { deps, caller, loaders }: Context,
+  ): Promise<DoiChance> {
+    return stored ? loaders.queued(() => doiChance(deps, stored, caller)) : "forbidden";
   }
 }

@@ -7,7 +7,7 @@ import { type KindName, withArticle } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
-import { assertMayChange, type Caller } from "../access/rules.js";
+import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { doiOf } from "../formats/facts.js";
@@ -109,6 +109,21 @@ export const states = (document: JsonObject, doi: string): boolean =>
 export function withDoi(document: JsonObject, doi: string): JsonObject {
   const others = listOf(document["identifier"]);
   return { ...document, identifier: others.length === 0 ? doiUrl(doi) : [doiUrl(doi), ...others] };
+}
+
+/** Whether a caller may reserve the DOI of a record, or why not. */
+export type DoiChance = "possible" | "reserved" | "no service" | "wrong kind" | "forbidden";
+
+/** What {@link reserveDoi} would answer now, as a page shows it before. */
+export async function doiChance(
+  deps: Pick<Deps, "records" | "dois">,
+  record: StoredRecord,
+  caller: Caller | null,
+): Promise<DoiChance> {
+  if (!CITED.has(record.kind)) return "wrong kind";
+  if (!(await mayChange(deps.records, caller, record))) return "forbidden";
+  if (await reservationOf(deps, record.ark)) return "reserved";
+  return deps.dois ? "possible" : "no service";
 }
 
 /** A record with its DOI, and the job that registers it. */

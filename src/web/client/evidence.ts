@@ -1,8 +1,9 @@
-// The evidence explorer: zoom, pan, walking along edges by keys, facts beside the picture, PNG.
+// The evidence explorer: groups and steps in place, zoom, pan, walking along edges by keys, facts
+// beside the picture, PNG.
 
 const frame = document.getElementById("picture")!;
 const facts = document.getElementById("facts")!;
-const svg = frame.querySelector<SVGSVGElement>("svg");
+const said = document.getElementById("said")!;
 
 /** The smallest scale at which a picture is shown at first. */
 const READABLE = 0.8;
@@ -18,36 +19,45 @@ interface Facts {
   } | null;
 }
 
-function enable(drawing: SVGSVGElement): void {
-  const [width, height] = [drawing.viewBox.baseVal.width, drawing.viewBox.baseVal.height];
-  let scale = Math.min(1, frame.clientWidth / width);
-  const resize = (next: number): void => {
-    scale = Math.min(4, Math.max(0.1, next));
-    drawing.classList.add("zoomed");
-    drawing.setAttribute("width", String(width * scale));
-    drawing.setAttribute("height", String(height * scale));
-  };
-  const zoom = (factor: number): void => {
-    const [x, y] = [
-      (frame.scrollLeft + frame.clientWidth / 2) / scale,
-      (frame.scrollTop + frame.clientHeight / 2) / scale,
-    ];
-    resize(scale * factor);
-    frame.scrollTo(x * scale - frame.clientWidth / 2, y * scale - frame.clientHeight / 2);
-  };
-  const fit = (): void => resize(Math.min(1, frame.clientWidth / width));
-  const actions: Record<string, () => void> = {
-    in: () => zoom(1.3),
-    out: () => zoom(1 / 1.3),
-    fit,
-  };
-  for (const button of document.querySelectorAll<HTMLElement>("[data-zoom]"))
-    button.addEventListener("click", actions[button.dataset["zoom"]!]!);
-  // Names stay readable: a wide picture is wider than its frame, and scrolls.
-  if (scale < READABLE) resize(READABLE);
-  for (const hidden of document.querySelectorAll<HTMLElement>("[data-script]"))
-    hidden.hidden = false;
+const drawingOf = (): SVGSVGElement | null => frame.querySelector<SVGSVGElement>("svg");
+const widthOf = (drawing: SVGSVGElement): number => drawing.viewBox.baseVal.width;
 
+let scale = 1;
+function resize(next: number): void {
+  const drawing = drawingOf();
+  if (!drawing) return;
+  scale = Math.min(4, Math.max(0.1, next));
+  drawing.classList.add("zoomed");
+  drawing.setAttribute("width", String(widthOf(drawing) * scale));
+  drawing.setAttribute("height", String(drawing.viewBox.baseVal.height * scale));
+}
+
+const fitting = (): number => {
+  const drawing = drawingOf();
+  return drawing ? Math.min(1, frame.clientWidth / widthOf(drawing)) : 1;
+};
+
+function zoom(factor: number): void {
+  const [x, y] = [
+    (frame.scrollLeft + frame.clientWidth / 2) / scale,
+    (frame.scrollTop + frame.clientHeight / 2) / scale,
+  ];
+  resize(scale * factor);
+  frame.scrollTo(x * scale - frame.clientWidth / 2, y * scale - frame.clientHeight / 2);
+}
+
+const ZOOM: Record<string, () => void> = {
+  in: () => zoom(1.3),
+  out: () => zoom(1 / 1.3),
+  fit: () => resize(fitting()),
+};
+
+function enableZoom(): void {
+  for (const button of document.querySelectorAll<HTMLElement>("[data-zoom]"))
+    button.addEventListener("click", ZOOM[button.dataset["zoom"]!]!);
+  // Names stay readable: a wide picture is wider than its frame, and scrolls.
+  scale = fitting();
+  if (scale < READABLE) resize(READABLE);
   frame.addEventListener(
     "wheel",
     (event) => {
@@ -57,12 +67,6 @@ function enable(drawing: SVGSVGElement): void {
     },
     { passive: false },
   );
-  pan();
-  walk(drawing, actions);
-  showFacts(drawing);
-  document
-    .querySelector("[data-save='png']")
-    ?.addEventListener("click", () => void savePng(width, height));
 }
 
 /** Dragging moves the picture; a click stays a click. */
@@ -84,7 +88,9 @@ function pan(): void {
   frame.addEventListener(
     "click",
     (event) => {
-      if (frame.classList.contains("panning")) event.preventDefault();
+      if (!frame.classList.contains("panning")) return;
+      event.preventDefault();
+      event.stopPropagation();
     },
     { capture: true },
   );
@@ -92,43 +98,154 @@ function pan(): void {
 
 const nodeOf = (target: EventTarget | null): SVGElement | null =>
   target instanceof Element ? target.closest<SVGElement>("[data-id]") : null;
+const nodeIn = (element: Element | null): SVGElement | null =>
+  element?.querySelector<SVGElement>("[data-id]") ?? null;
+
+/** The identifier of the node that has the focus. */
+const focused = (): string | undefined =>
+  frame.contains(document.activeElement)
+    ? (nodeOf(document.activeElement) ?? nodeIn(document.activeElement))?.dataset["id"]
+    : undefined;
+
+const nodeBy = (id: string): SVGElement | null =>
+  frame.querySelector<SVGElement>(`[data-id="${CSS.escape(id)}"]`);
+
+function focus(node: SVGElement | null): void {
+  const link = node?.closest<SVGElement>("a") ?? node?.querySelector<SVGElement>("a") ?? node;
+  link?.focus({ preventScroll: true });
+  node?.scrollIntoView({ block: "nearest", inline: "nearest" });
+}
 
 /** Arrow keys move along edges: left to what was used, right to what came of it. */
-function walk(drawing: SVGSVGElement, actions: Record<string, () => void>): void {
-  const edges = [...drawing.querySelectorAll<SVGElement>("[data-from][data-to]")].map(
-    ({ dataset }) => [dataset["from"]!, dataset["to"]!] as const,
-  );
-  const focus = (id: string | undefined): void => {
-    if (id === undefined) return;
-    const node = drawing.querySelector<SVGElement>(`[data-id="${CSS.escape(id)}"]`);
-    const link = node?.closest<SVGElement>("a") ?? node?.querySelector<SVGElement>("a") ?? node;
-    link?.focus();
-    node?.scrollIntoView({ block: "nearest", inline: "nearest" });
-  };
+function walk(): void {
   frame.addEventListener("keydown", (event) => {
     const { key } = event;
-    if (key === "+" || key === "=") return actions["in"]!();
-    if (key === "-") return actions["out"]!();
-    if (key === "0") return actions["fit"]!();
-    const id = nodeOf(document.activeElement)?.dataset["id"] ?? nodeIn(document.activeElement);
+    if (key === "+" || key === "=") return ZOOM["in"]!();
+    if (key === "-") return ZOOM["out"]!();
+    if (key === "0") return ZOOM["fit"]!();
+    const id = focused();
     if (id === undefined || !key.startsWith("Arrow")) return;
     event.preventDefault();
+    const edges = [...frame.querySelectorAll<SVGElement>("[data-from][data-to]")].map(
+      ({ dataset }) => [dataset["from"]!, dataset["to"]!] as const,
+    );
+    const go = (to: string | undefined): void => {
+      if (to !== undefined) focus(nodeBy(to));
+    };
     const before = edges.filter(([, to]) => to === id).map(([from]) => from);
     const after = edges.filter(([from]) => from === id).map(([, to]) => to);
-    if (key === "ArrowLeft") return focus(before[0]);
-    if (key === "ArrowRight") return focus(after[0]);
+    if (key === "ArrowLeft") return go(before[0]);
+    if (key === "ArrowRight") return go(after[0]);
     // Up and down: what stands beside it, with the same neighbour.
     const beside = edges
       .filter(([from, to]) => after.includes(to) || before.includes(from))
       .map(([from, to]) => (after.includes(to) ? from : to));
     const siblings = [...new Set([id, ...beside])].sort();
     const at = siblings.indexOf(id) + (key === "ArrowDown" ? 1 : -1);
-    focus(siblings[(at + siblings.length) % siblings.length]);
+    go(siblings[(at + siblings.length) % siblings.length]);
   });
 }
 
-const nodeIn = (element: Element | null): string | undefined =>
-  element?.querySelector<SVGElement>("[data-id]")?.dataset["id"];
+/** Parts of the page that belong to a picture, besides the picture itself. */
+const PARTS = ["tools", "empty", "legend", "list", "formats"];
+const partOf = (page: Document, name: string): Element | null =>
+  page.querySelector(`[data-part="${name}"]`);
+
+/** What the newest change waits for: a slower answer to an earlier one is not shown. */
+let newest = 0;
+
+/** Shows the picture of another address in place: zoom, place and focus stay. */
+async function showPicture(address: string, isBack = false): Promise<void> {
+  const mine = ++newest;
+  frame.setAttribute("aria-busy", "true");
+  try {
+    const response = await fetch(address, { headers: { Accept: "text/html" } });
+    const page = new DOMParser().parseFromString(await response.text(), "text/html");
+    const picture = page.getElementById("picture");
+    if (!response.ok || !picture) throw new Error("no picture");
+    if (mine !== newest) return;
+    if (!isBack) history.pushState(null, "", address);
+    replaceBy(page, picture);
+    said.textContent =
+      partOf(document, "legend")?.getAttribute("data-said") ?? "The picture has changed.";
+  } catch {
+    // The page itself says what is wrong.
+    if (mine === newest) location.assign(address);
+  } finally {
+    if (mine === newest) frame.removeAttribute("aria-busy");
+  }
+}
+
+function replaceBy(page: Document, picture: HTMLElement): void {
+  const had = new Set(
+    [...frame.querySelectorAll<SVGElement>("[data-id]")].map(({ dataset }) => dataset["id"]),
+  );
+  // What was clicked stays where it is; what was elsewhere, where the picture begins.
+  const active = focused();
+  const pinned = active ?? frame.querySelector<SVGElement>("[data-root]")?.dataset["id"];
+  const before = pinned === undefined ? undefined : nodeBy(pinned)?.getBoundingClientRect();
+  const outside = active === undefined ? labelOf(document.activeElement) : undefined;
+  const zoomed = drawingOf()?.classList.contains("zoomed") === true;
+  frame.replaceChildren(...picture.childNodes);
+  for (const name of PARTS) {
+    const [old, now] = [partOf(document, name), partOf(page, name)];
+    if (old && now) old.replaceWith(now);
+  }
+  if (zoomed) resize(scale);
+  else if ((scale = fitting()) < READABLE) resize(READABLE);
+  const added = [...frame.querySelectorAll<SVGElement>("[data-id]")].find(
+    ({ dataset }) => !had.has(dataset["id"]),
+  );
+  const stays = pinned === undefined ? null : nodeBy(pinned);
+  const after = (stays ?? added ?? null)?.getBoundingClientRect();
+  if (before && after) frame.scrollBy(after.left - before.left, after.top - before.top);
+  if (active !== undefined) focus(nodeBy(active) ?? added ?? nodeIn(frame));
+  else if (outside !== undefined) focusAgain(outside);
+}
+
+/** A control of a part that is replaced, by what people call it. */
+const labelOf = (element: Element | null): string | undefined =>
+  element?.closest("[data-part]")
+    ? (element.getAttribute("name") ?? element.textContent?.trim())
+    : undefined;
+
+function focusAgain(label: string): void {
+  const controls = document.querySelectorAll<HTMLElement>(
+    "[data-part] :is(a, button, select, summary, input:not([type=hidden]))",
+  );
+  const same = [...controls].find((control) => labelOf(control) === label);
+  // A link that has done its work is gone: the picture shows what came of it.
+  (same ?? frame).focus({ preventScroll: true });
+}
+
+/** Links and the form that change the picture of this record change it in place. */
+function changeInPlace(): void {
+  const isPlain = (event: MouseEvent): boolean =>
+    event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
+  document.addEventListener("click", (event) => {
+    if (event.defaultPrevented || !isPlain(event) || !(event.target instanceof Element)) return;
+    const link = event.target.closest("a[href]");
+    if (!link?.closest("[data-part], #picture")) return;
+    const url = new URL(link.getAttribute("href")!, location.href);
+    if (url.origin !== location.origin || url.pathname !== location.pathname || url.hash !== "")
+      return;
+    event.preventDefault();
+    void showPicture(url.pathname + url.search);
+  });
+  document.addEventListener("submit", (event) => {
+    const form = event.target as HTMLFormElement;
+    if (form.dataset["part"] !== "tools") return;
+    event.preventDefault();
+    const query = new URLSearchParams();
+    for (const [name, value] of new FormData(form))
+      if (typeof value === "string" && value !== "") query.append(name, value);
+    const text = query.toString();
+    void showPicture(location.pathname + (text === "" ? "" : `?${text}`));
+  });
+  addEventListener("popstate", () => {
+    if (location.hash === "") void showPicture(location.pathname + location.search, true);
+  });
+}
 
 const QUERY = `query ($id: ID!) {
   record(id: $id) { id name kind description license owner { name } }
@@ -149,11 +266,11 @@ function link(href: string, text: string): HTMLElement {
 }
 
 /** A click shows what a node is, with the ways on; a second click opens its evidence. */
-function showFacts(drawing: SVGSVGElement): void {
+function showFacts(): void {
   let shown: string | undefined;
-  drawing.addEventListener("click", (event) => {
-    const node = nodeOf(event.target);
-    const id = node?.dataset["id"] ?? nodeIn((event.target as Element).closest("a"));
+  frame.addEventListener("click", (event) => {
+    const node = nodeOf(event.target) ?? nodeIn((event.target as Element).closest("a"));
+    const id = node?.dataset["id"];
     if (id === undefined || !id.startsWith("ark:") || node?.dataset["group"] !== undefined) return;
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
@@ -197,9 +314,11 @@ function showFacts(drawing: SVGSVGElement): void {
 }
 
 /** The drawing as the service saves it, as an image of twice its size. */
-async function savePng(width: number, height: number): Promise<void> {
+async function savePng(): Promise<void> {
   const exported = document.querySelector<HTMLAnchorElement>("a[href*='format=svg']");
-  if (!exported) return;
+  const drawing = drawingOf();
+  if (!exported || !drawing) return;
+  const { width, height } = drawing.viewBox.baseVal;
   const response = await fetch(exported.href);
   const url = URL.createObjectURL(await response.blob());
   const image = new Image();
@@ -216,4 +335,13 @@ async function savePng(width: number, height: number): Promise<void> {
   anchor.click();
 }
 
-if (svg) enable(svg);
+if (drawingOf()) {
+  for (const hidden of document.querySelectorAll<HTMLElement>("[data-script]"))
+    hidden.hidden = false;
+  enableZoom();
+  pan();
+  walk();
+  showFacts();
+  changeInPlace();
+  document.querySelector("[data-save='png']")?.addEventListener("click", () => void savePng());
+}

@@ -140,7 +140,10 @@ const depthsWith = (depth: string): readonly string[] =>
 
 function Toolbar({ id, view }: { id: string; view: View }) {
   return (
-    <form class="row toolbar" action={recordPath(id, "evidence")}>
+    <form class="row toolbar" action={recordPath(id, "evidence")} data-part="tools">
+      {view.expand.map((group) => (
+        <input type="hidden" name="expand" value={group} />
+      ))}
       <label>
         Show{" "}
         <select name="direction">
@@ -197,6 +200,12 @@ function Toolbar({ id, view }: { id: string; view: View }) {
       {view.depth !== "" && (
         <a href={addressOf(id, view, { depth: String(Number(view.depth) + 1) })}>One step more</a>
       )}
+      {Number(view.depth) > 1 && (
+        <a href={addressOf(id, view, { depth: String(Number(view.depth) - 1) })}>One step less</a>
+      )}
+      {view.expand.length > 1 && (
+        <a href={addressOf(id, view, { expand: view.expand.slice(0, -1) })}>Close the last group</a>
+      )}
       {view.expand.length > 0 && <a href={addressOf(id, view, { expand: [] })}>Close the groups</a>}
       <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
     </form>
@@ -206,22 +215,26 @@ function Toolbar({ id, view }: { id: string; view: View }) {
 type Picture = EvidenceQuery["evidencePicture"];
 
 function Drawing({ picture, id, view }: { picture: Picture; id: string; view: View }) {
-  const { svg, notDrawn, evidence, nodeCount } = picture;
+  const { svg, notDrawn, evidence, nodeCount, edgeCount } = picture;
   return (
     <section class="evidence">
-      {nodeCount <= 1 && (
-        <Notice>
-          <p>
-            No record here states where this came from or what it supports.
-            {view.direction !== "BOTH" && (
-              <>
-                {" "}
-                <a href={addressOf(id, view, { direction: "BOTH" })}>Look in both directions.</a>
-              </>
-            )}
-          </p>
-        </Notice>
-      )}
+      <div data-part="empty">
+        {nodeCount <= 1 && (
+          <Notice>
+            <p>
+              No record here states where this came from or what it supports.
+              {view.direction !== "BOTH" && (
+                <>
+                  {" "}
+                  <a href={addressOf(id, view, { direction: "BOTH" })}>Look in both directions.</a>
+                </>
+              )}
+            </p>
+          </Notice>
+        )}
+      </div>
+      {/* Scripts say here what a change in place has come to. */}
+      <p class="visually-hidden" id="said" role="status" />
       <div class="picture-frame">
         <div class="picture-tools" data-script hidden>
           <button type="button" class="secondary" data-zoom="in" aria-label="Zoom in">
@@ -248,7 +261,11 @@ function Drawing({ picture, id, view }: { picture: Picture; id: string; view: Vi
         />
         <aside class="panel picture-facts" id="facts" aria-live="polite" hidden />
       </div>
-      <p class="legend quiet small">
+      <p
+        class="legend quiet small"
+        data-part="legend"
+        data-said={`The picture shows ${counted(nodeCount, "object")} and ${counted(edgeCount, "relation")}.`}
+      >
         Arrows lead from what was used to what came of it. Dashed: stated by others than the owner.
         Struck through: withdrawn.
         {notDrawn.map(({ count, about }) => ` ${countText(count)} ${about}.`)}
@@ -320,9 +337,9 @@ type Row = Picture["evidence"]["outline"][number];
 
 /** The same graph as an indented list: for print, for screen readers, and to copy. */
 function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: View }) {
-  if (rows.length <= 1) return null;
+  if (rows.length <= 1) return <div data-part="list" />;
   return (
-    <section id="outline">
+    <section id="outline" data-part="list">
       <h2>The same as a list</h2>
       <ol class="outline">
         {rows.map((row) => (
@@ -381,7 +398,7 @@ function Exports({ id, view }: { id: string; view: View }) {
   if (view.depth !== "") query.set("depth", view.depth);
   if (view.siblings === "grouped") query.set("collapse", "true");
   return (
-    <section>
+    <section data-part="formats">
       <h2>Formats</h2>
       <ul class="keywords">
         {EXPORTS.map(([format, name]) => (

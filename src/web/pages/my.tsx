@@ -19,12 +19,14 @@ import {
   CreateGroupDocument,
   MyGroupsDocument,
   MyRecordsDocument,
+  type MyRecordsQuery,
   type MyRecordsQueryVariables,
   MyUploadsDocument,
   MyWorkDocument,
   ProfileDocument,
   PublishRecordsDocument,
   RemoveGroupMemberDocument,
+  ReserveDoiDocument,
   RetryUploadDocument,
   RevokeAccessTokenDocument,
   type SubmissionRowFragment,
@@ -125,6 +127,9 @@ async function overview({ ask, viewer }: PageRequest): Promise<Page> {
           </a>
           <a class="button secondary" href="/new">
             New record
+          </a>
+          <a class="button secondary" href="/reserve">
+            Reserve an identifier
           </a>
         </p>
       </section>
@@ -342,6 +347,25 @@ async function uploads({ ask, query, csrf }: PageRequest, said: Said = {}): Prom
   );
 }
 
+/** Reserves DOIs of many records, where the registry has a service for them. */
+function Dois({ records: nodes }: { records: MyRecordsQuery["records"]["nodes"] }) {
+  if (nodes.some(({ doiReservation }) => doiReservation === "NO_SERVICE"))
+    return (
+      <p class="quiet small">
+        This registry registers no DOIs (<a href="/help/dois">what its operator sets</a>). The ARK
+        of each record is as permanent.
+      </p>
+    );
+  return (
+    <div class="row">
+      <button class="secondary" name="action" value="doi">
+        Reserve DOIs
+      </button>
+      <span class="quiet small">They become findable when the records are published.</span>
+    </div>
+  );
+}
+
 interface Outcome {
   done: number;
   failed: readonly { id: string; message: string | null }[];
@@ -440,6 +464,7 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
                 Hand over
               </button>
             </div>
+            <Dois records={page.nodes} />
           </fieldset>
           <p data-script hidden>
             <label>
@@ -506,6 +531,21 @@ async function changeRecords(request: PageRequest): Promise<Page> {
     );
   }
 
+  /** One after the other: what is refused for one record may be right for the next. */
+  async function reserveDois(chosen: string[]) {
+    const rows: { id: string; done: boolean; message: string | null }[] = [];
+    for (const id of chosen)
+      try {
+        await ask(ReserveDoiDocument, { id });
+        rows.push({ id, done: true, message: null });
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        if (error.status >= 500 && error.code !== "NO_DOI_SERVICE") throw error;
+        rows.push({ id, done: false, message: error.message });
+      }
+    return rows;
+  }
+
   async function bulk({ form: fields }: PageRequest, action: string, chosen: string[]) {
     const text = (name: string): string | null => fields.get(name)?.trim() || null;
     switch (action) {
@@ -528,6 +568,8 @@ async function changeRecords(request: PageRequest): Promise<Page> {
       case "transfer":
         return (await ask(TransferRecordsDocument, { ids: chosen, owner: text("owner") ?? "" }))
           .transferRecords;
+      case "doi":
+        return reserveDois(chosen);
       default:
         throw new ServiceError("BAD_REQUEST", "The form names no action.");
     }

@@ -38,6 +38,10 @@ export interface Question {
   field: ModelField;
 }
 
+/** Creates a record of a kind that people describe by hand. @returns its identifier */
+export const createRecord = (request: PageRequest, kind: KindName, input: Input): Promise<string> =>
+  CREATE[kind]!(request, input);
+
 /** The fields that a form asks for, the required ones first; all come from the model. */
 export function questionsOf(kind: KindName): Question[] {
   return Object.entries(KINDS[kind].fields)
@@ -150,7 +154,7 @@ async function create(request: PageRequest): Promise<Page | Redirect> {
       "Your session has ended. Sign in again: what you typed is kept in this tab.",
     );
   try {
-    const id = await CREATE[kind]!(request, inputOf(kind, form, viewer.id));
+    const id = await createRecord(request, kind, inputOf(kind, form, viewer.id));
     return { redirect: recordPath(id) };
   } catch (error) {
     return formPage(request, problemOf(error));
@@ -168,7 +172,8 @@ async function choose(request: PageRequest): Promise<Page | Redirect> {
         <h1>New record</h1>
         <p>
           Describe one object by a form. Files and whole results come faster by an{" "}
-          <a href="/upload">upload</a>.
+          <a href="/upload">upload</a>. Nothing there yet?{" "}
+          <a href="/reserve">Reserve an identifier</a> for it.
         </p>
         <ul class="results-list">
           {(Object.keys(CREATE) as KindName[]).map((kind) => (

@@ -17,6 +17,7 @@ import {
   KindLabel,
   Licence,
   Notice,
+  Outside,
   RecordCard,
   RecordLink,
   StatusBadge,
@@ -415,6 +416,7 @@ function About({ record, landmarks, document }: BodyProps) {
       <Facts
         rows={[
           ["Identifier", <Identifier id={record.id} />],
+          ["DOI", doiOf(record)],
           ["Version", version !== null && <bdi>{shortened(version, 100)}</bdi>],
           ["Published", landmarks.datePublished !== null && <When at={landmarks.datePublished} />],
           ["Registered", <When at={record.createdAt} />],
@@ -430,6 +432,20 @@ function About({ record, landmarks, document }: BodyProps) {
         ]}
       />
     </div>
+  );
+}
+
+/** The DOI of the record, or the way to one for those who may reserve it. */
+function doiOf({ id, doi, doiReservation }: PageRecord): ComponentChildren {
+  if (doi !== null) return <Outside href={`https://doi.org/${doi}`}>{shortened(doi, 100)}</Outside>;
+  const page = recordPath(id, "reserve");
+  if (doiReservation === "POSSIBLE") return <a href={page}>Reserve a DOI</a>;
+  return (
+    doiReservation === "NO_SERVICE" && (
+      <>
+        none, <a href={page}>why</a>
+      </>
+    )
   );
 }
 
