@@ -13,6 +13,7 @@ import type {
   CredentialPurpose,
   CredentialStore,
   FileReference,
+  Foreseen,
   Found,
   FoundLink,
   Holder,
@@ -192,6 +193,7 @@ class SqliteRecordStore implements RecordStore {
       if (commit.account) this.#known.clear();
     }
   };
+  foresee = (): Foreseen => this.#writer.foresee();
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));
