@@ -9,7 +9,7 @@ import { type ContentState, contentStates } from "../../services/files/content.j
 import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
-import { nextTurn, pause } from "./turns.js";
+import { nextTurn, pause, turnOfWrite } from "./turns.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 
 interface LinksFrom {
@@ -352,7 +352,8 @@ export const requestOf = ({ request, trace }: Context): RequestNames => ({
 });
 
 /**
- * Counts one write of an account before the write begins. A write without a token is refused, and
+ * Counts one write of an account before the write begins, and has it wait where others of the same
+ * turn of the event loop would make reads wait. A write without a token is refused, and
  * counts only where no token is needed: the creation of an account, by the address of the client.
  * @throws ServiceError `TOO_MANY_REQUESTS` past WRITE_RATE or SIGNUP_RATE
  */
@@ -363,4 +364,5 @@ export async function countWrite(
   if (!caller && !open) return;
   if (!caller) await rateLimit(deps, "SIGNUP_RATE").take(address);
   await rateLimit(deps, "WRITE_RATE").take(caller?.user ?? `address ${address}`);
+  await turnOfWrite();
 }

@@ -14,6 +14,7 @@ import type {
   CredentialPurpose,
   CredentialStore,
   FileReference,
+  Foreseen,
   Found,
   FoundLink,
   Holder,
@@ -193,6 +194,7 @@ class SqliteRecordStore implements RecordStore {
       if (commit.account) this.#known.clear();
     }
   };
+  foresee = (): Foreseen => this.#writer.foresee();
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));

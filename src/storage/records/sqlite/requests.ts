@@ -56,10 +56,14 @@ export type WriterCall = keyof WriterCalls;
 
 /**
  * Messages to the writer. `part`: records of a large commit that follows under the same id;
- * preparing and copying all of them into one message would block the serving thread.
+ * preparing and copying all of them into one message would block the serving thread. `keep`: which
+ * of the parts so far the commit has, by number; without one it has none, and follows no more.
  */
 export type WriterRequest =
-  { tasks: WriterTask[] } | { id: number; part: RecordWrite[] } | { close: true };
+  | { tasks: WriterTask[] }
+  | { id: number; part: RecordWrite[] }
+  | { id: number; keep: readonly number[] }
+  | { close: true };
 export interface WriterTask {
   id: number;
   call: WriterCall;
