@@ -221,9 +221,12 @@ export type CrateLinkRow = [
   isKnown: number,
 ];
 
+/** Records whose links are read at once: more have more links than one page examines. */
+export const LINKING = 200;
+
 /**
  * The page of {@link import("./port.js").CrateBookkeeping.danglingLinks}.
- * @param ids records whose links were read, at most `limit`
+ * @param ids records whose links were read, at most {@link LINKING}
  * @param rows at most `limit` of their links
  */
 export function danglingPage(
@@ -257,7 +260,7 @@ export function danglingPage(
     );
   const last = rows.at(-1);
   if (last && rows.length === limit) return { items, next: `${last[0]}.${last[1] + 1}` };
-  return ids.length < limit ? { items } : { items, next: `${ids.at(-1)! + 1}.0` };
+  return ids.length < LINKING ? { items } : { items, next: `${ids.at(-1)! + 1}.0` };
 }
 
 /** A row of a crate's files: record and object by number, the record's ARK, and the reference. */

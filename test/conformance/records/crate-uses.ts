@@ -136,6 +136,24 @@ export function crateUsesConform({ store, reopen }: Setting): void {
       const { items } = await store().danglingLinks(ONE, { limit: 100 });
       const rest = await store().danglingLinks(ONE, { limit: 100, after: items[1]!.position });
       expect(rest.items.map(({ target }) => target)).toEqual([`${ONE}/gone`, "ark:12345/x-1"]);
+      // More records, and more links of one, than are read at once.
+      const lost = (count: number, of: string) =>
+        Array.from({ length: count }, (_, at) => linkTo(`ark:99999/lost-${of}-${at}`));
+      await write(
+        store(),
+        ...Array.from({ length: 450 }, (_, at) =>
+          create(
+            `${TWO}/m${at}`,
+            { links: at % 100 === 0 ? lost(1, `m${at}`) : [] },
+            { crate: TWO },
+          ),
+        ),
+        create(`${TWO}/hub`, { links: lost(30, "hub") }, { crate: TWO }),
+      );
+      for (const limit of [7, 1000]) {
+        const found = await all(TWO, limit);
+        expect([found.length, new Set(found).size]).toEqual([35, 35]);
+      }
       // What is registered or restored later is found.
       await write(store(), create(`${ONE}/lost`), create("ark:12345/x1"));
       await write(store(), replace(`${ONE}/gone`, 2, {}, { revive: true }));

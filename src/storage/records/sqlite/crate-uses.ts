@@ -1,7 +1,7 @@
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type { ClosedMember, CrateUses, DanglingLink, Page, PublicationStatus } from "../port.js";
-import { type CrateLinkRow, danglingPage, readNumbers } from "../rows.js";
+import { type CrateLinkRow, danglingPage, LINKING, readNumbers } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { arkArray, type Connection } from "./statement.js";
 
@@ -83,14 +83,16 @@ export class CrateUseReads {
         WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 UNION ALL SELECT record
         FROM crate_use WHERE crate = ?1 AND record > ?2 UNION ALL SELECT id FROM record
         WHERE key = ?4 AND ark = ?1 AND id > ?2 ORDER BY 1 LIMIT ?3`);
-    // Targets are looked up for one page of links only, however many links the records have.
+    // Targets are looked up for one page of links only, and of each record no more are read: their
+    // positions have no gaps.
     this.#links =
       connection.prepare<CrateLinkRow>(`SELECT page.source, page.position, r.ark, r.kind, v.predicate,
         page.target, page.target_key, EXISTS (SELECT 1 FROM record WHERE key = page.target_key AND
         deleted_at IS NULL), EXISTS (SELECT 1 FROM record WHERE key = page.target_key)
-        FROM ( SELECT l.source, l.position, l.via, l.target, l.target_key
-        FROM json_each(?1) AS asked CROSS JOIN link AS l ON l.source = asked.value AND
-        l.position >= CASE l.source WHEN ?2 THEN ?3 ELSE 0 END
+        FROM ( SELECT l.source, l.position, l.via, l.target, l.target_key FROM json_each(?1) AS asked
+        CROSS JOIN link AS l ON l.source = asked.value AND l.position >=
+        CASE asked.value WHEN ?2 THEN ?3 ELSE 0 END AND l.position <
+        CASE asked.value WHEN ?2 THEN ?3 ELSE 0 END + ?4
         ORDER BY asked.key, l.position LIMIT ?4) AS page CROSS JOIN record AS r
         ON r.id = page.source CROSS JOIN via AS v ON v.id = page.via
         ORDER BY page.source, page.position`);
@@ -139,7 +141,7 @@ export class CrateUseReads {
   ): Page<DanglingLink> {
     const [record, position] = readNumbers(after, 2) as [number, number];
     const ids = isStorableText(crate)
-      ? this.#linking.all([crate, record - 1, limit, arkKey(crate)]).map(([id]) => id)
+      ? this.#linking.all([crate, record - 1, LINKING, arkKey(crate)]).map(([id]) => id)
       : [];
     const rows = this.#links.all([JSON.stringify(ids), record, position, limit]);
     return danglingPage(ids, rows, limit);

@@ -23,6 +23,7 @@ import {
   danglingPage,
   filePage,
   type FileRow,
+  LINKING,
   readNumbers,
   CHANGE_COLUMNS,
   changeLogPage,
@@ -309,19 +310,21 @@ const CLOSED = statement<
     WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS
     (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
     GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
-const LINKING = statement<[number]>(
+const MEMBERS_LINKING = statement<[number]>(
   `(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
   UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record ` +
     `LIMIT $3)
   UNION ALL SELECT id FROM record WHERE ark = $1 AND id > $2 ORDER BY 1 LIMIT $3`,
 );
-// Targets are looked up for one page of links only, however many links the records have.
+// Targets are looked up for one page of links only, and of each record no more are read: their
+// positions have no gaps.
 const LINKS = statement<CrateLinkRow>(
   `SELECT page.source, page.position, r.ark, r.kind, v.predicate, page.target, page.target_key,
     (EXISTS (SELECT 1 FROM record WHERE key = page.target_key AND deleted_at IS NULL))::int,
     (EXISTS (SELECT 1 FROM record WHERE key = page.target_key))::int
     FROM (SELECT source, position, via, target, target_key FROM link
-    WHERE source = ANY($1::bigint[]) AND (source > $2 OR position >= $3)
+    WHERE source = ANY($1::bigint[]) AND (source > $2 OR position >= $3) AND position < $4 +
+    CASE WHEN source = $2 THEN $3 ELSE 0 END
     ORDER BY source, position LIMIT $4) AS page JOIN record AS r ON r.id = page.source
     JOIN via AS v ON v.id = page.via ORDER BY page.source, page.position`,
 );
@@ -379,7 +382,9 @@ export class CrateUseReads {
   ): Promise<Page<DanglingLink>> {
     const [record, position] = readNumbers(after, 2) as [number, number];
     const ids = isStorableText(crate)
-      ? (await this.#database.query(LINKING, [crate, record - 1, limit])).map(([id]) => id)
+      ? (await this.#database.query(MEMBERS_LINKING, [crate, record - 1, LINKING])).map(
+          ([id]) => id,
+        )
       : [];
     const rows =
       ids.length === 0 ? [] : await this.#database.query(LINKS, [ids, record, position, limit]);
