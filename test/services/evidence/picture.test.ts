@@ -156,6 +156,17 @@ describe("the picture of an evidence graph", () => {
     );
   });
 
+  it("shows the end of a long identifier where no name is known", () => {
+    const long = "ark:99999/rocrate-of-a-long-name-x2k9/software/embed.py";
+    const { svg: drawn } = draw(
+      graphOf([{ "@id": id("cells"), "@type": ["evi:Dataset"], derivedFrom: [{ "@id": long }] }], {
+        dangling: [{ "@id": long, reason: "deleted" }],
+      }),
+    );
+    const texts = elementsIn(drawn).flatMap(({ name, text }) => (name === "text" ? [text] : []));
+    expect(texts).toContain("…/embed.py");
+  });
+
   it("has one arrow for each pair, from what supports, with all names that state it", () => {
     expect(
       edgesIn(svg).map((at) => [

@@ -189,6 +189,13 @@ function edgeOf(
   );
 }
 
+/** A name that fits; of an identifier in place of one, its end: there it differs from others. */
+function fittedName(name: string, room: number): string {
+  const whole = fitted(name, room, NAME_SIZE);
+  const last = name.startsWith("ark:") ? name.split("/").at(-1)! : "";
+  return whole === name || last === "" ? whole : fitted(`…/${last}`, room, NAME_SIZE);
+}
+
 function nodeOf(
   node: PictureNode,
   { x, y }: Point,
@@ -229,7 +236,7 @@ function nodeOf(
     `<path class="ev-shape"${isRoot ? ` stroke="${LIGHT.accent}" stroke-width="3"` : ""} d="${shape}"/>`,
     `<text class="ev-name" ${start} y="19" fill="${LIGHT.ink}" stroke="none"` +
       `${isRoot ? ' font-weight="700"' : ""}${deleted ? ' text-decoration="line-through"' : ""}>` +
-      `${escapedForXml(fitted(name, isRoot ? room * 0.92 : room, NAME_SIZE))}</text>`,
+      `${escapedForXml(fittedName(name, isRoot ? room * 0.92 : room))}</text>`,
     `<text class="ev-note" ${start} y="35" fill="${LIGHT.quiet}" stroke="none" ` +
       `font-size="${NOTE_SIZE}">${escapedForXml(fitted(note, room, NOTE_SIZE))}</text>`,
   ].join("");
