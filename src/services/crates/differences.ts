@@ -1,6 +1,6 @@
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { RecordStore, RecordWrite } from "../../storage/records/port.js";
-import { withoutForgotten } from "../records/forgotten.js";
+import { withoutForgotten } from "../evidence/stored/document.js";
 import { type Difference, differencesAt } from "../records/read.js";
 import { parseDocument } from "../records/view.js";
 

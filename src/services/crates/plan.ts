@@ -10,15 +10,14 @@ import type { CrateRecord } from "./build-records.js";
 import { type PlannedDifferences, plannedDifferences } from "./differences.js";
 import {
   CrateError,
-  finding,
   FINDING_CODES,
   type FindingCode,
+  finding,
   type Place,
   quoted,
   type Severity,
 } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { type CrateFormat, crateLimits, uploadLimit } from "./limits.js";
 import {
   alike,
   findConflicts,
@@ -26,10 +25,10 @@ import {
   registeredCrates,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { Claim } from "./run/protocol.js";
-import { runThread } from "./run/thread.js";
+import { type Claim, runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
 import { beginningOf, namedCrate, type UploadOptions } from "./submissions.js";
+import { type CrateFormat, crateLimits, uploadLimit } from "./upload.js";
 
 /** Collects the messages of a run about a crate, until the plan is built from them. */
 class Gathered {

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Ark, arkKey } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
 import type { DanglingLink, StoredRecord } from "../../storage/records/port.js";
-import { holderOf, partsOf } from "../crates/export/records.js";
+import { holderOf, partsOf } from "../crates/export/contents.js";
 import { step } from "../crates/findings.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "./find.js";
