@@ -99,7 +99,9 @@ async function look(paths: readonly string[], options: BrowserContextOptions = {
 }
 
 const about = (id: string): string[] =>
-  ["", "history/", "evidence/", "impact/", "validation/", "preview/"].map((at) => `/${at}${id}`);
+  ["", "history/", "evidence/", "impact/", "validation/", "preview/", "reserve/"].map(
+    (at) => `/${at}${id}`,
+  );
 
 describe.skipIf(!CHROMIUM)("records with hostile fields", () => {
   test.each(WRITABLE)(
@@ -141,6 +143,31 @@ describe.skipIf(!CHROMIUM)("records with hostile fields", () => {
       author: [{ "@id": bad, name: "Somebody" }],
     });
     await look(about(id));
+  }, 60_000);
+
+  test("that refer to nothing are listed as text, however they and their targets are named", async () => {
+    const archive = await crate([
+      {
+        "@id": "#data",
+        "@type": "https://w3id.org/EVI#Dataset",
+        name: SCRIPTS[0]!,
+        "evi:derivedFrom": [
+          { "@id": "ark:99999/lost%22%3E%3Cscript%3Ewindow.ran=1%3C/script%3E" },
+          { "@id": `ark:99999/${LONG.slice(0, 1500)}` },
+        ],
+      },
+      {
+        "@id": "#arabic",
+        "@type": "https://w3id.org/EVI#Dataset",
+        name: RIGHT_TO_LEFT,
+        "evi:generatedBy": { "@id": "ark:12345/elsewhere?info=<b>" },
+      },
+    ]);
+    const { rocrateIdentifier } = await registry.take(archive, ada.token);
+    const paths = [`/references/${rocrateIdentifier as string}`, "/my/references"];
+    expect((await page(paths[0]!)).text).toContain("Not known here");
+    await look(paths);
+    await look(paths, PHONE);
   }, 60_000);
 
   test("of 10,000 characters, or written from right to left, leave the page as wide as it is", async () => {
