@@ -4,12 +4,11 @@ import { arkKey } from "../../identifiers/ark.js";
 import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { ObjectsLocation } from "../../storage/objects/location.js";
-import type { RecordStore } from "../../storage/records/port.js";
+import type { Foreseen, RecordStore } from "../../storage/records/port.js";
 import { announce } from "../objects/damage.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { type CrateFormat, crateLimits } from "./limits.js";
 import {
   alike,
   changedAtCommit,
@@ -19,9 +18,9 @@ import {
   takenAtCommit,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { IntakeHost, IntakeInput } from "./run/protocol.js";
-import { runThread } from "./run/thread.js";
+import { type IntakeHost, type IntakeInput, runThread } from "./run/thread.js";
 import { CrateUpdate, type CrateWrites } from "./run/update.js";
+import { type CrateFormat, crateLimits } from "./upload.js";
 
 /** Input of a submission of type `crate`. */
 export interface CrateSubmissionInput {
@@ -51,6 +50,7 @@ export interface IntakeDeps {
     | "usedElsewhere"
     | "usesOf"
     | "commit"
+    | "foresee"
     | "closeSubmission"
     | "intend"
     | "release"
@@ -90,6 +90,8 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     isUpdate === true
       ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers)
       : undefined;
+  // What an update writes depends on all records of the crate.
+  const foreseen = update ? undefined : deps.records.foresee?.();
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
@@ -107,6 +109,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     },
     records: (batch) => {
       for (const record of batch) records.push(record);
+      foreseen?.add(batch);
     },
   };
   const fail = async (errors: Finding[], warnings: Finding[]) => {
@@ -134,7 +137,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     job.signal.throwIfAborted();
     // For the crate itself the commit reports that its identifier is taken.
     const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
-    const refused = await commit(job, deps, { writes, uses, unheld }, result, now());
+    const refused = await commit(job, deps, { writes, uses, unheld, foreseen }, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);
@@ -143,6 +146,8 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
       await announcing.catch(() => {}).then(() => deps.records.release(holder));
     throw error;
+  } finally {
+    foreseen?.end();
   }
 }
 
@@ -187,7 +192,12 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 async function commit(
   { submission }: Job,
   { records, config }: IntakeDeps,
-  { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] },
+  {
+    writes,
+    uses,
+    unheld,
+    foreseen,
+  }: Omit<CrateWrites, "errors"> & { unheld: string[]; foreseen: Foreseen | undefined },
   { root, warnings }: { root: string; warnings: Finding[] },
   at: number,
 ): Promise<Finding | undefined> {
@@ -199,6 +209,7 @@ async function commit(
       uses,
       unheld,
       within: config.COMMIT_LIMIT,
+      ...(foreseen ? { foreseen } : {}),
       submission: {
         id: submission.id,
         attempt: submission.attempt,

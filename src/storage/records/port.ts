@@ -277,6 +277,16 @@ export interface Commit {
    * Default: no limit.
    */
   within?: number;
+  /** Records of the commit that the store had before the others were complete. */
+  foreseen?: Foreseen;
+}
+
+/** Records that a later commit will most likely have. Nothing of them is stored by this. */
+export interface Foreseen {
+  /** Prepares more records: the commit takes the same objects, in this order. */
+  add(records: readonly RecordWrite[]): void;
+  /** Forgets the records, unless a commit took them. */
+  end(): void;
 }
 export interface Committed {
   sequence: number;
@@ -358,6 +368,11 @@ export interface RecordStore
   /** Current canonical N-Quads of a record. */
   quads(ark: string): Promise<string | undefined>;
   commit(commit: Commit): Promise<Committed>;
+  /**
+   * Begins to prepare the records of a commit while others are still made; absent where the store
+   * prepares them with the commit. Call {@link Foreseen.end} whatever comes of it.
+   */
+  foresee?(): Foreseen;
   /** Number of the last commit that changed records. */
   sequence(): Promise<number>;
   /**
@@ -720,7 +735,7 @@ export interface SearchQuery {
   filter?: RecordFilter;
   /**
    * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand
-   * out, at most {@link import("./vectors/matrix.js").NEAREST}. It may have any length. A record's
+   * out, at most {@link import("./vectors.js").NEAREST}. It may have any length. A record's
    * score is then its score by words as a part of the best one, plus how much its vector stands
    * out, 0.5 to 1; without vectors of that model and dimension the result is the same as without
    * it.

@@ -13,10 +13,10 @@ import type {
   CredentialPurpose,
   CredentialStore,
   FileReference,
+  Foreseen,
   Found,
   FoundLink,
   Holder,
-  StoredScore,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -29,15 +29,10 @@ import type {
   SearchQuery,
   SelectionPage,
   StoredRecord,
+  StoredScore,
   VectorStep,
   VectorStore,
 } from "../port.js";
-import type {
-  Submission,
-  SubmissionClose,
-  SubmissionPage,
-  SubmissionStore,
-} from "../submissions-port.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -50,21 +45,23 @@ import type {
   StatisticsQuery,
 } from "../selection-port.js";
 import { wholeKinds } from "../selection.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../submissions-port.js";
 import { AskedThread, Feed } from "../threads.js";
-import { VECTORS_MEMORY } from "../vectors/held.js";
-import { exactVector, packVectors } from "../vectors/matrix.js";
-import { AccountReads } from "./accounts.js";
+import { exactVector, packVectors, VECTORS_MEMORY } from "../vectors.js";
+import { AccountReads, CredentialReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
-import { CrateUseReads } from "./crate-uses.js";
-import { CredentialReads } from "./credentials.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
-import { ObjectReads } from "./objects.js";
+import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import type { SelectionAnswer, SelectionQuestion } from "./selection-thread.js";
-import { asStoreError } from "./statement-error.js";
-import type { Connection } from "./statement.js";
+import { asStoreError, type Connection } from "./statement.js";
 import { SubmissionReads } from "./submissions.js";
 import { Writer } from "./writer.js";
 
@@ -192,6 +189,7 @@ class SqliteRecordStore implements RecordStore {
       if (commit.account) this.#known.clear();
     }
   };
+  foresee = (): Foreseen => this.#writer.foresee();
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));

@@ -3,12 +3,18 @@
  * sync of the disk.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { Committer } from "./commit.js";
-import { openForWriting } from "./connection.js";
-import { GroupCommit } from "./group-commit.js";
 import type { RecordWrite } from "../port.js";
-import { type PreparedCommit, type PreparedWrite, prepareWrite } from "./prepared-write.js";
-import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
+import { Committer, GroupCommit } from "./commit.js";
+import { openForWriting } from "./connection.js";
+import {
+  type PreparedCommit,
+  type PreparedWrite,
+  prepareWrite,
+  sendError,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterTask,
+} from "./requests.js";
 import { migrate } from "./schema.js";
 
 /** Bounds the memory and the wait of one group; more is done right after. */
@@ -54,6 +60,17 @@ function serve(): void {
       spoilt.set(id, error);
     }
   };
+  const keep = (id: number, places: readonly number[]): void => {
+    const before = parts.get(id);
+    if (places.length === 0) {
+      parts.delete(id);
+      spoilt.delete(id);
+    } else if (before)
+      parts.set(
+        id,
+        places.map((place) => before[place]!),
+      );
+  };
   /** Puts a commit that came in parts together. */
   const whole = (task: WriterTask): WriterTask => {
     const before = parts.get(task.id);
@@ -79,8 +96,8 @@ function serve(): void {
         prepare(next.message.id, next.message.part);
         // Tasks that came before the part do not wait for the next part.
         break;
-      } else
-        for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
+      } else if ("keep" in next.message) keep(next.message.id, next.message.keep);
+      else for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port);
     }
     if (waiting.length > 0) post(group.run(waiting));

@@ -1,15 +1,16 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import { threadModule } from "../../../package-root.js";
-import type { Commit, Committed, RecordWrite } from "../port.js";
+import type { Commit, Committed, Foreseen, RecordWrite } from "../port.js";
 import { receiveError, unavailable } from "../refusals.js";
-import { prepareCommit, rawWrite } from "./prepared-write.js";
-import type {
-  WriterCall,
-  WriterCalls,
-  WriterMessage,
-  WriterRequest,
-  WriterTask,
+import {
+  prepareCommit,
+  rawWrite,
+  type WriterCall,
+  type WriterCalls,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterTask,
 } from "./requests.js";
 
 /** Records of one message; copying them takes a few ms. */
@@ -24,6 +25,11 @@ const FEW = 8;
  * the next.
  */
 const BATCH = 8;
+/**
+ * Requests that go on in one turn of the event loop once the disk has them: those of a group would
+ * otherwise all send their answers before anybody else is served.
+ */
+const ANSWERED = 16;
 
 /**
  * Bytes of a document that this thread prepares itself: folding its words and packing its quads
@@ -33,6 +39,55 @@ const SMALL = 64 * 2 ** 10;
 const isSmall = (write: RecordWrite): boolean =>
   !("document" in write) ||
   (write.document.length <= SMALL && !(write.links instanceof Uint8Array));
+
+/** Records that the thread has already, with the number of the commit that will have them. */
+class Ahead implements Foreseen {
+  readonly #places = new Map<RecordWrite, number>();
+  #ended = false;
+
+  readonly #id: number;
+  readonly #send: (part: readonly RecordWrite[]) => boolean;
+  readonly #keep: (places: readonly number[]) => void;
+
+  constructor(
+    id: number,
+    send: (part: readonly RecordWrite[]) => boolean,
+    keep: (places: readonly number[]) => void,
+  ) {
+    this.#id = id;
+    this.#send = send;
+    this.#keep = keep;
+  }
+
+  add(records: readonly RecordWrite[]): void {
+    if (this.#ended || records.length === 0) return;
+    if (!this.#send(records)) return;
+    for (const record of records) this.#places.set(record, this.#places.size);
+  }
+
+  end(): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    if (this.#places.size > 0) this.#keep([]);
+  }
+
+  /**
+   * How many records of a commit, from its first one on, the thread has in the same order; the
+   * thread drops its others.
+   */
+  take(records: readonly RecordWrite[]): { id: number; taken: number } | undefined {
+    const places: number[] = [];
+    for (const record of records) {
+      const place = this.#places.get(record);
+      if (place === undefined || place <= (places.at(-1) ?? -1)) break;
+      places.push(place);
+    }
+    if (this.#ended || places.length === 0) return undefined;
+    this.#ended = true;
+    if (places.length < this.#places.size) this.#keep(places);
+    return { id: this.#id, taken: places.length };
+  }
+}
 
 type Waiting = {
   task: WriterTask;
@@ -106,20 +161,40 @@ export class Writer {
   }
 
   /** A large commit is sent in parts, between which the serving thread does other work. */
-  async commit(commit: Commit): Promise<Committed> {
-    const id = this.#next++;
+  async commit({ foreseen, ...commit }: Commit): Promise<Committed> {
     const { records } = commit;
-    if (records.length <= FEW && records.every(isSmall))
+    const ahead = foreseen instanceof Ahead ? foreseen.take(records) : undefined;
+    const id = ahead?.id ?? this.#next++;
+    const rest = ahead ? records.slice(ahead.taken) : records;
+    if (!ahead && records.length <= FEW && records.every(isSmall))
       return this.#post(id, "commit", [prepareCommit(commit)]);
-    for (let sent = 0; sent < records.length; sent += PART) {
+    for (let sent = 0; sent < rest.length; sent += PART) {
       if (sent > 0) await turn();
-      this.#mustRun();
-      this.#worker.postMessage({
-        id,
-        part: records.slice(sent, sent + PART).map(rawWrite),
-      } satisfies WriterRequest);
+      this.#sendPart(id, rest.slice(sent, sent + PART));
     }
     return this.#post(id, "commit", [{ ...commit, records: [] }]);
+  }
+
+  /** The thread prepares records while the commit that will have them is still being made. */
+  foresee(): Foreseen {
+    const id = this.#next++;
+    // A thread that has ended is no fault here: the commit itself reports it.
+    const isRunning = () => !this.#dead && !this.#closing;
+    return new Ahead(
+      id,
+      (part) => {
+        if (isRunning()) this.#sendPart(id, part);
+        return isRunning();
+      },
+      (keep) => {
+        if (isRunning()) this.#worker.postMessage({ id, keep } satisfies WriterRequest);
+      },
+    );
+  }
+
+  #sendPart(id: number, part: readonly RecordWrite[]): void {
+    this.#mustRun();
+    this.#worker.postMessage({ id, part: part.map(rawWrite) } satisfies WriterRequest);
   }
 
   #post<Call extends WriterCall>(
@@ -185,12 +260,19 @@ export class Writer {
   #answered({ answers, sequence }: Extract<WriterMessage, { answers: unknown }>): void {
     const risen = sequence > this.#sequence;
     this.#sequence = sequence;
-    for (const answer of answers) {
+    const answered = answers.map((answer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);
-      if ("error" in answer) waiting?.reject(receiveError(answer.error));
-      else waiting?.resolve(answer.result as never);
-    }
+      return () => {
+        if ("error" in answer) waiting?.reject(receiveError(answer.error));
+        else waiting?.resolve(answer.result as never);
+      };
+    });
+    const answerSome = (): void => {
+      for (const answer of answered.splice(0, ANSWERED)) answer();
+      if (answered.length > 0) setImmediate(answerSome);
+    };
+    answerSome();
     if (risen) for (const listener of this.#listeners) listener(sequence);
   }
 
