@@ -328,10 +328,8 @@ const noRecords = (): OaiError =>
 
 function writeListing(deps: Deps, verb: Verb, { args, position, cursor, last }: Listing): string {
   const { metadataPrefix, from = null, until = null, set = null } = args;
-  return writeToken(deps.jwtSecret, [
-    ...[verb, metadataPrefix, from, until, set],
-    ...[...position, cursor, last],
-  ]);
+  const asked = [verb, metadataPrefix, from, until, set];
+  return writeToken(deps.jwtSecret, [...asked, ...position, cursor, last]);
 }
 
 /** @throws OaiError `badResumptionToken` */
