@@ -24,11 +24,11 @@ const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?
 
 /**
  * How long a reader waits for a record: on a quiet registry, during many concurrent creates, while
- * the registry ingests a large crate, while `check --objects` or a backup reads its data, during a
+ * the registry ingests a large crate, during a backup and while `check --objects` reads it, during a
  * SPARQL query without an end, and during hostile requests (large, deep, wide, slow, repeated, with
  * and without a token).
  */
-export const readsUnderLoad: Bench = async ({ sizes, folder, load }) => {
+export const readsUnderLoad: Bench = async ({ sizes, folder, load, say }) => {
   const { rounds, readSeconds, writers, entities } = sizes;
   const servers: Server[] = [];
   const registry = async (settings: Record<string, string> = {}) => {
@@ -54,6 +54,8 @@ export const readsUnderLoad: Bench = async ({ sizes, folder, load }) => {
     await writeLargeArchive(archive, { ...FILES, manyBytes: sizes.objectBytes / 5 / FILES.many });
     await uploadFile(busy.client, archive);
     const backup = await backupTo(busy.data, await folder());
+    if (!backup) say("rsync or sqlite3 is not installed: no backup, and none to check");
+    const copy = await backup?.();
     // Made before anything is timed: this process is also the reader.
     const archives = await Promise.all(
       Array.from({ length: rounds }, (_, index) =>
@@ -76,8 +78,12 @@ export const readsUnderLoad: Bench = async ({ sizes, folder, load }) => {
         load.run({ ...creating, connections: writers, seconds: readSeconds }),
       ),
       [`a crate of ${entities} entities`]: during(() => busy.client.upload(archives.pop()!)),
-      "check --objects": during(() => repeated(readSeconds, () => check(busy.data))),
-      ...(backup ? { "a backup": during(() => repeated(readSeconds, backup)) } : {}),
+      ...(backup && copy !== undefined
+        ? {
+            "a backup": during(() => repeated(readSeconds, backup)),
+            "check --objects of a backup": during(() => repeated(readSeconds, () => check(copy))),
+          }
+        : {}),
       "a SPARQL query without an end": during(async () => {
         const { status } = await fetch(`${busy.client.url}/sparql`, {
           method: "POST",
@@ -117,6 +123,7 @@ async function repeated(seconds: number, work: () => Promise<unknown>): Promise<
   while (performance.now() < end);
 }
 
+/** Data of a running registry cannot be checked where they are. */
 const check = (data: string): Promise<unknown> =>
   run(process.execPath, [
     join(packageRoot, "bin/arkgraph.js"),
@@ -126,11 +133,14 @@ const check = (data: string): Promise<unknown> =>
     data,
   ]);
 
-/** A backup by the lines of docs/deployment.md; undefined where its programs are not installed. */
+/**
+ * Makes a backup by the lines of docs/deployment.md, in a folder of its own; undefined where its
+ * programs are not installed.
+ */
 async function backupTo(
   data: string,
   folder: string,
-): Promise<(() => Promise<unknown>) | undefined> {
+): Promise<(() => Promise<string>) | undefined> {
   const page = await readFile(join(packageRoot, "docs/deployment.md"), "utf8");
   const lines = /^```sh backup\n([\s\S]*?)^```/m.exec(page)?.[1];
   if (lines === undefined) throw new Error("docs/deployment.md has no lines for a backup");
@@ -139,10 +149,11 @@ async function backupTo(
   } catch {
     return undefined;
   }
-  // A folder for each: the second backup would otherwise copy no file.
+  // The second one in the same folder would copy no file.
   let count = 0;
-  return () =>
-    run("sh", ["-euc", lines], {
-      env: { ...process.env, DATA: data, BACKUP: join(folder, String(count++)) },
-    });
+  return async () => {
+    const made = join(folder, String(count++));
+    await run("sh", ["-euc", lines], { env: { ...process.env, DATA: data, BACKUP: made } });
+    return made;
+  };
 }
