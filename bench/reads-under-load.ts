@@ -11,7 +11,7 @@ import { sendHostile } from "./support/hostile-load.js";
 import { writeLargeArchive } from "./support/large-archive.js";
 import { median, percentile } from "./support/measure.js";
 import { reads } from "./support/reads.js";
-import { startRegistry, untilLoaded, type Server } from "./support/server.js";
+import { registryEnv, startRegistry, untilLoaded, type Server } from "./support/server.js";
 import { uploadFile } from "./support/upload.js";
 
 const run = promisify(execFile);
@@ -125,13 +125,9 @@ async function repeated(seconds: number, work: () => Promise<unknown>): Promise<
 
 /** Data of a running registry cannot be checked where they are. */
 const check = (data: string): Promise<unknown> =>
-  run(process.execPath, [
-    join(packageRoot, "bin/arkgraph.js"),
-    "check",
-    "--objects",
-    "--data",
-    data,
-  ]);
+  run(process.execPath, [join(packageRoot, "bin/arkgraph.js"), "check", "--objects"], {
+    env: { ...process.env, ...registryEnv(data) },
+  });
 
 /**
  * Makes a backup by the lines of docs/deployment.md, in a folder of its own; undefined where its
