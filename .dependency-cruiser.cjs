@@ -127,7 +127,7 @@ const EXCEPTIONS = [
     because: "threads open the object store that a location names",
   },
   {
-    from: "src/storage/records/search/words.ts",
+    from: "src/storage/records/search.ts",
     to: "src/storage/records/sqlite/statement.ts",
     because: "SQLite's tokenizer finds the words for both record stores",
   },

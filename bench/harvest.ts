@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
-import { OAI_FORMATS } from "../src/services/harvest/oai-formats.js";
+import { OAI_FORMATS } from "../src/services/harvest/oai.js";
 import { openSqliteRecordStore } from "../src/storage/records/sqlite/index.js";
 import type { Bench } from "./bench.js";
-import { startRegistry, untilLoaded, type Server } from "./support/server.js";
+import { type Server, startRegistry, untilLoaded } from "./support/server.js";
 
 /** Records of one commit. */
 const COMMIT = 5000;

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { note } from "./render/progress.js";
+import { note } from "./render.js";
 
 /** A failure whose message is written for the person at the terminal. */
 export class Failure extends Error {}

@@ -63,7 +63,7 @@ export function buildProgram(): ToolCommand {
     )
     .example("arkgraph check --data ./data")
     .action(async (options: { data?: string; objects?: true }) =>
-      (await import("./commands/check.js")).checkCommand(options),
+      (await import("./commands/data.js")).checkCommand(options),
     );
 
   program
@@ -77,7 +77,7 @@ export function buildProgram(): ToolCommand {
         "SPARQL_UPDATE_URL=http://localhost:7878/update arkgraph rebuild-index --data ./data",
     )
     .action(async (options: { data?: string }) =>
-      (await import("./commands/rebuild-index.js")).rebuildIndexCommand(options),
+      (await import("./commands/data.js")).rebuildIndexCommand(options),
     );
 
   program
@@ -108,7 +108,7 @@ export function buildProgram(): ToolCommand {
         verify?: true;
         objectsOnly?: true;
         showJwtSecret?: true;
-      }) => (await import("./commands/migrate.js")).migrateCommand(options),
+      }) => (await import("./commands/data.js")).migrateCommand(options),
     );
 
   program
@@ -127,9 +127,7 @@ export function buildProgram(): ToolCommand {
     .description("write the example crate of the demo as a zip archive")
     .argument("<file>", "where to write it")
     .example("arkgraph demo-crate crate.zip")
-    .action(async (file: string) =>
-      (await import("./commands/demo-crate.js")).demoCrateCommand(file),
-    );
+    .action(async (file: string) => (await import("./demo/crate.js")).demoCrateCommand(file));
 
   addRegistryCommands(program);
   addSchemaCommands(program);

@@ -36,10 +36,10 @@ const THREADS = [
 /** What `cli/program.ts` loads when a command runs. */
 const COMMANDS = [
   "cli/commands/serve",
-  "cli/commands/check",
-  "cli/commands/rebuild-index",
-  "cli/commands/migrate",
-  "cli/commands/demo-crate",
+  "cli/commands/data",
+  "cli/commands/data",
+  "cli/commands/data",
+  "cli/demo/crate",
   "cli/demo/demo",
 ];
 

@@ -1,6 +1,6 @@
 import { packQuads } from "../../src/storage/records/codecs.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
-import { Analyzer } from "../../src/storage/records/postgres/search/analyzer.js";
+import { Analyzer } from "../../src/storage/records/postgres/search/vocabulary.js";
 
 type Created = Extract<RecordWrite, { op: "create" }>;
 

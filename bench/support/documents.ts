@@ -1,11 +1,11 @@
 import { arkKey } from "../../src/identifiers/ark.js";
-import { withDefaults } from "../../src/model/defaults.js";
 import type { JsonObject } from "../../src/model/field.js";
+import { withDefaults } from "../../src/model/json-schema.js";
 import type { KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
+import { stateOf } from "../../src/services/records/create.js";
 import type { RecordWrite } from "../../src/storage/records/port.js";
 import { documentsHere } from "../../test/support/documents-here.js";
-import { stateOf } from "../../src/services/records/state.js";
 
 /**
  * Records come in groups of ten: a computation, the software it ran, a dataset it read, and seven

@@ -1,23 +1,21 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
 import { rmSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { performance } from "node:perf_hooks";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { readConfig } from "../../src/config/config.js";
 import { openLog } from "../../src/adapters/log.js";
 import { serve } from "../../src/app/serve.js";
+import { readConfig } from "../../src/config/config.js";
 import { supportTree } from "../../src/services/evidence/tree.js";
 import type { EvidenceGraph } from "../../src/services/evidence/types.js";
 import { Failure } from "../failure.js";
-import { fileForm, Registry } from "../registry/registry.js";
-import { failureOf, followSubmission, type Submission } from "../registry/submission.js";
-import { openProgress } from "../render/progress.js";
-import { paint, humanSize, ShortIds } from "../render/table.js";
-import { buildDemoCrate } from "./build-crate.js";
-import { PATHS } from "./crate/files.js";
+import { failureOf, fileForm, followSubmission, Registry, type Submission } from "../registry.js";
+import { humanSize, openProgress, paint, ShortIds } from "../render.js";
+import { PATHS } from "./crate-files.js";
+import { buildDemoCrate } from "./crate.js";
 
 /**
  * Starts a registry on temporary data, runs the demo steps, and keeps running until SIGTERM or

@@ -1,5 +1,6 @@
-import { randomUUID } from "node:crypto";
-import { mkdir } from "node:fs/promises";
+/** Chooses the adapters that the settings name, and puts the service together from them. */
+import { randomBytes, randomUUID } from "node:crypto";
+import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { ContainerEngine } from "../adapters/containers/port.js";
@@ -13,30 +14,105 @@ import { backOff, type Lane, LanedJobQueue, type SlowOptions, storeOfLane } from
 import type { JobHandler, JobQueue } from "../jobs/port.js";
 import { limitContexts } from "../rdf/contexts.js";
 import { installation } from "../services/accounts/tokens.js";
-import { executionHandler } from "../services/computations/handler.js";
+import { executionHandler } from "../services/computations/run.js";
 import { intakeHandler } from "../services/crates/intake.js";
 import type { Deps } from "../services/deps.js";
 import { DocumentThread } from "../services/documents/run-documents.js";
+import { doiHandler } from "../services/doi/doi.js";
 import { buildHandler } from "../services/evidence/stored/build.js";
+import { ConcurrencyLimit } from "../services/limits.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { KnownDamage } from "../services/objects/damage.js";
-import { scoreHandler } from "../services/scoring/read-score.js";
+import { scoreHandler } from "../services/scoring/score.js";
 import { Penalties } from "../services/sparql/answer.js";
 import { QueryGuard } from "../services/sparql/guard/guard.js";
-import { ConcurrencyLimit } from "../services/concurrency-limit.js";
-import { doiHandler } from "../services/doi/register.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
-import { makePrivate } from "../storage/data-folder.js";
 import { EvidenceEngine, OpenEngine, type SnapshotPlace } from "../storage/graph/oxigraph/index.js";
 import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
+import { makePrivate } from "../storage/records/sqlite/connection.js";
 import type { Submission } from "../storage/records/submissions-port.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
 import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
-import { signingKey } from "./signing-key.js";
 import { DoiKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
+
+/**
+ * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
+ * in the data folder with mode 0600. A start that failed on a full disk leaves an empty file: that
+ * key signed nothing, and is replaced.
+ * @param write writes the key into its file
+ * @throws ConfigError when the stored key was cut short; the disk's error when it cannot be stored
+ */
+export async function signingKey(
+  dataDir: string,
+  given: string | null,
+  write: (file: FileHandle, key: string) => Promise<void> = (file, key) => file.writeFile(key),
+): Promise<string> {
+  if (given !== null) return given;
+  const file = join(dataDir, "jwt-secret");
+  const before = await stored(file);
+  if (before === undefined || before === "") await make(dataDir, file, before === "", write);
+  // Another start may have been first: both use the key that is stored under the name.
+  const key = (await stored(file)) ?? "";
+  if (key.length < 32)
+    throw new ConfigError(
+      `The signing key in ${file} is damaged: remove the file (all tokens end) or set JWT_SECRET`,
+    );
+  return key;
+}
+
+async function stored(file: string): Promise<string | undefined> {
+  try {
+    return (await readFile(file, "utf8")).trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** The file appears durably with the whole key, or not at all. */
+async function make(
+  dataDir: string,
+  file: string,
+  replace: boolean,
+  write: (file: FileHandle, key: string) => Promise<void>,
+): Promise<void> {
+  const temporary = `${file}.${randomUUID()}`;
+  try {
+    const handle = await open(temporary, "wx", 0o600);
+    try {
+      await write(handle, randomBytes(48).toString("base64url"));
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    if (replace) await rename(temporary, file);
+    else await name(temporary, file);
+  } finally {
+    await unlink(temporary).catch(() => {});
+  }
+  // If a folder cannot be opened (Windows), the system makes its names durable.
+  const folder = await open(dataDir, "r").catch(() => undefined);
+  await folder
+    ?.sync()
+    .catch(() => {})
+    .finally(() => folder.close());
+}
+
+/** Unlike a rename, a link never replaces the key of a start that was first. */
+async function name(temporary: string, file: string): Promise<void> {
+  try {
+    await link(temporary, file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST") return;
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS" && code !== "EOPNOTSUPP")
+      throw error;
+    await rename(temporary, file);
+  }
+}
 
 /**
  * The name of this registry among all registries that use one engine. It is created once and stored
@@ -137,7 +213,7 @@ interface GraphIndex {
  * @throws as {@link openEndpoint}
  */
 async function graphIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
-  const index = await open(config, records, log);
+  const index = await openIndex(config, records, log);
   records.onCommit((sequence) => {
     index.queries.advance(sequence);
     index.openQueries.advance(sequence);
@@ -145,7 +221,7 @@ async function graphIndex(config: Config, records: RecordStore, log: Log): Promi
   return index;
 }
 
-async function open(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
+async function openIndex(config: Config, records: RecordStore, log: Log): Promise<GraphIndex> {
   const openFeed = () => records.openFeed();
   const limits = {
     timeout: config.SPARQL_TIMEOUT,

@@ -76,7 +76,7 @@ export async function openTransfer(
     if (make) await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
     return openSqliteTransfer({ file: join(config.DATA_DIR, "records.db"), make, log });
   }
-  const { openPostgresTransfer } = await import("../storage/records/postgres/transfer/index.js");
+  const { openPostgresTransfer } = await import("../storage/records/postgres/transfer.js");
   return openPostgresTransfer({
     url: config.DATABASE_URL,
     timeout: config.DATABASE_TIMEOUT,

@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import { ServiceError } from "../errors.js";
-import { sweepRuns } from "../services/computations/handler.js";
+import { sweepRuns } from "../services/computations/run.js";
 import type { Deps } from "../services/deps.js";
+import { followChanges } from "../services/doi/doi.js";
 import { reportDamage } from "../services/log.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
-import { followChanges } from "../services/doi/register.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
 
 /** Name of the lease: one node at a time sweeps, because one scan of all objects is enough. */

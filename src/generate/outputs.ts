@@ -10,10 +10,19 @@ import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
-import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
 import { openApiDocument } from "../rest/contract/document.js";
-import { formatsPage } from "./formats-page.js";
-import { cliPage, cratesPage, errorsPage, scoringPage, settingsPage } from "./pages.js";
+import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
+import {
+  cliPage,
+  cratesPage,
+  errorsPage,
+  formatsPage,
+  scoringPage,
+  settingsPage,
+} from "./pages.js";
+
+/** Characters of a line. */
+const LINE = 100;
 
 /** A document as graphql-codegen reads it. */
 interface Source {
@@ -73,8 +82,21 @@ async function pageDocuments(): Promise<string> {
   const text =
     "// Printed by `npm run generate` from the files in queries.\n" +
     `import { TypedDocumentString } from "./document.js";\n${own}\n`;
-  return format(text, { parser: "typescript", printWidth: 100 });
+  // Prettier breaks the lines of a template that is marked as GraphQL.
+  const marked = text.replaceAll(
+    "new TypedDocumentString(`",
+    "new TypedDocumentString(/* GraphQL */ `",
+  );
+  return wrapped(await format(marked, { parser: "typescript", printWidth: LINE }));
 }
+
+/** Descriptions are comments of one line, however long: Prettier leaves comments as they are. */
+const wrapped = (code: string): string =>
+  code.replace(/^( *)\/\*\* (.*) \*\/$/gm, (line: string, indent: string, words: string) => {
+    if (line.length <= LINE) return line;
+    const lines = words.match(new RegExp(`.{1,${LINE - indent.length - 3}}(?: |$)`, "g")) ?? [];
+    return `${indent}/**\n${lines.map((part) => `${indent} * ${part.trimEnd()}\n`).join("")}${indent} */`;
+  });
 
 /** A file of the repository that is generated from the code. */
 interface Output {

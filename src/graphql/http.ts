@@ -3,18 +3,23 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type ApolloServer, HeaderMap } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
-  getOperationAST,
   GraphQLError,
   type GraphQLFormattedError,
+  getOperationAST,
   OperationTypeNode,
 } from "graphql";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
-import { sendEarly } from "../http/errors.js";
-import { LEAST_BYTES, SAFE_HEADERS, sendBytes } from "../http/reply.js";
+import { LEAST_BYTES, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
-import { apolloCode, forGraphql, isGraphqlCode, isOurs } from "./codes.js";
-import type { Documents, Price } from "./documents.js";
+import {
+  apolloCode,
+  type Documents,
+  forGraphql,
+  isGraphqlCode,
+  isOurs,
+  type Price,
+} from "./documents.js";
 import type { Context } from "./resolvers/context.js";
 
 /** Why variables do not fit, without their values: one of them may be a password. */

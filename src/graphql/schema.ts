@@ -1,35 +1,245 @@
-import { type GraphQLSchema, lexicographicSortSchema, printSchema } from "graphql";
+/** The schema of all types and resolvers, whose long lists are executed in slices. */
+import {
+  defaultFieldResolver,
+  type GraphQLFieldResolver,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isLeafType,
+  isListType,
+  isNonNullType,
+  isObjectType,
+  lexicographicSortSchema,
+  printSchema,
+} from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
-import { AccountResolver, GroupResolver } from "./resolvers/account-resolver.js";
+import {
+  AccountResolver,
+  AdministrationResolver,
+  CredentialResolver,
+  GroupResolver,
+} from "./resolvers/account-resolver.js";
+import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { ChangeResolver } from "./resolvers/change-resolver.js";
-import { ComputationResolver } from "./resolvers/computation-resolver.js";
-import { CrateContentsResolver, CrateFileResolver } from "./resolvers/crate-contents-resolver.js";
+import { type Context, fits, pause, sharedTurn } from "./resolvers/context.js";
+import {
+  CrateContentsResolver,
+  CrateFileResolver,
+  PreviewResolver,
+} from "./resolvers/crate-contents-resolver.js";
 import { CratePlanResolver, CrateResolver } from "./resolvers/crate-resolver.js";
+import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { ContentResolver, DownloadResolver } from "./resolvers/download-resolver.js";
 import { EvidencePictureResolver } from "./resolvers/evidence-picture-resolver.js";
-import { DoiResolver } from "./resolvers/doi-resolver.js";
 import { EvidenceResolver } from "./resolvers/evidence-resolver.js";
+import { KIND_FIELDS, LinksResolver } from "./resolvers/kind-resolver.js";
 import { HealthResolver, SearchResolver } from "./resolvers/query-resolver.js";
-import { LineageResolver } from "./resolvers/lineage-resolver.js";
-import { PreviewResolver } from "./resolvers/preview-resolver.js";
-import { KIND_FIELDS } from "./resolvers/kind-resolver.js";
-import { LinksResolver } from "./resolvers/links-resolver.js";
 import {
   PublicationResolver,
   RecordResolver,
   RevisionResolver,
 } from "./resolvers/record-resolver.js";
+import { ComputationResolver, LineageResolver } from "./resolvers/run-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
-import { AdministrationResolver, CredentialResolver } from "./resolvers/access-resolver.js";
-import { BulkResolver } from "./resolvers/bulk-resolver.js";
 import { StatisticsResolver } from "./resolvers/selection-resolver.js";
-import { NODE_TYPES, UnresolvedType } from "./resolvers/types/records.js";
+import { NODE_TYPES, RecordNode, UnresolvedType } from "./resolvers/types/records.js";
 import {
   SchemaResolver,
   ShapeReportResolver,
   ValidationResolver,
 } from "./resolvers/validation-resolver.js";
-import { inSlices } from "./slices.js";
+
+/**
+ * An answer of a hundred thousand fields takes most of a second to put together, and a thread that
+ * does nothing else meanwhile answers nobody. So the work is done in slices: between two entries of
+ * a list the execution pauses for other requests whenever its slice of time is used up.
+ */
+
+/** Entries that are completed together: those of a usual page, whose links are read together. */
+const FEW = 100;
+
+/**
+ * A list whose later entries come as promises, with pauses between them: the execution completes
+ * each as soon as it is there.
+ * @param nullable whether entries may be null
+ */
+function slicesOf(
+  items: readonly unknown[],
+  { loaders }: Context,
+  nullable: boolean,
+): readonly unknown[] {
+  const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
+  const list = items.map((item, index) =>
+    index < FEW
+      ? item
+      : new Promise((resolve, reject) => (late[index - FEW] = { resolve, reject })),
+  );
+  const deliver = async (): Promise<void> => {
+    for (const [index, { resolve, reject }] of late.entries()) {
+      await pause();
+      try {
+        loaders.assertMayGoOn();
+      } catch (error) {
+        reject(error);
+        // A list of entries that may not be null has failed; nobody waits for the others.
+        if (nullable) for (const other of late.slice(index + 1)) other.resolve(null);
+        return;
+      }
+      resolve(items[index + FEW]);
+      // The execution completes the entry before the clock is read again.
+      await Promise.resolve();
+    }
+  };
+  void deliver();
+  return list;
+}
+
+/**
+ * Has the execution pause in lists, and count what the answer grows by.
+ * @returns the same schema
+ */
+function inSlices(schema: GraphQLSchema): GraphQLSchema {
+  for (const type of Object.values(schema.getTypeMap()))
+    if (isObjectType(type) && !type.name.startsWith("__")) wrapFields(type, schema);
+  return schema;
+}
+
+function wrapFields(type: GraphQLObjectType, schema: GraphQLSchema): void {
+  if (type === schema.getMutationType() || type === schema.getSubscriptionType()) return;
+  for (const field of Object.values(type.getFields())) {
+    const resolve = (field.resolve ?? defaultFieldResolver) as Resolve;
+    if (isLeafType(getNamedType(field.type))) field.resolve = weighed(field.name, resolve);
+    else {
+      const list = getNullableType(field.type);
+      field.resolve = isListType(list)
+        ? listed(resolve, !isNonNullType(list.ofType))
+        : single(resolve);
+    }
+  }
+}
+
+type Resolve = GraphQLFieldResolver<unknown, Context>;
+
+/** What was found, in this slice or in a later one. */
+function inTime(found: unknown, size: number, { loaders }: Context): unknown {
+  loaders.assertMayGoOn();
+  if (fits(size)) return found;
+  return sharedTurn(size).then(() => {
+    loaders.assertMayGoOn();
+    return found;
+  });
+}
+
+/** A resolver of a list of objects. */
+function listed(resolve: Resolve, nullable: boolean): Resolve {
+  const slice = (found: unknown, context: Context): unknown => {
+    if (!Array.isArray(found) || found.length === 0) return found;
+    if (found.length <= FEW) return inTime(found, found.length, context);
+    // Entries are promised only once somebody waits for them.
+    const admitted = inTime(found, FEW, context);
+    return admitted instanceof Promise
+      ? admitted.then(() => slicesOf(found, context, nullable))
+      : slicesOf(found, context, nullable);
+  };
+  return (source, args, context, info) => {
+    const found: unknown = resolve(source, args, context, info);
+    return found instanceof Promise
+      ? found.then((list: unknown) => slice(list, context))
+      : slice(found, context);
+  };
+}
+
+/** An object by itself has more fields than an entry of most lists. */
+const SINGLE = 4;
+
+/** A resolver of an object. What needs no read is a part of its parent. */
+function single(resolve: Resolve): Resolve {
+  return (source, args, context, info) => {
+    const found: unknown = resolve(source, args, context, info);
+    return found instanceof Promise
+      ? found.then((object: unknown) => (object === null ? null : inTime(object, SINGLE, context)))
+      : found;
+  };
+}
+
+/** JSON around a value: quotes, colon, comma. */
+const AROUND = 6;
+/** Numbers, times and the like. */
+const SHORT = 20;
+/** Of a shorter value there are too few between two lists to matter. */
+const LONG = 256;
+
+/** A resolver of a value. What a promise resolves to is not counted: its field does so itself. */
+function weighed(name: string, resolve: Resolve): Resolve {
+  const around = name.length + AROUND;
+  return (source, args, context, info) => {
+    const value: unknown = resolve(source, args, context, info);
+    const size = sizeOf(value, source);
+    context.loaders.weigh(around + size);
+    if (size > LONG) context.loaders.assertMayGoOn();
+    return value;
+  };
+}
+
+function sizeOf(value: unknown, source: unknown): number {
+  if (typeof value === "string") return value.length;
+  // Any JSON of a record is a part of its document.
+  if (!Array.isArray(value))
+    return typeof value === "object" && value !== null && source instanceof RecordNode
+      ? (source.stored?.document.length ?? SHORT)
+      : SHORT;
+  return value.reduce(
+    (sum: number, each: unknown) => sum + (typeof each === "string" ? each.length : SHORT) + 3,
+    0,
+  );
+}
+
+/** Larger answers are written in slices. */
+const LARGE = 128 * 2 ** 10;
+
+/** The text of an answer of about this size. */
+export async function textOf(answer: object, size: number): Promise<string> {
+  if (size < LARGE) return JSON.stringify(answer);
+  const text: string[] = [];
+  let pieces = 0;
+  for (const piece of piecesOf(answer)) {
+    text.push(piece);
+    if (++pieces % 64 === 0) await pause();
+  }
+  return text.join("");
+}
+
+/** JSON text, piece by piece: each of values that hold no objects themselves. */
+function* piecesOf(value: unknown): Generator<string> {
+  if (value === null || typeof value !== "object" || isFlat(value)) {
+    yield JSON.stringify(value) ?? "null";
+    return;
+  }
+  let first = true;
+  if (Array.isArray(value)) {
+    yield "[";
+    for (const item of value) {
+      if (!first) yield ",";
+      first = false;
+      yield* piecesOf(item);
+    }
+    yield "]";
+    return;
+  }
+  yield "{";
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield `${first ? "" : ","}${JSON.stringify(key)}:`;
+    first = false;
+    yield* piecesOf(member);
+  }
+  yield "}";
+}
+
+const isFlat = (value: object): boolean =>
+  "toJSON" in value ||
+  Object.values(value).every((member) => member === null || typeof member !== "object");
 
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.

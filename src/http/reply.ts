@@ -1,15 +1,21 @@
+/**
+ * Answers: bytes, JSON, streams, server-sent events and errors, with their encodings and headers.
+ */
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import type { Writable } from "node:stream";
 import { promisify } from "node:util";
 import {
-  brotliCompress,
   type BrotliCompress,
+  brotliCompress,
   constants,
   createBrotliCompress,
   createGzip,
-  gzip,
   type Gzip,
+  gzip,
 } from "node:zlib";
+import { cutMessage, ServiceError, ValidationError } from "../errors.js";
+import { type Log, reportDamage } from "../services/log.js";
 
 /** Supported content encodings, the preferred one first. */
 export type Encoding = "br" | "gzip";
@@ -243,7 +249,7 @@ export async function streamBytes(
 const HELD = 256 * 1024;
 
 /** Resolves when more may be written, or when the stream is closed. */
-export function drained(out: Writable): Promise<void> {
+function drained(out: Writable): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
       out.off("drain", done).off("close", done);
@@ -264,3 +270,174 @@ export const EXPLORER_POLICY = PAGE_POLICY.replace(
   "style-src 'self'",
   "style-src 'self' 'unsafe-inline'",
 ).replace("font-src 'self'", "font-src 'self' data:");
+
+/** One event (HTML Standard, section 9.2): `data` without line breaks. */
+export interface ServerEvent {
+  event: string;
+  id: string;
+  data: string;
+}
+
+export interface StreamLimits {
+  /** Setting MAX_EVENT_STREAMS. */
+  most: number;
+  /** Setting EVENT_HEARTBEAT in ms. */
+  heartbeat: number;
+}
+
+/** Open streams of server-sent events of one server. */
+export class EventStreams {
+  readonly #open = new Set<() => void>();
+
+  /** Number of open streams. */
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * Sends events until there are no more, the client leaves, or {@link close} is called; then the
+   * source is ended. The source waits for a slow client, and heartbeats distinguish a silent source
+   * from a dead connection.
+   * @throws ServiceError `TOO_MANY_REQUESTS` before anything is sent
+   */
+  async send(
+    res: ServerResponse,
+    source: AsyncIterable<ServerEvent>,
+    { most, heartbeat }: StreamLimits,
+  ): Promise<void> {
+    const events = source[Symbol.asyncIterator]();
+    if (this.#open.size >= most) {
+      await events.return?.();
+      throw new ServiceError(
+        "TOO_MANY_REQUESTS",
+        `Too many event streams are open (${most}, MAX_EVENT_STREAMS). Poll instead, or ` +
+          "retry later.",
+        {},
+        { "Retry-After": "10" },
+      );
+    }
+    const end = () => void events.return?.();
+    this.#open.add(end);
+    res.once("close", end);
+    const beat = setInterval(() => {
+      if (!res.writableNeedDrain) res.write(":\n\n");
+    }, heartbeat);
+    try {
+      res.writeHead(200, {
+        ...SAFE_HEADERS,
+        "Content-Type": "text/event-stream",
+        "Cache-Control": "no-store",
+        "X-Accel-Buffering": "no",
+      });
+      res.flushHeaders();
+      for (
+        let next = await events.next();
+        !next.done && !res.destroyed;
+        next = await events.next()
+      ) {
+        const { event, id, data } = next.value;
+        if (!res.write(`event: ${event}\nid: ${id}\ndata: ${data}\n\n`)) await drained(res);
+      }
+    } finally {
+      clearInterval(beat);
+      this.#open.delete(end);
+      res.off("close", end);
+      await events.return?.();
+    }
+    res.end();
+  }
+
+  /** Ends every stream when the service stops. */
+  close(): void {
+    for (const end of this.#open) end();
+  }
+}
+
+/**
+ * The error body and headers of anything thrown. An internal fault never shows its text: the client
+ * gets an id that is also in the log.
+ */
+export function errorAnswer(
+  error: unknown,
+  log: Log,
+  request?: string,
+): { status: number; body: object; headers: Record<string, string> } {
+  if (error instanceof ValidationError)
+    return { status: 422, body: { detail: error.items }, headers: {} };
+  reportDamage(log, error);
+  if (error instanceof ServiceError) {
+    const headers: Record<string, string> = { ...error.headers };
+    if (error.status === 401) headers["WWW-Authenticate"] ??= "Bearer";
+    if (error.status === 503) headers["Retry-After"] ??= "1";
+    return {
+      status: error.status,
+      body: { detail: cutMessage(error.message), code: error.code, ...error.extra },
+      headers,
+    };
+  }
+  const id = randomUUID();
+  log.error(
+    { err: error, fault: id, ...(request === undefined ? {} : { request }) },
+    "a request failed with an internal error",
+  );
+  return {
+    status: 500,
+    body: {
+      detail: `Internal error of the service; its log has the details under ${id}.`,
+      code: "INTERNAL",
+    },
+    headers: {},
+  };
+}
+
+/** Unchanged where its escapes do not decode to text. */
+export function decodedPath(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** How long a client may continue to send a refused body before the connection is closed. */
+const LINGER = 2_000;
+
+/**
+ * Answers before the body has arrived. The rest of the body is read and discarded for a short time:
+ * closing at once would reset the connection, and the client might never see the answer.
+ */
+export function refuseEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  body: object,
+  headers: Record<string, string>,
+): void {
+  sendEarly(req, res, status, Buffer.from(JSON.stringify(body)), {
+    "Content-Type": "application/json",
+    ...headers,
+  });
+}
+
+/** The same for any answer. */
+export function sendEarly(
+  req: IncomingMessage,
+  res: ServerResponse,
+  status: number,
+  bytes: Uint8Array,
+  headers: Record<string, string>,
+): void {
+  res.writeHead(status, {
+    ...SAFE_HEADERS,
+    "Content-Length": bytes.length,
+    ...headers,
+    Connection: "close",
+  });
+  res.write(bytes);
+  const end = () => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, LINGER).unref();
+  req.on("end", end).on("error", end).on("close", end).resume();
+}

@@ -11,9 +11,15 @@ import {
   isBundled,
   withoutRepeats,
 } from "./contexts.js";
-import { Emitter, type Expanded, JsonLdError } from "./emit.js";
-import { type GraphInput, plainExpansion, type RecordGraph } from "./plain.js";
-import { FALLBACK_VOCABULARY, predicateOf, Properties, safeIri } from "./predicates.js";
+import {
+  Emitter,
+  type Expanded,
+  type GraphInput,
+  JsonLdError,
+  plainExpansion,
+  type RecordGraph,
+} from "./emit.js";
+import { FALLBACK_VOCABULARY, Properties, predicateOf, safeIri } from "./terms.js";
 
 const FALLBACK: JsonObject = { "@vocab": FALLBACK_VOCABULARY };
 

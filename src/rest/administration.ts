@@ -1,5 +1,5 @@
 import { invalid, ValidationError, type ValidationItem } from "../errors.js";
-import { AdministrationResolver } from "../graphql/resolvers/access-resolver.js";
+import { AdministrationResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { readJson } from "../http/body.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";

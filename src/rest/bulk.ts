@@ -9,7 +9,7 @@ import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import { textIn } from "../services/accounts/administration.js";
 import { wholeNumber } from "../services/query-parameters.js";
-import type { BulkResult } from "../services/records/bulk.js";
+import type { BulkResult } from "../services/records/find.js";
 import {
   arkPath,
   BODY_REFUSALS,

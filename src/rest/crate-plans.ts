@@ -1,11 +1,10 @@
 import { ValidationError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CratePlanResolver } from "../graphql/resolvers/crate-resolver.js";
-import { bodyStream, hasBody, mediaType } from "../http/body.js";
-import { takeFile } from "../http/multipart.js";
+import { bodyStream, hasBody, mediaType, takeFile } from "../http/body.js";
 import { sendJson } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
-import { pointerSegments } from "../model/json/strict-json.js";
+import { pointerSegments } from "../model/json/read.js";
 import { KINDS } from "../model/kinds.js";
 import {
   BODY_REFUSALS,

@@ -3,13 +3,18 @@ import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateContentsResolver } from "../graphql/resolvers/crate-contents-resolver.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
-import type { EventStreams, ServerEvent } from "../http/event-streams.js";
-import { takeFile } from "../http/multipart.js";
-import { NOT_STORED, SAFE_HEADERS, sendJson } from "../http/reply.js";
+import { takeFile } from "../http/body.js";
+import {
+  type EventStreams,
+  NOT_STORED,
+  SAFE_HEADERS,
+  type ServerEvent,
+  sendJson,
+} from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import type { Finding } from "../model/findings.js";
 import { KINDS } from "../model/kinds.js";
-import { pathInUrl } from "../services/crates/export/records.js";
+import { pathInUrl } from "../services/crates/export/contents.js";
 import { statusOfFindings } from "../services/crates/findings.js";
 import type { SubmissionView, UploadOptions } from "../services/crates/submissions.js";
 import { rocrate } from "../services/formats/crate.js";
@@ -48,8 +53,8 @@ import {
   type Handler,
   type Handlers,
   linkToNext,
-  readFlag,
   type RestRequest,
+  readFlag,
 } from "./request.js";
 
 const EXAMPLE = recordExample(KINDS.rocrate);

@@ -4,14 +4,14 @@ import { signedIn } from "../graphql/resolvers/context.js";
 import { DownloadResolver } from "../graphql/resolvers/download-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
 import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
-import { checkedJson, readJson } from "../http/body.js";
-import { readMultipart, takeFile } from "../http/multipart.js";
+import { checkedJson, readJson, readMultipart, takeFile } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
 import type { StagedFile } from "../services/files/stored-content.js";
 import { checked } from "../services/records/create.js";
+import { PATCH_BODIES, PATCH_DESCRIPTION, PATCH_REFUSALS } from "./contract/record-rows.js";
 import {
   arkPath,
   BODY_REFUSALS,
@@ -24,7 +24,6 @@ import {
   WRITE_REFUSALS,
 } from "./contract/rows.js";
 import { answerOf, bodyOf, recordExample } from "./contract/schemas.js";
-import { PATCH_BODIES, PATCH_DESCRIPTION, PATCH_REFUSALS } from "./contract/record-rows.js";
 import { sendWritten } from "./record-forms.js";
 import { patchRecord } from "./records.js";
 import { arkOf, type Handler, type Handlers, type RestRequest } from "./request.js";

@@ -9,10 +9,13 @@ import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats/formats.js";
+import { EVIDENCE_FORMATS, type EvidenceFormat } from "../services/evidence/formats.js";
 import { PICTURE_POLICY } from "../services/evidence/picture/svg.js";
-import { assertedByParameter, evidenceParameters } from "../services/evidence/parameters.js";
-import type { EvidenceGraph } from "../services/evidence/types.js";
+import {
+  assertedByParameter,
+  type EvidenceGraph,
+  evidenceParameters,
+} from "../services/evidence/types.js";
 import { askedArk } from "../services/records/find.js";
 import {
   arkPath,

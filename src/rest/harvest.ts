@@ -3,15 +3,16 @@ import { hasBody, readBytes } from "../http/body.js";
 import { formatNamed, preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson, streamBytes } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
-import { catalogPage } from "../services/harvest/catalog.js";
 import {
   API_CATALOG_PROFILE,
   apiCatalog,
+  catalogPage,
+  sitemapIndex,
+  sitemapPage,
   voidDescription,
-} from "../services/harvest/descriptions.js";
+} from "../services/harvest/catalog.js";
 import { answerOai } from "../services/harvest/oai.js";
 import { RDF_TYPES, type RdfType, type Statements } from "../services/harvest/rdf-text.js";
-import { sitemapIndex, sitemapPage } from "../services/harvest/sitemap.js";
 import { BODY_REFUSALS, type ContractRow, type MediaTypeObject, query } from "./contract/rows.js";
 import { type Handler, type Handlers, linkToNext, presence, type RestRequest } from "./request.js";
 

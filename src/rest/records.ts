@@ -1,8 +1,9 @@
+/** Records of every kind: create, read, change, delete, revisions and publication. */
 import { ServiceError } from "../errors.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { KIND_RESOLVERS } from "../graphql/resolvers/kind-resolver.js";
-import { RecordResolver } from "../graphql/resolvers/record-resolver.js";
+import { PublicationResolver, RecordResolver } from "../graphql/resolvers/record-resolver.js";
 import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
 import { expectedRevision, negotiate } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendJson, streamJsonArray } from "../http/reply.js";
@@ -16,24 +17,30 @@ import type { Content } from "../services/files/content.js";
 import { rocrate } from "../services/formats/crate.js";
 import { json as jsonForm, jsonld } from "../services/formats/documents.js";
 import type { RecordFormat } from "../services/formats/format.js";
+import { publicationOf } from "../services/publication/publish.js";
 import { askedArk } from "../services/records/find.js";
 import { liveRecords } from "../services/records/links.js";
 import { listParameters } from "../services/records/list.js";
 import { historyParameters, historyView, revisionParameter } from "../services/records/read.js";
 import {
+  etagOf,
   parseDocument,
-  readBacklinkCursor,
   type RecordView,
+  readBacklinkCursor,
   viewOf,
   viewsOf,
 } from "../services/records/view.js";
+import type { StoredRecord } from "../storage/records/port.js";
 import {
   arkPath,
+  BODY_REFUSALS,
   type ContractRow,
   FIND_REFUSALS,
   HISTORY,
+  IF_MATCH,
   json,
   schemaRef,
+  WRITE_REFUSALS,
 } from "./contract/rows.js";
 import { sendContent } from "./files.js";
 import { sendFormat, sendRecord, sendWritten } from "./record-forms.js";
@@ -412,4 +419,71 @@ export const historyOperations: Handlers = {
       .filter(({ path }) => path !== null)
       .map(({ name }) => [`history_${name}`, history(name)]),
   ),
+};
+
+const ARK = EXAMPLES.dataset["@id"] as string;
+const PUBLISHED = { "@id": ARK, publicationStatus: "PUBLISHED", embargoedUntil: null };
+
+export const PUBLICATION: readonly ContractRow[] = [
+  {
+    method: "put",
+    path: "/publish",
+    operationId: "publish",
+    tag: "publication",
+    summary: "Set whether the content of a record is open",
+    description:
+      "Every change of status is allowed. The content of a PUBLISHED record is readable " +
+      "by anyone, of others by those who may change the record; EMBARGOED content opens " +
+      "at `embargoedUntil`, of a crate's member when the crate is published too. " +
+      "Publishing a crate publishes its members that are DRAFT, and leaves all others " +
+      "alone.",
+    parameters: [IF_MATCH],
+    body: json(schemaRef("PublicationRequest"), { "@id": ARK, publicationStatus: "PUBLISHED" }),
+    answer: {
+      description: "The current status.",
+      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
+    token: "required",
+    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+  },
+  {
+    method: "get",
+    path: "/publish/ark:{NAAN}/{postfix}",
+    operationId: "publication_status",
+    tag: "publication",
+    summary: "Whether the content of a record is open",
+    parameters: arkPath(ARK),
+    answer: {
+      description: "The status.",
+      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
+      headers: ["ETag", "X-Publication-Status"],
+    },
+    refusals: FIND_REFUSALS,
+  },
+];
+
+const publications = new PublicationResolver();
+
+function send({ req, res }: RestRequest, record: StoredRecord): void {
+  sendJson(req, res, publicationOf(record), {
+    headers: {
+      ETag: etagOf(record),
+      "X-Publication-Status": record.publicationStatus,
+      "Cache-Control": "no-cache",
+    },
+  });
+}
+
+export const publicationOperations: Handlers = {
+  publish: async (request) => {
+    const { req } = request;
+    const context = signedIn(request.context);
+    send(
+      request,
+      await publications.publish(await readJson(req, context.deps), expectedRevision(req), context),
+    );
+  },
+  publication_status: async (request) =>
+    send(request, await publications.status(arkOf(request), request.context)),
 };

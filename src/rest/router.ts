@@ -13,58 +13,56 @@ import {
   ACCEPT_PATCH,
   type BodyLimit,
   checkBodyHeaders,
-  expectedBody,
   type ExpectedBody,
+  expectedBody,
 } from "../http/body.js";
+import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../http/client.js";
-import type { EventStreams } from "../http/event-streams.js";
-import { credentialsOf } from "../http/session.js";
+import type { EventStreams } from "../http/reply.js";
 import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
 import { asksForPage } from "../web/errors.js";
-import { operationPage, type OperationText } from "../web/pages/operation.js";
+import { type OperationText, operationPage } from "../web/pages/operation.js";
 import type { Site } from "../web/site.js";
 import {
   accountOperations,
+  credentialOperations,
   groupOperations,
   ownOperations,
   sessionOperations,
 } from "./accounts.js";
 import { administrationOperations } from "./administration.js";
 import { bulkOperations } from "./bulk.js";
-import { computationOperations } from "./computations.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
-import { credentialOperations } from "./credentials.js";
 import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
 import { fileOperations } from "./files.js";
 import { harvestOperations, READS_QUERY } from "./harvest.js";
+import { ontologyOperations } from "./identifiers.js";
 import {
-  historyOperations,
   allRecordOperations,
+  historyOperations,
   projectOperations,
+  publicationOperations,
   resolverOperations,
 } from "./records.js";
-import { ontologyOperations } from "./identifiers.js";
-import { lineageOperations } from "./lineage.js";
-import { publicationOperations } from "./publication.js";
 import {
   arkIn,
   checkPath,
   type Handlers,
-  readQuery,
   type RestRequest,
+  readQuery,
   splitTarget,
   type Target,
 } from "./request.js";
+import { computationOperations, lineageOperations } from "./runs.js";
 import { scoreOperations } from "./scores.js";
-import { searchOperations } from "./search.js";
-import { selectionOperations } from "./selections.js";
+import { searchOperations, selectionOperations } from "./search.js";
 import { serviceOperations } from "./service.js";
 import { sparqlOperations } from "./sparql.js";
 import { schemaOperations, validationOperations } from "./validation.js";

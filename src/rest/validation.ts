@@ -1,14 +1,13 @@
 import { DataFactory, Writer } from "n3";
 import { SETTINGS } from "../config/config.js";
 import { SchemaResolver, ValidationResolver } from "../graphql/resolvers/validation-resolver.js";
-import { readJsonBytes } from "../http/body.js";
-import { takeFile } from "../http/multipart.js";
+import { readJsonBytes, takeFile } from "../http/body.js";
 import { preferred } from "../http/negotiation.js";
 import { sendBytes, sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import { expandCurie, type JsonObject, PREFIXES } from "../model/field.js";
 import { KIND_NAMES } from "../model/kind.js";
-import type { ShapeReport } from "../services/validation/report.js";
+import type { ShapeReport } from "../services/validation/document.js";
 import {
   arkPath,
   BODY_REFUSALS,

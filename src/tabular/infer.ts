@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS, type TableLimits, TabularError } from "./limits.js";
 import { openSource, type TextOptions } from "./reader/open-source.js";
 import { ESCAPED, RELAXED, Row, RowGate, unguarded } from "./reader/row.js";
 import { INCOMPLETE, isScannable, RowScanner, textFeed } from "./reader/text-feed.js";
-import { isInteger, isNumber, readBoolean } from "./rules/numerals.js";
+import { isInteger, isNumber, readBoolean } from "./rules/notation.js";
 import type { PropertyObject } from "./schema/table-schema.js";
 
 /** The types that fit all cells of one column so far. */

@@ -4,10 +4,13 @@ import { type Guard, Row, type RowFeed, RowGate, unguarded } from "./reader/row.
 import { textFeed } from "./reader/text-feed.js";
 import {
   CONVERTED,
+  ErrorKind,
   INDEX_ERROR,
   type PropertyCheck,
   type Report,
   type RuleEnvironment,
+  TableError,
+  type TableSummary,
 } from "./rules/check.js";
 import { compileProperty } from "./rules/compile.js";
 import {
@@ -16,9 +19,8 @@ import {
   type PatternEngine,
   runsPatterns,
 } from "./rules/environment.js";
-import { quoted } from "./rules/python-text.js";
+import { quoted } from "./rules/notation.js";
 import { type TableSchema, unescapeSeparator } from "./schema/table-schema.js";
-import { ErrorKind, TableError, type TableSummary } from "./summary.js";
 
 /** Columns whose names in the header are not those of the schema's properties. */
 interface HeaderDifferences {

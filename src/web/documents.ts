@@ -22,7 +22,10 @@ export type ComputationInput = {
   command?: unknown;
   /** Container image. */
   container: string;
-  /** Digest of the image that ran here. Only a run in this registry fills it in; another value is refused. */
+  /**
+   * Digest of the image that ran here. Only a run in this registry fills it in; another value is
+   * refused.
+   */
   containerDigest?: string | null | undefined;
   /** Identifier of the container of the run. */
   containerId?: string | null | undefined;
@@ -239,7 +242,10 @@ export type OrganizationInput = {
   name: string;
   /** User, group, organization or project that owns the record. */
   owner: string;
-  /** Projects of the organization; those that name it in `memberOf` are added when the record is read. */
+  /**
+   * Projects of the organization; those that name it in `memberOf` are added when the record is
+   * read.
+   */
   projects?: Array<string> | null | undefined;
   /** Type of the record. */
   type?: unknown;
@@ -296,7 +302,10 @@ export type PublicationStatus =
   /** The content is public. */
   | "PUBLISHED";
 
-/** Conditions on records; all that are given must hold. A null is ignored. At most 10 levels of and, or and not, and 1000 conditions and values in all. */
+/**
+ * Conditions on records; all that are given must hold. A null is ignored. At most 10 levels of and,
+ * or and not, and 1000 conditions and values in all.
+ */
 export type RecordFilter = {
   /** All of these hold. */
   and?: Array<RecordFilter> | null | undefined;
@@ -304,7 +313,10 @@ export type RecordFilter = {
   crate?: string | number | null | undefined;
   /** When the record was created. */
   created?: DateTimeRange | null | undefined;
-  /** Deleted records, in place of others, by the time of their deletion. It stands in the outermost filter or in its and, together with kind, owner, group, crate, describedBy and times only. */
+  /**
+   * Deleted records, in place of others, by the time of their deletion. It stands in the outermost
+   * filter or in its and, together with kind, owner, group, crate, describedBy and times only.
+   */
   deleted?: DateTimeRange | null | undefined;
   /** Records that this crate describes: those that came with it, and those that it uses besides. */
   describedBy?: string | number | null | undefined;
@@ -320,7 +332,10 @@ export type RecordFilter = {
   keywords?: Array<string> | null | undefined;
   /** Of one of these kinds. */
   kind?: Array<RecordKind> | null | undefined;
-  /** The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is known, however the record states it. */
+  /**
+   * The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is known,
+   * however the record states it.
+   */
   licence?: Array<string> | null | undefined;
   /** When it was last changed. */
   modified?: DateTimeRange | null | undefined;
@@ -345,9 +360,15 @@ export type RecordFilter = {
   owners?: Array<string | number> | null | undefined;
   /** Parts of this record, whichever of the two states it. */
   partOf?: string | number | null | undefined;
-  /** Records of this project: those that it owns or states, that are parts of it, or that name it as sourceProject. */
+  /**
+   * Records of this project: those that it owns or states, that are parts of it, or that name it as
+   * sourceProject.
+   */
   project?: string | number | null | undefined;
-  /** Crates whose stored AI-readiness score has at least so many per cent. A crate whose score was never asked for has none. */
+  /**
+   * Crates whose stored AI-readiness score has at least so many per cent. A crate whose score was
+   * never asked for has none.
+   */
   scoreAtLeast?: number | null | undefined;
   /** Crates whose stored AI-readiness score has fewer per cent. */
   scoreBelow?: number | null | undefined;
@@ -393,7 +414,10 @@ export type RecordKind =
   | "SCHEMA"
   /** A program, script or workflow. */
   | "SOFTWARE"
-  /** A person with an account. E-mail address and account data are shown to the person and administrators only. */
+  /**
+   * A person with an account. E-mail address and account data are shown to the person and
+   * administrators only.
+   */
   | "USER";
 
 /** An order of records. */
@@ -525,7 +549,10 @@ export type ScoreBand =
   /** 80 to 100. */
   | "FROM_80";
 
-/** BASIC: every word must occur, by its stem. SEMANTIC: any word, words that are typical of the best results, and records near in meaning where the registry has an embeddings server. */
+/**
+ * BASIC: every word must occur, by its stem. SEMANTIC: any word, words that are typical of the best
+ * results, and records near in meaning where the registry has an embeddings server.
+ */
 export type SearchMode =
   /** Every word must occur, by its stem. */
   | "BASIC"
@@ -613,7 +640,10 @@ export type UpdateUserInput = {
   patch: UserPatch;
 };
 
-/** A person with an account. E-mail address and account data are shown to the person and administrators only. */
+/**
+ * A person with an account. E-mail address and account data are shown to the person and
+ * administrators only.
+ */
 export type UserInput = {
   /** Further members of the document, as a JSON object. */
   additionalProperties?: unknown;
@@ -635,7 +665,10 @@ export type UserInput = {
   name?: string | null | undefined;
   /** Organizations; those found from the other side are added when the record is read. */
   organizations?: Array<string> | null | undefined;
-  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  /**
+   * Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH
+   * characters (8) and is not among the 10,000 most used.
+   */
   password: string;
   /** Projects; those found from the other side are added when the record is read. */
   projects?: Array<string> | null | undefined;
@@ -667,7 +700,10 @@ export type UserPatch = {
   name?: string | null | undefined;
   /** Organizations; those found from the other side are added when the record is read. */
   organizations?: ListPatch | null | undefined;
-  /** Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used. */
+  /**
+   * Password; stored only as an argon2id hash. A new one has at least PASSWORD_MIN_LENGTH
+   * characters (8) and is not among the 10,000 most used.
+   */
   password?: string | null | undefined;
   /** Projects; those found from the other side are added when the record is read. */
   projects?: ListPatch | null | undefined;
@@ -2306,1910 +2342,1139 @@ export type CancelUploadMutation = {
 };
 
 export const NamedFragmentDoc = new TypedDocumentString(
-  `
+  /* GraphQL */ `
     fragment Named on Record {
-  id
-  name
-  kind
-}
-    `,
+      id
+      name
+      kind
+    }
+  `,
   { fragmentName: "Named" },
 ) as unknown as TypedDocumentString<NamedFragment, unknown>;
 export const RevisionFactsFragmentDoc = new TypedDocumentString(
-  `
+  /* GraphQL */ `
     fragment RevisionFacts on Revision {
-  revision
-  at
-  action
-  byRecord {
-    ...Named
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "RevisionFacts" },
-) as unknown as TypedDocumentString<RevisionFactsFragment, unknown>;
-export const ComparedFragmentDoc = new TypedDocumentString(
-  `
-    fragment Compared on Revision {
-  ...RevisionFacts
-  differences(since: $from) {
-    pointer
-    kind
-    before
-    after
-  }
-}
-    fragment RevisionFacts on Revision {
-  revision
-  at
-  action
-  byRecord {
-    ...Named
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "Compared" },
-) as unknown as TypedDocumentString<ComparedFragment, unknown>;
-export const RevisionsShownFragmentDoc = new TypedDocumentString(
-  `
-    fragment RevisionsShown on Query {
-  revisions(id: $id, first: 30, after: $after) {
-    totalCount
-    nodes {
-      ...RevisionFacts
-      changed
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-  newest: revisions(id: $id, first: 1) @include(if: $newest) {
-    nodes {
-      ...Compared
-    }
-  }
-  revision(id: $id, revision: $to) @include(if: $compare) {
-    ...Compared
-  }
-}
-    fragment RevisionFacts on Revision {
-  revision
-  at
-  action
-  byRecord {
-    ...Named
-  }
-}
-fragment Compared on Revision {
-  ...RevisionFacts
-  differences(since: $from) {
-    pointer
-    kind
-    before
-    after
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "RevisionsShown" },
-) as unknown as TypedDocumentString<RevisionsShownFragment, unknown>;
-export const RecordCardFragmentDoc = new TypedDocumentString(
-  `
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}
-    `,
-  { fragmentName: "RecordCard" },
-) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
-export const SubmissionRowFragmentDoc = new TypedDocumentString(
-  `
-    fragment SubmissionRow on Submission {
-  submissionUUID
-  status
-  stage
-  completed
-  success
-  rocrateIdentifier
-  computationIdentifier
-  evidenceGraphIdentifier
-  scoredCrateIdentifier
-  embeddingsModel
-  timeStarted
-  timeFinished
-  error {
-    code
-    message
-  }
-  warnings {
-    code
-  }
-}
-    `,
-  { fragmentName: "SubmissionRow" },
-) as unknown as TypedDocumentString<SubmissionRowFragment, unknown>;
-export const BulkRowFragmentDoc = new TypedDocumentString(
-  `
-    fragment BulkRow on BulkResult {
-  id
-  done
-  code
-  message
-}
-    `,
-  { fragmentName: "BulkRow" },
-) as unknown as TypedDocumentString<BulkRowFragment, unknown>;
-export const RecordHeadFragmentDoc = new TypedDocumentString(
-  `
-    fragment RecordHead on Record {
-  id
-  kind
-  name
-  revision
-  createdAt
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  license
-  mayChange
-  creators {
-    id
-    name
-  }
-  owner {
-    ...Named
-  }
-  crate {
-    ...Named
-  }
-  formats {
-    name
-    label
-    description
-    address
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "RecordHead" },
-) as unknown as TypedDocumentString<RecordHeadFragment, unknown>;
-export const CitationsFragmentDoc = new TypedDocumentString(
-  `
-    fragment Citations on Record {
-  citation: as(format: CITATION) {
-    text
-  }
-  bibtex: as(format: BIBTEX) {
-    text
-  }
-  ris: as(format: RIS) {
-    text
-  }
-}
-    `,
-  { fragmentName: "Citations" },
-) as unknown as TypedDocumentString<CitationsFragment, unknown>;
-export const NamedLinkFragmentDoc = new TypedDocumentString(
-  `
-    fragment NamedLink on RecordLink {
-  predicate
-  record {
-    ...Named
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "NamedLink" },
-) as unknown as TypedDocumentString<NamedLinkFragment, unknown>;
-export const RelatedFragmentDoc = new TypedDocumentString(
-  `
-    fragment Related on RecordConnection {
-  totalCount
-  nodes {
-    ...Named
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "Related" },
-) as unknown as TypedDocumentString<RelatedFragment, unknown>;
-export const ContentFragmentDoc = new TypedDocumentString(
-  `
-    fragment Content on HasContent {
-  content {
-    state
-    mediaType
-    size
-    sha256
-    address
-    readable
-  }
-}
-    `,
-  { fragmentName: "Content" },
-) as unknown as TypedDocumentString<ContentFragment, unknown>;
-export const FileContentFragmentDoc = new TypedDocumentString(
-  `
-    fragment FileContent on HasContent {
-  content {
-    state
-    mediaType
-    size
-    address
-    readable
-  }
-}
-    `,
-  { fragmentName: "FileContent" },
-) as unknown as TypedDocumentString<FileContentFragment, unknown>;
-export const FileFactsFragmentDoc = new TypedDocumentString(
-  `
-    fragment FileFacts on Record {
-  ... on DataDownload {
-    encodingFormat
-  }
-  ...FileContent
-}
-    fragment FileContent on HasContent {
-  content {
-    state
-    mediaType
-    size
-    address
-    readable
-  }
-}`,
-  { fragmentName: "FileFacts" },
-) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
-export const PreviewPartsFragmentDoc = new TypedDocumentString(
-  `
-    fragment PreviewParts on Preview {
-  __typename
-  ... on TablePreview {
-    columns
-    rows
-    errors {
-      row
-      column
-      message
-    }
-    moreRows
-    moreColumns
-    schema
-    problem
-  }
-  ... on TextPreview {
-    text
-    charset
-    language
-    truncated
-  }
-  ... on ImagePreview {
-    address
-    width
-    height
-  }
-  ... on NotebookPreview {
-    language
-    cells {
-      kind
-      text
-      outputs
-    }
-    truncated
-  }
-  ... on DocumentPreview {
-    address
-    mediaType
-  }
-  ... on NoPreview {
-    reason
-    about
-  }
-}
-    `,
-  { fragmentName: "PreviewParts" },
-) as unknown as TypedDocumentString<PreviewPartsFragment, unknown>;
-export const ContentPreviewFragmentDoc = new TypedDocumentString(
-  `
-    fragment ContentPreview on HasContent {
-  preview {
-    ...PreviewParts
-  }
-}
-    fragment PreviewParts on Preview {
-  __typename
-  ... on TablePreview {
-    columns
-    rows
-    errors {
-      row
-      column
-      message
-    }
-    moreRows
-    moreColumns
-    schema
-    problem
-  }
-  ... on TextPreview {
-    text
-    charset
-    language
-    truncated
-  }
-  ... on ImagePreview {
-    address
-    width
-    height
-  }
-  ... on NotebookPreview {
-    language
-    cells {
-      kind
-      text
-      outputs
-    }
-    truncated
-  }
-  ... on DocumentPreview {
-    address
-    mediaType
-  }
-  ... on NoPreview {
-    reason
-    about
-  }
-}`,
-  { fragmentName: "ContentPreview" },
-) as unknown as TypedDocumentString<ContentPreviewFragment, unknown>;
-export const FolderFragmentDoc = new TypedDocumentString(
-  `
-    fragment Folder on FolderEntryConnection {
-  fileCount
-  size
-  nodes {
-    name
-    path
-    isFolder
-    fileCount
-    size
-    file {
-      id
-      mediaType
-      readable
-      address
-      record {
-        ...Named
-      }
-    }
-  }
-  pageInfo {
-    hasNextPage
-    endCursor
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`,
-  { fragmentName: "Folder" },
-) as unknown as TypedDocumentString<FolderFragment, unknown>;
-export const ScoreFragmentDoc = new TypedDocumentString(
-  `
-    fragment Score on AiReadyScore {
-  score {
-    met
-    partly
-    total
-  }
-  categories {
-    name
-    criteria {
-      name
-      status
-      details
-      fix
-    }
-  }
-}
-    `,
-  { fragmentName: "Score" },
-) as unknown as TypedDocumentString<ScoreFragment, unknown>;
-export const CratePartsFragmentDoc = new TypedDocumentString(
-  `
-    fragment CrateParts on ROCrate {
-  addresses {
-    metadata
-    current
-    uploaded
-    page
-  }
-  folder(first: 60) {
-    ...Folder
-  }
-  datasheet {
-    title
-    answers {
-      question
-      texts
-    }
-    notStated
-  }
-  scoreHistory {
-    computedAt
-    met
-    partly
-    total
-  }
-  recordCounts {
-    kind
-    count
-  }
-  score {
-    ...Score
-  }
-}
-    fragment Folder on FolderEntryConnection {
-  fileCount
-  size
-  nodes {
-    name
-    path
-    isFolder
-    fileCount
-    size
-    file {
-      id
-      mediaType
-      readable
-      address
-      record {
-        ...Named
-      }
-    }
-  }
-  pageInfo {
-    hasNextPage
-    endCursor
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}
-fragment Score on AiReadyScore {
-  score {
-    met
-    partly
-    total
-  }
-  categories {
-    name
-    criteria {
-      name
-      status
-      details
-      fix
-    }
-  }
-}`,
-  { fragmentName: "CrateParts" },
-) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
-export const UploadFindingFragmentDoc = new TypedDocumentString(
-  `
-    fragment UploadFinding on Finding {
-  code
-  message
-  file
-  pointer
-  line
-}
-    `,
-  { fragmentName: "UploadFinding" },
-) as unknown as TypedDocumentString<UploadFindingFragment, unknown>;
-export const SignUpDocument = new TypedDocumentString(`
-    mutation SignUp($input: UserInput!) {
-  createUser(input: $input) {
-    id
-    name
-  }
-}
-    `) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
-export const AdministrationDocument = new TypedDocumentString(`
-    query Administration($after: String) {
-  registryFigures {
-    accounts
-    records
-    queued
-    running
-    waitingSince
-  }
-  health {
-    ok
-    lag
-    checks {
-      part
-      state
-    }
-  }
-  sizes: recordStatistics(by: [KIND]) {
-    groups {
-      kind
-      count
-      bytes
-    }
-  }
-  accounts(first: 50, after: $after) {
-    nodes {
-      id
-      name
-      email
-      admin
-      disabled
-      createdAt
-      signedInAt
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-  submissions(first: 20) {
-    nodes {
-      ...SubmissionRow
-    }
-  }
-  embargoed: records(filter: {status: [EMBARGOED]}, first: 50) {
-    totalCount
-    nodes {
-      ...RecordCard
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}
-fragment SubmissionRow on Submission {
-  submissionUUID
-  status
-  stage
-  completed
-  success
-  rocrateIdentifier
-  computationIdentifier
-  evidenceGraphIdentifier
-  scoredCrateIdentifier
-  embeddingsModel
-  timeStarted
-  timeFinished
-  error {
-    code
-    message
-  }
-  warnings {
-    code
-  }
-}`) as unknown as TypedDocumentString<AdministrationQuery, AdministrationQueryVariables>;
-export const SetAccountDocument = new TypedDocumentString(`
-    mutation SetAccount($user: ID!, $admin: Boolean, $disabled: Boolean) {
-  setAccount(user: $user, admin: $admin, disabled: $disabled) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<SetAccountMutation, SetAccountMutationVariables>;
-export const CreatePasswordResetDocument = new TypedDocumentString(`
-    mutation CreatePasswordReset($user: ID!) {
-  createPasswordReset(user: $user) {
-    token
-    expiresAt
-    user
-  }
-}
-    `) as unknown as TypedDocumentString<
-  CreatePasswordResetMutation,
-  CreatePasswordResetMutationVariables
->;
-export const ResetPasswordDocument = new TypedDocumentString(`
-    mutation ResetPassword($token: String!, $password: String!) {
-  resetPassword(token: $token, password: $password)
-}
-    `) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
-export const StatusDocument = new TypedDocumentString(`
-    query Status {
-  health {
-    ok
-    ready
-    lag
-    checks {
-      part
-      state
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
-export const EditDocument = new TypedDocumentString(`
-    query Edit($id: ID!) {
-  record(id: $id) {
-    ...Named
-    revision
-    mayChange
-    document
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<EditQuery, EditQueryVariables>;
-export const EditSinceDocument = new TypedDocumentString(`
-    query EditSince($id: ID!, $revision: Int!) {
-  record(id: $id) {
-    ...Named
-    revision
-    mayChange
-    document
-  }
-  revision(id: $id, revision: $revision) {
-    document
-  }
-  revisions(id: $id, first: 1) {
-    nodes {
+      revision
       at
+      action
       byRecord {
         ...Named
       }
     }
-  }
-}
     fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<EditSinceQuery, EditSinceQueryVariables>;
-export const ChangeRecordDocument = new TypedDocumentString(`
-    mutation ChangeRecord($input: UpdateRecordInput!) {
-  updateRecord(input: $input) {
-    id
-    revision
-  }
-}
-    `) as unknown as TypedDocumentString<ChangeRecordMutation, ChangeRecordMutationVariables>;
-export const EvidenceDocument = new TypedDocumentString(`
-    query Evidence($id: ID!, $direction: Direction!, $depth: Int, $first: Int, $assertedBy: AssertedBy!, $collapse: Int, $expand: [String!], $kinds: [RecordKind!], $groupLink: String, $outline: Direction) {
-  record(id: $id) {
-    id
-    name
-    kind
-    publicationStatus
-    embargoEndsAt
-  }
-  evidencePicture(
-    id: $id
-    direction: $direction
-    depth: $depth
-    first: $first
-    assertedBy: $assertedBy
-    collapse: $collapse
-    expand: $expand
-    kinds: $kinds
-    groupLink: $groupLink
-  ) {
-    svg
-    nodeCount
-    edgeCount
-    notDrawn {
-      reason
-      count
-      about
-    }
-    evidence {
-      truncated
-      dangling
-      outline(direction: $outline) {
-        id
-        name
-        depth
-        property
-        inverse
-        symbol
-        count
-        group
-        repeated
-        continues
-        missing
-        thirdParty
-        assertedBy {
-          id
-          name
-        }
-      }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<EvidenceQuery, EvidenceQueryVariables>;
-export const EvidencePathDocument = new TypedDocumentString(`
-    query EvidencePath($from: ID!, $to: ID!) {
-  supportPath(from: $from, to: $to) {
-    direction
-    length
-    nodes {
       id
       name
       kind
     }
-    edges {
+  `,
+  { fragmentName: "RevisionFacts" },
+) as unknown as TypedDocumentString<RevisionFactsFragment, unknown>;
+export const ComparedFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Compared on Revision {
+      ...RevisionFacts
+      differences(since: $from) {
+        pointer
+        kind
+        before
+        after
+      }
+    }
+    fragment RevisionFacts on Revision {
+      revision
+      at
+      action
+      byRecord {
+        ...Named
+      }
+    }
+    fragment Named on Record {
+      id
       name
-      source
-      target
-      thirdParty
+      kind
+    }
+  `,
+  { fragmentName: "Compared" },
+) as unknown as TypedDocumentString<ComparedFragment, unknown>;
+export const RevisionsShownFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment RevisionsShown on Query {
+      revisions(id: $id, first: 30, after: $after) {
+        totalCount
+        nodes {
+          ...RevisionFacts
+          changed
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+      newest: revisions(id: $id, first: 1) @include(if: $newest) {
+        nodes {
+          ...Compared
+        }
+      }
+      revision(id: $id, revision: $to) @include(if: $compare) {
+        ...Compared
+      }
+    }
+    fragment RevisionFacts on Revision {
+      revision
+      at
+      action
+      byRecord {
+        ...Named
+      }
+    }
+    fragment Compared on Revision {
+      ...RevisionFacts
+      differences(since: $from) {
+        pointer
+        kind
+        before
+        after
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+  `,
+  { fragmentName: "RevisionsShown" },
+) as unknown as TypedDocumentString<RevisionsShownFragment, unknown>;
+export const RecordCardFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment RecordCard on Record {
+      id
+      kind
+      name
+      description
+      keywords
+      license
+      modifiedAt
+      publicationStatus
+      embargoEndsAt
+      owner {
+        id
+        name
+        kind
+      }
+    }
+  `,
+  { fragmentName: "RecordCard" },
+) as unknown as TypedDocumentString<RecordCardFragment, unknown>;
+export const SubmissionRowFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment SubmissionRow on Submission {
+      submissionUUID
+      status
+      stage
+      completed
+      success
+      rocrateIdentifier
+      computationIdentifier
+      evidenceGraphIdentifier
+      scoredCrateIdentifier
+      embeddingsModel
+      timeStarted
+      timeFinished
+      error {
+        code
+        message
+      }
+      warnings {
+        code
+      }
+    }
+  `,
+  { fragmentName: "SubmissionRow" },
+) as unknown as TypedDocumentString<SubmissionRowFragment, unknown>;
+export const BulkRowFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment BulkRow on BulkResult {
+      id
+      done
+      code
+      message
+    }
+  `,
+  { fragmentName: "BulkRow" },
+) as unknown as TypedDocumentString<BulkRowFragment, unknown>;
+export const RecordHeadFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment RecordHead on Record {
+      id
+      kind
+      name
+      revision
+      createdAt
+      modifiedAt
+      publicationStatus
+      embargoEndsAt
+      license
+      mayChange
+      creators {
+        id
+        name
+      }
+      owner {
+        ...Named
+      }
+      crate {
+        ...Named
+      }
+      formats {
+        name
+        label
+        description
+        address
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+  `,
+  { fragmentName: "RecordHead" },
+) as unknown as TypedDocumentString<RecordHeadFragment, unknown>;
+export const CitationsFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Citations on Record {
+      citation: as(format: CITATION) {
+        text
+      }
+      bibtex: as(format: BIBTEX) {
+        text
+      }
+      ris: as(format: RIS) {
+        text
+      }
+    }
+  `,
+  { fragmentName: "Citations" },
+) as unknown as TypedDocumentString<CitationsFragment, unknown>;
+export const NamedLinkFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment NamedLink on RecordLink {
+      predicate
+      record {
+        ...Named
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+  `,
+  { fragmentName: "NamedLink" },
+) as unknown as TypedDocumentString<NamedLinkFragment, unknown>;
+export const RelatedFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Related on RecordConnection {
+      totalCount
+      nodes {
+        ...Named
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+  `,
+  { fragmentName: "Related" },
+) as unknown as TypedDocumentString<RelatedFragment, unknown>;
+export const ContentFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Content on HasContent {
+      content {
+        state
+        mediaType
+        size
+        sha256
+        address
+        readable
+      }
+    }
+  `,
+  { fragmentName: "Content" },
+) as unknown as TypedDocumentString<ContentFragment, unknown>;
+export const FileContentFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment FileContent on HasContent {
+      content {
+        state
+        mediaType
+        size
+        address
+        readable
+      }
+    }
+  `,
+  { fragmentName: "FileContent" },
+) as unknown as TypedDocumentString<FileContentFragment, unknown>;
+export const FileFactsFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment FileFacts on Record {
+      ... on DataDownload {
+        encodingFormat
+      }
+      ...FileContent
+    }
+    fragment FileContent on HasContent {
+      content {
+        state
+        mediaType
+        size
+        address
+        readable
+      }
+    }
+  `,
+  { fragmentName: "FileFacts" },
+) as unknown as TypedDocumentString<FileFactsFragment, unknown>;
+export const PreviewPartsFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment PreviewParts on Preview {
+      __typename
+      ... on TablePreview {
+        columns
+        rows
+        errors {
+          row
+          column
+          message
+        }
+        moreRows
+        moreColumns
+        schema
+        problem
+      }
+      ... on TextPreview {
+        text
+        charset
+        language
+        truncated
+      }
+      ... on ImagePreview {
+        address
+        width
+        height
+      }
+      ... on NotebookPreview {
+        language
+        cells {
+          kind
+          text
+          outputs
+        }
+        truncated
+      }
+      ... on DocumentPreview {
+        address
+        mediaType
+      }
+      ... on NoPreview {
+        reason
+        about
+      }
+    }
+  `,
+  { fragmentName: "PreviewParts" },
+) as unknown as TypedDocumentString<PreviewPartsFragment, unknown>;
+export const ContentPreviewFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment ContentPreview on HasContent {
+      preview {
+        ...PreviewParts
+      }
+    }
+    fragment PreviewParts on Preview {
+      __typename
+      ... on TablePreview {
+        columns
+        rows
+        errors {
+          row
+          column
+          message
+        }
+        moreRows
+        moreColumns
+        schema
+        problem
+      }
+      ... on TextPreview {
+        text
+        charset
+        language
+        truncated
+      }
+      ... on ImagePreview {
+        address
+        width
+        height
+      }
+      ... on NotebookPreview {
+        language
+        cells {
+          kind
+          text
+          outputs
+        }
+        truncated
+      }
+      ... on DocumentPreview {
+        address
+        mediaType
+      }
+      ... on NoPreview {
+        reason
+        about
+      }
+    }
+  `,
+  { fragmentName: "ContentPreview" },
+) as unknown as TypedDocumentString<ContentPreviewFragment, unknown>;
+export const FolderFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Folder on FolderEntryConnection {
+      fileCount
+      size
+      nodes {
+        name
+        path
+        isFolder
+        fileCount
+        size
+        file {
+          id
+          mediaType
+          readable
+          address
+          record {
+            ...Named
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+  `,
+  { fragmentName: "Folder" },
+) as unknown as TypedDocumentString<FolderFragment, unknown>;
+export const ScoreFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment Score on AiReadyScore {
+      score {
+        met
+        partly
+        total
+      }
+      categories {
+        name
+        criteria {
+          name
+          status
+          details
+          fix
+        }
+      }
+    }
+  `,
+  { fragmentName: "Score" },
+) as unknown as TypedDocumentString<ScoreFragment, unknown>;
+export const CratePartsFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment CrateParts on ROCrate {
+      addresses {
+        metadata
+        current
+        uploaded
+        page
+      }
+      folder(first: 60) {
+        ...Folder
+      }
+      datasheet {
+        title
+        answers {
+          question
+          texts
+        }
+        notStated
+      }
+      scoreHistory {
+        computedAt
+        met
+        partly
+        total
+      }
+      recordCounts {
+        kind
+        count
+      }
+      score {
+        ...Score
+      }
+    }
+    fragment Folder on FolderEntryConnection {
+      fileCount
+      size
+      nodes {
+        name
+        path
+        isFolder
+        fileCount
+        size
+        file {
+          id
+          mediaType
+          readable
+          address
+          record {
+            ...Named
+          }
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+    fragment Named on Record {
+      id
+      name
+      kind
+    }
+    fragment Score on AiReadyScore {
+      score {
+        met
+        partly
+        total
+      }
+      categories {
+        name
+        criteria {
+          name
+          status
+          details
+          fix
+        }
+      }
+    }
+  `,
+  { fragmentName: "CrateParts" },
+) as unknown as TypedDocumentString<CratePartsFragment, unknown>;
+export const UploadFindingFragmentDoc = new TypedDocumentString(
+  /* GraphQL */ `
+    fragment UploadFinding on Finding {
+      code
+      message
+      file
+      pointer
+      line
+    }
+  `,
+  { fragmentName: "UploadFinding" },
+) as unknown as TypedDocumentString<UploadFindingFragment, unknown>;
+export const SignUpDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation SignUp($input: UserInput!) {
+    createUser(input: $input) {
+      id
+      name
     }
   }
-}
-    `) as unknown as TypedDocumentString<EvidencePathQuery, EvidencePathQueryVariables>;
-export const ImpactDocument = new TypedDocumentString(`
-    query Impact($id: ID!, $first: Int!, $after: String) {
-  record(id: $id) {
+`) as unknown as TypedDocumentString<SignUpMutation, SignUpMutationVariables>;
+export const AdministrationDocument = new TypedDocumentString(/* GraphQL */ `
+  query Administration($after: String) {
+    registryFigures {
+      accounts
+      records
+      queued
+      running
+      waitingSince
+    }
+    health {
+      ok
+      lag
+      checks {
+        part
+        state
+      }
+    }
+    sizes: recordStatistics(by: [KIND]) {
+      groups {
+        kind
+        count
+        bytes
+      }
+    }
+    accounts(first: 50, after: $after) {
+      nodes {
+        id
+        name
+        email
+        admin
+        disabled
+        createdAt
+        signedInAt
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+    submissions(first: 20) {
+      nodes {
+        ...SubmissionRow
+      }
+    }
+    embargoed: records(filter: { status: [EMBARGOED] }, first: 50) {
+      totalCount
+      nodes {
+        ...RecordCard
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+  fragment SubmissionRow on Submission {
+    submissionUUID
+    status
+    stage
+    completed
+    success
+    rocrateIdentifier
+    computationIdentifier
+    evidenceGraphIdentifier
+    scoredCrateIdentifier
+    embeddingsModel
+    timeStarted
+    timeFinished
+    error {
+      code
+      message
+    }
+    warnings {
+      code
+    }
+  }
+`) as unknown as TypedDocumentString<AdministrationQuery, AdministrationQueryVariables>;
+export const SetAccountDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation SetAccount($user: ID!, $admin: Boolean, $disabled: Boolean) {
+    setAccount(user: $user, admin: $admin, disabled: $disabled) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<SetAccountMutation, SetAccountMutationVariables>;
+export const CreatePasswordResetDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreatePasswordReset($user: ID!) {
+    createPasswordReset(user: $user) {
+      token
+      expiresAt
+      user
+    }
+  }
+`) as unknown as TypedDocumentString<
+  CreatePasswordResetMutation,
+  CreatePasswordResetMutationVariables
+>;
+export const ResetPasswordDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation ResetPassword($token: String!, $password: String!) {
+    resetPassword(token: $token, password: $password)
+  }
+`) as unknown as TypedDocumentString<ResetPasswordMutation, ResetPasswordMutationVariables>;
+export const StatusDocument = new TypedDocumentString(/* GraphQL */ `
+  query Status {
+    health {
+      ok
+      ready
+      lag
+      checks {
+        part
+        state
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<StatusQuery, StatusQueryVariables>;
+export const EditDocument = new TypedDocumentString(/* GraphQL */ `
+  query Edit($id: ID!) {
+    record(id: $id) {
+      ...Named
+      revision
+      mayChange
+      document
+    }
+  }
+  fragment Named on Record {
     id
     name
     kind
   }
-  impact(id: $id) {
-    total
-    direct
-    furthest
-    unresolved
-    byKind {
-      kind
-      count
+`) as unknown as TypedDocumentString<EditQuery, EditQueryVariables>;
+export const EditSinceDocument = new TypedDocumentString(/* GraphQL */ `
+  query EditSince($id: ID!, $revision: Int!) {
+    record(id: $id) {
+      ...Named
+      revision
+      mayChange
+      document
     }
-    byOwner {
-      count
-      owner
-      name
+    revision(id: $id, revision: $revision) {
+      document
+    }
+    revisions(id: $id, first: 1) {
+      nodes {
+        at
+        byRecord {
+          ...Named
+        }
+      }
     }
   }
-  evidenceGraph(id: $id, direction: DOWNSTREAM, first: $first, after: $after) {
-    pageInfo {
-      hasNextPage
-      endCursor
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+`) as unknown as TypedDocumentString<EditSinceQuery, EditSinceQueryVariables>;
+export const ChangeRecordDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation ChangeRecord($input: UpdateRecordInput!) {
+    updateRecord(input: $input) {
+      id
+      revision
     }
-    nodes {
+  }
+`) as unknown as TypedDocumentString<ChangeRecordMutation, ChangeRecordMutationVariables>;
+export const EvidenceDocument = new TypedDocumentString(/* GraphQL */ `
+  query Evidence(
+    $id: ID!
+    $direction: Direction!
+    $depth: Int
+    $first: Int
+    $assertedBy: AssertedBy!
+    $collapse: Int
+    $expand: [String!]
+    $kinds: [RecordKind!]
+    $groupLink: String
+    $outline: Direction
+  ) {
+    record(id: $id) {
       id
       name
       kind
       publicationStatus
-      modifiedAt
-      owner {
-        id
-        name
+      embargoEndsAt
+    }
+    evidencePicture(
+      id: $id
+      direction: $direction
+      depth: $depth
+      first: $first
+      assertedBy: $assertedBy
+      collapse: $collapse
+      expand: $expand
+      kinds: $kinds
+      groupLink: $groupLink
+    ) {
+      svg
+      nodeCount
+      edgeCount
+      notDrawn {
+        reason
+        count
+        about
       }
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
-export const ExplorerDocument = new TypedDocumentString(`
-    query Explorer {
-  crate: roCrates(first: 1, orderBy: {field: CREATED, direction: DESC}) {
-    nodes {
-      id
-    }
-  }
-  file: dataDownloads(first: 1, orderBy: {field: CREATED, direction: DESC}) {
-    nodes {
-      id
-    }
-  }
-  project: projects(first: 1, orderBy: {field: CREATED, direction: DESC}) {
-    nodes {
-      id
-    }
-  }
-  group: groups(first: 1, orderBy: {field: CREATED, direction: DESC}) {
-    nodes {
-      id
-    }
-  }
-  experiment: experiments(first: 1, orderBy: {field: MODIFIED, direction: DESC}) {
-    nodes {
-      id
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<ExplorerQuery, ExplorerQueryVariables>;
-export const ViewerDocument = new TypedDocumentString(`
-    query Viewer {
-  me {
-    id
-    name
-  }
-}
-    `) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
-export const HistoryPageDocument = new TypedDocumentString(`
-    query HistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
-  record(id: $id) {
-    ...Named
-    revision
-    mayChange
-  }
-  ...RevisionsShown
-}
-    fragment RevisionsShown on Query {
-  revisions(id: $id, first: 30, after: $after) {
-    totalCount
-    nodes {
-      ...RevisionFacts
-      changed
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-  newest: revisions(id: $id, first: 1) @include(if: $newest) {
-    nodes {
-      ...Compared
-    }
-  }
-  revision(id: $id, revision: $to) @include(if: $compare) {
-    ...Compared
-  }
-}
-fragment RevisionFacts on Revision {
-  revision
-  at
-  action
-  byRecord {
-    ...Named
-  }
-}
-fragment Compared on Revision {
-  ...RevisionFacts
-  differences(since: $from) {
-    pointer
-    kind
-    before
-    after
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<HistoryPageQuery, HistoryPageQueryVariables>;
-export const DeletedHistoryPageDocument = new TypedDocumentString(`
-    query DeletedHistoryPage($id: ID!, $after: String, $newest: Boolean!, $compare: Boolean!, $from: Int, $to: Int!) {
-  ...RevisionsShown
-}
-    fragment RevisionsShown on Query {
-  revisions(id: $id, first: 30, after: $after) {
-    totalCount
-    nodes {
-      ...RevisionFacts
-      changed
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-  newest: revisions(id: $id, first: 1) @include(if: $newest) {
-    nodes {
-      ...Compared
-    }
-  }
-  revision(id: $id, revision: $to) @include(if: $compare) {
-    ...Compared
-  }
-}
-fragment RevisionFacts on Revision {
-  revision
-  at
-  action
-  byRecord {
-    ...Named
-  }
-}
-fragment Compared on Revision {
-  ...RevisionFacts
-  differences(since: $from) {
-    pointer
-    kind
-    before
-    after
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
-export const RestoreRevisionDocument = new TypedDocumentString(`
-    mutation RestoreRevision($id: ID!, $revision: Int!, $expectedRevision: Int) {
-  restoreRevision(
-    id: $id
-    revision: $revision
-    expectedRevision: $expectedRevision
-  ) {
-    id
-    revision
-  }
-}
-    `) as unknown as TypedDocumentString<RestoreRevisionMutation, RestoreRevisionMutationVariables>;
-export const HomeDocument = new TypedDocumentString(`
-    query Home {
-  recordStatistics(by: [KIND]) {
-    groups {
-      kind
-      count
-    }
-  }
-  roCrates(first: 6, orderBy: {field: CREATED, direction: DESC}) {
-    nodes {
-      ...RecordCard
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}`) as unknown as TypedDocumentString<HomeQuery, HomeQueryVariables>;
-export const MyWorkDocument = new TypedDocumentString(`
-    query MyWork($me: ID!) {
-  submissions(first: 5) {
-    nodes {
-      ...SubmissionRow
-    }
-  }
-  statuses: recordStatistics(filter: {owner: $me}, by: [STATUS]) {
-    groups {
-      status
-      count
-      bytes
-    }
-  }
-  crates: records(
-    filter: {owner: $me, kind: [ROCRATE]}
-    orderBy: {field: MODIFIED, direction: DESC}
-    first: 6
-  ) {
-    totalCount
-    nodes {
-      ...RecordCard
-    }
-  }
-  me {
-    organizations(first: 50) {
-      nodes {
-        id
-        kind
-        ... on Record {
-          name
-        }
-      }
-    }
-    projects(first: 50) {
-      nodes {
-        id
-        kind
-        ... on Record {
-          name
-        }
-      }
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}
-fragment SubmissionRow on Submission {
-  submissionUUID
-  status
-  stage
-  completed
-  success
-  rocrateIdentifier
-  computationIdentifier
-  evidenceGraphIdentifier
-  scoredCrateIdentifier
-  embeddingsModel
-  timeStarted
-  timeFinished
-  error {
-    code
-    message
-  }
-  warnings {
-    code
-  }
-}`) as unknown as TypedDocumentString<MyWorkQuery, MyWorkQueryVariables>;
-export const MyUploadsDocument = new TypedDocumentString(`
-    query MyUploads($after: String) {
-  submissions(first: 25, after: $after) {
-    nodes {
-      ...SubmissionRow
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment SubmissionRow on Submission {
-  submissionUUID
-  status
-  stage
-  completed
-  success
-  rocrateIdentifier
-  computationIdentifier
-  evidenceGraphIdentifier
-  scoredCrateIdentifier
-  embeddingsModel
-  timeStarted
-  timeFinished
-  error {
-    code
-    message
-  }
-  warnings {
-    code
-  }
-}`) as unknown as TypedDocumentString<MyUploadsQuery, MyUploadsQueryVariables>;
-export const MyRecordsDocument = new TypedDocumentString(`
-    query MyRecords($filter: RecordFilter, $first: Int, $after: String, $last: Int, $before: String) {
-  records(
-    filter: $filter
-    orderBy: {field: MODIFIED, direction: DESC}
-    first: $first
-    after: $after
-    last: $last
-    before: $before
-  ) {
-    totalCount
-    nodes {
-      ...RecordCard
-    }
-    pageInfo {
-      hasNextPage
-      hasPreviousPage
-      startCursor
-      endCursor
-    }
-  }
-  me {
-    organizations(first: 50) {
-      nodes {
-        id
-        ... on Record {
-          name
-        }
-      }
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}`) as unknown as TypedDocumentString<MyRecordsQuery, MyRecordsQueryVariables>;
-export const PublishRecordsDocument = new TypedDocumentString(`
-    mutation PublishRecords($ids: [ID!]!, $publicationStatus: PublicationStatus!, $embargoedUntil: String) {
-  publishRecords(
-    ids: $ids
-    publicationStatus: $publicationStatus
-    embargoedUntil: $embargoedUntil
-  ) {
-    ...BulkRow
-  }
-}
-    fragment BulkRow on BulkResult {
-  id
-  done
-  code
-  message
-}`) as unknown as TypedDocumentString<PublishRecordsMutation, PublishRecordsMutationVariables>;
-export const WithdrawRecordsDocument = new TypedDocumentString(`
-    mutation WithdrawRecords($ids: [ID!]!, $reason: String, $successor: ID) {
-  deleteRecords(ids: $ids, reason: $reason, successor: $successor) {
-    ...BulkRow
-  }
-}
-    fragment BulkRow on BulkResult {
-  id
-  done
-  code
-  message
-}`) as unknown as TypedDocumentString<WithdrawRecordsMutation, WithdrawRecordsMutationVariables>;
-export const TransferRecordsDocument = new TypedDocumentString(`
-    mutation TransferRecords($ids: [ID!]!, $owner: ID!) {
-  transferRecords(ids: $ids, owner: $owner) {
-    ...BulkRow
-  }
-}
-    fragment BulkRow on BulkResult {
-  id
-  done
-  code
-  message
-}`) as unknown as TypedDocumentString<TransferRecordsMutation, TransferRecordsMutationVariables>;
-export const ProfileDocument = new TypedDocumentString(`
-    query Profile {
-  me {
-    id
-    name
-    document
-    revision
-  }
-  accessTokens {
-    id
-    name
-    createdAt
-    usedAt
-    expiresAt
-  }
-}
-    `) as unknown as TypedDocumentString<ProfileQuery, ProfileQueryVariables>;
-export const UpdateProfileDocument = new TypedDocumentString(`
-    mutation UpdateProfile($input: UpdateUserInput!) {
-  updateUser(input: $input) {
-    id
-    name
-  }
-}
-    `) as unknown as TypedDocumentString<UpdateProfileMutation, UpdateProfileMutationVariables>;
-export const ChangePasswordDocument = new TypedDocumentString(`
-    mutation ChangePassword($currentPassword: String!, $newPassword: String!) {
-  changePassword(currentPassword: $currentPassword, newPassword: $newPassword) {
-    expiresIn
-  }
-}
-    `) as unknown as TypedDocumentString<ChangePasswordMutation, ChangePasswordMutationVariables>;
-export const CreateAccessTokenDocument = new TypedDocumentString(`
-    mutation CreateAccessToken($name: String!, $expiresAt: String) {
-  createAccessToken(name: $name, expiresAt: $expiresAt) {
-    secret
-    token {
-      id
-      name
-      expiresAt
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<
-  CreateAccessTokenMutation,
-  CreateAccessTokenMutationVariables
->;
-export const RevokeAccessTokenDocument = new TypedDocumentString(`
-    mutation RevokeAccessToken($id: ID!) {
-  revokeAccessToken(id: $id)
-}
-    `) as unknown as TypedDocumentString<
-  RevokeAccessTokenMutation,
-  RevokeAccessTokenMutationVariables
->;
-export const MyGroupsDocument = new TypedDocumentString(`
-    query MyGroups {
-  me {
-    id
-    organizations(first: 100) {
-      nodes {
-        ... on Group {
+      evidence {
+        truncated
+        dangling
+        outline(direction: $outline) {
           id
           name
-          description
-          revision
-          owner {
+          depth
+          property
+          inverse
+          symbol
+          count
+          group
+          repeated
+          continues
+          missing
+          thirdParty
+          assertedBy {
             id
             name
           }
-          members(first: 100) {
-            nodes {
-              id
-              ... on Record {
-                name
-              }
-            }
-          }
-        }
-        ... on Organization {
-          id
-          name
-          description
         }
       }
     }
-    projects(first: 100) {
+  }
+`) as unknown as TypedDocumentString<EvidenceQuery, EvidenceQueryVariables>;
+export const EvidencePathDocument = new TypedDocumentString(/* GraphQL */ `
+  query EvidencePath($from: ID!, $to: ID!) {
+    supportPath(from: $from, to: $to) {
+      direction
+      length
       nodes {
         id
-        ... on Record {
+        name
+        kind
+      }
+      edges {
+        name
+        source
+        target
+        thirdParty
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<EvidencePathQuery, EvidencePathQueryVariables>;
+export const ImpactDocument = new TypedDocumentString(/* GraphQL */ `
+  query Impact($id: ID!, $first: Int!, $after: String) {
+    record(id: $id) {
+      id
+      name
+      kind
+    }
+    impact(id: $id) {
+      total
+      direct
+      furthest
+      unresolved
+      byKind {
+        kind
+        count
+      }
+      byOwner {
+        count
+        owner
+        name
+      }
+    }
+    evidenceGraph(id: $id, direction: DOWNSTREAM, first: $first, after: $after) {
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+      nodes {
+        id
+        name
+        kind
+        publicationStatus
+        modifiedAt
+        owner {
+          id
           name
-          description
         }
       }
     }
   }
-}
-    `) as unknown as TypedDocumentString<MyGroupsQuery, MyGroupsQueryVariables>;
-export const CreateGroupDocument = new TypedDocumentString(`
-    mutation CreateGroup($input: GroupInput!) {
-  createGroup(input: $input) {
-    id
-    name
-  }
-}
-    `) as unknown as TypedDocumentString<CreateGroupMutation, CreateGroupMutationVariables>;
-export const AddGroupMemberDocument = new TypedDocumentString(`
-    mutation AddGroupMember($group: ID!, $user: ID!) {
-  addGroupMember(group: $group, user: $user) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<AddGroupMemberMutation, AddGroupMemberMutationVariables>;
-export const RemoveGroupMemberDocument = new TypedDocumentString(`
-    mutation RemoveGroupMember($group: ID!, $user: ID!) {
-  removeGroupMember(group: $group, user: $user) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<
-  RemoveGroupMemberMutation,
-  RemoveGroupMemberMutationVariables
->;
-export const CreateDatasetDocument = new TypedDocumentString(`
-    mutation CreateDataset($input: DatasetInput!) {
-  createDataset(input: $input) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<CreateDatasetMutation, CreateDatasetMutationVariables>;
-export const CreateSoftwareDocument = new TypedDocumentString(`
-    mutation CreateSoftware($input: SoftwareInput!) {
-  createSoftware(input: $input) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<CreateSoftwareMutation, CreateSoftwareMutationVariables>;
-export const CreateComputationDocument = new TypedDocumentString(`
-    mutation CreateComputation($input: ComputationInput!) {
-  createComputation(input: $input) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<
-  CreateComputationMutation,
-  CreateComputationMutationVariables
->;
-export const CreateProjectDocument = new TypedDocumentString(`
-    mutation CreateProject($input: ProjectInput!) {
-  createProject(input: $input) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<CreateProjectMutation, CreateProjectMutationVariables>;
-export const CreateOrganizationDocument = new TypedDocumentString(`
-    mutation CreateOrganization($input: OrganizationInput!) {
-  createOrganization(input: $input) {
-    id
-  }
-}
-    `) as unknown as TypedDocumentString<
-  CreateOrganizationMutation,
-  CreateOrganizationMutationVariables
->;
-export const PreviewPageDocument = new TypedDocumentString(`
-    query PreviewPage($id: ID!, $crate: ID!, $inCrate: Boolean!) {
-  record(id: $id) {
-    ...Named
-    crate {
-      ...Named
+`) as unknown as TypedDocumentString<ImpactQuery, ImpactQueryVariables>;
+export const ExplorerDocument = new TypedDocumentString(/* GraphQL */ `
+  query Explorer {
+    crate: roCrates(first: 1, orderBy: { field: CREATED, direction: DESC }) {
+      nodes {
+        id
+      }
     }
-    ...Content
-  }
-  crate: roCrate(id: $crate) @include(if: $inCrate) {
-    ...Named
-  }
-  preview(id: $id) {
-    ...PreviewParts
-  }
-}
-    fragment PreviewParts on Preview {
-  __typename
-  ... on TablePreview {
-    columns
-    rows
-    errors {
-      row
-      column
-      message
+    file: dataDownloads(first: 1, orderBy: { field: CREATED, direction: DESC }) {
+      nodes {
+        id
+      }
     }
-    moreRows
-    moreColumns
-    schema
-    problem
-  }
-  ... on TextPreview {
-    text
-    charset
-    language
-    truncated
-  }
-  ... on ImagePreview {
-    address
-    width
-    height
-  }
-  ... on NotebookPreview {
-    language
-    cells {
-      kind
-      text
-      outputs
+    project: projects(first: 1, orderBy: { field: CREATED, direction: DESC }) {
+      nodes {
+        id
+      }
     }
-    truncated
-  }
-  ... on DocumentPreview {
-    address
-    mediaType
-  }
-  ... on NoPreview {
-    reason
-    about
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}
-fragment Content on HasContent {
-  content {
-    state
-    mediaType
-    size
-    sha256
-    address
-    readable
-  }
-}`) as unknown as TypedDocumentString<PreviewPageQuery, PreviewPageQueryVariables>;
-export const FolderPageDocument = new TypedDocumentString(`
-    query FolderPage($id: ID!, $path: String!, $after: String, $first: Int!) {
-  roCrate(id: $id) {
-    ...Named
-    folder(path: $path, first: $first, after: $after) {
-      ...Folder
+    group: groups(first: 1, orderBy: { field: CREATED, direction: DESC }) {
+      nodes {
+        id
+      }
+    }
+    experiment: experiments(first: 1, orderBy: { field: MODIFIED, direction: DESC }) {
+      nodes {
+        id
+      }
     }
   }
-}
-    fragment Folder on FolderEntryConnection {
-  fileCount
-  size
-  nodes {
-    name
-    path
-    isFolder
-    fileCount
-    size
-    file {
+`) as unknown as TypedDocumentString<ExplorerQuery, ExplorerQueryVariables>;
+export const ViewerDocument = new TypedDocumentString(/* GraphQL */ `
+  query Viewer {
+    me {
       id
-      mediaType
-      readable
-      address
-      record {
-        ...Named
-      }
+      name
     }
   }
-  pageInfo {
-    hasNextPage
-    endCursor
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<FolderPageQuery, FolderPageQueryVariables>;
-export const ShapePageDocument = new TypedDocumentString(`
-    query ShapePage($id: ID!) {
-  record(id: $id) {
-    ...Named
-    shapeReport {
-      conforms
-      checked
-      truncated
-      results {
-        node
-        kind
-        path
-        severity
-        message
-        value
-      }
+`) as unknown as TypedDocumentString<ViewerQuery, ViewerQueryVariables>;
+export const HistoryPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query HistoryPage(
+    $id: ID!
+    $after: String
+    $newest: Boolean!
+    $compare: Boolean!
+    $from: Int
+    $to: Int!
+  ) {
+    record(id: $id) {
+      ...Named
+      revision
+      mayChange
     }
+    ...RevisionsShown
   }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<ShapePageQuery, ShapePageQueryVariables>;
-export const RecordPageDocument = new TypedDocumentString(`
-    query RecordPage($id: ID!, $activity: Boolean!, $thing: Boolean!, $agent: Boolean!, $crate: Boolean!, $cited: Boolean!, $indexed: Boolean!, $file: Boolean!, $group: String!) {
-  record(id: $id) {
-    ...RecordHead
-    ...Citations @include(if: $cited)
-    schemaOrg: as(format: SCHEMAORG) @include(if: $indexed) {
-      text
-    }
-    ...Content
-    references: links(direction: FROM, first: 100) {
+  fragment RevisionsShown on Query {
+    revisions(id: $id, first: 30, after: $after) {
+      totalCount
       nodes {
-        ...NamedLink
-      }
-    }
-    backward: links(direction: TO, first: 60) {
-      nodes {
-        ...NamedLink
+        ...RevisionFacts
+        changed
       }
       pageInfo {
         hasNextPage
+        endCursor
       }
     }
-    generatedBy: related(relation: GENERATED_BY, first: 6) @include(if: $thing) {
-      ...Related
+    newest: revisions(id: $id, first: 1) @include(if: $newest) {
       nodes {
-        inputs: related(relation: USED_DATASET, first: 6) {
-          ...Related
-        }
-        software: related(relation: USED_SOFTWARE, first: 3) {
-          ...Related
-        }
+        ...Compared
       }
     }
-    derivedFrom: related(relation: DERIVED_FROM, first: 10) @include(if: $thing) {
-      ...Related
-    }
-    derivedTo: related(relation: DERIVED_TO, first: 10) @include(if: $thing) {
-      ...Related
-    }
-    usedBy: related(relation: USED_BY, first: 10) @include(if: $thing) {
-      ...Related
-    }
-    distribution: related(relation: DISTRIBUTION, first: 20) @include(if: $thing) {
-      ...Related
-      nodes {
-        ...FileFacts
-      }
-    }
-    isPartOf: related(relation: IS_PART_OF, first: 10) @skip(if: $agent) {
-      ...Related
-    }
-    hasPart: related(relation: HAS_PART, first: 20) @skip(if: $agent) {
-      ...Related
-    }
-    usedDataset: related(relation: USED_DATASET, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    usedSoftware: related(relation: USED_SOFTWARE, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    usedSample: related(relation: USED_SAMPLE, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    usedInstrument: related(relation: USED_INSTRUMENT, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    usedMLModel: related(relation: USED_ML_MODEL, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    generated: related(relation: GENERATED, first: 10) @include(if: $activity) {
-      ...Related
-    }
-    annotates: related(relation: ANNOTATES, first: 10) @include(if: $thing) {
-      ...Related
-    }
-    members: related(relation: MEMBERS, first: 50) @include(if: $agent) {
-      ...Related
-    }
-    organizations: related(relation: ORGANIZATIONS, first: 20) @include(if: $agent) {
-      ...Related
-    }
-    projects: related(relation: PROJECTS, first: 20) @include(if: $agent) {
-      ...Related
-    }
-    ...CrateParts @include(if: $crate)
-    ...ContentPreview @include(if: $file)
-  }
-  picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
-    svg
-    nodeCount
-    notDrawn {
-      count
-      about
+    revision(id: $id, revision: $to) @include(if: $compare) {
+      ...Compared
     }
   }
-  contents: records(filter: {describedBy: $id}, first: 24) @include(if: $crate) {
-    nodes {
+  fragment RevisionFacts on Revision {
+    revision
+    at
+    action
+    byRecord {
       ...Named
     }
-    pageInfo {
-      hasNextPage
-    }
   }
-  subcrates: records(
-    filter: {describedBy: $id, kind: [ROCRATE]}
-    orderBy: {field: NAME, direction: ASC}
-    first: 12
-  ) @include(if: $crate) {
-    nodes {
-      ...Named
-      description
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-  holdings: records(
-    filter: {owner: $id}
-    orderBy: {field: MODIFIED, direction: DESC}
-    first: 12
-  ) @include(if: $agent) {
-    nodes {
-      ...RecordCard
-    }
-    pageInfo {
-      hasNextPage
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}
-fragment PreviewParts on Preview {
-  __typename
-  ... on TablePreview {
-    columns
-    rows
-    errors {
-      row
-      column
-      message
-    }
-    moreRows
-    moreColumns
-    schema
-    problem
-  }
-  ... on TextPreview {
-    text
-    charset
-    language
-    truncated
-  }
-  ... on ImagePreview {
-    address
-    width
-    height
-  }
-  ... on NotebookPreview {
-    language
-    cells {
+  fragment Compared on Revision {
+    ...RevisionFacts
+    differences(since: $from) {
+      pointer
       kind
-      text
-      outputs
-    }
-    truncated
-  }
-  ... on DocumentPreview {
-    address
-    mediaType
-  }
-  ... on NoPreview {
-    reason
-    about
-  }
-}
-fragment Folder on FolderEntryConnection {
-  fileCount
-  size
-  nodes {
-    name
-    path
-    isFolder
-    fileCount
-    size
-    file {
-      id
-      mediaType
-      readable
-      address
-      record {
-        ...Named
-      }
+      before
+      after
     }
   }
-  pageInfo {
-    hasNextPage
-    endCursor
-  }
-}
-fragment RecordHead on Record {
-  id
-  kind
-  name
-  revision
-  createdAt
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  license
-  mayChange
-  creators {
+  fragment Named on Record {
     id
     name
-  }
-  owner {
-    ...Named
-  }
-  crate {
-    ...Named
-  }
-  formats {
-    name
-    label
-    description
-    address
-  }
-}
-fragment Citations on Record {
-  citation: as(format: CITATION) {
-    text
-  }
-  bibtex: as(format: BIBTEX) {
-    text
-  }
-  ris: as(format: RIS) {
-    text
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}
-fragment NamedLink on RecordLink {
-  predicate
-  record {
-    ...Named
-  }
-}
-fragment Related on RecordConnection {
-  totalCount
-  nodes {
-    ...Named
-  }
-}
-fragment Content on HasContent {
-  content {
-    state
-    mediaType
-    size
-    sha256
-    address
-    readable
-  }
-}
-fragment FileFacts on Record {
-  ... on DataDownload {
-    encodingFormat
-  }
-  ...FileContent
-}
-fragment FileContent on HasContent {
-  content {
-    state
-    mediaType
-    size
-    address
-    readable
-  }
-}
-fragment ContentPreview on HasContent {
-  preview {
-    ...PreviewParts
-  }
-}
-fragment CrateParts on ROCrate {
-  addresses {
-    metadata
-    current
-    uploaded
-    page
-  }
-  folder(first: 60) {
-    ...Folder
-  }
-  datasheet {
-    title
-    answers {
-      question
-      texts
-    }
-    notStated
-  }
-  scoreHistory {
-    computedAt
-    met
-    partly
-    total
-  }
-  recordCounts {
     kind
-    count
   }
-  score {
-    ...Score
+`) as unknown as TypedDocumentString<HistoryPageQuery, HistoryPageQueryVariables>;
+export const DeletedHistoryPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query DeletedHistoryPage(
+    $id: ID!
+    $after: String
+    $newest: Boolean!
+    $compare: Boolean!
+    $from: Int
+    $to: Int!
+  ) {
+    ...RevisionsShown
   }
-}
-fragment Score on AiReadyScore {
-  score {
-    met
-    partly
-    total
-  }
-  categories {
-    name
-    criteria {
-      name
-      status
-      details
-      fix
-    }
-  }
-}`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
-export const ScorePageDocument = new TypedDocumentString(`
-    query ScorePage($id: ID!) {
-  roCrate(id: $id) {
-    ...Named
-    scoreHistory {
-      computedAt
-      met
-      partly
-      total
-    }
-  }
-  aiReadyScore(id: $id) {
-    ...Score
-  }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}
-fragment Score on AiReadyScore {
-  score {
-    met
-    partly
-    total
-  }
-  categories {
-    name
-    criteria {
-      name
-      status
-      details
-      fix
-    }
-  }
-}`) as unknown as TypedDocumentString<ScorePageQuery, ScorePageQueryVariables>;
-export const RelatedPageDocument = new TypedDocumentString(`
-    query RelatedPage($id: ID!, $relation: RecordRelation!, $after: String) {
-  record(id: $id) {
-    ...Named
-    related(relation: $relation, first: 100, after: $after) {
+  fragment RevisionsShown on Query {
+    revisions(id: $id, first: 30, after: $after) {
       totalCount
       nodes {
-        ...Named
-        description
+        ...RevisionFacts
+        changed
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+    newest: revisions(id: $id, first: 1) @include(if: $newest) {
+      nodes {
+        ...Compared
+      }
+    }
+    revision(id: $id, revision: $to) @include(if: $compare) {
+      ...Compared
+    }
+  }
+  fragment RevisionFacts on Revision {
+    revision
+    at
+    action
+    byRecord {
+      ...Named
+    }
+  }
+  fragment Compared on Revision {
+    ...RevisionFacts
+    differences(since: $from) {
+      pointer
+      kind
+      before
+      after
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+`) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
+export const RestoreRevisionDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation RestoreRevision($id: ID!, $revision: Int!, $expectedRevision: Int) {
+    restoreRevision(id: $id, revision: $revision, expectedRevision: $expectedRevision) {
+      id
+      revision
+    }
+  }
+`) as unknown as TypedDocumentString<RestoreRevisionMutation, RestoreRevisionMutationVariables>;
+export const HomeDocument = new TypedDocumentString(/* GraphQL */ `
+  query Home {
+    recordStatistics(by: [KIND]) {
+      groups {
+        kind
+        count
+      }
+    }
+    roCrates(first: 6, orderBy: { field: CREATED, direction: DESC }) {
+      nodes {
+        ...RecordCard
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+`) as unknown as TypedDocumentString<HomeQuery, HomeQueryVariables>;
+export const MyWorkDocument = new TypedDocumentString(/* GraphQL */ `
+  query MyWork($me: ID!) {
+    submissions(first: 5) {
+      nodes {
+        ...SubmissionRow
+      }
+    }
+    statuses: recordStatistics(filter: { owner: $me }, by: [STATUS]) {
+      groups {
+        status
+        count
+        bytes
+      }
+    }
+    crates: records(
+      filter: { owner: $me, kind: [ROCRATE] }
+      orderBy: { field: MODIFIED, direction: DESC }
+      first: 6
+    ) {
+      totalCount
+      nodes {
+        ...RecordCard
+      }
+    }
+    me {
+      organizations(first: 50) {
+        nodes {
+          id
+          kind
+          ... on Record {
+            name
+          }
+        }
+      }
+      projects(first: 50) {
+        nodes {
+          id
+          kind
+          ... on Record {
+            name
+          }
+        }
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+  fragment SubmissionRow on Submission {
+    submissionUUID
+    status
+    stage
+    completed
+    success
+    rocrateIdentifier
+    computationIdentifier
+    evidenceGraphIdentifier
+    scoredCrateIdentifier
+    embeddingsModel
+    timeStarted
+    timeFinished
+    error {
+      code
+      message
+    }
+    warnings {
+      code
+    }
+  }
+`) as unknown as TypedDocumentString<MyWorkQuery, MyWorkQueryVariables>;
+export const MyUploadsDocument = new TypedDocumentString(/* GraphQL */ `
+  query MyUploads($after: String) {
+    submissions(first: 25, after: $after) {
+      nodes {
+        ...SubmissionRow
       }
       pageInfo {
         hasNextPage
@@ -4217,300 +3482,1145 @@ export const RelatedPageDocument = new TypedDocumentString(`
       }
     }
   }
-}
-    fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<RelatedPageQuery, RelatedPageQueryVariables>;
-export const ListedPageDocument = new TypedDocumentString(`
-    query ListedPage($id: ID!, $filter: RecordFilter!, $after: String, $before: String, $first: Int, $last: Int) {
-  record(id: $id) {
-    ...Named
-  }
-  records(
-    filter: $filter
-    orderBy: {field: MODIFIED, direction: DESC}
-    after: $after
-    before: $before
-    first: $first
-    last: $last
-  ) {
-    totalCount
-    nodes {
-      ...RecordCard
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-      hasPreviousPage
-      startCursor
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}
-fragment Named on Record {
-  id
-  name
-  kind
-}`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
-export const SearchDocument = new TypedDocumentString(`
-    query Search($query: String!, $filter: RecordFilter, $first: Int!, $after: String, $mode: SearchMode!) {
-  search(
-    query: $query
-    filter: $filter
-    first: $first
-    after: $after
-    mode: $mode
-  ) {
-    totalCount
-    rankedResults
-    didYouMean
-    facets(
-      by: [KIND, KEYWORD, LICENCE, OWNER, PROJECT, CRATE, MONTH, FORMAT, STATUS, SCORE_BAND]
-      first: 30
-    ) {
-      by
-      exact
-      hasMore
-      values {
-        value
-        label
-        count
-      }
-    }
-    results {
-      fragments {
-        field
-        parts {
-          text
-          found
-        }
-      }
-      node {
-        ...RecordCard
-      }
-    }
-    pageInfo {
-      hasNextPage
-      endCursor
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}`) as unknown as TypedDocumentString<SearchQuery, SearchQueryVariables>;
-export const RecordListDocument = new TypedDocumentString(`
-    query RecordList($filter: RecordFilter, $orderBy: RecordOrder, $first: Int, $after: String, $last: Int, $before: String) {
-  records(
-    filter: $filter
-    orderBy: $orderBy
-    first: $first
-    after: $after
-    last: $last
-    before: $before
-  ) {
-    totalCount
-    nodes {
-      ...RecordCard
-    }
-    pageInfo {
-      hasNextPage
-      hasPreviousPage
-      startCursor
-      endCursor
-    }
-  }
-  kinds: recordStatistics(filter: $filter, by: [KIND], first: 30) {
-    groups {
-      kind
-      count
-    }
-  }
-  keywords: recordStatistics(filter: $filter, by: [KEYWORD], first: 20) {
-    groups {
-      keyword
-      count
-    }
-  }
-  licences: recordStatistics(filter: $filter, by: [LICENCE], first: 20) {
-    groups {
-      licence
-      count
-    }
-  }
-  owners: recordStatistics(filter: $filter, by: [OWNER], first: 20) {
-    groups {
-      owner {
-        id
-        name
-      }
-      count
-    }
-  }
-  projects: recordStatistics(filter: $filter, by: [PROJECT], first: 20) {
-    groups {
-      project {
-        id
-        name
-      }
-      count
-    }
-  }
-  crates: recordStatistics(filter: $filter, by: [CRATE], first: 20) {
-    groups {
-      crate {
-        id
-        name
-      }
-      count
-    }
-  }
-  months: recordStatistics(filter: $filter, by: [MONTH], first: 200) {
-    groups {
-      month
-      count
-    }
-  }
-  formats: recordStatistics(filter: $filter, by: [FORMAT], first: 20) {
-    groups {
-      format
-      count
-    }
-  }
-  statuses: recordStatistics(filter: $filter, by: [STATUS], first: 10) {
-    groups {
-      status
-      count
-    }
-  }
-  scores: recordStatistics(filter: $filter, by: [SCORE_BAND], first: 10) {
-    groups {
-      scoreBand
-      count
-    }
-  }
-}
-    fragment RecordCard on Record {
-  id
-  kind
-  name
-  description
-  keywords
-  license
-  modifiedAt
-  publicationStatus
-  embargoEndsAt
-  owner {
-    id
-    name
-    kind
-  }
-}`) as unknown as TypedDocumentString<RecordListQuery, RecordListQueryVariables>;
-export const NamesOfDocument = new TypedDocumentString(`
-    query NamesOf($ids: [ID!]!) {
-  nodes(ids: $ids) {
-    ... on Record {
-      id
-      name
-      kind
-    }
-  }
-}
-    `) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;
-export const UploadDocument = new TypedDocumentString(`
-    query Upload($id: ID!) {
-  submission(id: $id) {
+  fragment SubmissionRow on Submission {
     submissionUUID
     status
     stage
     completed
     success
     rocrateIdentifier
-    identifiersMinted
+    computationIdentifier
+    evidenceGraphIdentifier
+    scoredCrateIdentifier
+    embeddingsModel
     timeStarted
     timeFinished
-    progress {
-      done
-      total
-      unit
-    }
     error {
-      ...UploadFinding
+      code
+      message
     }
     warnings {
-      ...UploadFinding
+      code
     }
   }
-}
-    fragment UploadFinding on Finding {
-  code
-  message
-  file
-  pointer
-  line
-}`) as unknown as TypedDocumentString<UploadQuery, UploadQueryVariables>;
-export const UploadedCrateDocument = new TypedDocumentString(`
-    query UploadedCrate($id: ID!) {
-  roCrate(id: $id) {
+`) as unknown as TypedDocumentString<MyUploadsQuery, MyUploadsQueryVariables>;
+export const MyRecordsDocument = new TypedDocumentString(/* GraphQL */ `
+  query MyRecords($filter: RecordFilter, $first: Int, $after: String, $last: Int, $before: String) {
+    records(
+      filter: $filter
+      orderBy: { field: MODIFIED, direction: DESC }
+      first: $first
+      after: $after
+      last: $last
+      before: $before
+    ) {
+      totalCount
+      nodes {
+        ...RecordCard
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+    me {
+      organizations(first: 50) {
+        nodes {
+          id
+          ... on Record {
+            name
+          }
+        }
+      }
+    }
+  }
+  fragment RecordCard on Record {
     id
+    kind
     name
+    description
+    keywords
+    license
+    modifiedAt
     publicationStatus
     embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+`) as unknown as TypedDocumentString<MyRecordsQuery, MyRecordsQueryVariables>;
+export const PublishRecordsDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation PublishRecords(
+    $ids: [ID!]!
+    $publicationStatus: PublicationStatus!
+    $embargoedUntil: String
+  ) {
+    publishRecords(
+      ids: $ids
+      publicationStatus: $publicationStatus
+      embargoedUntil: $embargoedUntil
+    ) {
+      ...BulkRow
+    }
+  }
+  fragment BulkRow on BulkResult {
+    id
+    done
+    code
+    message
+  }
+`) as unknown as TypedDocumentString<PublishRecordsMutation, PublishRecordsMutationVariables>;
+export const WithdrawRecordsDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation WithdrawRecords($ids: [ID!]!, $reason: String, $successor: ID) {
+    deleteRecords(ids: $ids, reason: $reason, successor: $successor) {
+      ...BulkRow
+    }
+  }
+  fragment BulkRow on BulkResult {
+    id
+    done
+    code
+    message
+  }
+`) as unknown as TypedDocumentString<WithdrawRecordsMutation, WithdrawRecordsMutationVariables>;
+export const TransferRecordsDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation TransferRecords($ids: [ID!]!, $owner: ID!) {
+    transferRecords(ids: $ids, owner: $owner) {
+      ...BulkRow
+    }
+  }
+  fragment BulkRow on BulkResult {
+    id
+    done
+    code
+    message
+  }
+`) as unknown as TypedDocumentString<TransferRecordsMutation, TransferRecordsMutationVariables>;
+export const ProfileDocument = new TypedDocumentString(/* GraphQL */ `
+  query Profile {
+    me {
+      id
+      name
+      document
+      revision
+    }
+    accessTokens {
+      id
+      name
+      createdAt
+      usedAt
+      expiresAt
+    }
+  }
+`) as unknown as TypedDocumentString<ProfileQuery, ProfileQueryVariables>;
+export const UpdateProfileDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation UpdateProfile($input: UpdateUserInput!) {
+    updateUser(input: $input) {
+      id
+      name
+    }
+  }
+`) as unknown as TypedDocumentString<UpdateProfileMutation, UpdateProfileMutationVariables>;
+export const ChangePasswordDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation ChangePassword($currentPassword: String!, $newPassword: String!) {
+    changePassword(currentPassword: $currentPassword, newPassword: $newPassword) {
+      expiresIn
+    }
+  }
+`) as unknown as TypedDocumentString<ChangePasswordMutation, ChangePasswordMutationVariables>;
+export const CreateAccessTokenDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateAccessToken($name: String!, $expiresAt: String) {
+    createAccessToken(name: $name, expiresAt: $expiresAt) {
+      secret
+      token {
+        id
+        name
+        expiresAt
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<CreateAccessTokenMutation, CreateAccessTokenMutationVariables>;
+export const RevokeAccessTokenDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation RevokeAccessToken($id: ID!) {
+    revokeAccessToken(id: $id)
+  }
+`) as unknown as TypedDocumentString<RevokeAccessTokenMutation, RevokeAccessTokenMutationVariables>;
+export const MyGroupsDocument = new TypedDocumentString(/* GraphQL */ `
+  query MyGroups {
+    me {
+      id
+      organizations(first: 100) {
+        nodes {
+          ... on Group {
+            id
+            name
+            description
+            revision
+            owner {
+              id
+              name
+            }
+            members(first: 100) {
+              nodes {
+                id
+                ... on Record {
+                  name
+                }
+              }
+            }
+          }
+          ... on Organization {
+            id
+            name
+            description
+          }
+        }
+      }
+      projects(first: 100) {
+        nodes {
+          id
+          ... on Record {
+            name
+            description
+          }
+        }
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<MyGroupsQuery, MyGroupsQueryVariables>;
+export const CreateGroupDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateGroup($input: GroupInput!) {
+    createGroup(input: $input) {
+      id
+      name
+    }
+  }
+`) as unknown as TypedDocumentString<CreateGroupMutation, CreateGroupMutationVariables>;
+export const AddGroupMemberDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation AddGroupMember($group: ID!, $user: ID!) {
+    addGroupMember(group: $group, user: $user) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<AddGroupMemberMutation, AddGroupMemberMutationVariables>;
+export const RemoveGroupMemberDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation RemoveGroupMember($group: ID!, $user: ID!) {
+    removeGroupMember(group: $group, user: $user) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<RemoveGroupMemberMutation, RemoveGroupMemberMutationVariables>;
+export const CreateDatasetDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateDataset($input: DatasetInput!) {
+    createDataset(input: $input) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<CreateDatasetMutation, CreateDatasetMutationVariables>;
+export const CreateSoftwareDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateSoftware($input: SoftwareInput!) {
+    createSoftware(input: $input) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<CreateSoftwareMutation, CreateSoftwareMutationVariables>;
+export const CreateComputationDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateComputation($input: ComputationInput!) {
+    createComputation(input: $input) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<CreateComputationMutation, CreateComputationMutationVariables>;
+export const CreateProjectDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateProject($input: ProjectInput!) {
+    createProject(input: $input) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<CreateProjectMutation, CreateProjectMutationVariables>;
+export const CreateOrganizationDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CreateOrganization($input: OrganizationInput!) {
+    createOrganization(input: $input) {
+      id
+    }
+  }
+`) as unknown as TypedDocumentString<
+  CreateOrganizationMutation,
+  CreateOrganizationMutationVariables
+>;
+export const PreviewPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query PreviewPage($id: ID!, $crate: ID!, $inCrate: Boolean!) {
+    record(id: $id) {
+      ...Named
+      crate {
+        ...Named
+      }
+      ...Content
+    }
+    crate: roCrate(id: $crate) @include(if: $inCrate) {
+      ...Named
+    }
+    preview(id: $id) {
+      ...PreviewParts
+    }
+  }
+  fragment PreviewParts on Preview {
+    __typename
+    ... on TablePreview {
+      columns
+      rows
+      errors {
+        row
+        column
+        message
+      }
+      moreRows
+      moreColumns
+      schema
+      problem
+    }
+    ... on TextPreview {
+      text
+      charset
+      language
+      truncated
+    }
+    ... on ImagePreview {
+      address
+      width
+      height
+    }
+    ... on NotebookPreview {
+      language
+      cells {
+        kind
+        text
+        outputs
+      }
+      truncated
+    }
+    ... on DocumentPreview {
+      address
+      mediaType
+    }
+    ... on NoPreview {
+      reason
+      about
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+  fragment Content on HasContent {
+    content {
+      state
+      mediaType
+      size
+      sha256
+      address
+      readable
+    }
+  }
+`) as unknown as TypedDocumentString<PreviewPageQuery, PreviewPageQueryVariables>;
+export const FolderPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query FolderPage($id: ID!, $path: String!, $after: String, $first: Int!) {
+    roCrate(id: $id) {
+      ...Named
+      folder(path: $path, first: $first, after: $after) {
+        ...Folder
+      }
+    }
+  }
+  fragment Folder on FolderEntryConnection {
+    fileCount
+    size
+    nodes {
+      name
+      path
+      isFolder
+      fileCount
+      size
+      file {
+        id
+        mediaType
+        readable
+        address
+        record {
+          ...Named
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+`) as unknown as TypedDocumentString<FolderPageQuery, FolderPageQueryVariables>;
+export const ShapePageDocument = new TypedDocumentString(/* GraphQL */ `
+  query ShapePage($id: ID!) {
+    record(id: $id) {
+      ...Named
+      shapeReport {
+        conforms
+        checked
+        truncated
+        results {
+          node
+          kind
+          path
+          severity
+          message
+          value
+        }
+      }
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+`) as unknown as TypedDocumentString<ShapePageQuery, ShapePageQueryVariables>;
+export const RecordPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query RecordPage(
+    $id: ID!
+    $activity: Boolean!
+    $thing: Boolean!
+    $agent: Boolean!
+    $crate: Boolean!
+    $cited: Boolean!
+    $indexed: Boolean!
+    $file: Boolean!
+    $group: String!
+  ) {
+    record(id: $id) {
+      ...RecordHead
+      ...Citations @include(if: $cited)
+      schemaOrg: as(format: SCHEMAORG) @include(if: $indexed) {
+        text
+      }
+      ...Content
+      references: links(direction: FROM, first: 100) {
+        nodes {
+          ...NamedLink
+        }
+      }
+      backward: links(direction: TO, first: 60) {
+        nodes {
+          ...NamedLink
+        }
+        pageInfo {
+          hasNextPage
+        }
+      }
+      generatedBy: related(relation: GENERATED_BY, first: 6) @include(if: $thing) {
+        ...Related
+        nodes {
+          inputs: related(relation: USED_DATASET, first: 6) {
+            ...Related
+          }
+          software: related(relation: USED_SOFTWARE, first: 3) {
+            ...Related
+          }
+        }
+      }
+      derivedFrom: related(relation: DERIVED_FROM, first: 10) @include(if: $thing) {
+        ...Related
+      }
+      derivedTo: related(relation: DERIVED_TO, first: 10) @include(if: $thing) {
+        ...Related
+      }
+      usedBy: related(relation: USED_BY, first: 10) @include(if: $thing) {
+        ...Related
+      }
+      distribution: related(relation: DISTRIBUTION, first: 20) @include(if: $thing) {
+        ...Related
+        nodes {
+          ...FileFacts
+        }
+      }
+      isPartOf: related(relation: IS_PART_OF, first: 10) @skip(if: $agent) {
+        ...Related
+      }
+      hasPart: related(relation: HAS_PART, first: 20) @skip(if: $agent) {
+        ...Related
+      }
+      usedDataset: related(relation: USED_DATASET, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      usedSoftware: related(relation: USED_SOFTWARE, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      usedSample: related(relation: USED_SAMPLE, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      usedInstrument: related(relation: USED_INSTRUMENT, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      usedMLModel: related(relation: USED_ML_MODEL, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      generated: related(relation: GENERATED, first: 10) @include(if: $activity) {
+        ...Related
+      }
+      annotates: related(relation: ANNOTATES, first: 10) @include(if: $thing) {
+        ...Related
+      }
+      members: related(relation: MEMBERS, first: 50) @include(if: $agent) {
+        ...Related
+      }
+      organizations: related(relation: ORGANIZATIONS, first: 20) @include(if: $agent) {
+        ...Related
+      }
+      projects: related(relation: PROJECTS, first: 20) @include(if: $agent) {
+        ...Related
+      }
+      ...CrateParts @include(if: $crate)
+      ...ContentPreview @include(if: $file)
+    }
+    picture: evidenceNearby(id: $id, groupLink: $group) @skip(if: $agent) {
+      svg
+      nodeCount
+      notDrawn {
+        count
+        about
+      }
+    }
+    contents: records(filter: { describedBy: $id }, first: 24) @include(if: $crate) {
+      nodes {
+        ...Named
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+    subcrates: records(
+      filter: { describedBy: $id, kind: [ROCRATE] }
+      orderBy: { field: NAME, direction: ASC }
+      first: 12
+    ) @include(if: $crate) {
+      nodes {
+        ...Named
+        description
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+    holdings: records(
+      filter: { owner: $id }
+      orderBy: { field: MODIFIED, direction: DESC }
+      first: 12
+    ) @include(if: $agent) {
+      nodes {
+        ...RecordCard
+      }
+      pageInfo {
+        hasNextPage
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+  fragment PreviewParts on Preview {
+    __typename
+    ... on TablePreview {
+      columns
+      rows
+      errors {
+        row
+        column
+        message
+      }
+      moreRows
+      moreColumns
+      schema
+      problem
+    }
+    ... on TextPreview {
+      text
+      charset
+      language
+      truncated
+    }
+    ... on ImagePreview {
+      address
+      width
+      height
+    }
+    ... on NotebookPreview {
+      language
+      cells {
+        kind
+        text
+        outputs
+      }
+      truncated
+    }
+    ... on DocumentPreview {
+      address
+      mediaType
+    }
+    ... on NoPreview {
+      reason
+      about
+    }
+  }
+  fragment Folder on FolderEntryConnection {
+    fileCount
+    size
+    nodes {
+      name
+      path
+      isFolder
+      fileCount
+      size
+      file {
+        id
+        mediaType
+        readable
+        address
+        record {
+          ...Named
+        }
+      }
+    }
+    pageInfo {
+      hasNextPage
+      endCursor
+    }
+  }
+  fragment RecordHead on Record {
+    id
+    kind
+    name
     revision
+    createdAt
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    license
+    mayChange
+    creators {
+      id
+      name
+    }
+    owner {
+      ...Named
+    }
+    crate {
+      ...Named
+    }
+    formats {
+      name
+      label
+      description
+      address
+    }
+  }
+  fragment Citations on Record {
+    citation: as(format: CITATION) {
+      text
+    }
+    bibtex: as(format: BIBTEX) {
+      text
+    }
+    ris: as(format: RIS) {
+      text
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+  fragment NamedLink on RecordLink {
+    predicate
+    record {
+      ...Named
+    }
+  }
+  fragment Related on RecordConnection {
+    totalCount
+    nodes {
+      ...Named
+    }
+  }
+  fragment Content on HasContent {
+    content {
+      state
+      mediaType
+      size
+      sha256
+      address
+      readable
+    }
+  }
+  fragment FileFacts on Record {
+    ... on DataDownload {
+      encodingFormat
+    }
+    ...FileContent
+  }
+  fragment FileContent on HasContent {
+    content {
+      state
+      mediaType
+      size
+      address
+      readable
+    }
+  }
+  fragment ContentPreview on HasContent {
+    preview {
+      ...PreviewParts
+    }
+  }
+  fragment CrateParts on ROCrate {
+    addresses {
+      metadata
+      current
+      uploaded
+      page
+    }
+    folder(first: 60) {
+      ...Folder
+    }
+    datasheet {
+      title
+      answers {
+        question
+        texts
+      }
+      notStated
+    }
+    scoreHistory {
+      computedAt
+      met
+      partly
+      total
+    }
     recordCounts {
       kind
       count
     }
+    score {
+      ...Score
+    }
   }
-}
-    `) as unknown as TypedDocumentString<UploadedCrateQuery, UploadedCrateQueryVariables>;
-export const PublishRecordDocument = new TypedDocumentString(`
-    mutation PublishRecord($id: ID!, $publicationStatus: PublicationStatus!, $embargoedUntil: String, $expectedRevision: Int) {
-  publish(
-    id: $id
-    publicationStatus: $publicationStatus
-    embargoedUntil: $embargoedUntil
-    expectedRevision: $expectedRevision
-  ) {
+  fragment Score on AiReadyScore {
+    score {
+      met
+      partly
+      total
+    }
+    categories {
+      name
+      criteria {
+        name
+        status
+        details
+        fix
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<RecordPageQuery, RecordPageQueryVariables>;
+export const ScorePageDocument = new TypedDocumentString(/* GraphQL */ `
+  query ScorePage($id: ID!) {
+    roCrate(id: $id) {
+      ...Named
+      scoreHistory {
+        computedAt
+        met
+        partly
+        total
+      }
+    }
+    aiReadyScore(id: $id) {
+      ...Score
+    }
+  }
+  fragment Named on Record {
     id
+    name
+    kind
+  }
+  fragment Score on AiReadyScore {
+    score {
+      met
+      partly
+      total
+    }
+    categories {
+      name
+      criteria {
+        name
+        status
+        details
+        fix
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<ScorePageQuery, ScorePageQueryVariables>;
+export const RelatedPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query RelatedPage($id: ID!, $relation: RecordRelation!, $after: String) {
+    record(id: $id) {
+      ...Named
+      related(relation: $relation, first: 100, after: $after) {
+        totalCount
+        nodes {
+          ...Named
+          description
+        }
+        pageInfo {
+          hasNextPage
+          endCursor
+        }
+      }
+    }
+  }
+  fragment Named on Record {
+    id
+    name
+    kind
+  }
+`) as unknown as TypedDocumentString<RelatedPageQuery, RelatedPageQueryVariables>;
+export const ListedPageDocument = new TypedDocumentString(/* GraphQL */ `
+  query ListedPage(
+    $id: ID!
+    $filter: RecordFilter!
+    $after: String
+    $before: String
+    $first: Int
+    $last: Int
+  ) {
+    record(id: $id) {
+      ...Named
+    }
+    records(
+      filter: $filter
+      orderBy: { field: MODIFIED, direction: DESC }
+      after: $after
+      before: $before
+      first: $first
+      last: $last
+    ) {
+      totalCount
+      nodes {
+        ...RecordCard
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+        hasPreviousPage
+        startCursor
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
     publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
   }
-}
-    `) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
-export const CancelUploadDocument = new TypedDocumentString(`
-    mutation CancelUpload($id: ID!) {
-  cancelSubmission(id: $id) {
-    submissionUUID
-    status
+  fragment Named on Record {
+    id
+    name
+    kind
   }
-}
-    `) as unknown as TypedDocumentString<CancelUploadMutation, CancelUploadMutationVariables>;
+`) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
+export const SearchDocument = new TypedDocumentString(/* GraphQL */ `
+  query Search(
+    $query: String!
+    $filter: RecordFilter
+    $first: Int!
+    $after: String
+    $mode: SearchMode!
+  ) {
+    search(query: $query, filter: $filter, first: $first, after: $after, mode: $mode) {
+      totalCount
+      rankedResults
+      didYouMean
+      facets(
+        by: [KIND, KEYWORD, LICENCE, OWNER, PROJECT, CRATE, MONTH, FORMAT, STATUS, SCORE_BAND]
+        first: 30
+      ) {
+        by
+        exact
+        hasMore
+        values {
+          value
+          label
+          count
+        }
+      }
+      results {
+        fragments {
+          field
+          parts {
+            text
+            found
+          }
+        }
+        node {
+          ...RecordCard
+        }
+      }
+      pageInfo {
+        hasNextPage
+        endCursor
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+`) as unknown as TypedDocumentString<SearchQuery, SearchQueryVariables>;
+export const RecordListDocument = new TypedDocumentString(/* GraphQL */ `
+  query RecordList(
+    $filter: RecordFilter
+    $orderBy: RecordOrder
+    $first: Int
+    $after: String
+    $last: Int
+    $before: String
+  ) {
+    records(
+      filter: $filter
+      orderBy: $orderBy
+      first: $first
+      after: $after
+      last: $last
+      before: $before
+    ) {
+      totalCount
+      nodes {
+        ...RecordCard
+      }
+      pageInfo {
+        hasNextPage
+        hasPreviousPage
+        startCursor
+        endCursor
+      }
+    }
+    kinds: recordStatistics(filter: $filter, by: [KIND], first: 30) {
+      groups {
+        kind
+        count
+      }
+    }
+    keywords: recordStatistics(filter: $filter, by: [KEYWORD], first: 20) {
+      groups {
+        keyword
+        count
+      }
+    }
+    licences: recordStatistics(filter: $filter, by: [LICENCE], first: 20) {
+      groups {
+        licence
+        count
+      }
+    }
+    owners: recordStatistics(filter: $filter, by: [OWNER], first: 20) {
+      groups {
+        owner {
+          id
+          name
+        }
+        count
+      }
+    }
+    projects: recordStatistics(filter: $filter, by: [PROJECT], first: 20) {
+      groups {
+        project {
+          id
+          name
+        }
+        count
+      }
+    }
+    crates: recordStatistics(filter: $filter, by: [CRATE], first: 20) {
+      groups {
+        crate {
+          id
+          name
+        }
+        count
+      }
+    }
+    months: recordStatistics(filter: $filter, by: [MONTH], first: 200) {
+      groups {
+        month
+        count
+      }
+    }
+    formats: recordStatistics(filter: $filter, by: [FORMAT], first: 20) {
+      groups {
+        format
+        count
+      }
+    }
+    statuses: recordStatistics(filter: $filter, by: [STATUS], first: 10) {
+      groups {
+        status
+        count
+      }
+    }
+    scores: recordStatistics(filter: $filter, by: [SCORE_BAND], first: 10) {
+      groups {
+        scoreBand
+        count
+      }
+    }
+  }
+  fragment RecordCard on Record {
+    id
+    kind
+    name
+    description
+    keywords
+    license
+    modifiedAt
+    publicationStatus
+    embargoEndsAt
+    owner {
+      id
+      name
+      kind
+    }
+  }
+`) as unknown as TypedDocumentString<RecordListQuery, RecordListQueryVariables>;
+export const NamesOfDocument = new TypedDocumentString(/* GraphQL */ `
+  query NamesOf($ids: [ID!]!) {
+    nodes(ids: $ids) {
+      ... on Record {
+        id
+        name
+        kind
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<NamesOfQuery, NamesOfQueryVariables>;
+export const UploadDocument = new TypedDocumentString(/* GraphQL */ `
+  query Upload($id: ID!) {
+    submission(id: $id) {
+      submissionUUID
+      status
+      stage
+      completed
+      success
+      rocrateIdentifier
+      identifiersMinted
+      timeStarted
+      timeFinished
+      progress {
+        done
+        total
+        unit
+      }
+      error {
+        ...UploadFinding
+      }
+      warnings {
+        ...UploadFinding
+      }
+    }
+  }
+  fragment UploadFinding on Finding {
+    code
+    message
+    file
+    pointer
+    line
+  }
+`) as unknown as TypedDocumentString<UploadQuery, UploadQueryVariables>;
+export const UploadedCrateDocument = new TypedDocumentString(/* GraphQL */ `
+  query UploadedCrate($id: ID!) {
+    roCrate(id: $id) {
+      id
+      name
+      publicationStatus
+      embargoEndsAt
+      revision
+      recordCounts {
+        kind
+        count
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<UploadedCrateQuery, UploadedCrateQueryVariables>;
+export const PublishRecordDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation PublishRecord(
+    $id: ID!
+    $publicationStatus: PublicationStatus!
+    $embargoedUntil: String
+    $expectedRevision: Int
+  ) {
+    publish(
+      id: $id
+      publicationStatus: $publicationStatus
+      embargoedUntil: $embargoedUntil
+      expectedRevision: $expectedRevision
+    ) {
+      id
+      publicationStatus
+    }
+  }
+`) as unknown as TypedDocumentString<PublishRecordMutation, PublishRecordMutationVariables>;
+export const CancelUploadDocument = new TypedDocumentString(/* GraphQL */ `
+  mutation CancelUpload($id: ID!) {
+    cancelSubmission(id: $id) {
+      submissionUUID
+      status
+    }
+  }
+`) as unknown as TypedDocumentString<CancelUploadMutation, CancelUploadMutationVariables>;

@@ -3,9 +3,16 @@ import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { hasBody } from "../http/body.js";
 import { requestIdOf } from "../http/client.js";
-import { decodedPath, errorAnswer, refuseEarly, sendEarly } from "../http/errors.js";
 import { negotiate } from "../http/negotiation.js";
-import { PAGE_POLICY, sendBytes, sendJson } from "../http/reply.js";
+import {
+  decodedPath,
+  errorAnswer,
+  PAGE_POLICY,
+  refuseEarly,
+  sendBytes,
+  sendEarly,
+  sendJson,
+} from "../http/reply.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { Facts, RecordLink } from "./components.js";
 import { Frame } from "./frame.js";

@@ -1,7 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { beforeAll, describe, expect, it } from "vitest";
-import { placesOf } from "../../cli/completion.js";
 import { buildProgram } from "../../cli/program.js";
+import { placesOf } from "../../cli/tool-command.js";
 import { useFolder } from "./terminal.js";
 
 const { run, write, path } = useFolder();

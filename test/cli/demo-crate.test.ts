@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { inflateSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import yauzl from "yauzl";
-import { buffer } from "node:stream/consumers";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 
 type Entity = Record<string, unknown> & { "@id": string };
 const types = (entity: Entity): string[] => [entity["@type"]].flat() as string[];

@@ -4,12 +4,12 @@ import { cp, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
-import { COMPILE_LESS } from "../support/compile-less.js";
-import { RegistryProcess } from "../support/registry-process.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
+import { COMPILE_LESS } from "../support/compile-less.js";
 import type { User } from "../support/registry-client.js";
+import { RegistryProcess } from "../support/registry-process.js";
 import { newBucket } from "../support/servers/s3-makes.js";
 import { clusterInstalled, SharedServers } from "../support/topology.js";
 

@@ -118,7 +118,7 @@ describe("arkgraph", () => {
     const [one, two] = [join(folder, "one.zip"), join(folder, "two.zip")];
     const [first, second] = await Promise.all([
       arkgraph(["demo-crate", one]),
-      run(join(packageRoot, "dist/cli/demo/build-crate.js"), [two]),
+      run(join(packageRoot, "dist/cli/demo/crate.js"), [two]),
     ]);
     expect([first.status, second.status]).toEqual([0, 0]);
     expect(first.stdout).toBe(`Wrote ${one}\n`);

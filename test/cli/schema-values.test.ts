@@ -5,7 +5,7 @@ import {
   numberValue,
   sizeValue,
 } from "../../cli/commands/schema/edit.js";
-import { centred, displayWidth, textTable } from "../../cli/render/table.js";
+import { centred, displayWidth, textTable } from "../../cli/render.js";
 
 describe("values of options", () => {
   it("true and false may be written in six ways and any case", () => {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import * as fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { ConfigError, SETTINGS, readConfig, type SettingName } from "../../src/config/config.js";
-import { signingKey } from "../../src/app/signing-key.js";
+import { signingKey } from "../../src/app/compose.js";
+import { ConfigError, readConfig, SETTINGS, type SettingName } from "../../src/config/config.js";
 
 const NAMES = Object.keys(SETTINGS) as SettingName[];
 const KEY = "0123456789abcdef0123456789ABCDEF";

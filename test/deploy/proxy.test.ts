@@ -6,10 +6,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { RegistryClient, type Json, type User } from "../support/registry-client.js";
+import { type Json, RegistryClient, type User } from "../support/registry-client.js";
 import { Nginx, nginxInstalled } from "../support/servers/nginx.js";
 
 const MIB = 2 ** 20;

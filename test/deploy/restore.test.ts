@@ -1,11 +1,11 @@
 import { execFile, execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdir, mkdtemp, readFile, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
 import { RegistryProcess } from "../support/registry-process.js";
 

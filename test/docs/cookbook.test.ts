@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Parser, Store } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
-import { FUSEKI } from "../support/servers/fuseki.js";
-import { OXIGRAPH } from "../support/servers/oxigraph.js";
-import { sparqlServer } from "../support/servers/installed.js";
 import { startServer, type TestServer } from "../support/server.js";
+import { FUSEKI } from "../support/servers/fuseki.js";
+import { sparqlServer } from "../support/servers/installed.js";
+import { OXIGRAPH } from "../support/servers/oxigraph.js";
 
 const page = readFileSync(join(packageRoot, "docs", "cookbook.md"), "utf8");
 const prefixes = /^```sparql prefixes\n([\s\S]*?)^```/m.exec(page)![1]!;

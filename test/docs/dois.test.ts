@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { describe, expect, it, vi } from "vitest";
 import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { DOI_CODES } from "../../src/services/doi/register.js";
+import { DOI_CODES } from "../../src/services/doi/doi.js";
 import { bodyOf } from "../support/bodies.js";
 import { DataCiteServer } from "../support/datacite-server.js";
 import { LiveRegistry } from "../support/live-registry.js";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { PATHS } from "../../cli/demo/crate/files.js";
+import { PATHS } from "../../cli/demo/crate-files.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
 import { bodyOf } from "../support/bodies.js";
 import { LiveRegistry } from "../support/live-registry.js";

@@ -11,7 +11,7 @@ import {
   SYNONYMS,
 } from "../../src/model/provenance.js";
 import { packageRoot } from "../../src/package-root.js";
-import { EVIDENCE_FORMATS } from "../../src/services/evidence/formats/formats.js";
+import { EVIDENCE_FORMATS } from "../../src/services/evidence/formats.js";
 
 const page = readFileSync(join(packageRoot, "docs", "provenance.md"), "utf8");
 

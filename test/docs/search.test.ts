@@ -5,10 +5,10 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
 import { LARGEST_OFFSET, MOST_FACET_VALUES } from "../../src/services/search/search.js";
+import { FACETED, RANKED } from "../../src/storage/records/search.js";
 import { STATISTICS_KEYS } from "../../src/storage/records/selection-port.js";
-import { FACETED, RANKED } from "../../src/storage/records/search/ranking.js";
 import { bodyOf } from "../support/bodies.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
 
 const page = readFileSync(join(packageRoot, "docs/search.md"), "utf8");
 const blocks = (language: string): string[] =>

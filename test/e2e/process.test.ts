@@ -1,12 +1,12 @@
 import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { startKillable, type Killable } from "../support/killable.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { type Killable, startKillable } from "../support/killable.js";
+import { largeCrate } from "../support/large-crate.js";
 import type { RegistryClient } from "../support/registry-client.js";
 import { RegistryProcess, runToEnd } from "../support/registry-process.js";
 import { ROLES } from "../support/roles.js";
-import { largeCrate } from "../support/large-crate.js";
 
 let registry: Killable;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { PATHS } from "../../cli/demo/crate/files.js";
+import { PATHS } from "../../cli/demo/crate-files.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate as pack } from "../support/crates.js";
 import type { Json, User } from "../support/registry-client.js";
-import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
+import { type RegistryUnderTest, startRegistry } from "../support/under-test.js";
 
 let registry: RegistryUnderTest;
 let ada: User;

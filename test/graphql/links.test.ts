@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
 
 interface Linked {
   id: string;

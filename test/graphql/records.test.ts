@@ -1,10 +1,10 @@
-import { forGraphql } from "../../src/graphql/codes.js";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { getIntrospectionQuery, type IntrospectionQuery } from "graphql";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { forGraphql } from "../../src/graphql/documents.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { WRITABLE, bodyOf } from "../support/bodies.js";
-import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
+import { bodyOf, WRITABLE } from "../support/bodies.js";
+import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { WebSocket } from "ws";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { WebSocket } from "ws";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import type { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";

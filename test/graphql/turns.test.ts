@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
-import { turnOfWrite } from "../../src/graphql/resolvers/turns.js";
+import { turnOfWrite } from "../../src/graphql/resolvers/context.js";
 
 const WRITES = 60;
 // Writes of an earlier test have used up a part of their turn.

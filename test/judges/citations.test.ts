@@ -20,12 +20,12 @@ import { factsOf, type RecordFacts } from "../../src/services/formats/facts.js";
 import { INDEXED } from "../../src/services/formats/schema-org.js";
 import { XML_DECLARATION } from "../../src/services/formats/xml.js";
 import { type RecordView, viewOf } from "../../src/services/records/view.js";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate, type Entity, realCrates } from "../support/crates.js";
 import { describedEntity } from "../support/described-records.js";
 import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 const XSD = join(JUDGES, "datacite-4.7", "metadata.xsd");
 const MADE = 300;

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate, realCrates } from "../support/crates.js";
-import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
+import type { Json } from "../support/registry-client.js";
 import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 let registry: LiveRegistry;

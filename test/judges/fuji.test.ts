@@ -5,10 +5,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate, realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 const SOURCE = join(JUDGES, "fuji-3.5.1.tar.xz");
 /** Percent of the points of F-UJI's metrics. */

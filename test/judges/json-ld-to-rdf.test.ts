@@ -1,11 +1,11 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import jsonld from "jsonld";
-import { DataFactory, Parser, Writer, type Quad, type Term } from "n3";
+import { DataFactory, Parser, type Quad, type Term, Writer } from "n3";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/model/field.js";
 import { graphOf } from "../../src/rdf/graph.js";
-import { oneSpelling } from "../../src/rdf/predicates.js";
+import { oneSpelling } from "../../src/rdf/terms.js";
 import { JUDGES, maySkip } from "../support/servers/judges.js";
 
 // The W3C's tests of JSON-LD 1.1 "Deserialize JSON-LD to RDF", by the path that the entities of

@@ -1,16 +1,16 @@
 import { spawn } from "node:child_process";
-import { existsSync, readdirSync, statSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { KINDS } from "../../src/model/kinds.js";
+import type { ShapeReport } from "../../src/services/validation/document.js";
 import type { StoredRecord } from "../../src/storage/records/port.js";
-import type { ShapeReport } from "../../src/services/validation/report.js";
 import { unnamed, WRITABLE } from "../support/bodies.js";
 import { crate, REAL_CRATES, zipFolder } from "../support/crates.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
 import { findProgram } from "../support/servers/programs.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
 
 // The shapes are public: who checks our records by them with an engine of others must come to what
 // /validate says.

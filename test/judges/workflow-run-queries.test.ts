@@ -1,9 +1,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { oneSpelling } from "../../src/rdf/predicates.js";
+import { oneSpelling } from "../../src/rdf/terms.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
 
 // The competency questions of Workflow Run RO-Crate: queries that others wrote in RO-Crate's own
 // namespace, and the numbers of distinct rows that rdflib finds for them in the crates themselves.

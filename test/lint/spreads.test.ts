@@ -20,7 +20,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/services/records/create.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
     "ends after MAX_FINDINGS",
   "src/graphql/limits.ts: Math.max(...given)": "first and last",
-  "src/storage/objects/s3/download.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
+  "src/storage/objects/s3/transfers.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
     "one window",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":
     "versions of the schema",
@@ -42,20 +42,20 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "vectors of one call, EMBEDDINGS_BATCH at the most",
   "src/storage/records/sqlite/commit.ts: this.#records.apply(step)":
     "a method of that name, and not Function.prototype.apply",
-  "src/storage/records/sqlite/group-commit.ts: this.#handlers[call] as (...all: unknown[]) => unknown(...args)":
+  "src/storage/records/sqlite/commit.ts: this.#handlers[call] as (...all: unknown[]) => unknown(...args)":
     "arguments of one of the store's calls",
   "src/services/scoring/criteria.ts: sentence(...notes)": "a few sentences of the criterion",
   "src/services/scoring/criteria.ts: sentence(...lost)": "a few sentences of the criterion",
   "src/services/scoring/criteria.ts: fields.first(...names)": "names of one part of a datasheet",
   "src/services/scoring/facts/survey.ts: fields .references(...names)": "names of a few fields",
-  "cli/commands/check.ts: Math.max(...rows.map(([label]) => label.length))":
+  "cli/commands/data.ts: Math.max(...rows.map(([label]) => label.length))":
     "rows of a table that is printed",
   'cli/commands/schema/inspect.ts: Math.max(...PACKAGED_SCHEMAS.map((schema) => schema["@id"].length))':
     "schemas of the package",
-  "cli/demo/crate/files.ts: Math.hypot(...next)": "a vector of the demo",
-  "cli/demo/crate/images.ts: Math.min(...values)": "points of the demo's figure",
-  "cli/demo/crate/images.ts: Math.max(...values)": "points of the demo's figure",
-  "cli/demo/crate/metadata.ts: to(...images)": "files of the demo",
+  "cli/demo/crate-files.ts: Math.hypot(...next)": "a vector of the demo",
+  "cli/demo/crate-files.ts: Math.min(...values)": "points of the demo's figure",
+  "cli/demo/crate-files.ts: Math.max(...values)": "points of the demo's figure",
+  "cli/demo/crate.ts: to(...images)": "files of the demo",
 };
 
 interface Node {

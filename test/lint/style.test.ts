@@ -12,7 +12,6 @@ const WITH_LONG_DATA: readonly string[] = [
   "bench/support/tables.ts",
   "bench/support/wrk.ts",
   "scripts/bundle-otlp.mjs",
-  "src/web/documents.ts",
   "test/cli/client-records.test.ts",
   "test/cli/client-tls.test.ts",
   "test/cli/client-upload.test.ts",

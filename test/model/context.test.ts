@@ -1,11 +1,11 @@
 import jsonld from "jsonld";
 import { describe, expect, it } from "vitest";
-import { jsonLdContext } from "../../src/model/shapes.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { expandCurie, type JsonObject } from "../../src/model/field.js";
+import { withDefaults } from "../../src/model/json-schema.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { withDefaults } from "../../src/model/defaults.js";
+import { jsonLdContext } from "../../src/model/shapes.js";
 
 async function expanded(
   kind: KindName,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { withDefaults } from "../../src/model/defaults.js";
 import type { JsonValue } from "../../src/model/field.js";
-import { ARK_PATTERN, inputSchema } from "../../src/model/json-schema.js";
+import { ARK_PATTERN, inputSchema, withDefaults } from "../../src/model/json-schema.js";
 import type { KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 

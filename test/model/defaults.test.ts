@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { normalizeInput, withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds.js";
+import { normalizeInput, withDefaults, withoutSecrets } from "../../src/model/json-schema.js";
 import { publicView } from "../../src/model/kind.js";
+import { KINDS } from "../../src/model/kinds.js";
 
 const HOSTILE = '{"__proto__":{"admin":true},"constructor":"x","name":"n","@id":"ark:99999/a"}';
 

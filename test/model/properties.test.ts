@@ -1,11 +1,16 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { normalizeInput, withDefaults, withoutSecrets } from "../../src/model/defaults.js";
+import { dateProblem } from "../../src/model/dates.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import type { Field, JsonObject } from "../../src/model/field.js";
-import { dateProblem } from "../../src/model/dates.js";
-import { inputSchema, recordSchema } from "../../src/model/json-schema.js";
+import {
+  inputSchema,
+  normalizeInput,
+  recordSchema,
+  withDefaults,
+  withoutSecrets,
+} from "../../src/model/json-schema.js";
 import { KIND_NAMES, type Kind } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { brokenRules, validateRecord } from "../../src/model/validate.js";

@@ -1,11 +1,10 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import type { Field, JsonObject, JsonValue } from "../../src/model/field.js";
-import { recordSchema } from "../../src/model/json-schema.js";
-import { isPublic, type Kind, KIND_NAMES } from "../../src/model/kind.js";
+import { recordSchema, withDefaults, withoutSecrets } from "../../src/model/json-schema.js";
+import { isPublic, KIND_NAMES, type Kind } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { statementsOf } from "../../src/services/records/reserved.js";
 import { ShapeValidator } from "../../src/services/validation/shape-validator.js";

@@ -1,12 +1,12 @@
 import { DataFactory, Parser, Store } from "n3";
-import { Validator, type Report } from "shacl-engine";
+import { type Report, Validator } from "shacl-engine";
 import { describe, expect, it } from "vitest";
-import { withDefaults, withoutSecrets } from "../../src/model/defaults.js";
 import { EXAMPLES } from "../../src/model/examples.js";
 import { expandCurie, type JsonObject, type JsonValue } from "../../src/model/field.js";
+import { withDefaults, withoutSecrets } from "../../src/model/json-schema.js";
 import { KIND_NAMES, type KindName } from "../../src/model/kind.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { shaclShapes, shapeOf, type ShapeUse } from "../../src/model/shapes.js";
+import { type ShapeUse, shaclShapes, shapeOf } from "../../src/model/shapes.js";
 import { graphOf } from "../../src/rdf/graph.js";
 
 const turtle = shaclShapes();

@@ -2,7 +2,7 @@ import * as fc from "fast-check";
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../src/model/field.js";
-import { parseStrictJson } from "../../src/model/json/strict-json.js";
+import { parseStrictJson } from "../../src/model/json/read.js";
 import { KIND_NAMES } from "../../src/model/kind.js";
 import { graphOf, JsonLdError } from "../../src/rdf/graph.js";
 

@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import { Lines } from "../../src/rdf/nquads.js";
+import { Lines } from "../../src/rdf/terms.js";
 
 const subjects = fc.oneof(
   fc.constantFrom(

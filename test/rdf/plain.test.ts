@@ -1,11 +1,11 @@
 import * as fc from "fast-check";
 import { expect, it } from "vitest";
-import type { JsonObject, JsonValue } from "../../src/model/field.js";
-import { KINDS } from "../../src/model/kinds.js";
-import type { KindName } from "../../src/model/kind.js";
 import { EXAMPLES } from "../../src/model/examples.js";
+import type { JsonObject, JsonValue } from "../../src/model/field.js";
+import type { KindName } from "../../src/model/kind.js";
+import { KINDS } from "../../src/model/kinds.js";
+import { plainExpansion } from "../../src/rdf/emit.js";
 import { graphOf } from "../../src/rdf/graph.js";
-import { plainExpansion } from "../../src/rdf/plain.js";
 
 const CONTEXTS: JsonObject[] = [
   { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" },

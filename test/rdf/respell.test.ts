@@ -1,6 +1,6 @@
 import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { respell } from "../../src/rdf/predicates.js";
+import { respell } from "../../src/rdf/terms.js";
 
 const line = (s: string, o: string): string => `${s} <https://schema.org/about> ${o} <ark:1/s> .`;
 const text = (...lines: string[]): string => [...new Set(lines)].toSorted().join("\n") + "\n";

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { arkKey, OPERATION_NAMES } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
-import { arkKey } from "../../src/identifiers/ark.js";
-import { OPERATION_NAMES } from "../../src/identifiers/claimable.js";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { createRecord } from "../../src/services/records/create.js";
-import { stateOf } from "../../src/services/records/state.js";
+import { OPERATIONS } from "../../src/rest/contract/document.js";
+import { createRecord, stateOf } from "../../src/services/records/create.js";
 import { bodyOf } from "../support/bodies.js";
 import { storeContent } from "../support/content.js";
 import { crate, type Entity, type Members } from "../support/crates.js";
-import { startServer, type Answer, type Person, type TestServer } from "../support/server.js";
+import { type Answer, type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person, bob: Person, eve: Person, admin: Person;

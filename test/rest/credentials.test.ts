@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createAccessToken } from "../../src/services/accounts/access-tokens.js";
 import { createPasswordReset, resetPassword } from "../../src/services/accounts/administration.js";
+import { createAccessToken } from "../../src/services/accounts/credentials.js";
 import { arkFrom } from "../support/arks.js";
 import { Browser } from "../support/browser.js";
 import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";

@@ -1,10 +1,10 @@
-import { arkKey } from "../../src/identifiers/ark.js";
-import { stateOf } from "../../src/services/records/state.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { arkKey } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { WRITABLE, bodyOf } from "../support/bodies.js";
-import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
+import { stateOf } from "../../src/services/records/create.js";
+import { bodyOf, WRITABLE } from "../support/bodies.js";
+import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person, other: Person, admin: Person;

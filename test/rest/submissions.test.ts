@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import type { InProcessJobQueue } from "../../src/jobs/in-process/job-queue.js";
 import { sweepObjects } from "../../src/services/objects/damage.js";
 import { crate } from "../support/crates.js";

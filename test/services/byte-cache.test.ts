@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { ByteCache } from "../../src/services/byte-cache.js";
+import { ByteCache } from "../../src/services/limits.js";
 
 /** A value of so many bytes. */
 const sized = (length: number): Buffer => Buffer.alloc(length);

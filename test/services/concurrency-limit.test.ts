@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { ConcurrencyLimit } from "../../src/services/concurrency-limit.js";
+import { ConcurrencyLimit } from "../../src/services/limits.js";
 
 const never = new AbortController().signal;
 

@@ -1,17 +1,17 @@
 import { randomUUID } from "node:crypto";
-import { Writable } from "node:stream";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Writable } from "node:stream";
 import { pino } from "pino";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { type Running, serve } from "../../src/app/serve.js";
 import { readConfig } from "../../src/config/config.js";
-import { serve, type Running } from "../../src/app/serve.js";
-import { doiFor } from "../../src/services/doi/reservation.js";
+import { doiFor } from "../../src/services/doi/doi.js";
 import { crate } from "../support/crates.js";
 import { DataCiteServer } from "../support/datacite-server.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { RegistryClient, type Answer, type Json, type User } from "../support/registry-client.js";
+import { type Answer, type Json, RegistryClient, type User } from "../support/registry-client.js";
 
 let datacite: DataCiteServer;
 let folder: string;

@@ -1,7 +1,7 @@
 import {
   chmodSync,
-  mkdtempSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   rmSync,
   statSync,
@@ -10,8 +10,8 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { makePrivate } from "../../src/storage/data-folder.js";
 import { openFileObjects } from "../../src/storage/objects/files/store.js";
+import { makePrivate } from "../../src/storage/records/sqlite/connection.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import { create, write } from "../conformance/records/fixtures.js";
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import yazl from "yazl";
+import type { CrateLimits } from "../../src/services/crates/upload.js";
 import type { ObjectReader } from "../../src/storage/objects/port.js";
-import type { CrateLimits } from "../../src/services/crates/limits.js";
 
 export const RO_CRATE = "https://w3id.org/ro/crate/1.1/context";
 /** Real crates by others; not part of the project. */

@@ -1,9 +1,9 @@
-import { buffer } from "node:stream/consumers";
 import { Readable } from "node:stream";
-import { plainZip } from "./plain-zip.js";
-import { crate, forge, metadata, rename, zip, type Members } from "./crates.js";
+import { buffer } from "node:stream/consumers";
 import type { FindingCode } from "../../src/services/crates/findings.js";
-import type { CrateLimits } from "../../src/services/crates/limits.js";
+import type { CrateLimits } from "../../src/services/crates/upload.js";
+import { crate, forge, type Members, metadata, rename, zip } from "./crates.js";
+import { plainZip } from "./plain-zip.js";
 
 /** A hostile crate: its effect, the code that refuses it, and its bytes. */
 export interface HostileCrate {

@@ -1,15 +1,15 @@
 import { boundedGraphs } from "../../src/rdf/graph.js";
-import { openObjects } from "../../src/storage/objects/location.js";
-import type { ObjectStore } from "../../src/storage/objects/port.js";
 import type { CrateRecord } from "../../src/services/crates/build-records.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
-import type { CrateLimits } from "../../src/services/crates/limits.js";
+import { ingestCrate } from "../../src/services/crates/run/ingest.js";
 import type {
   IntakeHost,
   IntakeInput,
   IntakeResult,
-} from "../../src/services/crates/run/protocol.js";
-import { ingestCrate } from "../../src/services/crates/run/ingest.js";
+} from "../../src/services/crates/run/thread.js";
+import type { CrateLimits } from "../../src/services/crates/upload.js";
+import { openObjects } from "../../src/storage/objects/location.js";
+import type { ObjectStore } from "../../src/storage/objects/port.js";
 import { LIMITS, readerOf } from "./crates.js";
 
 export interface Taken {

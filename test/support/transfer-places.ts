@@ -2,7 +2,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openPostgresRecordStore } from "../../src/storage/records/postgres/index.js";
-import { openPostgresTransfer } from "../../src/storage/records/postgres/transfer/index.js";
+import { openPostgresTransfer } from "../../src/storage/records/postgres/transfer.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import { openSqliteTransfer } from "../../src/storage/records/sqlite/transfer.js";
 import type { Place } from "../conformance/records-transfer.js";

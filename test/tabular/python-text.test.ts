@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { floatText, integerText, quoted, valueText } from "../../src/tabular/rules/python-text.js";
+import { floatText, integerText, quoted, valueText } from "../../src/tabular/rules/notation.js";
 
 // What Python 3 prints for the same values.
 describe("values in messages", () => {

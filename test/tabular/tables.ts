@@ -1,5 +1,5 @@
+import type { TableError, TableSummary } from "../../src/tabular/rules/check.js";
 import { readSchema } from "../../src/tabular/schema/table-schema.js";
-import type { TableError, TableSummary } from "../../src/tabular/summary.js";
 import { type CheckOptions, validateTable } from "../../src/tabular/validate.js";
 
 /** Bytes as a source that hands them over in parts of a length. */

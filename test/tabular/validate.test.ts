@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { parseColumnIndex } from "../../src/tabular/schema/keywords.js";
-import { readSchema } from "../../src/tabular/schema/table-schema.js";
+import { parseColumnIndex, readSchema } from "../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../src/tabular/validate.js";
 import { check, lines, parts, schemaWith } from "./tables.js";
 

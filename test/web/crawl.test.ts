@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { PASSWORD, type Person, startServer, type TestServer } from "../support/server.js";
 
 const BROWSER = { Accept: "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8" };
 /** Pages of one crawl: the shape of an address counts, not each record. */

@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { CHROMIUM, launch, signIn } from "../support/chromium.js";
 import { RegistryProcess } from "../support/registry-process.js";
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { bodyOf } from "../support/bodies.js";
-import { buildDemoCrate } from "../../cli/demo/build-crate.js";
-import { startServer, type Person, type TestServer } from "../support/server.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
 
 let server: TestServer;
 let ada: Person;

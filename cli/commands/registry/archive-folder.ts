@@ -4,7 +4,7 @@ import { lstat, open, readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { PassThrough, pipeline, type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
-import { convertible } from "../../../src/services/crates/convert/names.js";
+import { convertible } from "../../../src/services/crates/upload.js";
 import { Failure } from "../../failure.js";
 
 /** A file of a crate's folder. */

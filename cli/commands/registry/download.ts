@@ -13,9 +13,8 @@ import {
   openRegistry,
   type Registry,
   type ServerOption,
-} from "../../registry/registry.js";
-import { humanSize, visible } from "../../render/table.js";
-import { terminalProgress } from "../../render/progress.js";
+} from "../../registry.js";
+import { humanSize, terminalProgress, visible } from "../../render.js";
 
 /** The description of stored bytes, which the registry sends before the bytes. */
 interface Content {

@@ -221,7 +221,7 @@ export function addCompletion(program: ToolCommand): void {
     .addArgument(new Argument("<shell>", "the shell").choices(["bash", "zsh"]))
     .example("arkgraph completion bash > arkgraph-completion.bash")
     .action(async (shell: "bash" | "zsh", _options: unknown, _command: Command) => {
-      const { completionScript } = await import("../../completion.js");
+      const { completionScript } = await import("../../tool-command.js");
       process.stdout.write(completionScript(program, shell));
     });
 }

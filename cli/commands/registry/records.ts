@@ -11,9 +11,8 @@ import {
   openRegistry,
   type Registry,
   type ServerOption,
-} from "../../registry/registry.js";
-import { paint, ShortIds, visible } from "../../render/table.js";
-import { note } from "../../render/progress.js";
+} from "../../registry.js";
+import { note, paint, ShortIds, visible } from "../../render.js";
 
 /** `get`: the current version of a record. @throws Failure */
 export async function getCommand(

@@ -1,15 +1,15 @@
 import { createInterface } from "node:readline";
 import { Failure } from "../../failure.js";
-import { readCredentials, writeCredentials } from "../../registry/credentials.js";
 import {
   isPrivate,
   openRegistry,
   Registry,
+  readCredentials,
   resolveServer,
   type ServerOption,
-} from "../../registry/registry.js";
-import { visible } from "../../render/table.js";
-import { note } from "../../render/progress.js";
+  writeCredentials,
+} from "../../registry.js";
+import { note, visible } from "../../render.js";
 
 /** `login`: gets a token and stores it for later commands. @throws Failure */
 export async function loginCommand(

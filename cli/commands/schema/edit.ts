@@ -10,7 +10,7 @@ import {
   withProperty,
 } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
-import { exists, inFile, readSchemaFile, writeDocument } from "./schema-file.js";
+import { exists, inFile, readSchemaFile, writeDocument } from "./inputs.js";
 
 export interface CreateOptions {
   name: string;

@@ -9,23 +9,11 @@ import {
   unescapeSeparator,
 } from "../../../src/tabular/schema/table-schema.js";
 import { Failure } from "../../failure.js";
-import {
-  arkPath,
-  givenArk,
-  openRegistry,
-  Refusal,
-  type ServerOption,
-} from "../../registry/registry.js";
-import { visible } from "../../render/table.js";
+import { arkPath, givenArk, openRegistry, Refusal, type ServerOption } from "../../registry.js";
+import { visible } from "../../render.js";
 import { whoIs } from "../registry/session.js";
 import { newSchemaArk } from "./edit.js";
-import {
-  inFile,
-  loadSchema,
-  readSchemaFile,
-  type ResultOptions,
-  writeResult,
-} from "./schema-file.js";
+import { inFile, loadSchema, type ResultOptions, readSchemaFile, writeResult } from "./inputs.js";
 
 type OtherFormat = "csvw" | "frictionless";
 

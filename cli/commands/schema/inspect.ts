@@ -4,18 +4,25 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
-import { inspectSchema } from "../../../src/tabular/schema/inspect-schema.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
+  inspectSchema,
   newSchemaDocument,
   readSchema,
   unescapeSeparator,
 } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../failure.js";
-import { openData, textOptions } from "./data-source.js";
 import { newSchemaArk } from "./edit.js";
-import { exists, inFile, loadSchema, type ResultOptions, writeResult } from "./schema-file.js";
+import {
+  exists,
+  inFile,
+  loadSchema,
+  openData,
+  type ResultOptions,
+  textOptions,
+  writeResult,
+} from "./inputs.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.

@@ -1,16 +1,24 @@
 import type { TableLimits } from "../../../src/tabular/limits.js";
+import type { TableSummary } from "../../../src/tabular/rules/check.js";
 import type { TableSchema } from "../../../src/tabular/schema/table-schema.js";
-import type { TableSummary } from "../../../src/tabular/summary.js";
 import {
   type CheckOptions,
   type TableCheck,
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { failureLine } from "../../failure.js";
-import { visible } from "../../render/table.js";
-import { type DataSource, openData, textOptions } from "./data-source.js";
-import { Output, type Report } from "./report/report.js";
-import { loadSchema, namedFailure } from "./schema-file.js";
+import { visible } from "../../render.js";
+import { type DataSource, loadSchema, namedFailure, openData, textOptions } from "./inputs.js";
+import {
+  GithubReport,
+  JsonReport,
+  NdjsonReport,
+  Output,
+  type Report,
+  SarifReport,
+  TableReport,
+  writeSummary,
+} from "./report.js";
 
 export interface ValidateOptions extends Partial<TableLimits> {
   schema: string;
@@ -42,9 +50,7 @@ export async function validateCommand(
       if (summary.errors > 0) process.exitCode = 1;
       if (summary.stopped) note(`${file}: stopped after ${summary.errors} errors (--max-errors)`);
       if (options.summary === true && options.quiet !== true)
-        await (
-          await import("./report/formats.js")
-        ).writeSummary(file, summary, options.format, files.length > 1);
+        await writeSummary(file, summary, options.format, files.length > 1);
     } catch (error) {
       await report.abandon();
       process.exitCode = 1;
@@ -108,7 +114,7 @@ async function startCheck(
 ): Promise<TableCheck> {
   if (file === "-" || !file.toLowerCase().endsWith(".parquet"))
     return validateTable(source.bytes, schema, options);
-  const { validateParquetFile } = await import("./data-source.js");
+  const { validateParquetFile } = await import("./inputs.js");
   return validateParquetFile(file, schema, options);
 }
 
@@ -150,16 +156,16 @@ async function openReport({ format, quiet }: ValidateOptions, several: boolean):
   switch (format) {
     case "table": {
       const coloured = output.isTerminal && (process.env["NO_COLOR"] ?? "") === "";
-      return new (await import("./report/formats.js")).TableReport(output, several, coloured);
+      return new TableReport(output, several, coloured);
     }
     case "ndjson":
-      return new (await import("./report/formats.js")).NdjsonReport(output);
+      return new NdjsonReport(output);
     case "json":
-      return new (await import("./report/formats.js")).JsonReport(output);
+      return new JsonReport(output);
     case "sarif":
-      return new (await import("./report/formats.js")).SarifReport(output);
+      return new SarifReport(output);
     case "github":
-      return new (await import("./report/formats.js")).GithubReport(output);
+      return new GithubReport(output);
   }
 }
 
@@ -170,8 +176,8 @@ async function openFileProgress(
   if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY)
     return undefined;
   const [{ openProgress }, { humanSize }] = await Promise.all([
-    import("../../render/progress.js"),
-    import("../../render/table.js"),
+    import("../../render.js"),
+    import("../../render.js"),
   ]);
   const line = await openProgress("checking", process.stderr);
   return {

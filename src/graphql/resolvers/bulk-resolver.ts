@@ -1,9 +1,8 @@
 import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Resolver } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
-import { type BulkResult, forEachRecord } from "../../services/records/bulk.js";
-import { askedArk } from "../../services/records/find.js";
-import { restoreRevision } from "../../services/records/restore.js";
+import { askedArk, type BulkResult, forEachRecord } from "../../services/records/find.js";
+import { restoreRevision } from "../../services/records/update.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { PublicationResolver, RecordResolver } from "./record-resolver.js";

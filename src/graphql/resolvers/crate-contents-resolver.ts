@@ -1,5 +1,7 @@
+/** What is in a crate: its files and folders, with previews. */
 import { GraphQLJSON } from "graphql-scalars";
 import {
+  Arg,
   Args,
   ArgsType,
   Ctx,
@@ -8,35 +10,37 @@ import {
   ID,
   Int,
   ObjectType,
+  Query,
   Resolver,
   Root,
 } from "type-graphql";
+import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import {
   type CrateFile,
-  crateFiles,
   type CrateFilesQuery,
-} from "../../services/crates/export/records.js";
-import { crateFolder } from "../../services/crates/export/folders.js";
+  crateFiles,
+  crateFolder,
+} from "../../services/crates/export/contents.js";
 import {
   crateAddresses,
   crateSummary,
   readCrateMetadata,
 } from "../../services/crates/export/read-crate.js";
 import { datasheetSections } from "../../services/formats/datasheet.js";
-import type { Preview } from "../../services/previews/preview.js";
+import { type Preview, previewOf } from "../../services/previews/preview.js";
+import { none } from "../../services/previews/types.js";
 import { askedArk } from "../../services/records/find.js";
-import { knownScore, scoreHistory } from "../../services/scoring/read-score.js";
-import type { ScorePoint } from "../../services/scoring/score.js";
+import { knownScore, type ScorePoint, scoreHistory } from "../../services/scoring/score.js";
 import type { Context } from "./context.js";
 import { KindCountType } from "./evidence-resolver.js";
-import { PreviewResolver } from "./preview-resolver.js";
 import { AiReadyScoreType, typedScore } from "./score-resolver.js";
 import { PreviewUnion } from "./types/previews.js";
 import {
   ABOUT_PAGE,
   checkedPage,
+  HasContent,
   NODE_TYPES,
   nodeOf,
   PageArguments,
@@ -44,6 +48,37 @@ import {
   pageOf,
   RecordNode,
 } from "./types/records.js";
+
+/** Previews of stored files. */
+@Resolver(() => HasContent)
+export class PreviewResolver {
+  /** @throws as {@link previewOf} */
+  made(ark: Ark, { deps, caller, loaders }: Context): Promise<Preview> {
+    return loaders.queued(() => previewOf(deps, ark, caller));
+  }
+
+  @Query(() => PreviewUnion, {
+    name: "preview",
+    description:
+      "What a stored file looks like: the content of a record, or a file of a crate that has no " +
+      "record, by the identifier of the crate and its path.",
+  })
+  previewOf(
+    @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,
+    @Ctx() context: Context,
+  ): Promise<Preview> {
+    return this.made(askedArk(id), context);
+  }
+
+  @FieldResolver(() => PreviewUnion, {
+    description: "What the content looks like, for those who may read it.",
+  })
+  async preview(@Root() { stored, ark }: RecordNode, @Ctx() context: Context): Promise<Preview> {
+    return stored
+      ? this.made(askedArk(ark), context)
+      : { ...none("NO_CONTENT", "It is not stored here."), address: "" };
+  }
+}
 
 @ObjectType("CrateFile", { description: "A stored file of a crate.", simpleResolvers: true })
 class CrateFileType {

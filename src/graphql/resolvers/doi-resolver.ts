@@ -11,11 +11,11 @@ import {
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import { doiIn, reserveDoi } from "../../services/doi/reservation.js";
+import { doiIn, reserveDoi } from "../../services/doi/doi.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { SubmissionType } from "./crate-resolver.js";
 import { RecordNode } from "./types/records.js";
-import { SubmissionType } from "./types/submission.js";
 
 /** A reserved DOI as clients see it. */
 interface ReservedDoiView {

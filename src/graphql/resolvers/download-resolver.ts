@@ -3,8 +3,13 @@ import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import { Arg, Ctx, FieldResolver, ID, Int, Mutation, Resolver, Root } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
-import { type ContentState, isReadable } from "../../services/files/content.js";
-import { registerDownload, removeContent, uploadContent } from "../../services/files/downloads.js";
+import {
+  type ContentState,
+  isReadable,
+  registerDownload,
+  removeContent,
+  uploadContent,
+} from "../../services/files/content.js";
 import {
   type IncomingFile,
   type StagedFile,
@@ -14,7 +19,7 @@ import { checked } from "../../services/records/create.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/input-types.js";
+import { documentOf, INPUT_TYPES, type RecordInput, withUpload } from "./types/inputs.js";
 import { HasContent, NODE_TYPES, nodeOf, RecordNode, StoredContent } from "./types/records.js";
 
 /** The stored bytes of whatever may have some. */

@@ -11,33 +11,44 @@ import {
   Mutation,
   ObjectType,
   Query,
-  registerEnumType,
   Resolver,
   Root,
+  registerEnumType,
 } from "type-graphql";
 import { ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import { evidenceGraph } from "../../services/evidence/evidence-graph.js";
-import { edgesOf, type ShownEdge } from "../../services/evidence/formats/edges.js";
-import { EVIDENCE_FORMATS, type EvidenceFormat } from "../../services/evidence/formats/formats.js";
-import { type Impact, impactOf } from "../../services/evidence/impact.js";
-import { fieldsStated } from "../../services/evidence/read-nodes.js";
+import {
+  type Impact,
+  impactOf,
+  type SupportPath,
+  supportPath,
+} from "../../services/evidence/analysis.js";
+import {
+  evidenceGraph,
+  fieldsStated,
+  writeEvidence,
+} from "../../services/evidence/evidence-graph.js";
+import {
+  EVIDENCE_FORMATS,
+  type EvidenceFormat,
+  edgesOf,
+  type ShownEdge,
+} from "../../services/evidence/formats.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
-import { supportPath, type SupportPath } from "../../services/evidence/support-path.js";
 import type {
   AssertedBy,
   EvidenceDeps,
   EvidenceGraph,
   EvidenceRequest,
 } from "../../services/evidence/types.js";
-import { writeEvidence } from "../../services/evidence/written.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
+import { SubmissionType } from "./crate-resolver.js";
 import { RecordKindEnum } from "./types/enums.js";
-import { DateTimeRange } from "./types/filters.js";
+import { DateTimeRange } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
   checkedPage,
@@ -48,7 +59,6 @@ import {
   RecordNode,
   USUAL_PAGE,
 } from "./types/records.js";
-import { SubmissionType } from "./types/submission.js";
 
 export enum DirectionEnum {
   UPSTREAM = "upstream",

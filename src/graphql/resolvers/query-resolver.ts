@@ -8,9 +8,9 @@ import {
   Int,
   ObjectType,
   Query,
-  registerEnumType,
   Resolver,
   Root,
+  registerEnumType,
 } from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { networkOf } from "../../http/client.js";
@@ -18,10 +18,10 @@ import { health, readiness } from "../../services/health.js";
 import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters.js";
 import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";
 import {
+  type FacetsRequest,
+  type Found,
   facetsOf,
   find,
-  type Found,
-  type FacetsRequest,
   kindOf,
   type SearchMode,
   type SearchRequest,
@@ -31,9 +31,9 @@ import type { OpenAnswer } from "../../storage/graph/port.js";
 import type { ScorePart, SearchedField } from "../../storage/records/port.js";
 import type { StatisticsKey } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
-import { HealthStateEnum } from "./types/enums.js";
 import { StatisticsKeyEnum } from "./selection-resolver.js";
-import { RecordFilter } from "./types/filters.js";
+import { HealthStateEnum } from "./types/enums.js";
+import { RecordFilter } from "./types/inputs.js";
 import { ABOUT_PAGE, PageInfo, RecordNode } from "./types/records.js";
 
 /**

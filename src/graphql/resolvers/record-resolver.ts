@@ -10,9 +10,9 @@ import {
   Mutation,
   ObjectType,
   Query,
-  registerEnumType,
   Resolver,
   Root,
+  registerEnumType,
 } from "type-graphql";
 import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, referencedArk } from "../../identifiers/ark.js";
@@ -25,14 +25,14 @@ import { readDocument } from "../../services/formats/read.js";
 import { formatAddress } from "../../services/formats/signposting.js";
 import { formatsOf } from "../../services/formats/table.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
-import { askedArk } from "../../services/records/find.js";
 import { kernelMetadata } from "../../services/records/attribution.js";
+import { askedArk } from "../../services/records/find.js";
 import { rdfText } from "../../services/records/links.js";
 import {
   differencesBetween,
   type History,
-  historyOf,
   type HistoryPage,
+  historyOf,
   readHistory,
   readRecord,
   readRevision,
@@ -46,20 +46,19 @@ import type { Revision as StoredRevision, StoredRecord } from "../../storage/rec
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
 import { RecordFormatEnum, RevisionActionEnum } from "./types/enums.js";
-import { RecordsArguments } from "./types/filters.js";
-import { assertStorable, UpdateRecordInput } from "./types/input-types.js";
+import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
   type CheckedPage,
   checkedPage,
   MOST_PER_PAGE,
-  Node,
   NODE_TYPES,
+  Node,
   nodeOf,
   PageArguments,
   PageInfo,
-  pageOf,
   PublicationStatusEnum,
+  pageOf,
   RecordConnection,
   RecordListConnection,
   RecordNode,

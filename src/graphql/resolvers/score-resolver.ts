@@ -9,19 +9,18 @@ import {
   Mutation,
   ObjectType,
   Query,
-  registerEnumType,
   Resolver,
+  registerEnumType,
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import { askedArk } from "../../services/records/find.js";
 import { CATEGORY_NAMES, type CategoryName } from "../../services/scoring/criteria.js";
 import type { Status } from "../../services/scoring/criterion.js";
-import { readScore, requestScore } from "../../services/scoring/read-score.js";
-import type { AiReadyScore } from "../../services/scoring/score.js";
+import { type AiReadyScore, readScore, requestScore } from "../../services/scoring/score.js";
 import { percentOf } from "../../storage/records/selection-port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import { SubmissionType } from "./types/submission.js";
+import { SubmissionType } from "./crate-resolver.js";
 
 const StatusEnum = {
   MET: "met",

@@ -6,8 +6,8 @@ import {
   Int,
   ObjectType,
   Query,
-  registerEnumType,
   Resolver,
+  registerEnumType,
 } from "type-graphql";
 import type { KindName } from "../../model/kind.js";
 import { recordStatistics, selectRecords } from "../../services/records/select.js";
@@ -19,8 +19,8 @@ import {
 } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
 import { RecordKindEnum } from "./types/enums.js";
-import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/filters.js";
-import { nodeOf, pageOf, PublicationStatusEnum, RecordNode } from "./types/records.js";
+import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
+import { nodeOf, PublicationStatusEnum, pageOf, RecordNode } from "./types/records.js";
 
 /**
  * The page of a list by filter, of one kind or of all.

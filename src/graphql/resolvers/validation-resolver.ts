@@ -22,11 +22,11 @@ import type { IncomingFile } from "../../services/files/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import { documentBytes } from "../../services/records/view.js";
 import { checkTable, type TableCheckAnswer } from "../../services/schemas/check-table.js";
-import type { ShapeReport, ShapeResult } from "../../services/validation/report.js";
+import type { ShapeReport, ShapeResult } from "../../services/validation/document.js";
 import { validateShapes } from "../../services/validation/validate.js";
 import type { Context } from "./context.js";
 import { RecordKindEnum, ShapeSeverityEnum, TableErrorTypeEnum } from "./types/enums.js";
-import { withUpload } from "./types/input-types.js";
+import { withUpload } from "./types/inputs.js";
 import { RecordNode } from "./types/records.js";
 
 @ObjectType("ShapeResult", {

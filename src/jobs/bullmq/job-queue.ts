@@ -4,18 +4,19 @@ import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import { RedisMemory } from "../../storage/shared/redis.js";
 import {
-  attempt,
   type AttemptHost,
+  attempt,
   cancelled,
   endFailed,
   hasEnded,
   type JobStore,
   type Outcome,
+  Running,
+  Watchers,
 } from "../attempt.js";
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
-import { Running, Watchers } from "../running.js";
-import { Reconciler, type Signal, Signals, Heartbeats } from "./reconciler.js";
+import { Heartbeats, Reconciler, type Signal, Signals } from "./reconciler.js";
 import { LOCK, SIGN, Tickets, TicketWorker } from "./tickets.js";
 
 export interface BullMqQueueOptions {

@@ -1,16 +1,17 @@
 import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import {
-  attempt,
   type AttemptHost,
+  attempt,
   cancelled,
   endFailed,
   hasEnded,
   type JobStore,
+  Running,
+  Watchers,
 } from "../attempt.js";
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
-import { Running, Watchers } from "../running.js";
 
 /**
  * The waiting jobs, in start-time fair queueing: a new job comes after its user's last, but no

@@ -1,11 +1,9 @@
-import { type ErrorCode, ERRORS } from "../../errors.js";
+import { ERRORS, type ErrorCode } from "../../errors.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { FINDING_CODES } from "../../services/crates/findings.js";
-import { ACCOUNTS, GROUPS, SESSIONS } from "../accounts.js";
+import { ACCOUNTS, CREDENTIALS, GROUPS, SESSIONS } from "../accounts.js";
 import { ADMINISTRATION } from "../administration.js";
 import { BULK } from "../bulk.js";
-import { CREDENTIALS } from "../credentials.js";
-import { COMPUTATIONS } from "../computations.js";
 import { CRATE_PLANS } from "../crate-plans.js";
 import { CRATES } from "../crates.js";
 import { DOIS } from "../dois.js";
@@ -13,24 +11,22 @@ import { DOWNLOADS } from "../downloads.js";
 import { EVIDENCE } from "../evidence.js";
 import { FILES } from "../files.js";
 import { HARVEST } from "../harvest.js";
-import { HISTORIES } from "../records.js";
 import { IDENTIFIERS } from "../identifiers.js";
-import { LINEAGE } from "../lineage.js";
-import { PUBLICATION } from "../publication.js";
+import { HISTORIES, PUBLICATION } from "../records.js";
+import { COMPUTATIONS, LINEAGE } from "../runs.js";
 import { SCORES } from "../scores.js";
-import { SEARCH } from "../search.js";
+import { SEARCH, SELECTIONS } from "../search.js";
 import { SERVICE } from "../service.js";
-import { SELECTIONS } from "../selections.js";
 import { SPARQL } from "../sparql.js";
 import { TABLES, VALIDATION } from "../validation.js";
 import { LISTS, ORGANIZATIONS, PROJECTS, RECORDS } from "./record-rows.js";
 import {
   type ContractRow,
-  headerRefs,
   HEADERS,
+  headerRefs,
   type MediaTypeObject,
-  schemaRef,
   SHARED_PARAMETERS,
+  schemaRef,
   TAGS,
 } from "./rows.js";
 import { componentSchemas } from "./schemas.js";

@@ -1,8 +1,12 @@
 import { ERRORS } from "../../errors.js";
-import { withDefaults, withoutSecrets } from "../../model/defaults.js";
 import { EXAMPLES } from "../../model/examples.js";
 import type { JsonObject } from "../../model/field.js";
-import { inputSchema, recordSchema } from "../../model/json-schema.js";
+import {
+  inputSchema,
+  recordSchema,
+  withDefaults,
+  withoutSecrets,
+} from "../../model/json-schema.js";
 import { MAX_PATCH_OPERATIONS } from "../../model/json/patch.js";
 import type { Kind } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";

@@ -1,7 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import { type Ark, arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
-import { keysAbove } from "../../identifiers/claimable.js";
+import { type Ark, arkKey, keysAbove, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 

@@ -1,5 +1,9 @@
-import { createHash, randomBytes } from "node:crypto";
+/** Secrets that stand for an account, and the access tokens of programs among them. */
+import { createHash, randomBytes, randomUUID } from "node:crypto";
+import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { instantOf } from "../../model/dates.js";
 import type { Account, Credential, CredentialPurpose } from "../../storage/records/port.js";
+import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
 /** 256 random bits, as 43 characters. */
@@ -43,4 +47,119 @@ export function noteUse(
   records
     .useCredential(hash, now)
     .catch((error: unknown) => log.warn({ err: error }, "the use of a credential was not noted"));
+}
+
+/** An access token as its owner sees it; the secret is shown once, when it is made. */
+export interface AccessToken {
+  id: string;
+  name: string;
+  createdAt: Date;
+  usedAt: Date | null;
+  expiresAt: Date;
+}
+
+/** Most characters of a name. */
+const LONGEST_NAME = 100;
+
+/** What a client asks for; both may be of any type. */
+interface Asked {
+  name?: unknown;
+  /** Date or date-time; absent: as late as allowed. */
+  expiresAt?: unknown;
+}
+
+/**
+ * Makes an access token for programs.
+ * @returns the token's secret, which cannot be read again
+ * @throws ValidationError; ServiceError `TOO_MANY_REQUESTS` past MAX_ACCESS_TOKENS
+ */
+export async function createAccessToken(
+  deps: Deps,
+  asked: Asked,
+  { user }: Caller,
+  now = Date.now(),
+): Promise<{ secret: string; token: AccessToken }> {
+  const { name, expiresAt } = checked(asked, now, deps.config.ACCESS_TOKEN_LIFETIME);
+  const secret = ACCESS_TOKEN_PREFIX + newSecret();
+  const credential: Credential = {
+    hash: hashOf(secret),
+    id: randomUUID(),
+    user,
+    purpose: "token",
+    name,
+    createdAt: now,
+    usedAt: null,
+    expiresAt,
+  };
+  const { MAX_ACCESS_TOKENS: most } = deps.config;
+  if (!(await deps.records.storeCredential(credential, { most, replaces: false })))
+    throw new ServiceError(
+      "TOO_MANY_REQUESTS",
+      `You have ${most} access tokens, which is the most (MAX_ACCESS_TOKENS). Revoke one first.`,
+    );
+  return { secret, token: shown(credential) };
+}
+
+function checked(
+  { name, expiresAt }: Asked,
+  now: number,
+  longest: number,
+): { name: string; expiresAt: number } {
+  const problems: ValidationItem[] = [];
+  const problem = (field: string, msg: string, type = "value_error") =>
+    void problems.push({ loc: ["body", field], msg, type });
+  const given = typeof name === "string" ? name.trim() : "";
+  if (typeof name !== "string") problem("name", "Input should be a valid string", "string_type");
+  else if (given === "" || given.length > LONGEST_NAME)
+    problem("name", `Value error, a name has 1 to ${LONGEST_NAME} characters`);
+  let at = now + longest;
+  if (expiresAt !== undefined && expiresAt !== null) {
+    at = (typeof expiresAt === "string" ? instantOf(expiresAt) : undefined) ?? Number.NaN;
+    if (Number.isNaN(at)) problem("expiresAt", "Input should be a valid datetime or date");
+    else if (at <= now) problem("expiresAt", "Value error, the time has passed: name a later one");
+    else if (at > now + longest)
+      problem(
+        "expiresAt",
+        `Value error, a token is valid for at most ${Math.floor(longest / 86_400_000)} days ` +
+          "(ACCESS_TOKEN_LIFETIME)",
+      );
+  }
+  if (problems.length > 0) throw new ValidationError(problems);
+  return { name: given, expiresAt: at };
+}
+
+const shown = ({ id, name, createdAt, usedAt, expiresAt }: Credential): AccessToken => ({
+  id,
+  name: name ?? "",
+  createdAt: new Date(createdAt),
+  usedAt: usedAt === null ? null : new Date(usedAt),
+  expiresAt: new Date(expiresAt),
+});
+
+/** The caller's access tokens that are valid, the newest first. */
+export async function listAccessTokens(
+  { records }: Deps,
+  { user }: Caller,
+  now = Date.now(),
+): Promise<AccessToken[]> {
+  const [stored, account] = await Promise.all([
+    records.credentialsOf(user, "token"),
+    records.accountOf(user),
+  ]);
+  return stored
+    .filter(
+      ({ expiresAt, createdAt }) => expiresAt > now && createdAt >= (account?.tokensValidFrom ?? 0),
+    )
+    .map(shown);
+}
+
+/** Ends an access token of the caller's, on every node. @throws ServiceError `NOT_FOUND` */
+export async function revokeAccessToken(
+  { records }: Deps,
+  id: string,
+  { user }: Caller,
+): Promise<void> {
+  if (!/^[\w-]{1,64}$/.test(id)) throw invalid(["path", "id"], "Input should be the id of a token");
+  if (!(await records.removeCredential({ user, purpose: "token", id })))
+    throw new ServiceError("NOT_FOUND", `You have no access token with the id ${id}.`);
 }

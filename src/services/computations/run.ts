@@ -1,17 +1,38 @@
+/** A run of a computation: the job, its container, and what becomes of it. */
+import { createHash, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import {
   type ContainerEngine,
   type ContainerRun,
+  EngineAway,
   EngineRefusal,
   type RunState,
 } from "../../adapters/containers/port.js";
 import type { Config } from "../../config/config.js";
-import type { Job } from "../../jobs/port.js";
+import { ServiceError } from "../../errors.js";
+import type { Ark } from "../../identifiers/ark.js";
+import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import type { Finding } from "../../model/findings.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import type { Submission } from "../../storage/records/submissions-port.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
+import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
-import { quoted, RunError } from "./findings.js";
-import { filesFor, type RunInput } from "./inputs.js";
-import { outputsTooLarge, type RunFacts } from "./results.js";
+import { announce } from "../objects/damage.js";
+import { askedArk, findLive } from "../records/find.js";
+import { parseDocument } from "../records/view.js";
+import { quoted, RunError, runFinding } from "./findings.js";
+import { filesFor, gatherInputs, type RunInput, usedBy } from "./inputs.js";
+import {
+  outputsTooLarge,
+  type RunFacts,
+  type RunOutput,
+  receiveOutputs,
+  resultRecords,
+  runRevision,
+} from "./results.js";
 
 type RunDeps = Pick<Deps, "config" | "records" | "objects" | "log">;
 
@@ -26,7 +47,7 @@ const KEPT = 4;
  * when this returns.
  * @throws RunError when the run failed; EngineAway, EngineRefusal for faults outside the run
  */
-export async function runContainer<T>(
+async function runContainer<T>(
   engine: ContainerEngine,
   deps: RunDeps,
   job: Job,
@@ -270,4 +291,310 @@ function commandOf(command: JsonValue | undefined): Omit<RunDescription, "image"
   return typeof command === "string"
     ? { entrypoint: ["/bin/sh", "-c"], command: words }
     : { command: words };
+}
+
+/**
+ * Removes containers of earlier attempts at a submission; their process may be dead or only slow.
+ */
+async function removeEarlier(
+  { log }: Pick<Deps, "log">,
+  containers: ContainerEngine,
+  { id, attempt }: Pick<Submission, "id" | "attempt">,
+): Promise<void> {
+  for (const owner of await containers.owners()) {
+    if (owner.submission !== id || owner.attempt >= attempt) continue;
+    await containers.remove(owner);
+    log.info(
+      { submission: id, attempt: owner.attempt },
+      "removed containers and files of an earlier run from the container engine",
+    );
+  }
+}
+
+/**
+ * Removes containers of runs whose submission has ended or continues with another attempt: their
+ * process was killed. Containers of current attempts, on any node, stay.
+ * @returns the number of removed containers
+ */
+export async function sweepRuns(
+  { records, log }: Pick<Deps, "records" | "log">,
+  containers: ContainerEngine,
+): Promise<number> {
+  let removed = 0;
+  for (const owner of await containers.owners()) {
+    const submission = await records.submission(owner.submission);
+    if (
+      submission?.status === "running" &&
+      submission.attempt === owner.attempt &&
+      !submission.cancelled
+    )
+      continue;
+    await containers.remove(owner);
+    removed++;
+  }
+  if (removed > 0)
+    log.info({ removed }, "removed containers and files of earlier runs from the container engine");
+  return removed;
+}
+
+/** Most attempts after conflicting writes of other users; then the conflict is a fault. */
+const COMMIT_ATTEMPTS = 5;
+
+/**
+ * The handler of submissions of type `computation`: the results, the computation's next revision
+ * and the end of the submission are committed atomically. An error of the run itself ends the
+ * submission as failed; any other fault is thrown, and the queue retries.
+ */
+export function executionHandler(deps: Deps): JobHandler {
+  return async (job) => {
+    const {
+      submission: { id, attempt },
+      signal,
+    } = job;
+    const warnings: Finding[] = [];
+    const release = () => deps.records.release({ kind: "submission", id });
+    try {
+      await execute(deps, job, warnings);
+    } catch (error) {
+      if ((error as Error).name === "FenceLost") return;
+      if (signal.aborted) {
+        if ((signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
+          await release();
+        throw error;
+      }
+      if (await isAnothers(deps, job)) return;
+      const found = findingOf(error, job);
+      if (!found) throw error;
+      await deps.records.closeSubmission(
+        { id, attempt, status: "failed", error: [found], warnings },
+        Date.now(),
+      );
+      // A sweep removes the stored bytes when no intent announces them any more.
+      await release();
+    }
+  };
+}
+
+/**
+ * Whether a later attempt has taken over: it removed the container and caused the fault, and it
+ * ends the submission.
+ */
+async function isAnothers(
+  { records }: Deps,
+  { submission: { id, attempt } }: Job,
+): Promise<boolean> {
+  const now = await records.submission(id);
+  return now !== undefined && (now.status !== "running" || now.attempt !== attempt);
+}
+
+function findingOf(error: unknown, job: Job): Finding | undefined {
+  if (error instanceof RunError) return error.finding;
+  if (error instanceof EngineAway || error instanceof EngineRefusal) {
+    if (!job.isLastWith(error)) return undefined;
+    return error instanceof EngineAway
+      ? runFinding(
+          "ENGINE_AWAY",
+          "The container engine was unavailable during the whole retry window " +
+            "(OUTAGE_PATIENCE): submit the run again once it is available.",
+        )
+      : runFinding(
+          "ENGINE_REFUSED",
+          `The container engine refused every attempt: ${error.message}; ask the ` +
+            "operator for the reason.",
+        );
+  }
+  if (!(error instanceof ServiceError)) return undefined;
+  if (error.code === "GONE" || error.code === "NOT_FOUND")
+    return runFinding("CHANGED_MEANWHILE", error.message);
+  return error.code === "FORBIDDEN" ? runFinding("INPUT_REFUSED", error.message) : undefined;
+}
+
+async function execute(deps: Deps, job: Job, warnings: Finding[]): Promise<void> {
+  const { config, records, containers } = deps;
+  const { submission, signal, report } = job;
+  if (!containers)
+    throw new RunError(
+      "NO_CONTAINER_ENGINE",
+      "This registry has no container engine any more (CONTAINER_HOST); nothing was run.",
+    );
+  await removeEarlier(deps, containers, submission);
+  const { ark } = submission.input as unknown as RunSubmissionInput;
+  const caller = {
+    user: submission.user,
+    admin: (await records.accountOf(submission.user))?.admin === true,
+  };
+  const computation = await findLive(deps, askedArk(ark), "computation");
+  await assertMayChange(records, caller, computation);
+  const description = describeRun(parseDocument(computation.document), config.CONTAINER_IMAGES);
+  const inputs = await gatherInputs(deps, computation, caller);
+  for (const warning of inputs.warnings) warnings.push(warning);
+  const asked = await askedOf(deps, computation);
+  const outputs: RunOutput[] = [];
+  const stored = new Set<RunOutput>();
+  try {
+    const facts = await runContainer(
+      containers,
+      deps,
+      job,
+      description,
+      inputs.files,
+      async (run, facts) => {
+        report({ stage: "storing results", done: 0, total: null, unit: "bytes" });
+        const skipped = await receiveOutputs(run, deps.objects, config, signal, (output, done) => {
+          outputs.push(output);
+          report({ stage: "storing results", done, total: null, unit: "bytes" });
+        });
+        for (const warning of skipped) warnings.push(warning);
+        return facts;
+      },
+    );
+    signal.throwIfAborted();
+    await announce(deps, { kind: "submission", id: submission.id, attempt: submission.attempt }, [
+      ...new Set(outputs.map(({ object }) => object.sha256)),
+    ]);
+    reached({ submission: submission.id, event: "files announced" });
+    for (const output of outputs) {
+      await output.object.publish();
+      stored.add(output);
+    }
+    report({ stage: "committing", done: 0, total: outputs.length + 2, unit: "records" });
+    await commit(deps, job, asked, outputs, facts, warnings);
+  } finally {
+    await Promise.all(
+      outputs
+        .filter((output) => !stored.has(output))
+        .map(({ object }) =>
+          object
+            .discard()
+            .catch((err: unknown) =>
+              deps.log.warn({ err }, "a staged result could not be discarded"),
+            ),
+        ),
+    );
+  }
+}
+
+/**
+ * The fields that define the run: if they differ at the end, the results do not belong to this
+ * computation.
+ */
+async function askedOf(
+  deps: Pick<Deps, "config" | "records" | "objects">,
+  record: StoredRecord,
+): Promise<unknown> {
+  const { container = null, command = null } = parseDocument(record.document);
+  return { container, command, used: await usedBy(deps, record) };
+}
+
+async function commit(
+  deps: Deps,
+  { submission, signal }: Job,
+  asked: unknown,
+  outputs: readonly RunOutput[],
+  facts: RunFacts,
+  warnings: Finding[],
+): Promise<void> {
+  const { records, config } = deps;
+  const { ark } = submission.input as unknown as RunSubmissionInput;
+  for (let attempt = 1; ; attempt++) {
+    const record = await findLive(deps, askedArk(ark), "computation");
+    if (!isDeepStrictEqual(await askedOf(deps, record), asked))
+      throw new RunError(
+        "CHANGED_MEANWHILE",
+        `${ark} was changed during the run, and now describes another run: submit that one.`,
+      );
+    const { writes, dataset, generated } = await resultRecords(
+      deps,
+      record,
+      record.owner ?? submission.user,
+      outputs,
+      facts,
+    );
+    signal.throwIfAborted();
+    try {
+      await records.commit({
+        by: submission.user,
+        at: Date.now(),
+        records: [...writes, await runRevision(deps, record, generated, facts)],
+        within: config.COMMIT_LIMIT,
+        submission: {
+          id: submission.id,
+          attempt: submission.attempt,
+          status: "finished",
+          warnings,
+          identifiersMinted: writes.length,
+          rocrateIdentifier: dataset,
+        },
+      });
+      reached({ submission: submission.id, event: "committed" });
+      return;
+    } catch (error) {
+      // Another user changed the computation, or a minted name is taken: read the record and mint
+      // again.
+      if (error instanceof ServiceError && error.code === "TOO_LARGE")
+        throw new RunError(
+          "COMMIT_TOO_LONG",
+          `Committing the ${outputs.length} output files of the run at once would delay ` +
+            `other writes for longer than COMMIT_LIMIT=${config.COMMIT_LIMIT} ms: pack ` +
+            "them into fewer files, or ask the operator to raise the setting.",
+        );
+      const again =
+        error instanceof ServiceError &&
+        (error.code === "REVISION_MISMATCH" || error.code === "DUPLICATE");
+      if (!again || attempt === COMMIT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Input of a submission of type `computation`. */
+interface RunSubmissionInput {
+  /** Stored form of the computation's ARK. */
+  ark: string;
+  /** Name of the request that queued the run, for logs. */
+  request?: string;
+  /** The span of that request, as W3C Trace Context writes it. */
+  trace?: string;
+}
+
+/**
+ * Queues a run of a computation's container. If an earlier run of the caller still waits or runs,
+ * the answer is that run. The run evaluates the computation's description, and ends as failed if it
+ * is invalid.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `FORBIDDEN` (also for
+ * content that it used), `NO_CONTAINER_ENGINE`
+ */
+export async function executeComputation(
+  deps: Deps,
+  asked: Ark,
+  who: Caller,
+  origin: { request?: string; trace?: string } = {},
+): Promise<Submission> {
+  const record = await findLive(deps, asked, "computation");
+  await assertMayChange(deps.records, who, record);
+  if (!deps.containers)
+    throw new ServiceError(
+      "NO_CONTAINER_ENGINE",
+      `${record.ark} cannot be run: this registry has no container engine (CONTAINER_HOST); ` +
+        "nothing was changed.",
+      {},
+      { "Retry-After": "3600" },
+    );
+  // A caller without read access to the inputs is refused now; the run reports exceeded limits.
+  await gatherInputs(deps, record, who).catch((error: unknown) => {
+    if (!(error instanceof RunError)) throw error;
+  });
+  const { ark } = record;
+  // The hash of its ARK merges two requests for the same run, also simultaneous ones; a run that
+  // has ended does not count.
+  const sha256 = createHash("sha256").update(ark).digest("hex");
+  const { submission, existing } = await deps.records.submit({
+    id: randomUUID(),
+    type: "computation",
+    user: who.user,
+    sha256,
+    input: { ark, ...origin } satisfies RunSubmissionInput,
+    update: true,
+    at: Date.now(),
+  });
+  return existing ? submission : queued(deps, submission);
 }

@@ -1,5 +1,6 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import {
   type Findings,
@@ -11,7 +12,6 @@ import {
   step,
 } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
-import { kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);

@@ -1,8 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { Worker } from "node:worker_threads";
 import { threadModule } from "../../package-root.js";
-import type { FromThread, ToThread } from "./run/protocol.js";
-import { OUT_OF_MEMORY, threadOptions, type ProcessInput } from "./run/thread.js";
+import {
+  type FromThread,
+  OUT_OF_MEMORY,
+  type ProcessInput,
+  type ToThread,
+  threadOptions,
+} from "./run/thread.js";
 
 // A separate process for a crate that was being ingested when a process ended: it forwards messages
 // between its thread and the service. If this process dies, the crate was the cause, and the

@@ -3,10 +3,9 @@ import { ServiceError } from "../../errors.js";
 import type { Progress } from "../../jobs/port.js";
 import { openObjects } from "../../storage/objects/location.js";
 import { packLinks } from "../../storage/records/codecs.js";
-import { type CrateRecord, NO_TEXT } from "./build-records.js";
-import type { GraphsOf } from "./records/repair.js";
-import { ingestCrate, type IngestObjects } from "./run/ingest.js";
-import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/protocol.js";
+import { type CrateRecord, type GraphsOf, NO_TEXT } from "./build-records.js";
+import { type IngestObjects, ingestCrate } from "./run/ingest.js";
+import type { FromThread, IntakeHost, IntakeInput, Refusal, ToThread } from "./run/thread.js";
 
 // A separate thread for one crate: inflating, hashing, parsing and expanding would block the event
 // loop.

@@ -9,7 +9,6 @@ import { announce } from "../objects/damage.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { type CrateFormat, crateLimits } from "./limits.js";
 import {
   alike,
   changedAtCommit,
@@ -19,9 +18,9 @@ import {
   takenAtCommit,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { IntakeHost, IntakeInput } from "./run/protocol.js";
-import { runThread } from "./run/thread.js";
+import { type IntakeHost, type IntakeInput, runThread } from "./run/thread.js";
 import { CrateUpdate, type CrateWrites } from "./run/update.js";
+import { type CrateFormat, crateLimits } from "./upload.js";
 
 /** Input of a submission of type `crate`. */
 export interface CrateSubmissionInput {

@@ -1,5 +1,5 @@
-import { DESCRIPTOR } from "../../model/entity-kind.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { DESCRIPTOR } from "../../model/kind.js";
 import { type Findings, isObject, listOf, objectFrom, referencesIn, step } from "./findings.js";
 
 /**

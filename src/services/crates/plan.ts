@@ -9,15 +9,14 @@ import type { IncomingFile } from "../files/stored-content.js";
 import type { CrateRecord } from "./build-records.js";
 import {
   CrateError,
-  finding,
   FINDING_CODES,
   type FindingCode,
+  finding,
   type Place,
   quoted,
   type Severity,
 } from "./findings.js";
 import { describedCrate } from "./layout.js";
-import { type CrateFormat, crateLimits, uploadLimit } from "./limits.js";
 import {
   alike,
   findConflicts,
@@ -25,10 +24,10 @@ import {
   registeredCrates,
   withoutKnown,
 } from "./run/conflicts.js";
-import type { Claim } from "./run/protocol.js";
-import { runThread } from "./run/thread.js";
+import { type Claim, runThread } from "./run/thread.js";
 import { CrateUpdate } from "./run/update.js";
 import { beginningOf, namedCrate, type UploadOptions } from "./submissions.js";
+import { type CrateFormat, crateLimits, uploadLimit } from "./upload.js";
 
 /** Collects the messages of a run about a crate, until the plan is built from them. */
 class Gathered {

@@ -1,7 +1,15 @@
-import type { JsonObject } from "../../model/field.js";
-import type { KindName } from "../../model/kind.js";
+/**
+ * The metadata of a crate is read, converted where it is no RO-Crate, and prepared for its
+ * records.
+ */
+import type { JsonObject, JsonValue } from "../../model/field.js";
+import { parseStrictJson } from "../../model/json/read.js";
+import { type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
+import { ContextLimit, checkContextList, eachUnknownContext } from "../../rdf/contexts.js";
 import { adviseOnCrate } from "./advise.js";
-import { converted } from "./convert/convert.js";
+import { fromCroissant, isCroissant } from "./convert/croissant.js";
+import { fromDataPackage, isDataPackage } from "./convert/data-package.js";
+import type { Converted } from "./convert/graph.js";
 import {
   type CrateFile,
   FileTree,
@@ -9,14 +17,339 @@ import {
   type MatchedFile,
   matchFile,
 } from "./files/match-files.js";
-import { Findings } from "./findings.js";
-import { type IdentifiedEntity, identify, type IdentifySettings } from "./identifiers/identify.js";
+import { crateError, Findings, isObject, listOf, quoted, step } from "./findings.js";
+import { type IdentifiedEntity, type IdentifySettings, identify } from "./identifiers/identify.js";
 import { type LinkedEntity, separateSummaries, withOwnStatement } from "./identifiers/rewrite.js";
-import { kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";
-import type { CrateLimits } from "./limits.js";
-import { checkBounds, checkContexts, readMetadata } from "./metadata/read.js";
-import type { Member } from "./zip/member.js";
+import type { CrateLimits } from "./upload.js";
+import type { Member } from "./zip/members.js";
+
+/** Smaller texts are cheap to parse with any content. */
+const SMALL = 2 ** 20;
+const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
+  0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,
+];
+const GRAPH = Buffer.from('"@graph"');
+
+/**
+ * Scans the brackets of large metadata before it is parsed: values take ten times the memory of
+ * their text, so text beyond a limit must not be parsed into values. The text need not be valid
+ * JSON; the parser reports syntax errors.
+ * @returns offset of the first bracket that nests too deep
+ * @throws CrateError `TOO_MANY_ENTITIES`, `ENTITY_TOO_LARGE`
+ */
+function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): { tooDeep?: number } {
+  if (bytes.byteLength <= SMALL) return {};
+  let depth = 0;
+  let key = 0;
+  let inGraph = false;
+  let entities = 0;
+  let began = 0;
+  let graphBytes = 0;
+  let graphBegan = 0;
+  for (let at = 0; at < bytes.byteLength; at++) {
+    const char = bytes[at];
+    if (char === QUOTE) {
+      if (depth === 1) key = at;
+      at = closingQuote(bytes, at);
+    } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
+      if (++depth > limits.MAX_JSON_DEPTH) return { tooDeep: at };
+      if (
+        depth === 2 &&
+        char === OPEN_ARRAY &&
+        GRAPH.equals(bytes.subarray(key, key + GRAPH.length))
+      )
+        [inGraph, graphBegan] = [true, at];
+      else if (depth === 3 && inGraph) {
+        began = at;
+        if (++entities > limits.MAX_CRATE_ENTITIES + 1)
+          throw crateError(
+            "TOO_MANY_ENTITIES",
+            `The crate describes more than MAX_CRATE_ENTITIES=${limits.MAX_CRATE_ENTITIES} ` +
+              "entities.",
+            { file },
+          );
+      }
+    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
+      if (depth === 3 && inGraph && at - began >= limits.MAX_ENTITY_BYTES)
+        throw tooLarge(at + 1 - began, file, `/@graph/${entities - 1}`, limits);
+      if (depth === 2 && inGraph) {
+        inGraph = false;
+        graphBytes += at - graphBegan;
+      }
+      depth--;
+    }
+  }
+  // The older layout: the crate itself is the object around the graph.
+  const around = bytes.byteLength - graphBytes;
+  if (depth === 0 && around > limits.MAX_ENTITY_BYTES) throw tooLarge(around, file, "", limits);
+  return {};
+}
+
+/** Offset of the quote that ends a string, or the end of the text. */
+function closingQuote(bytes: Uint8Array, start: number): number {
+  for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
+    let escapes = 0;
+    while (bytes[at - 1 - escapes] === BACKSLASH) escapes++;
+    if (escapes % 2 === 0) return at;
+  }
+  return bytes.byteLength;
+}
+
+const tooLarge = (size: number, file: string, pointer: string, { MAX_ENTITY_BYTES }: CrateLimits) =>
+  crateError(
+    "ENTITY_TOO_LARGE",
+    `The entity has ${size} bytes; MAX_ENTITY_BYTES=${MAX_ENTITY_BYTES}. Put what it holds ` +
+      "into a file of the crate.",
+    { file, pointer },
+  );
+
+/**
+ * Reads a metadata file strictly. Reports all its errors at once; the readable part is returned, so
+ * that the rest of the crate is checked too.
+ * @throws CrateError for a file that is too large to be read at all
+ */
+function readMetadata(
+  bytes: Uint8Array,
+  file: string,
+  limits: CrateLimits,
+  findings: Findings,
+): JsonObject | undefined {
+  const { tooDeep } = scanMetadata(bytes, file, limits);
+  // Cut after the bracket that exceeds the limit: the rest is not needed to report the error.
+  const { value, problems } = parseStrictJson(
+    tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1),
+    { maxDepth: limits.MAX_JSON_DEPTH },
+  );
+  for (const { code, message, pointer, line, column } of problems)
+    findings.error(
+      code,
+      line === undefined ? message : `${message} (line ${line}, column ${column})`,
+      {
+        file,
+        pointer,
+        ...(line === undefined ? {} : { line }),
+        ...(column === undefined ? {} : { column }),
+      },
+    );
+  if (value === undefined) return undefined;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    findings.error(
+      "METADATA_SHAPE",
+      "The metadata is not a JSON object; an RO-Crate has one with @context and @graph.",
+      { file, pointer: "" },
+    );
+    return undefined;
+  }
+  return value;
+}
+
+/** Reads a metadata file into memory. @throws CrateError above MAX_METADATA_BYTES */
+export async function gatherMetadata(
+  chunks: AsyncIterable<Uint8Array>,
+  file: string,
+  limits: CrateLimits,
+): Promise<Uint8Array> {
+  const gathered: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    size += chunk.byteLength;
+    if (size > limits.MAX_METADATA_BYTES)
+      throw crateError(
+        "METADATA_TOO_LARGE",
+        `The metadata file has more than MAX_METADATA_BYTES=${limits.MAX_METADATA_BYTES} bytes.`,
+        { file },
+      );
+    gathered.push(chunk);
+  }
+  return Buffer.concat(gathered, size);
+}
+
+const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/;
+/**
+ * Metadata of a detached crate, whose files are elsewhere (RO-Crate 1.2, "Detached RO-Crate
+ * Package").
+ */
+const DETACHED = /(?:^|\/)[^/]+-ro-crate-metadata\.json$/;
+
+/** Whether a file has the name of RO-Crate metadata. */
+export const hasMetadata = (files: readonly string[]): boolean =>
+  files.some((file) => METADATA.test(file) || DETACHED.test(file));
+
+export interface LocatedMetadata {
+  root: MetadataFile;
+  nested: MetadataFile[];
+}
+
+const folderOf = (file: string): string => file.slice(0, file.lastIndexOf("/") + 1);
+const depthOf = (file: string): number => file.split("/").length;
+
+/**
+ * Finds the crate's metadata file: the shallowest in the archive, at any depth (RO-Crate 1.2,
+ * "Retrieving an RO-Crate": top folders and BagIt bags). Deeper ones in its folder are nested
+ * crates, outermost first.
+ * @param files paths of the archive's files
+ * @throws CrateError when there is none, or two at one depth
+ */
+export function locateMetadata(files: readonly string[], findings: Findings): LocatedMetadata {
+  const attached = withoutLegacy(
+    files.filter((file) => METADATA.test(file)),
+    findings,
+  );
+  const found = (
+    attached.length > 0 ? attached : files.filter((file) => DETACHED.test(file))
+  ).toSorted((a, b) => depthOf(a) - depthOf(b) || (a < b ? -1 : 1));
+  const [root] = found;
+  if (root === undefined)
+    throw crateError(
+      "NO_METADATA",
+      "The archive has no ro-crate-metadata.json (or .jsonld) in any folder, and neither a " +
+        "Croissant document nor a datapackage.json; add one that describes the crate.",
+    );
+  const rivals = found.filter((file) => depthOf(file) === depthOf(root));
+  if (rivals.length > 1)
+    throw crateError(
+      "AMBIGUOUS_METADATA",
+      `${rivals.slice(0, 5).join(" and ")} lie equally deep; upload one crate at a time.`,
+      { file: root },
+    );
+  const nested: MetadataFile[] = [];
+  for (const file of found.slice(1)) {
+    const folder = folderOf(file);
+    if (!folder.startsWith(folderOf(root)))
+      findings.warn(
+        "NESTED_ELSEWHERE",
+        "The metadata file lies outside the crate's folder and is stored as a plain file.",
+        { file },
+      );
+    else if (nested.some((other) => other.folder === folder))
+      throw crateError(
+        "AMBIGUOUS_METADATA",
+        `The folder ${folder} has two metadata files; keep one.`,
+        { file },
+      );
+    else nested.push({ file, folder });
+  }
+  return { root: { file: root, folder: folderOf(root) }, nested };
+}
+
+/** Without each legacy `.jsonld` beside a `.json`: tools that write both mean one crate. */
+function withoutLegacy(found: readonly string[], findings: Findings): string[] {
+  const names = new Set(found);
+  return found.filter((file) => {
+    const newer = file.replace(/\.jsonld$/, ".json");
+    if (newer === file || !names.has(newer)) return true;
+    findings.warn(
+      "METADATA_TWICE",
+      `${newer} lies beside it and is read; this one is stored as a plain file.`,
+      { file },
+    );
+    return false;
+  });
+}
+
+/**
+ * Refuses metadata that is more expensive than its size suggests, before it is processed: long
+ * lists of contexts, properties with very many values, entities inside entities (each record
+ * repeats the entities inside it). Reports the first of each kind.
+ * @returns false when it reported a finding
+ */
+function checkBounds(
+  metadata: JsonObject,
+  file: string,
+  limits: CrateLimits,
+  findings: Findings,
+): boolean {
+  const found = new Set<string>();
+  const report = (
+    code: "TOO_MANY_REFERENCES" | "NESTED_ENTITIES",
+    message: string,
+    pointer: string,
+  ) => {
+    if (!found.has(code)) findings.error(code, message, { file, pointer });
+    found.add(code);
+  };
+  const check = (value: JsonValue, pointer: string, inside: number): void => {
+    if (Array.isArray(value)) {
+      if (value.length > limits.MAX_CRATE_REFERENCES)
+        report(
+          "TOO_MANY_REFERENCES",
+          `The property has ${value.length} values; ` +
+            `MAX_CRATE_REFERENCES=${limits.MAX_CRATE_REFERENCES}. Name fewer, by way of ` +
+            "folders that have parts of their own.",
+          pointer,
+        );
+      // Long lists usually hold plain values: no pointer is built for each.
+      for (let index = 0; index < value.length; index++)
+        if (typeof value[index] === "object") check(value[index]!, pointer + step(index), inside);
+    } else if (isObject(value)) {
+      const within = isObject(value) && typeof value["@id"] === "string" ? inside + 1 : inside;
+      if (within > limits.MAX_CRATE_NESTING)
+        return report(
+          "NESTED_ENTITIES",
+          `Entities are nested more than MAX_CRATE_NESTING=${limits.MAX_CRATE_NESTING} ` +
+            "levels deep; list them in @graph, and refer to them by @id.",
+          pointer,
+        );
+      for (const key in value)
+        if (key === "@context") checkContext(value[key], pointer);
+        else if (typeof value[key] === "object" && value[key] !== null)
+          check(value[key], pointer + step(key), within);
+    }
+  };
+  const checkContext = (context: JsonValue | undefined, pointer: string) => {
+    try {
+      checkContextList(context, limits);
+    } catch (error) {
+      if (!(error instanceof ContextLimit)) throw error;
+      if (!found.has(error.code))
+        findings.error(error.code, error.message, { file, pointer: `${pointer}/@context` });
+      found.add(error.code);
+    }
+  };
+  const { "@graph": graph, ...own } = metadata;
+  // The older layout: the crate is the object around the graph.
+  check(own, "", -1);
+  for (const [index, entity] of listOf(graph).entries())
+    if (typeof entity === "object" && entity !== null)
+      check(entity, Array.isArray(graph) ? `/@graph${step(index)}` : "/@graph", -1);
+  return found.size === 0;
+}
+
+/**
+ * Warns once of each remote context that is not bundled: terms that only such a context defines
+ * have no meaning here.
+ */
+function checkContexts({ context, entities, file }: CrateDescription, findings: Findings): void {
+  const warned = new Set<string>();
+  const check = (value: JsonValue, start: string) =>
+    eachUnknownContext(
+      value,
+      (url, pointer) => {
+        if (warned.has(url)) return;
+        warned.add(url);
+        findings.warn(
+          "UNKNOWN_CONTEXT",
+          `The context <${quoted(url)}> is not known here and is not fetched: terms that ` +
+            "only it explains are stored without a meaning. Write those terms into @context.",
+          { file, pointer },
+        );
+      },
+      start,
+    );
+  if (context !== undefined) check({ "@context": context }, "");
+  for (const { value, pointer, embedded } of entities) if (!embedded) check(value, pointer);
+}
+
+/**
+ * RO-Crate metadata from a Croissant document or a Frictionless Data Package; undefined for
+ * anything else. Nothing is fetched: addresses in the document stay references.
+ */
+function converted(document: JsonObject, file: string, findings: Findings): Converted | undefined {
+  if (isCroissant(document)) return fromCroissant(document, file, findings);
+  if (isDataPackage(document)) return fromDataPackage(document, file, findings);
+  return undefined;
+}
 
 export interface MetadataBytes extends MetadataFile {
   bytes: Uint8Array;

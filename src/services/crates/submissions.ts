@@ -12,8 +12,7 @@ import { announce } from "../objects/damage.js";
 import { assertKind, findRecord } from "../records/find.js";
 import { finding } from "./findings.js";
 import type { CrateSubmissionInput } from "./intake.js";
-import { uploadLimit } from "./limits.js";
-import type { CrateFormat } from "./limits.js";
+import { type CrateFormat, uploadLimit } from "./upload.js";
 
 /** How to ingest an upload. */
 export interface UploadOptions {

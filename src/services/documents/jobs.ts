@@ -1,4 +1,4 @@
-import { parseBoundedJson } from "../../model/json/bounded-json.js";
+import { parseBoundedJson } from "../../model/json/read.js";
 import { packLinks, packQuads } from "../../storage/records/codecs.js";
 import { changedPointers } from "../records/replace.js";
 import { stated } from "../records/reserved.js";

@@ -1,10 +1,9 @@
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config/config.js";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
-import type { JsonLimits } from "../../model/json/bounded-json.js";
-import type { JsonProblem } from "../../model/json/inspect-json.js";
+import type { JsonLimits, JsonProblem } from "../../model/json/read.js";
 import { threadModule } from "../../package-root.js";
-import type { GraphInput } from "../../rdf/plain.js";
+import type { GraphInput } from "../../rdf/emit.js";
 import type { Stated } from "../records/reserved.js";
 
 /** Jobs of the thread: question and answer, by name. Bytes are transferred, never copied. */

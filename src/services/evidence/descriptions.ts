@@ -1,12 +1,17 @@
 import { parseArk } from "../../identifiers/ark.js";
-import type {
-  EvidenceIndex,
-  EvidenceQuestion,
-  Nodes,
-  QueryEngine,
-  QueryOptions,
+import {
+  type EvidenceIndex,
+  type EvidenceQuestion,
+  eachCell,
+  iriIn,
+  iriTerm,
+  type Nodes,
+  type QueryEngine,
+  type QueryOptions,
+  rowsIn,
+  textIn,
+  tsvRows,
 } from "../../storage/graph/port.js";
-import { eachCell, iriIn, iriTerm, rowsIn, textIn, tsvRows } from "../../storage/graph/terms.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { compactType, DESCRIPTION_LENGTH, type GroupMarks, IRIS } from "./types.js";
 

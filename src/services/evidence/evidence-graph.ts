@@ -1,17 +1,290 @@
-import type { Ark } from "../../identifiers/ark.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+/**
+ * The evidence graph of a record: how its nodes are read and described, and its written form,
+ * which is kept.
+ */
+import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
+import type { JsonObject } from "../../model/field.js";
+import { publicView } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
+import { graphOf, graphsOf } from "../../rdf/graph.js";
+import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
-import { Asking } from "./descriptions.js";
-import { outlineOf } from "./outline.js";
-import { checkRange } from "./parameters.js";
-import { readNodes } from "./read-nodes.js";
-import type {
-  EvidenceAnswer,
-  EvidenceDeps,
-  EvidenceGraph,
-  EvidenceNode,
-  EvidenceRequest,
+import { Asking, describe, describeRecord } from "./descriptions.js";
+import { dangling, type Edge, inverted, nodesOf, ofRecord, reference, supportOf } from "./net.js";
+import { AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
+import {
+  checkRange,
+  type Dangling,
+  EVIDENCE_CONTEXT,
+  type EvidenceAnswer,
+  type EvidenceDeps,
+  type EvidenceGraph,
+  type EvidenceNode,
+  type EvidenceRequest,
+  type Reference,
 } from "./types.js";
+import { NAME_OF_IRI } from "./walk.js";
+
+/** Documents parsed at a time: other requests may run between two batches. */
+const STATEMENTS_AT_ONCE = 100;
+const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
+
+/**
+ * The fields, of the record that states an edge, that state it: found by normalising its document
+ * again, field by field, so that they follow exactly the rules that produced the edges.
+ * @returns in the order of the edges; null where the document no longer states the edge literally
+ */
+export async function fieldsOf(
+  edges: readonly Edge[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<(string | null)[][]> {
+  const claims = await statedIn([...new Set(edges.map(({ graph }) => graph))], records);
+  return edges.map(({ subject, name, object, graph }) => {
+    const fields = claims.get(graph)?.get(`${name} ${comparable(object)}`) ?? [];
+    const exact = fields.filter(
+      (field) => field.subject === comparable(subject) || field.subject === comparable(graph),
+    );
+    const names = [...new Set((exact.length > 0 ? exact : fields).map(({ field }) => field))];
+    return names.length > 0 ? names : [null];
+  });
+}
+
+interface StatedField {
+  field: string;
+  subject: string;
+}
+type Fields = ReadonlyMap<string, StatedField[]>;
+
+async function statedIn(
+  arks: readonly string[],
+  records: Pick<RecordStore, "findMany">,
+): Promise<Map<string, Fields>> {
+  const found = new Map<string, Fields>();
+  for (let start = 0; start < arks.length; start += STATEMENTS_AT_ONCE) {
+    for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
+      if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
+    }
+  }
+  return found;
+}
+
+/** The statements of each field of a document, by name of the relation and its target. */
+async function fieldsStatedBy(record: StoredRecord): Promise<Fields> {
+  const {
+    "@context": context,
+    "@type": type,
+    ...body
+  } = publicView(
+    KINDS[record.kind],
+    JSON.parse(Buffer.from(record.document).toString()) as JsonObject,
+  );
+  const fields = Object.entries(body).filter(
+    ([name, value]) =>
+      (name === "@reverse" || !name.startsWith("@")) &&
+      value !== null &&
+      ["string", "object"].includes(typeof value),
+  );
+  const fromCrate = record.crate !== null || KINDS[record.kind].loose === true;
+  const inputs = fields.map(([name, value]) => ({
+    ark: record.ark,
+    kind: record.kind,
+    fromCrate,
+    document: { ...(type === undefined ? {} : { "@type": type }), [name]: value } as JsonObject,
+  }));
+  // Records of a crate share its context; records from the API are mostly plain and need no JSON-LD
+  // processor.
+  const graphs = fromCrate
+    ? await graphsOf(context, inputs)
+    : await Promise.all(
+        inputs.map((input) =>
+          graphOf({
+            ...input,
+            document: {
+              ...(context === undefined ? {} : { "@context": context }),
+              ...input.document,
+            },
+          }),
+        ),
+      );
+  const claims = new Map<string, StatedField[]>();
+  for (const [index, { quads }] of graphs.entries()) {
+    const field = fields[index]![0];
+    for (const line of quads.split("\n")) {
+      const [, subject, property, object] = STATEMENT.exec(line) ?? [];
+      const name =
+        property === undefined || line.includes("#inferred> .")
+          ? undefined
+          : NAME_OF_IRI.get(property);
+      if (!name) continue;
+      const key = `${name} ${comparable(object!)}`;
+      (claims.get(key) ?? claims.set(key, []).get(key)!).push({
+        field,
+        subject: comparable(subject!),
+      });
+    }
+  }
+  return claims;
+}
+
+/**
+ * Different spellings of a record's identifier count as one; objects inside records are numbered
+ * again field by field.
+ */
+function comparable(iri: string): string {
+  const bare = iri.replace(/#genid-\d+$/, "#genid");
+  return looksLikeArk(bare) ? arkKey(bare) : bare;
+}
+
+/** The same for edges of an answer, by the record that states each. */
+export const fieldsStated = (
+  edges: readonly { source: string; name: Edge["name"]; target: string; record: string }[],
+  { records }: { records: Pick<RecordStore, "findMany"> },
+): Promise<(string | null)[][]> =>
+  fieldsOf(
+    edges.map(({ source, name, target, record }) => ({
+      subject: source,
+      name,
+      object: target,
+      graph: record,
+    })),
+    records,
+  );
+
+/** Batch size for nodes beyond the first read: with more the heap grows. */
+const BATCH = 50;
+
+type Stated = Pick<Known, "edges" | "claims">;
+
+/** Reads the nodes of an outline, the first batch at once. `complete`: there are no more. */
+async function readNodes(
+  ask: Asking,
+  outline: Outline,
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+): Promise<EvidenceAnswer & { complete: boolean }> {
+  const { root, page, hidden } = outline;
+  const missing: Dangling[] = [];
+  const complete = page.nodes.length <= AT_ONCE;
+  const batch = complete ? AT_ONCE : BATCH;
+  const read = async (start: number): Promise<EvidenceNode[]> => {
+    const order = page.nodes.slice(start, start + batch);
+    const known =
+      outline.known ??
+      (await know(ask, order, outline, deps, complete ? outline.texts : undefined));
+    for (const node of order) if (known.missing.has(node)) missing.push(known.missing.get(node)!);
+    const here = new Set(order);
+    const where = (shown: (edge: Edge) => boolean): Stated => {
+      const places = known.edges.flatMap((edge, index) => (shown(edge) ? [index] : []));
+      return {
+        edges: places.map((index) => known.edges[index]!),
+        claims: places.map((index) => known.claims[index]!),
+      };
+    };
+    const withFields = async ({ edges, claims }: Stated): Promise<Stated> => {
+      if (!request.statements) return { edges, claims };
+      const fields = await fieldsOf(edges, deps.records);
+      return {
+        edges,
+        claims: claims.map((each, index) => ({
+          ...each,
+          fields: each.record === null ? [null] : fields[index]!,
+        })),
+      };
+    };
+    const own = await withFields(outline.known ? where(({ subject }) => here.has(subject)) : known);
+    const made = await withFields(
+      outline.known
+        ? where(({ name, object }) => name === "generated" && here.has(object))
+        : await madeOf(order, outline),
+    );
+    const derived = inverted(made.edges, made.claims, own.edges);
+    return nodesOf(order, known.described, [...own.edges, ...derived.edges], outline, [
+      ...own.claims,
+      ...derived.claims,
+    ]);
+  };
+  const first = await read(0);
+  return {
+    complete,
+    head: { "@context": EVIDENCE_CONTEXT, "@id": root, direction: request.direction },
+    async *nodes() {
+      yield first;
+      for (let start = batch; start < page.nodes.length; start += batch) yield await read(start);
+    },
+    tail() {
+      const deleted = missing.reduce(
+        (sum, { reason, count = 1 }) => sum + (reason === "deleted" ? count : 0),
+        0,
+      );
+      return {
+        outputs: outputsOf(outline),
+        dangling: missing,
+        hidden: {
+          ...hidden,
+          ...(page.later > 0 && { limit: page.later }),
+          ...(deleted > 0 && { deleted }),
+        },
+        truncated: page.cursor !== undefined,
+        ...(page.cursor !== undefined && { cursor: page.cursor }),
+        asOf: ask.oldest,
+      };
+    },
+  };
+}
+
+/** The statements about how nodes were generated, by the activities that generated them. */
+async function madeOf(
+  order: readonly string[],
+  { net, assertions, near }: Outline,
+): Promise<Stated> {
+  const edges = net.edgesInto(order, "generated");
+  return { edges, claims: edges.length === 0 ? [] : await assertions.of(edges, near) };
+}
+
+async function know(
+  ask: Asking,
+  order: readonly string[],
+  { root, record, net, assertions, near }: Outline,
+  deps: EvidenceDeps,
+  texts: Outline["texts"],
+): Promise<Known> {
+  // Before waiting for the descriptions: the engine is still computing them.
+  const edges = net.edgesOf(order);
+  const alone = order.length === 1 && order[0] === root;
+  const described = await (alone && !texts
+    ? describeRecord(ask, root, deps.records)
+    : describe(ask, order, texts));
+  if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
+  const missing = await dangling(
+    order.filter((node) => !described.has(node)),
+    deps.records,
+  );
+  return {
+    edges,
+    claims: await assertions.of(edges, near),
+    described,
+    missing: new Map(missing.map((each) => [each["@id"], each])),
+  };
+}
+
+/** Nodes that support no other node found; in a cycle without end, the requested record. */
+function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
+  const supports = known ? supportersIn(known.edges) : net.supporters();
+  const ends = nodes.filter(
+    (node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1),
+  );
+  return (ends.length > 0 ? ends : [root]).map(reference);
+}
+
+function supportersIn(edges: readonly Edge[]): (node: string) => boolean {
+  const supporting = new Set<string>();
+  for (const edge of edges) {
+    const [a, b] = supportOf(edge);
+    if (a !== b) supporting.add(b);
+  }
+  return (node) => supporting.has(node);
+}
 
 const INDEX_WAIT = 2_000;
 /** Attempts to read a graph when a commit came between its queries. */
@@ -34,14 +307,14 @@ export async function openEvidence(
 }
 
 /** @throws {ServiceError} `VALIDATION` */
-export function checkRanges({ limit, depth, collapse }: EvidenceRequest): void {
+function checkRanges({ limit, depth, collapse }: EvidenceRequest): void {
   checkRange("limit", limit);
   if (depth !== undefined) checkRange("depth", depth);
   if (collapse !== undefined) checkRange("collapse", collapse, 2);
 }
 
 /** The same as {@link openEvidence} for a record that was found, and an index that is up to date. */
-export async function openEvidenceOf(
+async function openEvidenceOf(
   record: StoredRecord,
   request: EvidenceRequest,
   deps: EvidenceDeps,
@@ -76,5 +349,113 @@ export async function upToDate(ark: Ark, deps: EvidenceDeps): Promise<StoredReco
 }
 
 /** Waits until the index has applied all commits up to this one. */
-export const reached = (sequence: number, { queries, wait }: EvidenceDeps): Promise<void> =>
+const reached = (sequence: number, { queries, wait }: EvidenceDeps): Promise<void> =>
   queries.reach(sequence, wait ?? INDEX_WAIT);
+
+/** Every answer begins with it: serialized once, not for each answer. */
+const CONTEXT = JSON.stringify(EVIDENCE_CONTEXT);
+/** Nodes in one chunk of text. */
+const CHUNK = 500;
+/** An answer that needs more than this part of the cache is not stored in it. */
+const LARGEST_SHARE = 16;
+
+/**
+ * Written answers, each as of one commit. One cache for each record store: an answer does not depend
+ * on the caller, since everybody may read every record, and it cannot change without a commit.
+ */
+class WrittenAnswers {
+  readonly #answers: ByteCache<Buffer>;
+  #sequence = 0;
+
+  constructor(readonly bytes: number) {
+    this.#answers = new ByteCache<Buffer>(bytes, {
+      sizeOf: ({ length }) => length,
+      share: LARGEST_SHARE,
+    });
+  }
+
+  /** The most bytes of an answer. */
+  get largest(): number {
+    return this.#answers.largest;
+  }
+
+  get(sequence: number, key: string): Buffer | undefined {
+    return sequence === this.#sequence ? this.#answers.get(key) : undefined;
+  }
+
+  put(sequence: number, key: string, answer: Buffer): void {
+    if (sequence < this.#sequence) return;
+    if (sequence > this.#sequence) this.#answers.clear();
+    this.#sequence = sequence;
+    this.#answers.set(key, answer);
+  }
+}
+
+const caches = new WeakMap<Pick<RecordStore, "sequence">, WrittenAnswers>();
+
+function cacheOf(records: Pick<RecordStore, "sequence">, bytes: number): WrittenAnswers {
+  const known = caches.get(records);
+  if (known?.bytes === bytes) return known;
+  const cache = new WrittenAnswers(bytes);
+  caches.set(records, cache);
+  return cache;
+}
+
+/**
+ * The evidence graph of one record as JSON, written while its nodes are read: the largest answer is
+ * never in memory as a whole. A repeated question gets the bytes of the answer before, until the
+ * next commit.
+ *
+ * @param cached bytes of answers that may be stored (EVIDENCE_CACHE)
+ * @throws {ServiceError} as {@link import("./evidence-graph.js").openEvidence}
+ */
+export async function* writeEvidence(
+  request: EvidenceRequest,
+  deps: EvidenceDeps,
+  cached: number,
+): AsyncGenerator<Buffer, void, undefined> {
+  checkRanges(request);
+  // Before the record is read: it is at least as new, and so is an answer of this commit.
+  const sequence = await deps.records.sequence();
+  const record = await findLive(deps, request.ark);
+  const cache = cacheOf(deps.records, cached);
+  const key = JSON.stringify({ ...request, ark: record.ark });
+  const known = cache.get(sequence, key);
+  if (known) {
+    yield known;
+    return;
+  }
+  await reached(sequence, deps);
+  const answer = await openEvidenceOf(record, request, deps);
+  let parts: Buffer[] | undefined = [];
+  let bytes = 0;
+  let asOf = 0;
+  for await (const part of partsOf(answer, (commit) => (asOf = commit))) {
+    bytes += part.length;
+    if (bytes > cache.largest) parts = undefined;
+    parts?.push(part);
+    yield part;
+  }
+  // Owners are read from the record store, so the answer is as of one commit only where none came
+  // until the end.
+  if (parts && asOf === sequence && (await deps.records.sequence()) === sequence)
+    cache.put(sequence, key, Buffer.concat(parts));
+}
+
+async function* partsOf(
+  { head, nodes, tail }: EvidenceAnswer,
+  onEnd: (asOf: number) => void,
+): AsyncGenerator<Buffer> {
+  const { "@context": _context, ...rest } = head;
+  let before = `{"@context":${CONTEXT},${JSON.stringify(rest).slice(1, -1)},"@graph":[`;
+  for await (const some of nodes()) {
+    for (let start = 0; start < some.length; start += CHUNK) {
+      const text = JSON.stringify(some.slice(start, start + CHUNK));
+      yield Buffer.from(before + text.slice(1, -1));
+      before = ",";
+    }
+  }
+  const last = tail();
+  onEnd(last.asOf);
+  yield Buffer.from(`],${JSON.stringify(last).slice(1)}`);
+}

@@ -3,11 +3,8 @@ import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { Assertions, nearEnd } from "./assertions.js";
-import { type Asking, describe, type Description } from "./descriptions.js";
-import type { Edge, Net } from "./net.js";
-import { dangling, ofRecord, type Claim } from "./nodes.js";
-import { type NodePage, pageOf } from "./parameters.js";
+import { type Asking, type Description, describe } from "./descriptions.js";
+import { type Claim, dangling, type Edge, type Net, ofRecord } from "./net.js";
 import {
   compactType,
   type Dangling,
@@ -15,8 +12,10 @@ import {
   type EvidenceRequest,
   type GroupMarks,
   type Hidden,
+  type NodePage,
+  pageOf,
 } from "./types.js";
-import { seedsOf, walk } from "./walk.js";
+import { Assertions, nearEnd, seedsOf, walk } from "./walk.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {

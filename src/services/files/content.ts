@@ -1,11 +1,13 @@
+/** Stored bytes as clients see them, and records that are made with their bytes. */
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../errors.js";
 import { type Ark, sameArk } from "../../identifiers/ark.js";
+import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
-import { contentDamaged } from "../../storage/objects/hashing.js";
-import type { ContentHeaders } from "../../storage/objects/port.js";
+import { type ContentHeaders, contentDamaged } from "../../storage/objects/port.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import {
+  assertMayChange,
   assertMayReadArchive,
   assertMayReadContent,
   type Caller,
@@ -14,7 +16,19 @@ import {
 } from "../access/rules.js";
 import { contentUrlOf } from "../crates/records/document.js";
 import type { Deps } from "../deps.js";
+import { createRecord } from "../records/create.js";
 import { findLive } from "../records/find.js";
+import { amendRecord, mismatch } from "../records/replace.js";
+import type { RecordView } from "../records/view.js";
+import {
+  assertClaims,
+  contentReference,
+  type IncomingFile,
+  type StagedFile,
+  stageFile,
+  withFacts,
+  withStaged,
+} from "./stored-content.js";
 
 /** Stored bytes of a record, not yet opened. */
 export interface Content {
@@ -288,4 +302,119 @@ function decoded(path: string): string {
   } catch {
     return path;
   }
+}
+
+/**
+ * Creates a file record together with its content. The staged bytes are consumed, or discarded when
+ * this fails.
+ * @param at where the record's document is in the client's request
+ * @throws ValidationError, also when `sha256` or `contentSize` do not match the bytes; ServiceError
+ * as `createRecord`
+ */
+export function registerDownload(
+  deps: Deps,
+  input: JsonValue | undefined,
+  file: StagedFile,
+  caller: Caller,
+  at: readonly (string | number)[] = ["body"],
+): Promise<RecordView> {
+  const uploadDate = new Date().toISOString();
+  return withStaged(deps, file, (keep) =>
+    createRecord(deps, "datadownload", input, caller, {
+      at,
+      prepare: async (document) => {
+        assertClaims(document, file.object, at);
+        await keep();
+      },
+      complete: (document, ark) => ({
+        document: withFacts(document, ark, deps.baseUrl(), file.object, uploadDate),
+        objects: [contentReference(document, file)],
+      }),
+    }),
+  );
+}
+
+/**
+ * Gives a file record new content as its next revision; earlier revisions keep theirs. As long as
+ * no bytes were ever stored for the record, its statements about them are claims that the bytes
+ * must match; uploading the same bytes again changes nothing.
+ * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`,
+ * `REVISION_MISMATCH`, `TOO_LARGE`
+ */
+export async function uploadContent(
+  deps: Deps,
+  ark: Ark,
+  incoming: IncomingFile,
+  who: Caller,
+  expectedRevision?: number,
+): Promise<RecordView> {
+  // Checked before a byte is stored, and again when all have arrived.
+  const target = await findLive(deps, ark, "datadownload");
+  await assertMayChange(deps.records, who, target);
+  if (expectedRevision !== undefined && expectedRevision !== target.revision)
+    throw mismatch(target, expectedRevision);
+  const file = await stageFile(deps, incoming);
+  return withStaged(deps, file, (keep) =>
+    amendRecord(
+      deps,
+      ark,
+      who,
+      { kind: "datadownload", expectedRevision },
+      (record) => assertMayChange(deps.records, who, record),
+      async (record, document) => {
+        const objects = await deps.records.objectsOf(record.ark);
+        const stored = objects.find(({ role }) => role === "content");
+        if (stored?.sha256 === file.object.sha256) {
+          // Written again nevertheless: that repairs damaged or lost bytes.
+          await keep();
+          return undefined;
+        }
+        if (!stored && !(await deps.records.contentWasDeleted(record.ark)))
+          assertClaims(document, file.object, ["body", "file"]);
+        await keep();
+        return {
+          document: withFacts(
+            document,
+            record.ark,
+            deps.baseUrl(),
+            file.object,
+            new Date().toISOString(),
+          ),
+          objects: [
+            ...objects.filter(({ role }) => role !== "content"),
+            contentReference(document, file),
+          ],
+        };
+      },
+    ),
+  );
+}
+
+/**
+ * Removes the stored content of a file record, from its earlier revisions too, and preserves the
+ * metadata. Without stored content nothing changes.
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ */
+export async function removeContent(
+  deps: Deps,
+  ark: Ark,
+  who: Caller,
+  expectedRevision?: number,
+): Promise<RecordView> {
+  return amendRecord(
+    deps,
+    ark,
+    who,
+    { kind: "datadownload", expectedRevision },
+    (record) => assertMayChange(deps.records, who, record),
+    async (record, document) => {
+      const objects = await deps.records.objectsOf(record.ark);
+      if (!objects.some(({ role }) => role === "content")) return undefined;
+      return {
+        document: { ...document, contentUrl: null },
+        objects: objects.filter(({ role }) => role !== "content"),
+        dropObjects: true,
+      };
+    },
+  );
 }

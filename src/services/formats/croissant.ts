@@ -1,6 +1,6 @@
 import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { FileReference, StoredRecord } from "../../storage/records/port.js";
-import { crateRecords, holderOf, pathInUrl } from "../crates/export/records.js";
+import { crateRecords, holderOf, pathInUrl } from "../crates/export/contents.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf } from "../records/list.js";
 import { parseDocument, type RecordView } from "../records/view.js";

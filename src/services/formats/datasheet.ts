@@ -4,7 +4,7 @@ import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { CATEGORY_NAMES } from "../scoring/criteria.js";
-import { knownScore } from "../scoring/read-score.js";
+import { knownScore } from "../scoring/score.js";
 import { factsOf, type RecordFacts, textOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { xmlText } from "./xml.js";

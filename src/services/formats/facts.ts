@@ -5,9 +5,9 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/f
 import type { KindName } from "../../model/kind.js";
 import { isSpdx, licenceName } from "../../model/licences.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
-import { ByteCache } from "../byte-cache.js";
 import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
+import { ByteCache } from "../limits.js";
 import { landmarksOf } from "../records/list.js";
 import { parseDocument, type RecordView } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";

@@ -1,10 +1,10 @@
 import type { Quad, Term } from "n3";
-import { PREFIXES } from "../../model/field.js";
-import { parseNQuads } from "../../rdf/nquads.js";
-import { rdfText } from "../records/links.js";
 import { invalid } from "../../errors.js";
+import { PREFIXES } from "../../model/field.js";
+import { parseNQuads } from "../../rdf/terms.js";
+import { rdfText } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
-import { xmlText, XML_DECLARATION } from "./xml.js";
+import { XML_DECLARATION, xmlText } from "./xml.js";
 
 /** The end of an IRI that can be the name of an element (Namespaces in XML, NCName). */
 const LOCAL = /[\p{L}_][\p{L}\p{N}_.\-·]*$/u;

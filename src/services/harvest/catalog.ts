@@ -1,14 +1,22 @@
+/**
+ * What harvesters find without OAI-PMH: the catalog of datasets in DCAT, the descriptions that
+ * lead to it, and sitemaps.
+ */
 import { setImmediate as turn } from "node:timers/promises";
 import type { Term } from "n3";
+import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
-import type { KindName } from "../../model/kind.js";
+import { expandCurie, PREFIXES } from "../../model/field.js";
+import { KIND_NAMES, type KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
+import { xmlText } from "../formats/xml.js";
 import { attributionOf } from "../records/attribution.js";
 import { type Landmarks, landmarksOf } from "../records/list.js";
 import { within } from "../records/select.js";
-import { OPEN } from "./oai-sets.js";
+import { LEFT_OUT, OPEN } from "./oai-items.js";
 import { Statements } from "./rdf-text.js";
 
 /** Kinds of records that are datasets of a catalogue. */
@@ -70,7 +78,7 @@ const catalogAddress = (deps: Deps, cursor?: string): string =>
   `${deps.baseUrl()}/catalog${cursor === undefined ? "" : `?cursor=${encodeURIComponent(cursor)}`}`;
 
 /** The registry as an agent. */
-export function publisherOf({ baseUrl, config }: Deps, to: Statements): Term {
+function publisherOf({ baseUrl, config }: Deps, to: Statements): Term {
   const agent = to.node(`${baseUrl()}/#publisher`, "foaf:Agent");
   to.text(agent, "foaf:name", config.REGISTRY_NAME);
   return agent;
@@ -262,3 +270,157 @@ function date(
     to.text(subject, predicate, isDay ? stated : iso, isDay ? "xsd:date" : "xsd:dateTime");
   }
 }
+
+/** RFC 9727, section 7.3: the profile of the media type. */
+export const API_CATALOG_PROFILE = "https://www.rfc-editor.org/info/rfc9727";
+
+/** The dataset of all published records, in the vocabulary VoID. */
+export async function voidDescription(deps: Deps): Promise<Statements> {
+  const base = deps.baseUrl();
+  const { groups } = await within(
+    (signal) =>
+      deps.records.statistics(
+        {
+          filter: { statuses: OPEN },
+          without: LEFT_OUT,
+          by: ["kind"],
+          limit: KIND_NAMES.length,
+        },
+        signal,
+      ),
+    "The count of records",
+    "retry when the registry is less busy",
+  );
+  const to = new Statements();
+  const document = to.node(`${base}/.well-known/void`, "void:DatasetDescription");
+  const dataset = to.node(`${base}/#records`, "void:Dataset");
+  to.add(document, "foaf:primaryTopic", dataset);
+  to.text(document, "dcterms:title", `Description of the records of ${deps.config.REGISTRY_NAME}`);
+  to.text(dataset, "dcterms:title", `Published records of ${deps.config.REGISTRY_NAME}`);
+  to.add(dataset, "dcterms:publisher", publisherOf(deps, to));
+  to.add(dataset, "foaf:homepage", to.node(`${base}/`, "foaf:Document"));
+  to.add(dataset, "void:sparqlEndpoint", to.node(`${base}/sparql`));
+  to.add(dataset, "void:rootResource", to.node(`${base}/catalog`));
+  to.text(dataset, "void:uriSpace", `${base}/ark:`);
+  for (const format of ["Turtle", "JSON-LD", "N-Quads"])
+    to.add(dataset, "void:feature", to.node(`http://www.w3.org/ns/formats/${format}`));
+  for (const vocabulary of ["schema", "evi", "prov"] as const)
+    to.add(dataset, "void:vocabulary", to.node(PREFIXES[vocabulary]));
+  let all = 0;
+  for (const { values, records } of groups) {
+    const kind = KIND_NAMES.find((name) => name === values[0]);
+    if (!kind) continue;
+    all += records;
+    const part = to.node(`${base}/#records-${kind}`, "void:Dataset");
+    to.add(part, "void:class", to.node(expandCurie(KINDS[kind].rdfClass)));
+    to.text(part, "void:entities", String(records), "xsd:integer");
+    to.add(dataset, "void:classPartition", part);
+  }
+  to.text(dataset, "void:entities", String(all), "xsd:integer");
+  return to;
+}
+
+/** The interfaces of the registry as a link set (RFC 9727): where each is, and its description. */
+export function apiCatalog({ baseUrl }: Pick<Deps, "baseUrl">): object {
+  const base = baseUrl();
+  const link = (path: string, type: string): object[] => [{ href: base + path, type }];
+  const page = link("/docs", "text/html");
+  const interfaces = [
+    {
+      anchor: `${base}/`,
+      "service-desc": [
+        ...link("/openapi.json", "application/json"),
+        ...link("/openapi.yaml", "application/yaml"),
+      ],
+      "service-doc": page,
+      status: link("/healthz", "application/json"),
+    },
+    {
+      anchor: `${base}/graphql`,
+      "service-desc": link("/graphql/schema.graphql", "application/graphql"),
+      "service-doc": link("/graphql", "text/html"),
+    },
+    {
+      anchor: `${base}/sparql`,
+      "service-desc": link("/sparql", "text/turtle"),
+      "service-meta": link("/.well-known/void", "text/turtle"),
+    },
+    { anchor: `${base}/oai`, "service-desc": link("/oai?verb=Identify", "text/xml") },
+    { anchor: `${base}/catalog`, "service-desc": link("/catalog", "text/turtle") },
+  ];
+  return {
+    linkset: [
+      {
+        anchor: `${base}/.well-known/api-catalog`,
+        item: interfaces.map(({ anchor }) => ({ href: anchor })),
+      },
+      ...interfaces,
+    ],
+  };
+}
+
+/** Most addresses in one sitemap, by the protocol. */
+const PER_PAGE = 50_000;
+/** Addresses in one read. */
+const PER_READ = 5000;
+/** Longer addresses are not allowed in a sitemap. */
+const LONGEST = 2047;
+
+/** Identifiers that stand in an address, and in XML, as they are. */
+const PLAIN = /^[A-Za-z0-9\-._~:/]*$/;
+
+const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
+const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
+const SLOW = ["The sitemap", "retry when the registry is less busy"] as const;
+
+/** The index of sitemaps: one for each range of records that holds pages to list. */
+export async function sitemapIndex(deps: Deps): Promise<string> {
+  const ranges = await within(
+    (signal) => deps.records.addressRanges({ size: PER_PAGE, without: LEFT_OUT }, signal),
+    ...SLOW,
+  );
+  const base = deps.baseUrl();
+  const maps = ranges.map(
+    ({ range, modifiedAt }) =>
+      `<sitemap><loc>${xmlText(`${base}/sitemap.xml?page=${range + 1}`)}</loc>` +
+      `<lastmod>${time(modifiedAt)}</lastmod></sitemap>\n`,
+  );
+  return `${HEAD}<sitemapindex ${NAMESPACE}>\n${maps.join("")}</sitemapindex>\n`;
+}
+
+/**
+ * One sitemap, in chunks: the pages of the public records of one range.
+ * @param page from 1
+ * @throws ServiceError `NOT_FOUND` for a page without records
+ */
+export async function* sitemapPage(deps: Deps, page: number): AsyncGenerator<Uint8Array> {
+  const base = xmlText(`${deps.baseUrl()}/`);
+  const upTo = page * PER_PAGE;
+  let after: number | undefined = upTo - PER_PAGE;
+  let head = `${HEAD}<urlset ${NAMESPACE}>\n`;
+  while (after !== undefined) {
+    const from: number = after;
+    const { items, next } = await within(
+      (signal) =>
+        deps.records.addresses({ after: from, upTo, limit: PER_READ, without: LEFT_OUT }, signal),
+      ...SLOW,
+    );
+    if (items.length === 0 && head !== "")
+      throw new ServiceError(
+        "NOT_FOUND",
+        `There is no sitemap with the number ${page}; /sitemap.xml lists them.`,
+      );
+    const lines = items.map(({ ark, modifiedAt }) => {
+      const address = base + (PLAIN.test(ark) ? ark : xmlText(encodeURI(ark)));
+      return address.length > LONGEST
+        ? ""
+        : `<url><loc>${address}</loc><lastmod>${time(modifiedAt)}</lastmod></url>\n`;
+    });
+    yield Buffer.from(head + lines.join(""));
+    head = "";
+    after = next;
+  }
+  yield Buffer.from("</urlset>\n");
+}
+
+const time = (at: number): string => new Date(at).toISOString();

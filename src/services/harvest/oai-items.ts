@@ -1,10 +1,215 @@
+/** Items and sets that harvesters see, over OAI-PMH and in the catalog. */
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
+import { OF_PROJECT } from "../../model/connections.js";
+import { KIND_NAMES, type KindName, type PublicationStatus } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import type { SelectionPage, StoredRecord } from "../../storage/records/port.js";
 import type { RecordFilter } from "../../storage/records/selection-port.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../records/forgotten.js";
+import { withoutForgotten } from "../evidence/stored/document.js";
 import { within } from "../records/select.js";
-import type { Datestamps } from "./oai-arguments.js";
-import { LEFT_OUT, type SetFilters } from "./oai-sets.js";
+import { type Datestamps, OaiError } from "./oai-arguments.js";
+
+/** Accounts of people are in no feed. */
+export const LEFT_OUT: readonly KindName[] = ["user"];
+/** Statuses of records that anyone may find. */
+export const OPEN: readonly PublicationStatus[] = ["PUBLISHED", "EMBARGOED", "ARCHIVED"];
+
+/** What a set holds: its live records, and the deletions that its harvesters need. */
+interface SetFilters {
+  live: RecordFilter;
+  deleted: RecordFilter;
+}
+
+/** Characters of a setSpec (OAI-PMH 2.0, section 2.6), colons left out: no set is within another. */
+const SPEC = /^[A-Za-z0-9\-_.!~*'()]+$/;
+
+/** An identifier in a setSpec: `99999.name`; other characters are bytes, as `!2F`. */
+const specOfArk = (ark: string): string => {
+  const [, naan = "", name = ""] = /^ark:([^/]*)\/(.*)$/s.exec(ark) ?? [];
+  const escaped = Array.from(Buffer.from(name, "utf8"), (byte) => {
+    const character = String.fromCharCode(byte);
+    return /[A-Za-z0-9_.~-]/.test(character)
+      ? character
+      : `!${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+  });
+  return `${naan}.${escaped.join("")}`;
+};
+
+function arkOfSpec(text: string): Ark | undefined {
+  const dot = text.indexOf(".");
+  const name = text
+    .slice(dot + 1)
+    .replace(/%/g, "%25")
+    .replace(/!([0-9A-F]{2})/g, "%$1");
+  try {
+    return dot < 0 ? undefined : lookupArk(`ark:${text.slice(0, dot)}/${decodeURIComponent(name)}`);
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * What a set holds; `undefined` for a set that this registry never has.
+ * @throws OaiError `badArgument` for characters that no set has
+ */
+export function filtersOf(spec: string): SetFilters | undefined {
+  if (!SPEC.test(spec) || spec.length > 4096)
+    throw new OaiError(
+      "badArgument",
+      "The argument set holds characters that no set has; ListSets returns the sets.",
+    );
+  const [, type, rest = ""] = /^(\w+)\.(.*)$/.exec(spec) ?? [];
+  if (type === "kind") {
+    const kind = KIND_NAMES.find((name) => name === rest && !LEFT_OUT.includes(name));
+    return kind && { live: { kinds: [kind] }, deleted: { kinds: [kind] } };
+  }
+  const ark = arkOfSpec(rest);
+  if (!ark) return undefined;
+  const { stored, key } = ark;
+  switch (type) {
+    case "crate":
+      return { live: { crates: [stored] }, deleted: { crates: [stored] } };
+    case "owner":
+      return { live: { owners: [key] }, deleted: { owners: [key] } };
+    case "project": {
+      const linked = { linked: { key, out: OF_PROJECT.out, in: OF_PROJECT.in } };
+      // The links of a deleted record are gone with it, its last document is not.
+      return { live: linked, deleted: { or: [linked, { owners: [key] }, { mentions: stored }] } };
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Links of one record that are read to find its projects. */
+const MOST_LINKS = 50;
+
+/** The sets of each record, for its header. */
+export async function setsOf(
+  { records }: Pick<Deps, "records">,
+  items: readonly StoredRecord[],
+): Promise<string[][]> {
+  const live = items.filter(({ tombstone }) => tombstone === null);
+  const [from, to] =
+    live.length === 0
+      ? [[], []]
+      : await Promise.all([
+          records.linksFrom(
+            live.map(({ ark }) => ark),
+            { predicates: OF_PROJECT.in, distinct: true, limit: MOST_LINKS },
+          ),
+          records.linksTo(
+            live.map(({ key }) => key),
+            {
+              predicates: OF_PROJECT.out,
+              kinds: ["project"],
+              distinct: true,
+              limit: MOST_LINKS,
+            },
+          ),
+        ]);
+  const targets = from.map((page) => page.items.map(({ targetKey }) => targetKey));
+  const holders = await records.holders([...new Set(targets.flat())]);
+  const projects = new Map(
+    holders.flatMap(({ key, ark, kind }) => (kind === "project" ? [[key, ark] as const] : [])),
+  );
+  const found = new Map(
+    live.map(({ ark }, index) => [
+      ark,
+      new Set([
+        ...targets[index]!.flatMap((key) => projects.get(key) ?? []),
+        ...to[index]!.items.map(({ source }) => source),
+      ]),
+    ]),
+  );
+  return items.map(({ ark, kind, crate, owner }) => [
+    `kind.${kind}`,
+    ...(crate === null ? [] : [`crate.${specOfArk(crate)}`]),
+    ...(owner === null ? [] : [`owner.${specOfArk(owner)}`]),
+    ...Array.from(found.get(ark) ?? [], (project) => `project.${specOfArk(project)}`),
+  ]);
+}
+
+interface NamedSet {
+  spec: string;
+  name: string;
+}
+
+/** Sets of one page of ListSets, and where the next page begins. */
+export interface SetPage {
+  sets: NamedSet[];
+  next?: string;
+}
+
+/** Owners that ListSets names: those of the most records. The sets of others can be harvested. */
+const MOST_OWNERS = 1000;
+
+/**
+ * A page of the sets with records: kinds and owners first, then crates, then projects.
+ * @param after where the page begins, from {@link SetPage.next}
+ */
+export async function listSets(
+  deps: Deps,
+  limit: number,
+  after: string | undefined,
+): Promise<SetPage> {
+  if (after === undefined)
+    return { sets: [...(await kindSets(deps)), ...(await ownerSets(deps))], next: "crate" };
+  const [type = "", position] = after.split(/ (.*)/s, 2);
+  const kind: KindName = type === "project" ? "project" : "rocrate";
+  const page = await within((signal) =>
+    deps.records.select(
+      {
+        filter: { kinds: [kind], statuses: OPEN },
+        order: { by: "created", descending: false },
+        limit,
+        ...(position === undefined ? {} : { after: position }),
+      },
+      signal,
+    ),
+  );
+  const sets = page.items.map(({ ark, name }) => ({
+    spec: `${type}.${specOfArk(ark)}`,
+    name: `${kind === "project" ? "Project" : "Crate"}: ${name ?? ark}`,
+  }));
+  if (page.more) return { sets, next: `${type} ${page.positions.at(-1)}` };
+  return type === "crate" ? { sets, next: "project" } : { sets };
+}
+
+async function kindSets(deps: Deps): Promise<NamedSet[]> {
+  const { groups } = await within((signal) =>
+    deps.records.statistics({ ...DISCLOSED, by: ["kind"], limit: KIND_NAMES.length }, signal),
+  );
+  const held = new Set(groups.map(({ values: [kind] }) => kind));
+  return KIND_NAMES.filter((kind) => held.has(kind)).map((kind) => ({
+    spec: `kind.${kind}`,
+    name: `Kind: ${KINDS[kind].typeName}`,
+  }));
+}
+
+async function ownerSets(deps: Deps): Promise<NamedSet[]> {
+  const { groups } = await within((signal) =>
+    deps.records.statistics({ ...DISCLOSED, by: ["owner"], limit: MOST_OWNERS }, signal),
+  );
+  const owners = groups.flatMap(({ values: [owner] }) => owner ?? []);
+  const found = await deps.records.findMany(owners);
+  return owners.map((owner, index) => {
+    const record = found[index];
+    // Names of people are for callers with a token.
+    const isNamed =
+      record &&
+      record.tombstone === null &&
+      OPEN.includes(record.publicationStatus) &&
+      !LEFT_OUT.includes(record.kind);
+    return {
+      spec: `owner.${specOfArk(owner)}`,
+      name: `Owner: ${(isNamed ? record.name : null) ?? owner}`,
+    };
+  });
+}
+
+const DISCLOSED = { filter: { disclosed: true }, without: LEFT_OUT } as const;
 
 /** An item of the repository: a record that is or was open to everyone. */
 export interface OaiItem {

@@ -1,8 +1,14 @@
-import { ValidationError, type ValidationItem } from "../../errors.js";
+/** Events of OpenLineage: how they are read, and which documents they change. */
+import { createHash } from "node:crypto";
+import { invalid, ValidationError, type ValidationItem } from "../../errors.js";
+import { parseArk, slug } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { type ExchangedColumn, fromColumns } from "../../tabular/interchange/exchange.js";
+import { TabularError } from "../../tabular/limits.js";
 
 /** A dataset or a job as OpenLineage names it, with what its facets say. */
-export interface Named {
+interface Named {
   /** Where it is in the request. */
   at: readonly (string | number)[];
   namespace: string;
@@ -17,7 +23,7 @@ type EventType = (typeof EVENT_TYPES)[number];
  * An event of OpenLineage 2.0. An event about a dataset alone has that dataset among its outputs,
  * and neither run nor job; an event about a job alone has no run.
  */
-export interface LineageEvent {
+interface LineageEvent {
   type: EventType;
   /** RFC 3339, UTC. */
   time: string;
@@ -152,3 +158,275 @@ export function readEvents(
   if (reader.problems.length > 0) throw new ValidationError(reader.problems);
   return events;
 }
+
+/** What an event says about one record. */
+export interface LineageChange {
+  ark: string;
+  kind: KindName;
+  /** The event is about this record: it must be possible to write it. */
+  isRun: boolean;
+  /** The next document from the current one; the record is new without one. */
+  apply(document: JsonObject | undefined): JsonObject;
+}
+
+const CONTEXT: JsonObject = { "@vocab": "https://schema.org/", evi: "https://w3id.org/EVI#" };
+/** Longest name and text of a record that is made from an event, in characters. */
+const [LONGEST_LABEL, LONGEST_TEXT] = [200, 20_000];
+const shortened = (text: string, most = LONGEST_LABEL): string =>
+  text.length > most ? [...text].slice(0, most).join("") : text;
+const textIn = (facet: JsonValue | undefined, name: string): string | undefined => {
+  const text = isObject(facet) ? facet[name] : undefined;
+  return typeof text === "string" && text.trim() !== "" ? text : undefined;
+};
+
+/**
+ * The identifier of what an event names, below the owner of its record: nobody else may register
+ * one there, so no other account can take it beforehand. The same names give the same identifier.
+ */
+function lineageArk(owner: string, kind: string, title: string, ...names: string[]): string {
+  const hash = createHash("sha256").update(JSON.stringify(names)).digest("hex").slice(0, 20);
+  const words = slug(title);
+  return `${owner}/lineage/${kind}/${words === "" ? "" : `${words}-`}${hash}`;
+}
+
+/** The record of a dataset: its name may be the ARK of one that is registered already. */
+const datasetArk = (owner: string, { namespace, name }: Named): string =>
+  parseArk(name)?.stored ?? lineageArk(owner, "dataset", name, namespace, name);
+const runArk = (owner: string, id: string): string => `${owner}/lineage/run/${id}`;
+
+/** The changes that an event makes, for records of this owner. @throws ValidationError */
+export function changesOf(event: LineageEvent, owner: string): LineageChange[] {
+  const { run, job } = event;
+  const software = job && softwareOf(job, owner);
+  return [
+    ...[...event.inputs, ...event.outputs]
+      .filter(({ name }) => parseArk(name) === undefined)
+      .flatMap((dataset) => datasetChanges(dataset, owner)),
+    ...(software ? [software] : []),
+    ...(run && job ? [runChange(event, run, job, owner, software?.ark)] : []),
+  ];
+}
+
+function datasetChanges(dataset: Named, owner: string): LineageChange[] {
+  const { namespace, name, facets } = dataset;
+  const ark = datasetArk(owner, dataset);
+  const schema = schemaOf(dataset, owner);
+  const said = withoutUndefined({
+    description: descriptionIn(facets),
+    url: textIn(facets["dataSource"], "uri"),
+    version: textIn(facets["version"], "datasetVersion"),
+    "evi:hasSchema": schema && { "@id": schema.ark },
+  });
+  return [
+    ...(schema ? [schema] : []),
+    {
+      ark,
+      kind: "dataset",
+      isRun: false,
+      apply: (before) => ({
+        ...(before ?? {
+          "@context": CONTEXT,
+          "@id": ark,
+          "@type": "evi:Dataset",
+          name: shortened(name),
+          description: shortened(`The dataset ${name} in ${namespace}.`, LONGEST_TEXT),
+          owner,
+          identifier: `${namespace}/${name}`,
+        }),
+        ...said,
+      }),
+    },
+  ];
+}
+
+/** The schema facet as a schema record, a revision for each change of the fields. */
+function schemaOf(
+  { at, namespace, name, facets }: Named,
+  owner: string,
+): LineageChange | undefined {
+  const { schema } = facets;
+  const fields = isObject(schema) ? schema["fields"] : undefined;
+  if (!Array.isArray(fields) || fields.length === 0) return undefined;
+  const ark = lineageArk(owner, "schema", name, namespace, name);
+  const columns: ExchangedColumn[] = [];
+  addColumns(fields, "", columns);
+  let properties: JsonObject;
+  try {
+    properties = fromColumns(columns) as unknown as JsonObject;
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    throw invalid([...at, "facets", "schema", "fields"], `Value error, ${error.message}`);
+  }
+  return {
+    ark,
+    kind: "schema",
+    isRun: false,
+    apply: (before) => ({
+      ...(before ?? {
+        "@context": { "@vocab": "https://schema.org/", EVI: "https://w3id.org/EVI#" },
+        "@id": ark,
+        "@type": "EVI:Schema",
+        name: shortened(`Schema of ${name}`),
+        description: shortened(`Fields of the dataset ${name} in ${namespace}.`, LONGEST_TEXT),
+        owner,
+        type: "object",
+        additionalProperties: true,
+        required: [],
+      }),
+      properties,
+    }),
+  };
+}
+
+/** Fields of structures come behind them, by their path. */
+function addColumns(fields: JsonValue[], above: string, columns: ExchangedColumn[]): void {
+  for (const [index, field] of fields.entries()) {
+    if (!isObject(field)) continue;
+    const name = above + (textIn(field, "name") ?? `column_${index}`);
+    const type = textIn(field, "type");
+    const description = textIn(field, "description");
+    columns.push({
+      name,
+      type: typeOf(type ?? ""),
+      description: [description, type && `Type ${type}.`].filter(Boolean).join(" "),
+      valueURL: null,
+      keywords: {},
+    });
+    if (Array.isArray(field["fields"])) addColumns(field["fields"], `${name}.`, columns);
+  }
+}
+
+/** Types are those of the data source, in its own words. */
+function typeOf(type: string): ExchangedColumn["type"] {
+  if (
+    /^(?:tiny|small|medium|big|u?)int(?:eger)?\d*$|^(?:u?int|integer|long|short|byte)\d*$/i.test(
+      type,
+    )
+  )
+    return "integer";
+  if (/^(?:float|double|real|decimal|numeric|number)/i.test(type)) return "number";
+  return /^bool/i.test(type) ? "boolean" : "string";
+}
+
+/** The software of a job whose facet says where its source code is; one record a version. */
+function softwareOf(job: Named, owner: string): LineageChange | undefined {
+  const facet = job.facets["sourceCodeLocation"];
+  const url = textIn(facet, "url") ?? textIn(facet, "repoUrl");
+  if (url === undefined) return undefined;
+  const version = textIn(facet, "version") ?? textIn(facet, "tag") ?? textIn(facet, "branch");
+  const path = textIn(facet, "path");
+  const ark = lineageArk(owner, "software", job.name, url, version ?? "", path ?? "");
+  const said = withoutUndefined({
+    codeRepository: textIn(facet, "repoUrl") ?? url,
+    url,
+    version,
+    programmingLanguage: textIn(job.facets["sourceCode"], "language"),
+  });
+  return {
+    ark,
+    kind: "software",
+    isRun: false,
+    apply: (before) =>
+      before ?? {
+        "@context": CONTEXT,
+        "@id": ark,
+        metadataType: "evi:Software",
+        name: shortened(path ?? job.name),
+        description:
+          descriptionIn(job.facets) ??
+          shortened(`Source code of the job ${job.name} in ${job.namespace}.`, LONGEST_TEXT),
+        owner,
+        ...said,
+      },
+  };
+}
+
+const STATUS = "https://schema.org/";
+const ENDED: Readonly<Partial<Record<LineageEvent["type"], string>>> = {
+  COMPLETE: `${STATUS}CompletedActionStatus`,
+  FAIL: `${STATUS}FailedActionStatus`,
+  ABORT: `${STATUS}FailedActionStatus`,
+};
+const ACTIVE = `${STATUS}ActiveActionStatus`;
+
+/**
+ * A run as a computation. Events may come in any order and again: inputs and outputs accumulate,
+ * and the latest end decides.
+ */
+function runChange(
+  event: LineageEvent,
+  run: NonNullable<LineageEvent["run"]>,
+  job: Named,
+  owner: string,
+  software: string | undefined,
+): LineageChange {
+  const ark = runArk(owner, run.id);
+  const { type, time } = event;
+  const parent = run.facets["parent"];
+  const parentId = isObject(parent) ? textIn(parent["run"], "runId") : undefined;
+  const said = withoutUndefined({
+    command: limited(textIn(job.facets["sql"], "query")),
+    isPartOf:
+      parentId !== undefined &&
+      /^[0-9a-f-]{36}$/i.test(parentId) &&
+      parentId.toLowerCase() !== run.id
+        ? { "@id": runArk(owner, parentId.toLowerCase()) }
+        : undefined,
+    error: limited(textIn(run.facets["errorMessage"], "message")),
+  });
+  const arks = (datasets: readonly Named[]) => datasets.map((one) => datasetArk(owner, one));
+  return {
+    ark,
+    kind: "computation",
+    isRun: true,
+    apply: (before) => {
+      const document: JsonObject = before ?? {
+        "@context": CONTEXT,
+        "@id": ark,
+        "@type": "evi:Computation",
+        name: shortened(job.name),
+        description:
+          descriptionIn(job.facets) ??
+          shortened(`Run ${run.id} of the job ${job.name} in ${job.namespace}.`, LONGEST_TEXT),
+        owner,
+        identifier: `urn:uuid:${run.id}`,
+      };
+      const ended = textOf(document["dateFinished"]);
+      const end =
+        ENDED[type] !== undefined && (ended === undefined || time >= ended)
+          ? { dateFinished: time, actionStatus: ENDED[type] }
+          : ended === undefined
+            ? { actionStatus: ACTIVE }
+            : {};
+      const began = textOf(document["dateCreated"]);
+      return {
+        ...document,
+        ...(type === "START" && (began === undefined || time < began) ? { dateCreated: time } : {}),
+        ...end,
+        ...said,
+        usedSoftware: joined(document["usedSoftware"], software === undefined ? [] : [software]),
+        usedDataset: joined(document["usedDataset"], arks(event.inputs)),
+        generated: joined(document["generated"], arks(event.outputs)),
+      };
+    },
+  };
+}
+
+const limited = (text: string | undefined): string | undefined =>
+  text === undefined ? undefined : shortened(text, LONGEST_TEXT);
+const descriptionIn = (facets: JsonObject): string | undefined =>
+  limited(textIn(facets["documentation"], "description"));
+const textOf = (value: JsonValue | undefined): string | undefined =>
+  typeof value === "string" ? value : undefined;
+
+/** The entries of a list and those that are new to it, each once. */
+function joined(list: JsonValue | undefined, more: readonly string[]): JsonValue[] {
+  const known = list === undefined || list === null ? [] : Array.isArray(list) ? list : [list];
+  const seen = new Set(known);
+  return [...known, ...new Set(more.filter((ark) => !seen.has(ark)))];
+}
+
+const withoutUndefined = (members: Record<string, JsonValue | undefined>): JsonObject =>
+  Object.fromEntries(
+    Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  );

@@ -8,13 +8,12 @@ import { KINDS } from "../../model/kinds.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { assertMayOwn, type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { claimedState } from "../records/create.js";
 import { gone } from "../records/find.js";
+import { revisionOf } from "../records/replace.js";
 import { withoutReserved } from "../records/reserved.js";
-import { revisionOf } from "../records/revise.js";
-import { claimedState } from "../records/state.js";
 import { documentBytes, parseDocument } from "../records/view.js";
-import { changesOf, type LineageChange } from "./documents.js";
-import { readEvents } from "./events.js";
+import { changesOf, type LineageChange, readEvents } from "./events.js";
 
 /** What a request of events did. */
 export interface LineageReceipt {

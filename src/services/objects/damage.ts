@@ -1,7 +1,6 @@
 import { setTimeout as pause, setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
-import { contentDamaged } from "../../storage/objects/hashing.js";
-import type { ObjectStore } from "../../storage/objects/port.js";
+import { contentDamaged, type ObjectStore } from "../../storage/objects/port.js";
 import type { ObjectBookkeeping, RecordStore } from "../../storage/records/port.js";
 import { type Log, reportDamage } from "../log.js";
 

@@ -1,11 +1,349 @@
-import { createGunzip } from "node:zlib";
+/** Bytes become a preview: text, tables, notebooks and images. */
 import { Readable } from "node:stream";
-import { TabularError } from "../../tabular/limits.js";
-import { imageOf } from "./images.js";
-import { notebookOf } from "./notebook.js";
-import { parquetTable, textTable } from "./table.js";
-import { decodedText, type Decoded } from "./text.js";
-import { none, type PreviewInput, type ReadPreview } from "./types.js";
+import { createGunzip } from "node:zlib";
+import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
+import { parquetHead } from "../../tabular/parquet-feed.js";
+import { setCells } from "../../tabular/reader/reference-feed.js";
+import { Row, type RowFeed, unguarded } from "../../tabular/reader/row.js";
+import { textFeed } from "../../tabular/reader/text-feed.js";
+import {
+  readSchema,
+  type TableSchema,
+  unescapeSeparator,
+} from "../../tabular/schema/table-schema.js";
+import { type TableCheck, validateRows, validateTable } from "../../tabular/validate.js";
+import {
+  type CellError,
+  type Decoded,
+  decodedText,
+  type NotebookCell,
+  type NotebookPreview,
+  none,
+  type PreviewInput,
+  type PreviewLimits,
+  type ReadPreview,
+  shortened,
+  type TablePreview,
+} from "./types.js";
+
+/** Characters of a cell, and of a message. */
+const TABLE_CELL = 500;
+/** Errors of the rows that are shown. */
+const MOST_ERRORS = 1_000;
+
+const limitsOf = (bytes: number): TableLimits => ({
+  ...DEFAULT_LIMITS,
+  maxText: bytes,
+  maxCell: bytes,
+  maxRow: bytes,
+});
+
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
+}
+
+type Parts = Pick<PreviewInput, "schema" | "limits"> & { cut: boolean };
+
+/** The first rows of separated text. */
+async function textTable(
+  text: string,
+  separator: string | undefined,
+  { schema, limits, cut }: Parts,
+): Promise<TablePreview> {
+  const applied = appliedSchema(schema);
+  const stated = applied.schema && unescapeSeparator(applied.schema.separator);
+  const by = stated === undefined || stated === "" ? (separator ?? likelySeparator(text)) : stated;
+  // A row that is cut would look like another row; a text of one line is shown as far as it goes.
+  const lines = text.search(/[\r\n]/) >= 0;
+  const whole =
+    cut && lines
+      ? text.slice(0, Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1)
+      : text;
+  const bytes = Buffer.from(whole);
+  const tableLimits = limitsOf(bytes.length + 1);
+  const header = applied.schema?.header ?? true;
+  const wanted = limits.rows + (header ? 1 : 0);
+  const { rows, more, problem } = await rowsOf(
+    await textFeed(once(bytes), by, tableLimits),
+    wanted,
+  );
+  return shownTable({
+    columns: header ? (rows[0] ?? []) : [],
+    rows: header ? rows.slice(1) : rows,
+    moreRows: more || (cut && lines),
+    // A quoted cell that is cut is no fault of the table.
+    problem: cut ? null : problem,
+    applied,
+    limits,
+    check: (table) =>
+      validateTable(once(bytes), table, {
+        patterns: "linear",
+        maxErrors: MOST_ERRORS,
+        limits: tableLimits,
+      }),
+  });
+}
+
+/** The first rows of a Parquet file. */
+async function parquetTable(bytes: Uint8Array, { schema, limits }: Parts): Promise<TablePreview> {
+  const applied = appliedSchema(schema);
+  const copy = Uint8Array.from(bytes);
+  const { columns, rows, total } = await parquetHead(copy.buffer, limits);
+  return shownTable({
+    columns,
+    rows,
+    moreRows: total > rows.length,
+    problem: null,
+    applied,
+    limits,
+    isPart: columns.length > limits.columns,
+    check: (table) =>
+      validateRows(feedOf(rows), table, { patterns: "linear", maxErrors: MOST_ERRORS }),
+  });
+}
+
+interface Applied {
+  ark: string | null;
+  schema?: TableSchema;
+  problem: string | null;
+}
+
+function appliedSchema(stated: PreviewInput["schema"]): Applied {
+  if (!stated) return { ark: null, problem: null };
+  try {
+    return { ark: stated.ark, schema: readSchema(stated.document), problem: null };
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    return { ark: stated.ark, problem: `It was not checked: ${error.message}.` };
+  }
+}
+
+async function shownTable({
+  columns,
+  rows,
+  moreRows,
+  problem,
+  applied,
+  limits,
+  isPart = false,
+  check,
+}: Pick<TablePreview, "columns" | "rows" | "moreRows" | "problem"> & {
+  applied: Applied;
+  limits: PreviewLimits;
+  /** Rows are without their last columns. */
+  isPart?: boolean;
+  check: (schema: TableSchema) => TableCheck;
+}): Promise<TablePreview> {
+  const widest = rows.reduce((most, { length }) => Math.max(most, length), columns.length);
+  const errors: CellError[] = [];
+  let unchecked = applied.problem;
+  try {
+    if (applied.schema && isPart)
+      unchecked = `It was not checked: it has more than ${limits.columns} columns.`;
+    else if (applied.schema)
+      for await (const { row, column, kind, message } of check(applied.schema)) {
+        if (row >= rows.length) break;
+        errors.push({
+          row,
+          column: column < 0 ? null : column,
+          keyword: kind.keyword,
+          message: shortened(message, TABLE_CELL),
+        });
+      }
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    unchecked = `It was not checked to the end: ${error.message}.`;
+  }
+  const cells = (row: readonly string[]): string[] =>
+    row.slice(0, limits.columns).map((cell) => shortened(cell, TABLE_CELL));
+  return {
+    form: "table",
+    columns: cells(columns),
+    rows: rows.map(cells),
+    errors,
+    moreRows,
+    moreColumns: widest > limits.columns,
+    schema: applied.ark,
+    problem: problem ?? unchecked,
+  };
+}
+
+/** The first rows of a feed as text; `problem`: why there are no more. */
+async function rowsOf(
+  feed: RowFeed,
+  most: number,
+): Promise<{ rows: string[][]; more: boolean; problem: string | null }> {
+  const rows: string[][] = [];
+  let more = false;
+  const row = new Row();
+  // Blank lines at the end are no rows.
+  let blanks = 0;
+  const each = (): void => {
+    if (row.isBlank) {
+      blanks++;
+      return;
+    }
+    for (; blanks > 0 && rows.length < most; blanks--) rows.push([""]);
+    if (rows.length < most) rows.push(row.cells());
+    else more = true;
+  };
+  try {
+    for await (const _ of feed(row, each, unguarded)) if (more) break;
+    return { rows, more, problem: null };
+  } catch (error) {
+    if (!(error instanceof TabularError)) throw error;
+    return { rows, more: true, problem: `It was not read to the end: ${error.message}.` };
+  }
+}
+
+const feedOf = (rows: readonly (readonly string[])[]): RowFeed =>
+  async function* (row, each, guard) {
+    row.line = 0;
+    guard(() => {
+      for (const cells of rows) {
+        setCells(row, cells, true, DEFAULT_LIMITS);
+        each();
+      }
+    });
+    yield;
+  };
+
+/** The separator that occurs most often in the first line. */
+function likelySeparator(text: string): string {
+  const line = /^[^\r\n]{0,10000}/.exec(text)![0];
+  const counted = [",", "\t", ";", "|"].map((separator) => ({
+    separator,
+    count: line.split(separator).length,
+  }));
+  return counted.reduce((best, each) => (each.count > best.count ? each : best)).separator;
+}
+
+export interface ImageFacts {
+  mediaType: string;
+  width: number | null;
+  height: number | null;
+}
+
+/** Formats that every browser shows, by their first bytes; never SVG, which may hold scripts. */
+function imageOf(bytes: Buffer): ImageFacts | undefined {
+  const ascii = (from: number, to: number): string => bytes.toString("latin1", from, to);
+  const facts = (mediaType: string, size?: [width: number, height: number]): ImageFacts => ({
+    mediaType,
+    width: size?.[0] ?? null,
+    height: size?.[1] ?? null,
+  });
+  if (ascii(0, 8) === "\u0089PNG\r\n\u001a\n")
+    return facts(
+      "image/png",
+      bytes.length >= 24 ? [bytes.readUInt32BE(16), bytes.readUInt32BE(20)] : undefined,
+    );
+  if (/^GIF8[79]a$/.test(ascii(0, 6)))
+    return facts(
+      "image/gif",
+      bytes.length >= 10 ? [bytes.readUInt16LE(6), bytes.readUInt16LE(8)] : undefined,
+    );
+  if (ascii(0, 3) === "\u00ff\u00d8\u00ff") return facts("image/jpeg", jpegSize(bytes));
+  if (ascii(0, 4) === "RIFF" && ascii(8, 12) === "WEBP")
+    return facts("image/webp", webpSize(bytes));
+  return ascii(4, 12) === "ftypavif" ? facts("image/avif") : undefined;
+}
+
+/** From the first frame header; segments before it say how long they are. */
+function jpegSize(bytes: Buffer): [number, number] | undefined {
+  for (let at = 2; at + 9 <= bytes.length && bytes[at] === 0xff;) {
+    const marker = bytes[at + 1]!;
+    if (marker === 0xff) {
+      at++;
+      continue;
+    }
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
+    if (isFrame) return [bytes.readUInt16BE(at + 7), bytes.readUInt16BE(at + 5)];
+    at += 2 + bytes.readUInt16BE(at + 2);
+  }
+  return undefined;
+}
+
+function webpSize(bytes: Buffer): [number, number] | undefined {
+  if (bytes.length < 30) return undefined;
+  switch (bytes.toString("latin1", 12, 16)) {
+    case "VP8X":
+      return [bytes.readUIntLE(24, 3) + 1, bytes.readUIntLE(27, 3) + 1];
+    case "VP8 ":
+      return [bytes.readUInt16LE(26) & 0x3fff, bytes.readUInt16LE(28) & 0x3fff];
+    case "VP8L": {
+      const bits = bytes.readUInt32LE(21);
+      return [(bits & 0x3fff) + 1, ((bits >> 14) & 0x3fff) + 1];
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Characters of one cell or output. */
+const NOTEBOOK_CELL = 20_000;
+const OUTPUTS = 20;
+
+type Json = Record<string, unknown>;
+const isObject = (value: unknown): value is Json =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** Text of a notebook is a string or a list of lines. */
+const textOf = (value: unknown): string =>
+  typeof value === "string"
+    ? value
+    : Array.isArray(value)
+      ? value.filter((line) => typeof line === "string").join("")
+      : "";
+
+/** Cells as text (nbformat 3 and 4); `undefined` for JSON that is no notebook. Nothing is run. */
+function notebookOf(json: unknown, limits: PreviewLimits): NotebookPreview | undefined {
+  if (!isObject(json)) return undefined;
+  const [sheet] = Array.isArray(json["worksheets"]) ? (json["worksheets"] as unknown[]) : [];
+  const cells = json["cells"] ?? (isObject(sheet) ? sheet["cells"] : undefined);
+  if (!Array.isArray(cells)) return undefined;
+  const metadata = isObject(json["metadata"]) ? json["metadata"] : {};
+  const language = [metadata["language_info"], metadata["kernelspec"]]
+    .filter(isObject)
+    .flatMap(({ name, language: stated }) => [stated, name])
+    .find((name) => typeof name === "string");
+  let room = limits.text;
+  const shown: NotebookCell[] = [];
+  for (const cell of cells.filter(isObject)) {
+    if (shown.length === limits.rows || room <= 0) break;
+    const made = cellOf(cell);
+    room -= made.text.length + made.outputs.reduce((sum, { length }) => sum + length, 0);
+    shown.push(made);
+  }
+  return {
+    form: "notebook",
+    language: typeof language === "string" ? shortened(language, 100) : "txt",
+    cells: shown,
+    truncated: shown.length < cells.length,
+  };
+}
+
+function cellOf(cell: Json): NotebookCell {
+  const type = cell["cell_type"];
+  const outputs = Array.isArray(cell["outputs"]) ? (cell["outputs"] as unknown[]) : [];
+  return {
+    kind: type === "code" || type === "markdown" ? type : "raw",
+    text: shortened(textOf(cell["source"] ?? cell["input"]), NOTEBOOK_CELL),
+    outputs: outputs.filter(isObject).slice(0, OUTPUTS).map(outputOf),
+  };
+}
+
+/** Text as it is; of anything else what it is: HTML and images of a notebook may hold scripts. */
+function outputOf(output: Json): string {
+  const data = isObject(output["data"]) ? output["data"] : output;
+  const text = textOf(data["text/plain"] ?? data["text"]);
+  const error = typeof output["ename"] === "string" ? `${output["ename"]}: ` : "";
+  const value = typeof output["evalue"] === "string" ? output["evalue"] : "";
+  const kinds = Object.keys(data).filter((type) => /^(?:image|video|audio)\//.test(type));
+  const parts = [error + value, text, ...kinds.map((type) => `[${shortened(type, 60)}]`)].filter(
+    (part) => part !== "",
+  );
+  return shortened(parts.join("\n"), NOTEBOOK_CELL);
+}
 
 /** What a file is, by its first bytes before its name and the type that somebody stated. */
 export type Nature =

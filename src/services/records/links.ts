@@ -2,7 +2,7 @@ import { Writer } from "n3";
 import type { Connection } from "../../model/connections.js";
 import { PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
-import { literalTerm, parseNQuads } from "../../rdf/nquads.js";
+import { literalTerm, parseNQuads } from "../../rdf/terms.js";
 import type {
   FoundLink,
   ObjectReference,
@@ -12,8 +12,8 @@ import type {
 } from "../../storage/records/port.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
+import { withoutForgotten } from "../evidence/stored/document.js";
 import { accessOf, CITED } from "../formats/facts.js";
-import { withoutForgotten } from "./forgotten.js";
 import { within } from "./select.js";
 import type { RecordView } from "./view.js";
 

@@ -7,9 +7,9 @@ import type { Revision, StoredRecord } from "../../storage/records/port.js";
 import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { renewed } from "../evidence/stored/build.js";
+import { forgetIn, withoutForgotten } from "../evidence/stored/document.js";
 import { type QueryStrings, wholeNumber } from "../query-parameters.js";
 import { findLive, findPast } from "./find.js";
-import { forgetIn, withoutForgotten } from "./forgotten.js";
 import { changedBetween } from "./replace.js";
 import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
 

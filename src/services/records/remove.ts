@@ -3,7 +3,7 @@ import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { removeContent } from "../files/downloads.js";
+import { removeContent } from "../files/content.js";
 import { findLive } from "./find.js";
 import { mismatch, unlessChanged } from "./replace.js";
 import { type RecordView, viewOf } from "./view.js";

@@ -1,12 +1,18 @@
+/** A record's next revision, with the checks that every change goes through. */
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { type Ark, referencedArk, sameArk } from "../../identifiers/ark.js";
-import { withDefaults, withoutSecrets } from "../../model/defaults.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { withDefaults, withoutSecrets } from "../../model/json-schema.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import type { ObjectReference, RecordState, StoredRecord } from "../../storage/records/port.js";
+import type {
+  ObjectReference,
+  RecordState,
+  RecordWrite,
+  StoredRecord,
+} from "../../storage/records/port.js";
 import {
   assertMayChange,
   assertMayChangeMembers,
@@ -16,10 +22,9 @@ import {
 import { accountToUpdate } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
-import { checked } from "./create.js";
+import { checked, claimedState, ownerOf, stateOf } from "./create.js";
 import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
 import { refuseUnknownContexts, reservedFields, withoutReserved } from "./reserved.js";
-import { claimedState, ownerOf, stateOf } from "./state.js";
 import { parseDocument, type RecordView, viewOf, viewsOf } from "./view.js";
 
 /**
@@ -400,4 +405,38 @@ export async function amendRecord(
     const [after] = await deps.records.findMany([record.ark]);
     return viewOf(deps, after!, who);
   });
+}
+
+/**
+ * The write that makes a document the next state of a record, for changes that the registry makes
+ * itself: the document need not have every field that clients of the API must fill in. A document
+ * of a crate stays one, whose own context defines its terms.
+ */
+export async function revisionOf(
+  deps: Pick<Deps, "documents" | "records">,
+  record: StoredRecord,
+  document: JsonObject,
+): Promise<RecordWrite> {
+  const kind = KINDS[record.kind];
+  const fromCrate = record.crate !== null;
+  const claimed = await claimedState(deps, kind, record.ark, document, {
+    fromCrate: kind.loose === true || fromCrate,
+    ownerBefore: record.owner,
+  });
+  const state =
+    claimed.reserved.length === 0 && reservedFields(kind).length === 0
+      ? claimed.state
+      : withoutReserved(kind, document, claimed, {
+          document: parseDocument(record.document),
+          quads: (await deps.records.quads(record.ark)) ?? "",
+          fromCrate,
+        });
+  return {
+    op: "replace",
+    ark: record.ark,
+    ifRevision: record.revision,
+    changed: await changedBetween(deps, record.document, state.document),
+    ...state,
+    owner: state.owner ?? record.owner,
+  };
 }

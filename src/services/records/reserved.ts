@@ -5,8 +5,8 @@ import { type Kind, type KindName, type Link, publicView } from "../../model/kin
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
 import { eachUnknownContext, UnknownContext } from "../../rdf/contexts.js";
+import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
 import { graphOf } from "../../rdf/graph.js";
-import type { GraphInput, RecordGraph } from "../../rdf/plain.js";
 import { unpackQuads } from "../../storage/records/codecs.js";
 import type { RecordState, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";

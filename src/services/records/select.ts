@@ -15,14 +15,15 @@ import {
   type RecordOrder,
   type ScoreRange,
   type Selection,
-  type Statistics,
   STATISTICS_KEYS,
+  type Statistics,
   type StatisticsKey,
   type TimeRange,
 } from "../../storage/records/selection-port.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
+import { withoutForgotten } from "../evidence/stored/document.js";
 import {
   checkOneOf,
   limitOf,
@@ -30,7 +31,6 @@ import {
   type QueryStrings,
   wholeNumber,
 } from "../query-parameters.js";
-import { withoutForgotten } from "./forgotten.js";
 import { documentBytes } from "./view.js";
 
 export { STATISTICS_KEYS, type StatisticsKey };

@@ -1,3 +1,4 @@
+/** Changes of a record: by a patch, and back to an earlier revision. */
 import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
@@ -11,6 +12,7 @@ import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { checked } from "./create.js";
 import { findLive } from "./find.js";
+import { readRevision } from "./read.js";
 import { mismatch, replaceFound, unlessChanged } from "./replace.js";
 import { parseDocument, type RecordView, viewOf } from "./view.js";
 
@@ -200,4 +202,22 @@ function lostSecrets(patch: RecordPatch, { kind }: StoredRecord): ValidationItem
       msg: "Value error, it cannot be removed: leave it out, or send another",
       type: "value_error",
     }));
+}
+
+/**
+ * Makes an earlier revision of a record its next one. The rules of today apply to it; a revision
+ * that says what the record says now makes no new one.
+ * @throws as `updateRecord`; ServiceError `NOT_FOUND` for a revision that there is not
+ */
+export async function restoreRevision(
+  deps: Deps,
+  ark: Ark,
+  revision: number,
+  who: Caller,
+  expectedRevision?: number,
+): Promise<RecordView> {
+  await assertMayChange(deps.records, who, await findLive(deps, ark));
+  const { bytes } = await readRevision(deps, ark, revision, who);
+  const whole = { op: "replace", path: "", value: parseDocument(bytes) };
+  return updateRecord(deps, ark, { operations: [whole] }, who, { expectedRevision });
 }

@@ -4,8 +4,8 @@ import { invalid, ServiceError, ValidationError, type ValidationItem } from "../
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
-import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import { KINDS } from "../../model/kinds.js";
+import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import type {
   FragmentPart,
   ScorePart,
@@ -19,7 +19,7 @@ import type {
 import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../records/forgotten.js";
+import { withoutForgotten } from "../evidence/stored/document.js";
 import { keywordsOf } from "../records/reserved.js";
 import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";

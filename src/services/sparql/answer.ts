@@ -2,13 +2,13 @@ import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import { inferredGraph } from "../../model/provenance.js";
-import type {
-  GraphFormat,
-  OpenAnswer,
-  OpenQueries,
-  ResultFormat,
+import {
+  type GraphFormat,
+  isIri,
+  type OpenAnswer,
+  type OpenQueries,
+  type ResultFormat,
 } from "../../storage/graph/port.js";
-import { isIri } from "../../storage/graph/terms.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Checked } from "./guard/check.js";

@@ -5,7 +5,7 @@ import { expandCurie } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { shaclShapes, shapeOf } from "../../model/shapes.js";
-import type { RecordToCheck, ShapeResult } from "./report.js";
+import type { RecordToCheck, ShapeResult } from "./document.js";
 
 const term = (curie: string): NamedNode => DataFactory.namedNode(expandCurie(curie));
 const STRING = expandCurie("xsd:string");

@@ -1,8 +1,13 @@
 import { parentPort } from "node:worker_threads";
 import { ValidationError, type ValidationItem } from "../../errors.js";
-import { readSent, sentToValidate } from "./document.js";
+import {
+  type RecordToCheck,
+  readSent,
+  type SentDocument,
+  type ShapeResult,
+  sentToValidate,
+} from "./document.js";
 import { ShapeValidator } from "./shape-validator.js";
-import type { RecordToCheck, SentDocument, ShapeResult } from "./report.js";
 
 /**
  * To the thread: stored records to validate, or a document that a client sent. `most`: most results

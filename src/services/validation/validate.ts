@@ -7,8 +7,7 @@ import type { StoredRecord } from "../../storage/records/port.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
-import { readSent } from "./document.js";
-import type { RecordToCheck, SentDocument, ShapeReport } from "./report.js";
+import { type RecordToCheck, readSent, type SentDocument, type ShapeReport } from "./document.js";
 import type { FromValidator, ToValidator } from "./thread.js";
 
 interface ValidationLimits {

@@ -735,7 +735,7 @@ export interface SearchQuery {
   filter?: RecordFilter;
   /**
    * Also finds, for `related`, the records whose vectors are nearest to this one: those that stand
-   * out, at most {@link import("./vectors/matrix.js").NEAREST}. It may have any length. A record's
+   * out, at most {@link import("./vectors.js").NEAREST}. It may have any length. A record's
    * score is then its score by words as a part of the best one, plus how much its vector stands
    * out, 0.5 to 1; without vectors of that model and dimension the result is the same as without
    * it.

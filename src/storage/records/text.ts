@@ -1,6 +1,5 @@
-import { isDescriptor, kindOfTypes, typeNames } from "../../model/entity-kind.js";
 import { expandCurie, type JsonObject } from "../../model/field.js";
-import type { KindName } from "../../model/kind.js";
+import { isDescriptor, type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
 import { packQuads, unpackQuads } from "./codecs.js";

@@ -1,8 +1,7 @@
 import { Script } from "node:vm";
 import { PATTERN_BYTES_PER_SECOND, type TableLimits, TabularError } from "../limits.js";
 import type { Guard } from "../reader/row.js";
-import { nativePattern } from "../schema/keywords.js";
-import type { TableSchema } from "../schema/table-schema.js";
+import { nativePattern, type TableSchema } from "../schema/table-schema.js";
 import type { RuleEnvironment } from "./check.js";
 
 /**

@@ -2,9 +2,9 @@ import * as fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { RecordWrite, SearchHit, SearchQuery } from "../../../src/storage/records/port.js";
-import { RANKED } from "../../../src/storage/records/search/ranking.js";
-import { fold } from "../../../src/storage/records/text.js";
+import { RANKED } from "../../../src/storage/records/search.js";
 import { type RecordFilter, STATISTICS_KEYS } from "../../../src/storage/records/selection-port.js";
+import { fold } from "../../../src/storage/records/text.js";
 import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
 const ark = (name: string): string => `ark:99999/${name}`;

@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  countValues,
-  measureJson,
-  parseBoundedJson,
-} from "../../../src/model/json/bounded-json.js";
+import { countValues, measureJson, parseBoundedJson } from "../../../src/model/json/read.js";
 
 /** Keys and values of a parsed text, each counted once. */
 function held(value: unknown): number {

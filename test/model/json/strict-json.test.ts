@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parseStrictJson } from "../../../src/model/json/strict-json.js";
+import { parseStrictJson } from "../../../src/model/json/read.js";
 
 const read = (input: string | Uint8Array, maxDepth = 200) => parseStrictJson(input, { maxDepth });
 const codes = (input: string | Uint8Array) =>

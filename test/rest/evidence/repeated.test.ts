@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { writeEvidence } from "../../../src/services/evidence/written.js";
+import { writeEvidence } from "../../../src/services/evidence/evidence-graph.js";
 import { arkFrom } from "../../support/arks.js";
 import { LiveRegistry } from "../../support/live-registry.js";
 import type { Json, User } from "../../support/registry-client.js";

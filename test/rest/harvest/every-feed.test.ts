@@ -1,6 +1,6 @@
 import { Parser, type Quad } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OAI_FORMATS } from "../../../src/services/harvest/oai-formats.js";
+import { OAI_FORMATS } from "../../../src/services/harvest/oai.js";
 import { bodyOf } from "../../support/bodies.js";
 import { storeContent } from "../../support/content.js";
 import { LiveRegistry } from "../../support/live-registry.js";

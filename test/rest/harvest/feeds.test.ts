@@ -1,7 +1,7 @@
-import { Parser, type Quad } from "n3";
 import jsonld from "jsonld";
+import { Parser, type Quad } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../../cli/demo/crate.js";
 import { bodyOf } from "../../support/bodies.js";
 import { LiveRegistry } from "../../support/live-registry.js";
 import type { Json, User } from "../../support/registry-client.js";

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../../src/model/examples.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KIND_NAMES } from "../../../src/model/kind.js";
-import type { ShapeReport } from "../../../src/services/validation/report.js";
-import { startServer, type TestServer } from "../../support/server.js";
+import type { ShapeReport } from "../../../src/services/validation/document.js";
 import { crate, metadata } from "../../support/crates.js";
+import { startServer, type TestServer } from "../../support/server.js";
 
 let server: TestServer;
 /** With as many results as there are. */

@@ -2,19 +2,18 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ark, arkKey } from "../../../src/identifiers/ark.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds.js";
-import { replaceRecord as replaceAs } from "../../../src/services/records/replace.js";
-import { createRecord } from "../../../src/services/records/create.js";
-import { readRecord as read, readRevision } from "../../../src/services/records/read.js";
-import { stateOf } from "../../../src/services/records/state.js";
-import { removeRecord as removeAs } from "../../../src/services/records/remove.js";
-import { contentOf } from "../../../src/services/files/content.js";
-import { parseDocument, type RecordView, viewOf } from "../../../src/services/records/view.js";
 import { authenticated, type Caller } from "../../../src/services/access/rules.js";
 import type { Deps } from "../../../src/services/deps.js";
-import { bodyOf } from "../../support/bodies.js";
-import { startServer, PASSWORD, type TestServer } from "../../support/server.js";
-import { storeContent } from "../../support/content.js";
+import { contentOf } from "../../../src/services/files/content.js";
+import { createRecord, stateOf } from "../../../src/services/records/create.js";
+import { readRecord as read, readRevision } from "../../../src/services/records/read.js";
+import { removeRecord as removeAs } from "../../../src/services/records/remove.js";
+import { replaceRecord as replaceAs } from "../../../src/services/records/replace.js";
+import { parseDocument, type RecordView, viewOf } from "../../../src/services/records/view.js";
 import { arkFrom } from "../../support/arks.js";
+import { bodyOf } from "../../support/bodies.js";
+import { storeContent } from "../../support/content.js";
+import { PASSWORD, startServer, type TestServer } from "../../support/server.js";
 
 type Who =
   | "anonymous"

@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import type { CrateLimits } from "../../../src/services/crates/limits.js";
+import type { CrateLimits } from "../../../src/services/crates/upload.js";
 import {
-  RO_CRATE,
-  metadata,
-  withoutDescriptors,
   type Entity,
   type Json,
+  metadata,
+  RO_CRATE,
+  withoutDescriptors,
 } from "../../support/crates.js";
 import { illFormed, ingestHere, type Taken } from "../../support/intake-here.js";
 import { plainZip } from "../../support/plain-zip.js";

@@ -1,9 +1,12 @@
 import { describe, expect, it } from "vitest";
+import { kindOfTypes, typeNames } from "../../../src/model/kind.js";
 import { CrateError, Findings } from "../../../src/services/crates/findings.js";
-import { kindOfTypes, typeNames } from "../../../src/model/entity-kind.js";
 import { readLayout, SUMMARIZES } from "../../../src/services/crates/layout.js";
-import { locateMetadata } from "../../../src/services/crates/metadata/read.js";
-import { prepareCrate, type PreparedCrate } from "../../../src/services/crates/prepare.js";
+import {
+  locateMetadata,
+  type PreparedCrate,
+  prepareCrate,
+} from "../../../src/services/crates/prepare.js";
 import {
   type Entity,
   type Json,

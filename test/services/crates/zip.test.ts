@@ -3,9 +3,9 @@ import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
 import yazl from "yazl";
 import { CrateError } from "../../../src/services/crates/findings.js";
-import type { CrateLimits } from "../../../src/services/crates/limits.js";
+import type { CrateLimits } from "../../../src/services/crates/upload.js";
 import { Archive } from "../../../src/services/crates/zip/archive.js";
-import { LIMITS, forge, readerOf, rename, zip } from "../../support/crates.js";
+import { forge, LIMITS, readerOf, rename, zip } from "../../support/crates.js";
 
 const open = (bytes: Buffer, limits: Partial<CrateLimits> = {}) =>
   Archive.open(readerOf(bytes), { ...LIMITS, ...limits });

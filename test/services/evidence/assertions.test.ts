@@ -1,17 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { edgesOf } from "../../../src/services/evidence/formats/edges.js";
-import { EVIDENCE_FORMATS } from "../../../src/services/evidence/formats/formats.js";
-import { impactOf } from "../../../src/services/evidence/impact.js";
-import { supportPath } from "../../../src/services/evidence/support-path.js";
+import { impactOf, supportPath } from "../../../src/services/evidence/analysis.js";
+import { EVIDENCE_FORMATS, edgesOf } from "../../../src/services/evidence/formats.js";
 import { supportTree } from "../../../src/services/evidence/tree.js";
 import type {
   EvidenceNode,
   EvidenceRequest,
   StatedEdge,
 } from "../../../src/services/evidence/types.js";
-import { edgesIn, EvidenceWorld, nodesIn } from "../../support/evidence-world.js";
-import { ark } from "../../support/quads.js";
 import { arkFrom } from "../../support/arks.js";
+import { EvidenceWorld, edgesIn, nodesIn } from "../../support/evidence-world.js";
+import { ark } from "../../support/quads.js";
 
 const RUN = "evi:Computation";
 const world = new EvidenceWorld();

@@ -1,10 +1,9 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { PROVENANCE, type ProvenanceName } from "../../../src/model/provenance.js";
-import { impactOf } from "../../../src/services/evidence/impact.js";
-import { supportPath } from "../../../src/services/evidence/support-path.js";
+import { impactOf, supportPath } from "../../../src/services/evidence/analysis.js";
 import type { EvidenceRequest } from "../../../src/services/evidence/types.js";
 import { arkFrom } from "../../support/arks.js";
-import { dice, type Dice } from "../../support/dice.js";
+import { type Dice, dice } from "../../support/dice.js";
 import { EvidenceWorld, type Planned } from "../../support/evidence-world.js";
 import { ark } from "../../support/quads.js";
 

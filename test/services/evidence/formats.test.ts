@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { Parser } from "n3";
 import { describe, expect, it } from "vitest";
-import { EVIDENCE_FORMATS } from "../../../src/services/evidence/formats/formats.js";
+import { EVIDENCE_FORMATS } from "../../../src/services/evidence/formats.js";
 import {
   EVIDENCE_CONTEXT,
   type EvidenceGraph,

@@ -1,9 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { impactOf } from "../../../src/services/evidence/impact.js";
-import { supportPath, type SupportPath } from "../../../src/services/evidence/support-path.js";
+import {
+  impactOf,
+  type SupportPath,
+  supportPath,
+} from "../../../src/services/evidence/analysis.js";
+import { arkFrom } from "../../support/arks.js";
 import { EvidenceWorld, type Planned } from "../../support/evidence-world.js";
 import { ark } from "../../support/quads.js";
-import { arkFrom } from "../../support/arks.js";
 
 const CHAIN = 400;
 const PLAN: Record<string, Planned> = {

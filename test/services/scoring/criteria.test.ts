@@ -10,8 +10,7 @@ import {
 } from "../../../src/services/scoring/criteria.js";
 import type { Status } from "../../../src/services/scoring/criterion.js";
 import { gather } from "../../../src/services/scoring/facts/gather.js";
-import { currentScore, storedScore } from "../../../src/services/scoring/read-score.js";
-import { scoreOf } from "../../../src/services/scoring/score.js";
+import { currentScore, scoreOf, storedScore } from "../../../src/services/scoring/score.js";
 import type { RecordStore } from "../../../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
 import { overlay } from "../../support/overlay.js";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { Announcements } from "../../../src/storage/graph/oxigraph/engine.js";
+import { Announcements } from "../../../src/storage/graph/oxigraph/index.js";
 
 describe("announcements of commits", () => {
   const logged: number[] = [];

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { expandCurie } from "../../../src/model/field.js";
 import { EvidenceStore } from "../../../src/storage/graph/evidence/store.js";
 import { EvidenceEngine } from "../../../src/storage/graph/oxigraph/index.js";
-import { textIn, tsvRows } from "../../../src/storage/graph/terms.js";
+import { textIn, tsvRows } from "../../../src/storage/graph/port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { ark, quadsOf, type Sketch } from "../../support/quads.js";
 

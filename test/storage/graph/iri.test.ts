@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { iriTerm, isIri } from "../../../src/storage/graph/terms.js";
+import { iriTerm, isIri } from "../../../src/storage/graph/port.js";
 
 describe("an identifier in a query", () => {
   it("is written between angle brackets unchanged", () => {

@@ -1,14 +1,14 @@
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
-import { readFileSync } from "node:fs";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import {
   OpenEngine,
-  OxigraphEngine,
   type OpenOptions,
+  OxigraphEngine,
 } from "../../../src/storage/graph/oxigraph/index.js";
-import { withMaximum } from "../../../src/storage/graph/oxigraph/open/cap-memory.js";
+import { withMaximum } from "../../../src/storage/graph/oxigraph/memory.js";
 import type { Asker, OpenQuestion } from "../../../src/storage/graph/port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { quadsOf } from "../../support/quads.js";

@@ -1,6 +1,6 @@
 import { Store } from "oxigraph";
 import { describe, expect, it } from "vitest";
-import { eachCell, iriIn, rowsIn, textIn, tsvRows } from "../../../src/storage/graph/terms.js";
+import { eachCell, iriIn, rowsIn, textIn, tsvRows } from "../../../src/storage/graph/port.js";
 
 /** What the engine itself writes. */
 function answer(turtle: string, query: string): string {

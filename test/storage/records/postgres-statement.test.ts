@@ -1,12 +1,12 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { Analyzer } from "../../../src/storage/records/postgres/search/analyzer.js";
+import { Analyzer } from "../../../src/storage/records/postgres/search/vocabulary.js";
 import {
   Database,
+  isOutage,
   statement,
   type Value,
 } from "../../../src/storage/records/postgres/statement.js";
-import { isOutage } from "../../../src/storage/records/postgres/statement-error.js";
 import { isStorableText } from "../../../src/storage/records/text.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 

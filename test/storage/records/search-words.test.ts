@@ -1,13 +1,15 @@
 import * as fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { distance, oneLetterOff, partsOf } from "../../../src/storage/records/search/ranking.js";
 import {
   allOf,
   anyOf,
+  distance,
   matchOf,
+  oneLetterOff,
+  partsOf,
   without,
   wordsOf,
-} from "../../../src/storage/records/search/words.js";
+} from "../../../src/storage/records/search.js";
 
 const word = fc.string({ unit: fc.constantFrom("a", "b", "c"), maxLength: 6 });
 

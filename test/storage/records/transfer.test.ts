@@ -1,10 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  asStoreError,
-  StatementError,
-} from "../../../src/storage/records/postgres/statement-error.js";
+import { asStoreError, StatementError } from "../../../src/storage/records/postgres/statement.js";
 import { fill, move, recordsTransferConformance } from "../../conformance/records-transfer.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 import { databasePlace, filePlace } from "../../support/transfer-places.js";

@@ -4,20 +4,20 @@ import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
 import { isMinted } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { referencesIn } from "../findings.js";
-import { typeNames } from "../../../model/entity-kind.js";
-import { describedCrate, DESCRIPTOR, descriptorArk } from "../layout.js";
+import { DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
-import { PREVIEW_PAGE } from "../preview-page.js";
-import { RATIO_FROM } from "../zip/inflate.js";
-import { foldName, invisibleIn, withoutInvisible } from "../zip/member.js";
+import { PREVIEW_PAGE } from "../upload.js";
+import { foldName, invisibleIn, RATIO_FROM, withoutInvisible } from "../zip/members.js";
+import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./contents.js";
 import {
   CrateContext,
-  crateMetadata,
   type CrateSurvey,
+  crateMetadata,
   type Descriptor,
   descriptorEntity,
   type EntityNames,
@@ -26,7 +26,6 @@ import {
   surveyCrate,
   UsedContexts,
 } from "./metadata.js";
-import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./records.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
-import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/predicates.js";
+import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/terms.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
@@ -9,14 +9,14 @@ import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
 import { EntityIds } from "../identifiers/identify.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
-  describedCrate,
   DESCRIPTOR,
+  describedCrate,
   descriptorArk,
   OWN_STATEMENTS,
   SUMMARIZES,
 } from "../layout.js";
 import { ADDED_TERMS } from "../records/document.js";
-import { crateRecords } from "./records.js";
+import { crateRecords } from "./contents.js";
 
 /** Most nested prefixes; more is a loop. */
 const DEEPEST = 5;

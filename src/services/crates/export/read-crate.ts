@@ -10,11 +10,11 @@ import type { Deps } from "../../deps.js";
 import { type Content, contentOf } from "../../files/content.js";
 import { archivePage } from "../../formats/datasheet.js";
 import { findLive } from "../../records/find.js";
-import { describedCrate, DESCRIPTOR, DESCRIPTOR_END, descriptorArk } from "../layout.js";
-import { PREVIEW_PAGE, previewPage } from "../preview-page.js";
-import { crateArchive, type CrateArchive } from "./archive.js";
+import { DESCRIPTOR, DESCRIPTOR_END, describedCrate, descriptorArk } from "../layout.js";
+import { PREVIEW_PAGE, previewPage } from "../upload.js";
+import { type CrateArchive, crateArchive } from "./archive.js";
+import { crateRecords, stateOf } from "./contents.js";
 import { crateMetadata, surveyCrate } from "./metadata.js";
-import { crateRecords, stateOf } from "./records.js";
 
 /** RO-Crate metadata of a crate, before serialization. */
 export interface CrateMetadata {

@@ -1,10 +1,10 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { typeNames } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { type Findings, isObject, listOf, type Place, quoted, referencesIn } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
-import { typeNames } from "../../../model/entity-kind.js";
 import { withoutLast } from "../layout.js";
-import type { Member } from "../zip/member.js";
+import type { Member } from "../zip/members.js";
 
 const EMBARGOED = "Embargoed";
 

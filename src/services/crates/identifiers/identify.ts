@@ -1,17 +1,23 @@
 import { createHash } from "node:crypto";
-import { arkKey, looksLikeArk, mintArk, parseArk, slug } from "../../../identifiers/ark.js";
-import { isOperation } from "../../../identifiers/claimable.js";
+import {
+  arkKey,
+  isOperation,
+  looksLikeArk,
+  mintArk,
+  parseArk,
+  slug,
+} from "../../../identifiers/ark.js";
 import { type Findings, quoted, referencesIn } from "../findings.js";
 import {
   bareId,
   type CrateDescription,
   type CrateEntity,
-  describedCrate,
   DESCRIPTOR,
+  describedCrate,
   descriptorArk,
   withoutLast,
 } from "../layout.js";
-import { invisibleIn, visible } from "../zip/member.js";
+import { invisibleIn, visible } from "../zip/members.js";
 
 /** The meaning of an `@id` of a crate. */
 type EntityId =

@@ -1,6 +1,5 @@
 import type { ServiceError } from "../../../errors.js";
-import { arkKey } from "../../../identifiers/ark.js";
-import { claimableArk } from "../../../identifiers/claimable.js";
+import { arkKey, claimableArk } from "../../../identifiers/ark.js";
 import type { Finding } from "../../../model/findings.js";
 import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -11,9 +10,9 @@ import { reservedTextOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { finding, type Place, quoted } from "../findings.js";
-import { describedCrate } from "../layout.js";
 import type { RegisteredCrate } from "../identifiers/identify.js";
-import type { Claim, Refusal } from "./protocol.js";
+import { describedCrate } from "../layout.js";
+import type { Claim, Refusal } from "./thread.js";
 
 /** Identifiers in one query: few enough not to delay readers. */
 const BATCH = 500;

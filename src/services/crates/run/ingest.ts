@@ -4,29 +4,25 @@ import { ServiceError } from "../../../errors.js";
 import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore, StagedObject } from "../../../storage/objects/port.js";
-import { buildRecords, placeOf } from "../build-records.js";
+import { buildRecords, type GraphsOf, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/match-files.js";
 import { CrateError, crateError, Findings } from "../findings.js";
 import { crateCandidates } from "../identifiers/rewrite.js";
-import { convertible, mayConvert } from "../convert/names.js";
 import {
+  describeCrate,
   gatherMetadata,
   hasMetadata,
   type LocatedMetadata,
   locateMetadata,
-} from "../metadata/read.js";
-import {
-  describeCrate,
   type MetadataBytes,
   type PreparedCrate,
-  prepareDescribed,
   type PrepareSettings,
+  prepareDescribed,
 } from "../prepare.js";
-import { isWrittenPage, PREVIEW_PAGE } from "../preview-page.js";
-import type { GraphsOf } from "../records/repair.js";
+import { convertible, isWrittenPage, mayConvert, PREVIEW_PAGE } from "../upload.js";
 import { Archive } from "../zip/archive.js";
-import type { Member } from "../zip/member.js";
-import type { IntakeHost, IntakeInput, IntakeResult } from "./protocol.js";
+import type { Member } from "../zip/members.js";
+import type { IntakeHost, IntakeInput, IntakeResult } from "./thread.js";
 
 /** Files announced in one transaction. */
 const BATCH_FILES = 64;

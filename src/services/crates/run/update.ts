@@ -18,13 +18,13 @@ import { CrateError, Findings } from "../findings.js";
 import { describedCrate } from "../layout.js";
 import {
   differences,
+  isUnchanged,
   type NewIdentifiers,
   OwnerKinds,
-  isUnchanged,
   taken,
   withoutDescriptors,
 } from "./conflicts.js";
-import type { Claim, Refusal } from "./protocol.js";
+import type { Claim, Refusal } from "./thread.js";
 
 /** Records that are compared before other requests may run. */
 const BATCH = 200;

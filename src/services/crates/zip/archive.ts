@@ -1,17 +1,18 @@
 import yauzl, { type ZipFile } from "yauzl";
 import type { ObjectReader } from "../../../storage/objects/port.js";
 import { firstBelow } from "../files/match-files.js";
-import { crateError, CrateError, Findings, type Place } from "../findings.js";
-import type { CrateLimits } from "../limits.js";
-import { inflateMember, ObjectAccess } from "./inflate.js";
+import { CrateError, crateError, Findings, type Place } from "../findings.js";
+import type { CrateLimits } from "../upload.js";
 import {
   type DirectoryEntry,
   directoryEntry,
   foldName,
+  inflateMember,
   type Member,
+  ObjectAccess,
   shown,
   visible,
-} from "./member.js";
+} from "./members.js";
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;
 const FILE_TYPE = 0o170000;

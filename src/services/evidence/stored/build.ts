@@ -2,27 +2,26 @@ import { randomUUID } from "node:crypto";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { Job, JobHandler } from "../../../jobs/port.js";
-import { withDefaults } from "../../../model/defaults.js";
 import type { JsonObject } from "../../../model/field.js";
+import { withDefaults } from "../../../model/json-schema.js";
 import { KINDS } from "../../../model/kinds.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/submissions-port.js";
 import type { Caller } from "../../access/rules.js";
 import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
+import { stateOf } from "../../records/create.js";
 import { findLive } from "../../records/find.js";
-import { withoutForgotten } from "../../records/forgotten.js";
 import { changedPointers } from "../../records/replace.js";
-import { stateOf } from "../../records/state.js";
 import { parseDocument } from "../../records/view.js";
-import { checkRange } from "../parameters.js";
-import type { AssertedBy, Direction } from "../types.js";
+import { type AssertedBy, checkRange, type Direction } from "../types.js";
 import {
   builtMembers,
   documentAround,
   identifierOf,
   type Question,
   questionOf,
+  withoutForgotten,
 } from "./document.js";
 
 type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;

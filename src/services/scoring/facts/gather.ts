@@ -3,7 +3,7 @@ import { arkKey, looksLikeArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
-import { crateRecords, stateOf } from "../../crates/export/records.js";
+import { crateRecords, stateOf } from "../../crates/export/contents.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
@@ -11,7 +11,7 @@ import { gone } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";
-import { Formats, type Member, survey, type SurveyTools, Terms } from "./survey.js";
+import { Formats, type Member, type SurveyTools, survey, Terms } from "./survey.js";
 
 /** Most references of the root that are followed, and most actors of one role that are read. */
 const MOST_RELATED = 200;

@@ -1,14 +1,13 @@
 import { arkKey, lookupArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
-import type { KindName } from "../../../model/kind.js";
+import { type KindName, typeNames } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ANY_SUBJECT } from "../../../model/provenance.js";
 import { eachUnknownContext } from "../../../rdf/contexts.js";
-import { FALLBACK_VOCABULARY } from "../../../rdf/predicates.js";
+import { FALLBACK_VOCABULARY } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
 import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
-import { typeNames } from "../../../model/entity-kind.js";
 import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */

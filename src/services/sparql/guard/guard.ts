@@ -2,10 +2,10 @@ import { Worker } from "node:worker_threads";
 import type { Config } from "../../../config/config.js";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import { oneSpelling } from "../../../rdf/predicates.js";
+import { oneSpelling } from "../../../rdf/terms.js";
 import type { Checked, CheckLimits, GuardData, GuardReply, GuardRequest } from "./check.js";
 import { type Hidden, inTotalOrder } from "./rewrite.js";
-import { plainTokens, scan, type ScanLimits, type Scanned } from "./scan.js";
+import { plainTokens, type ScanLimits, type Scanned, scan } from "./scan.js";
 
 /**
  * The query with at most so many rows: one more than are shown, which reveals that there are more.

@@ -2,9 +2,7 @@ import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { GraphDigest, GraphFormat, Row, Term } from "../port.js";
-import { jsonRows } from "./answers.js";
-import type { SparqlHttp } from "./http-client.js";
-import { POSITION_GRAPH } from "./options.js";
+import { jsonRows, POSITION_GRAPH, type SparqlHttp } from "./client.js";
 
 export type ScratchRequest = { id: number } & ScratchQuestion;
 type ScratchQuestion =

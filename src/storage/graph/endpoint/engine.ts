@@ -10,15 +10,17 @@ import {
   silent,
 } from "../port.js";
 import { Arrivals } from "../waiting.js";
-import { digestEndpoint } from "./digest.js";
-import { away, EndpointRefusal, SparqlHttp } from "./http-client.js";
 import {
+  away,
   DEFAULTS,
   type EndpointOptions,
+  EndpointRefusal,
   type Position,
+  SparqlHttp,
   samePosition,
   type WholeOptions,
-} from "./options.js";
+} from "./client.js";
+import { digestEndpoint } from "./digest.js";
 import { Projection } from "./projector/projection.js";
 import { rebuildUpdate } from "./projector/updates.js";
 import { Watch } from "./watch.js";

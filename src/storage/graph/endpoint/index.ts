@@ -1,11 +1,257 @@
+/** Opens the graph index on a SPARQL endpoint, or on a server that is started for it. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { constants } from "node:fs";
+import { access, mkdir } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { delimiter, join } from "node:path";
+import type { Writable } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { ServiceError } from "../../../errors.js";
+import { type EngineLog, silent } from "../port.js";
+import { type EndpointAddress, type EndpointOptions, SparqlHttp } from "./client.js";
 import { EndpointEngine } from "./engine.js";
-import type { EndpointOptions } from "./options.js";
+
+interface OwnServerOptions {
+  /** OXIGRAPH_PROGRAM: a name on PATH, or a path. */
+  program: string;
+  /** Of its data, which can be filled again from the records. */
+  folder: string;
+  /** OXIGRAPH_MEMORY, bytes. */
+  memory: number;
+  /** ms after which it ends a query, even one that nobody waits for. */
+  timeout: number;
+  log?: EngineLog;
+}
+
+/** It listens here only: it has no password. */
+const HOST = "127.0.0.1";
+/** ms within which it answers, after a crash or with a large log to read. */
+const READY = 60_000;
+/** ms that it may take to end before it is killed. */
+const END = 5_000;
+/** ms before it is started again; doubled up to the last, and anew once it has run for a while. */
+const FIRST_BACKOFF = 200;
+const LAST_BACKOFF = 30_000;
+const WELL = 10_000;
+/** Starts that may fail because the port, or the folder of a registry that was killed, is in use. */
+const STARTS = 20;
+const IN_USE = /address already in use|lock file/i;
+/** Characters of its last output that are read for a reason. */
+const TAIL = 4_000;
+
+/**
+ * Runs a program with bounded memory, and kills it when file descriptor 3 closes: the system closes
+ * it however this process ends. A line on it dismisses the guard. The shell becomes the program, so
+ * that its id and its exit are the program's.
+ */
+const GUARDED =
+  'ulimit -d "$1"; shift; ' +
+  "{ read -r line <&3 || kill -9 $$; } < /dev/null > /dev/null 2>&1 & " +
+  'exec "$@" 3<&-';
+
+/**
+ * A SPARQL server of the registry's own: an Oxigraph process on a port of the loopback interface,
+ * started again whenever it ends.
+ */
+export class OwnServer {
+  readonly address: EndpointAddress;
+  #child: ChildProcess | undefined;
+  #tail = "";
+  #backoff = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  readonly #options: Required<OwnServerOptions>;
+  readonly #port: number;
+  readonly #http: SparqlHttp;
+
+  private constructor(options: Required<OwnServerOptions>, port: number) {
+    this.#options = options;
+    this.#port = port;
+    const origin = `http://${HOST}:${port}`;
+    this.address = { queryUrl: `${origin}/query`, updateUrl: `${origin}/update` };
+    this.#http = new SparqlHttp(this.address, 1);
+  }
+
+  /**
+   * Resolves when it answers.
+   * @throws ServiceError `STORE_UNAVAILABLE` when it cannot be started, with the reason and the fix
+   */
+  static async start(options: OwnServerOptions): Promise<OwnServer> {
+    const whole = { log: silent, ...options, program: await found(options.program) };
+    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    for (let start = 1; ; start++) {
+      const server = new OwnServer(whole, await freePort());
+      const reason = await server.#begin();
+      if (reason === undefined) return server;
+      await server.close();
+      if (start < STARTS && IN_USE.test(reason)) await pause(FIRST_BACKOFF);
+      else
+        throw unavailable(
+          `the Oxigraph server did not start: ${reason}. Its folder, graph in DATA_DIR, holds ` +
+            "only what the registry fills in again: remove it if it is damaged.",
+        );
+    }
+  }
+
+  /** Of its process; `undefined` while none runs. */
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    this.#http.close();
+    const child = this.#child;
+    if (!child) return;
+    const gone = once(child, "close");
+    child.kill("SIGTERM");
+    const last = setTimeout(() => child.kill("SIGKILL"), END);
+    await gone;
+    clearTimeout(last);
+  }
+
+  /** Starts the process; returns why it does not answer, if so. */
+  async #begin(): Promise<string | undefined> {
+    const began = performance.now();
+    const child = this.#spawn();
+    this.#child = child;
+    let ready = false;
+    let failure: string | undefined;
+    const failed = (reason: string): void => {
+      failure ??= reason;
+      if (this.#child === child) this.#child = undefined;
+    };
+    child.once("error", (error) => failed(error.message));
+    child.once("exit", () => dismissGuard(child));
+    // After its last words have arrived.
+    child.once("close", (code, signal) => {
+      failed(this.#reason(code, signal));
+      if (performance.now() - began > WELL) this.#backoff = 0;
+      if (ready && !this.#closed) this.#again(failure!);
+    });
+    while (failure === undefined && performance.now() - began < READY) {
+      try {
+        await this.#http.text("ASK {}", {
+          accept: "application/sparql-results+json",
+          timeout: END,
+        });
+      } catch {
+        await pause(20);
+        continue;
+      }
+      if (failure !== undefined) break;
+      const ms = Math.round(performance.now() - began);
+      this.#options.log.info({ pid: child.pid, port: this.#port, ms }, "the graph server answers");
+      ready = true;
+      return undefined;
+    }
+    if (failure === undefined) child.kill("SIGKILL");
+    return failure ?? `it did not answer within ${READY / 1000} s`;
+  }
+
+  #spawn(): ChildProcess {
+    const { program, folder, memory, timeout } = this.#options;
+    const command = [
+      program,
+      "serve",
+      "--location",
+      folder,
+      "--bind",
+      `${HOST}:${this.#port}`,
+      "--union-default-graph",
+      "--timeout-s",
+      String(Math.ceil(timeout / 1000)),
+    ];
+    // None of the registry's secrets.
+    const { SystemRoot } = process.env;
+    const env = { MALLOC_ARENA_MAX: "2", RUST_BACKTRACE: "0", ...(SystemRoot && { SystemRoot }) };
+    const [file, ...args] =
+      process.platform === "win32"
+        ? (command as [string, ...string[]])
+        : ["/bin/sh", "-c", GUARDED, "arkgraph", String(Math.ceil(memory / 1024)), ...command];
+    // In a process group of its own: Ctrl+C at the terminal must not end it before the registry.
+    const child = spawn(file, args, {
+      env,
+      detached: process.platform !== "win32",
+      windowsHide: true,
+      stdio: ["ignore", "ignore", "pipe", "pipe"],
+    });
+    this.#tail = "";
+    child.stderr!.on("data", (part: Buffer) => {
+      this.#tail = (this.#tail + part.toString("utf8")).slice(-TAIL);
+    });
+    // The guard may be gone when it is dismissed.
+    child.stdio[3]!.on("error", () => {});
+    return child;
+  }
+
+  #reason(code: number | null, signal: NodeJS.Signals | null): string {
+    // Its first line; a stack may follow.
+    const said = this.#tail
+      .split("\n")
+      .filter((line) => line !== "" && !line.startsWith("Listening for requests"))[0];
+    const end = signal === null ? `it ended with status ${code}` : `it ended by ${signal}`;
+    return said === undefined ? end : `${end}: ${said.slice(0, 300)}`;
+  }
+
+  #again(reason: string): void {
+    this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
+    this.#options.log.error(
+      { reason, again: this.#backoff },
+      "the graph server ended unexpectedly; it is started again after a pause",
+    );
+    this.#restart = setTimeout(() => {
+      void this.#begin().then((failure) => {
+        if (failure !== undefined && !this.#closed) this.#again(failure);
+      });
+    }, this.#backoff);
+  }
+}
+
+function dismissGuard(child: ChildProcess): void {
+  const guard = child.stdio[3] as Writable;
+  guard.end("\n", () => guard.destroy());
+}
+
+const unavailable = (message: string): ServiceError =>
+  new ServiceError("STORE_UNAVAILABLE", `GRAPH_ENGINE=oxigraph: ${message}`);
+
+/** The path of a program. @throws ServiceError `STORE_UNAVAILABLE` when there is none */
+async function found(program: string): Promise<string> {
+  const names = process.platform === "win32" ? [program, `${program}.exe`] : [program];
+  const folders = /[/\\]/.test(program) ? [""] : (process.env["PATH"] ?? "").split(delimiter);
+  for (const folder of folders) {
+    for (const name of names) {
+      const path = folder === "" ? name : join(folder, name);
+      try {
+        await access(path, constants.X_OK);
+        return path;
+      } catch {
+        // Not there.
+      }
+    }
+  }
+  throw unavailable(
+    `the program ${program} was not found. Install it (pip install oxigraph, or cargo install ` +
+      "oxigraph-cli), and set OXIGRAPH_PROGRAM to its path if it is not on PATH.",
+  );
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, HOST);
+  await once(probe, "listening");
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
 
 export { EndpointEngine } from "./engine.js";
 export { OpenEndpoint, type OpenEndpointOptions } from "./open-engine.js";
-export { BOOKKEEPING } from "./options.js";
-export { OwnServer } from "./own-server.js";
-export type { EndpointAddress, EndpointOptions } from "./options.js";
+export { BOOKKEEPING } from "./client.js";
+export type { EndpointAddress, EndpointOptions } from "./client.js";
 
 /**
  * Opens an engine on an endpoint. The engine polls the endpoint in the background and fills it

@@ -1,13 +1,22 @@
 import { ServiceError } from "../../../errors.js";
 import type { PoolLoads } from "../../connections.js";
-import type { Asker, OpenAnswer, OpenQueries, OpenQuestion } from "../port.js";
-import { iriTerm } from "../terms.js";
+import {
+  type Asker,
+  iriTerm,
+  type OpenAnswer,
+  type OpenQueries,
+  type OpenQuestion,
+} from "../port.js";
 import { FairLine } from "../waiting.js";
-import { cutAnswer } from "./answers.js";
+import {
+  cutAnswer,
+  type EndpointAddress,
+  EndpointRefusal,
+  RESERVED,
+  SparqlHttp,
+} from "./client.js";
 import { Scratch } from "./digest.js";
 import type { EndpointEngine } from "./engine.js";
-import { EndpointRefusal, SparqlHttp } from "./http-client.js";
-import { type EndpointAddress, RESERVED } from "./options.js";
 
 export interface OpenEndpointOptions {
   /** SPARQL_TIMEOUT, ms. */

@@ -1,7 +1,14 @@
 import type { ServiceError } from "../../../errors.js";
-import { iriTerm } from "../terms.js";
-import { away, type SparqlHttp } from "./http-client.js";
-import { LOOK, type Position, POSITION_GRAPH, type Sight, sightIn } from "./options.js";
+import { iriTerm } from "../port.js";
+import {
+  away,
+  LOOK,
+  POSITION_GRAPH,
+  type Position,
+  type Sight,
+  type SparqlHttp,
+  sightIn,
+} from "./client.js";
 
 const JSON_RESULTS = "application/sparql-results+json";
 /** IRIs of one question. */

@@ -1,10 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { collectAll } from "../../../memory.js";
-import { FeedReader } from "../feed-reader.js";
-import { Follower } from "../follower.js";
-import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 import { readSnapshot, writeSnapshot } from "../evidence/snapshot.js";
 import { EvidenceStore } from "../evidence/store.js";
+import { FeedReader, Follower } from "../follower.js";
+import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
 /**
  * The thread that holds what evidence needs: it follows the record store over a feed and answers

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { namedNode, type NamedNode, Store } from "oxigraph";
+import { type NamedNode, namedNode, Store } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
-import { iriTerm, isIri } from "../terms.js";
-import { NO_MEMORY } from "./lack-of-memory.js";
+import { iriTerm, isIri } from "../port.js";
+import { NO_MEMORY } from "./memory.js";
 
 const WORDS = 8;
 

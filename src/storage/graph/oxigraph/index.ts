@@ -1,18 +1,555 @@
+/** The graph index in threads of this process: how they are started, asked and restarted. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { setTimeout as pause } from "node:timers/promises";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { RecordsDigester } from "../port.js";
-import { OxigraphEngine } from "./engine.js";
+import { removeUnfinished } from "../evidence/snapshot.js";
+import {
+  type EvidenceIndex,
+  type EvidenceQuestion,
+  type GraphDigest,
+  type IndexState,
+  type QueryEngine,
+  type QueryOptions,
+  type RecordsDigester,
+  type Row,
+  silent,
+} from "../port.js";
+import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
   type DigestReply,
   type DigestRequest,
+  type Holds,
+  type Job,
+  type Loss,
   type OxigraphOptions,
   type ThreadData,
+  type ThreadEvents,
+  ThreadHandle,
+  WASTE_PER_REWRITE,
 } from "./thread-handle.js";
 
-export { EvidenceEngine, OxigraphEngine } from "./engine.js";
+/** ms between two announcements: under a stream of commits they are read in batches. */
+const EACH = 40;
+
+/**
+ * Announces the newest commit: at once when it is the first for a while or when a caller waits for
+ * it, else soon.
+ */
+export class Announcements {
+  latest = 0;
+  #at = Number.NEGATIVE_INFINITY;
+  #next: NodeJS.Timeout | undefined;
+
+  readonly #report: (sequence: number) => void;
+
+  constructor(report: (sequence: number) => void) {
+    this.#report = report;
+  }
+
+  soon(sequence: number): void {
+    this.latest = Math.max(this.latest, sequence);
+    if (this.#next) return;
+    const wait = this.#at + EACH - performance.now();
+    if (wait > 0) this.#next = setTimeout(() => this.#announce(), wait).unref();
+    else this.#announce();
+  }
+
+  now(sequence: number): void {
+    this.latest = Math.max(this.latest, sequence);
+    this.#announce();
+  }
+
+  close(): void {
+    clearTimeout(this.#next);
+  }
+
+  #announce(): void {
+    clearTimeout(this.#next);
+    this.#next = undefined;
+    this.#at = performance.now();
+    this.#report(this.latest);
+  }
+}
+
+/** ms before a thread that was lost while loading is started again; doubled up to the last. */
+const FIRST_BACKOFF = 200;
+const LAST_BACKOFF = 30_000;
+/** Fewer changed records are read again at the next start instead of being saved at the end. */
+const LEAST_CHANGED = 2_000;
+/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
+const SAVE_PAUSE = 10 * 60_000;
+/** ms that the end waits for a snapshot. */
+const SAVE_WAIT = 10_000;
+/** Lost threads that a query survives; the next one ends it too. */
+const MAX_ATTEMPTS = 2;
+
+type Whole = Required<Omit<OxigraphOptions, "snapshot">> & Pick<OxigraphOptions, "snapshot">;
+
+/**
+ * The thread that answers, the one that may be loading to replace it, and the queries that wait for
+ * either.
+ */
+class Threads {
+  everLoaded = false;
+  #suggested = false;
+  #current: ThreadHandle | undefined;
+  #successor: ThreadHandle | undefined;
+  /** The last one replaced; it may still be answering. */
+  #retired: ThreadHandle | undefined;
+  /** Highest sequence that any caller received from a thread that was replaced or lost. */
+  #reported = 0;
+  #rebuildAt: number;
+  #backoff = 0;
+  #restart: NodeJS.Timeout | undefined;
+  #closed = false;
+  readonly #waiting = new Map<Job, NodeJS.Timeout>();
+  /** Commits of the record store. */
+  readonly commits = new Announcements((sequence) => {
+    this.#current?.advance(sequence);
+    this.#successor?.advance(sequence);
+  });
+  readonly #events: ThreadEvents = {
+    onProgress: () => {},
+    onReached: (handle) => this.#reached(handle),
+    onLost: (handle, loss) => this.#lost(handle, loss),
+  };
+
+  readonly #holds: Holds;
+  readonly #options: Whole;
+  #token: string | undefined;
+  #saving: Promise<void> | undefined;
+  /** When a snapshot may be tried again. */
+  #saveFrom = 0;
+  readonly #onSequence: (sequence: number) => void;
+
+  constructor(holds: Holds, options: Whole, onSequence: (sequence: number) => void) {
+    this.#holds = holds;
+    this.#options = options;
+    this.#onSequence = onSequence;
+
+    this.#rebuildAt = options.rebuildAfter;
+    this.#token = options.snapshot?.token;
+  }
+
+  /** Starts the first thread. Until then the index counts as loading. */
+  start(): void {
+    if (this.#closed || this.#current) return;
+    this.#removeUnfinished();
+    this.#startCurrent();
+  }
+
+  run(job: Job): void {
+    if (this.#closed) return job.reject(this.unavailable());
+    if (this.#current?.loaded && !this.#isBehind(this.#current)) return this.#current.send(job);
+    if (!this.everLoaded) return job.reject(this.unavailable());
+    // The index is loading again, or a commit behind: most loads are shorter than a caller waits.
+    this.#waiting.set(
+      job,
+      setTimeout(() => {
+        this.#waiting.delete(job);
+        job.reject(this.unavailable());
+      }, this.#options.indexWait),
+    );
+  }
+
+  state(): IndexState {
+    if (this.#closed) return { state: "stopped", sequence: 0 };
+    const handle = this.#current;
+    if (handle?.loaded) return { state: "ready", sequence: handle.sequence };
+    return { state: "loading", sequence: 0, done: handle?.done ?? 0, total: handle?.total ?? 0 };
+  }
+
+  /** Why no query can be answered now. */
+  unavailable(): ServiceError {
+    const { state, done = 0, total = 0 } = this.state();
+    if (state === "stopped")
+      return new ServiceError(
+        "SHUTTING_DOWN",
+        "The graph index is stopping. Retry when the service has started again.",
+        {},
+        { "Retry-After": "5" },
+      );
+    return new ServiceError(
+      "INDEX_LOADING",
+      `The graph index is being loaded (${done} of ${total} records); try again shortly.`,
+      { done, total },
+      { "Retry-After": "2" },
+    );
+  }
+
+  /**
+   * Bytes of the whole graph in an Oxigraph store, as far as it has been read: without the memory
+   * lost to rewrites and queries.
+   */
+  held(): number {
+    const handle = this.#current;
+    if (this.#holds === "evidence") return handle?.held ?? 0;
+    return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#restart);
+    this.commits.close();
+    const stopping = this.unavailable();
+    for (const [job, clock] of this.#waiting) {
+      clearTimeout(clock);
+      job.reject(stopping);
+    }
+    this.#waiting.clear();
+    await Promise.race([this.#saveAtEnd(), pause(SAVE_WAIT, undefined, { ref: false })]);
+    const left = await Promise.all([
+      this.#current?.end(),
+      this.#successor?.end(),
+      this.#retired?.end(),
+    ]);
+    for (const job of left.flat()) job?.reject(stopping);
+  }
+
+  #startCurrent(): void {
+    try {
+      this.#current = this.#start(this.#token);
+    } catch (error) {
+      this.#restartLater((error as Error).message);
+    }
+  }
+
+  /** @param token of the snapshot that it may begin with */
+  #start(token?: string): ThreadHandle {
+    const { snapshot } = this.#options;
+    const handle = new ThreadHandle(
+      this.#holds,
+      this.#options.openFeed(),
+      this.#options.pageSize,
+      this.#events,
+      this.#options.log,
+      snapshot && {
+        snapshot: { file: snapshot.file, ...(token !== undefined && { token }) },
+      },
+    );
+    if (this.commits.latest > 0) handle.advance(this.commits.latest);
+    return handle;
+  }
+
+  #reached(handle: ThreadHandle): void {
+    if (handle === this.#successor && handle.sequence >= (this.#current?.reported ?? 0))
+      this.#takeOver(handle);
+    if (handle !== this.#current) return;
+    this.#backoff = 0;
+    if (!this.everLoaded)
+      this.#options.log.info(
+        { records: handle.done, sequence: handle.sequence },
+        "graph index loaded",
+      );
+    this.everLoaded = true;
+    this.#suggestServer();
+    if (!this.#isBehind(handle)) {
+      for (const [job, clock] of this.#waiting) {
+        clearTimeout(clock);
+        handle.send(job);
+      }
+      this.#waiting.clear();
+    }
+    this.#onSequence(handle.sequence);
+    if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+    if (handle.due && performance.now() >= this.#saveFrom) void this.#save(handle);
+  }
+
+  /** What an earlier process did not finish to write would take its place on the disk for ever. */
+  #removeUnfinished(): void {
+    const { snapshot, log } = this.#options;
+    if (!snapshot) return;
+    try {
+      removeUnfinished(snapshot.file);
+    } catch (error) {
+      const reason = (error as Error).message;
+      log.warn({ reason }, "an unfinished snapshot of the graph index could not be removed");
+    }
+  }
+
+  /** Saves what a thread holds, for the next start. */
+  #save(handle: ThreadHandle): Promise<void> {
+    const { snapshot, log } = this.#options;
+    if (!snapshot) return Promise.resolve();
+    return (this.#saving ??= (async () => {
+      const token = await handle.save(randomUUID());
+      if (token === undefined) {
+        this.#saveFrom = performance.now() + (snapshot.pause ?? SAVE_PAUSE);
+        return;
+      }
+      try {
+        // After the file: a record store that lost its last commits does not know it either.
+        await snapshot.remember(token);
+        this.#token = token;
+      } catch (error) {
+        log.warn({ reason: (error as Error).message }, "a snapshot of the graph index is not used");
+      }
+    })().finally(() => (this.#saving = undefined)));
+  }
+
+  /** Waits for the snapshot that is being written, and writes one of what changed since. */
+  async #saveAtEnd(): Promise<void> {
+    const { snapshot } = this.#options;
+    await this.#saving;
+    const handle = this.#current;
+    if (snapshot && handle?.loaded && handle.changed >= (snapshot.least ?? LEAST_CHANGED))
+      await this.#save(handle);
+  }
+
+  /**
+   * A replaced thread may still answer questions that it received before. No caller may get an
+   * older state after that.
+   */
+  #isBehind(handle: ThreadHandle): boolean {
+    this.#reported = Math.max(this.#reported, this.#retired?.reported ?? 0);
+    if (handle.reported >= this.#reported) return false;
+    handle.advance(this.#reported);
+    return true;
+  }
+
+  /** Says once that the graph has become too large for this process to hold it well. */
+  #suggestServer(): void {
+    const held = this.held();
+    if (this.#suggested || held < this.#options.outgrown) return;
+    this.#suggested = true;
+    this.#options.log.warn(
+      { bytes: held },
+      `a query to /sparql has to read the graph into ${(held / 2 ** 30).toFixed(1)} GiB of ` +
+        "memory first; set GRAPH_ENGINE=oxigraph to store it on disk",
+    );
+  }
+
+  #rebuild(worn: ThreadHandle): void {
+    this.#options.log.info(
+      { rewrites: worn.rewrites },
+      "graph index is being rebuilt to release memory",
+    );
+    this.#rebuildAt = worn.rewrites + this.#options.rebuildAfter;
+    try {
+      this.#successor = this.#start();
+    } catch (error) {
+      this.#options.log.warn(
+        { reason: (error as Error).message },
+        "graph index could not be rebuilt; the old one stays in use",
+      );
+    }
+  }
+
+  /** The old thread answers its open questions, then ends: no query is interrupted. */
+  #takeOver(handle: ThreadHandle): void {
+    const old = this.#current;
+    this.#current = handle;
+    this.#successor = undefined;
+    this.#rebuildAt = this.#options.rebuildAfter;
+    this.#retired = old;
+    old?.retire();
+  }
+
+  #lost(handle: ThreadHandle, { reason, timedOut, guilty, innocent }: Loss): void {
+    if (this.#closed) {
+      for (const job of [guilty, ...innocent]) job?.reject(this.unavailable());
+      return;
+    }
+    if (handle === this.#current) {
+      this.#reported = Math.max(this.#reported, handle.reported);
+      // A successor that is loading already is further than a new thread would be.
+      this.#current = this.#successor;
+      this.#successor = undefined;
+      this.#rebuildAt = this.#options.rebuildAfter;
+      if (this.#current) {
+        this.#options.log.warn(
+          { reason },
+          "graph index thread ended unexpectedly; a new one takes over when it is loaded",
+        );
+      } else if (timedOut) {
+        this.#options.log.warn({ reason }, "graph index thread was ended; a new one is loading");
+        this.#startCurrent();
+      } else {
+        this.#restartLater(reason);
+      }
+    } else if (handle === this.#successor) {
+      this.#successor = undefined;
+      this.#options.log.warn(
+        { reason },
+        "graph index could not be rebuilt; the old one stays in use",
+      );
+    }
+    if (!timedOut)
+      guilty?.reject(
+        new ServiceError(
+          "STORE_UNAVAILABLE",
+          "The query crashed the graph engine, which is restarting; ask for less at a time.",
+          {},
+          { "Retry-After": "2" },
+        ),
+      );
+    for (const job of innocent) {
+      if (++job.attempts < MAX_ATTEMPTS) this.run(job);
+      else job.reject(this.unavailable());
+    }
+  }
+
+  #restartLater(reason: string): void {
+    this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
+    this.#options.log.error(
+      { reason, again: this.#backoff },
+      "graph index thread ended unexpectedly; a new one starts after a pause",
+    );
+    this.#restart = setTimeout(() => this.#startCurrent(), this.#backoff);
+  }
+}
+
+/** An index in a thread of its own, which is started again whenever it ends. */
+class ThreadedIndex {
+  protected readonly queryTimeout: number;
+  readonly #threads: Threads;
+  readonly #arrivals: Arrivals;
+
+  constructor(holds: Holds, options: OxigraphOptions) {
+    const whole = { ...DEFAULTS, log: silent, ...options };
+    this.queryTimeout = whole.queryTimeout;
+    this.#arrivals = new Arrivals(() => this.state());
+    this.#threads = new Threads(holds, whole, (sequence) => this.#arrivals.arrived(sequence));
+  }
+
+  /** Begins to load; until this is called every question is refused as while loading. */
+  start(): void {
+    this.#threads.start();
+  }
+
+  advance(sequence: number): void {
+    this.#threads.commits.soon(sequence);
+  }
+
+  async reach(sequence: number, wait: number): Promise<void> {
+    const { state, sequence: reached } = this.state();
+    if (state === "ready" && reached >= sequence) return;
+    if (state === "stopped") throw this.#threads.unavailable();
+    // A small registry loads well within the wait, so its callers get no error.
+    this.#threads.commits.now(sequence);
+    await this.#arrivals.wait(sequence, wait, () => this.#threads.unavailable());
+  }
+
+  state(): IndexState {
+    return this.#threads.state();
+  }
+
+  /**
+   * Bytes of the whole graph in an Oxigraph store, as far as it has been read: another one needs at
+   * least as many.
+   */
+  held(): number {
+    return this.#threads.held();
+  }
+
+  async health(): Promise<void> {
+    const { state } = this.state();
+    // A loading index is healthy: records are served meanwhile.
+    if (state === "stopped") throw this.#threads.unavailable();
+    if (state === "ready") await this.probe();
+  }
+
+  async close(): Promise<void> {
+    await this.#threads.close();
+    this.#arrivals.close(this.#threads.unavailable());
+  }
+
+  /** Asks the thread something small. */
+  protected async probe(): Promise<void> {}
+
+  protected run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
+    return new Promise((resolve, reject) =>
+      this.#threads.run({
+        ask,
+        ...(timeout !== undefined && { timeout }),
+        attempts: 0,
+        resolve,
+        reject,
+      }),
+    );
+  }
+}
+
+type Answered = Extract<Parameters<Job["resolve"]>[0], { op: "answer" }>;
+
+/** {@link EvidenceIndex} in this process: what evidence needs, in a twentieth of the memory. */
+export class EvidenceEngine extends ThreadedIndex implements EvidenceIndex {
+  constructor(options: OxigraphOptions) {
+    super("evidence", options);
+  }
+
+  async evidence(
+    question: EvidenceQuestion,
+    options: QueryOptions = {},
+  ): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = (await this.run(
+      { op: "evidence", question },
+      options.timeout ?? this.queryTimeout,
+    )) as Answered;
+    return { tsv, sequence };
+  }
+
+  protected override async probe(): Promise<void> {
+    await this.evidence({ ask: "properties" });
+  }
+}
+
+/** {@link QueryEngine} on Oxigraph. */
+export class OxigraphEngine extends ThreadedIndex implements QueryEngine {
+  constructor(options: OxigraphOptions) {
+    super("all", options);
+  }
+
+  async select(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ rows: Row[]; sequence: number }> {
+    const { text, sequence } = await this.text(query, "json", options);
+    return {
+      rows: (JSON.parse(text) as { results: { bindings: Row[] } }).results.bindings,
+      sequence,
+    };
+  }
+
+  async table(
+    query: string,
+    options: QueryOptions = {},
+  ): Promise<{ tsv: string; sequence: number }> {
+    const { text: tsv, sequence } = await this.text(query, "tsv", options);
+    return { tsv, sequence };
+  }
+
+  /**
+   * Any query, answered as text.
+   * @param format `json`, `xml`, `csv`, `tsv` for SELECT and ASK; `nt`, `ttl` … for CONSTRUCT and
+   * DESCRIBE
+   */
+  async text(
+    query: string,
+    format: string,
+    options: QueryOptions = {},
+  ): Promise<{ text: string; sequence: number }> {
+    return (await this.run(
+      { op: "query", query, format },
+      options.timeout ?? this.queryTimeout,
+    )) as Answered;
+  }
+
+  async digest(): Promise<GraphDigest> {
+    const reply = await this.run({ op: "digest" });
+    const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
+    return { digest, quads, sequence };
+  }
+
+  protected override async probe(): Promise<void> {
+    await this.text("ASK {}", "json");
+  }
+}
+
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";

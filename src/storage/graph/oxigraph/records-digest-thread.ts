@@ -1,10 +1,9 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
-import { FeedReader } from "../feed-reader.js";
-import { Follower } from "../follower.js";
+import { FeedReader, Follower } from "../follower.js";
 import { GraphStore, QuadDigest } from "./graph-store.js";
-import type { ThreadData, DigestReply, DigestRequest } from "./thread-handle.js";
+import type { DigestReply, DigestRequest, ThreadData } from "./thread-handle.js";
 
 /**
  * Digests the record store in a thread of its own, page by page through a scratch store, which

@@ -2,7 +2,7 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { EngineLog, EvidenceQuestion, OpenAnswer, OpenQuestion } from "../port.js";
-import { isLackOfMemory } from "./lack-of-memory.js";
+import { isLackOfMemory } from "./memory.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {

@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { FeedReader } from "../feed-reader.js";
-import { Follower } from "../follower.js";
+import { FeedReader, Follower } from "../follower.js";
 import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 

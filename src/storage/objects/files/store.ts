@@ -14,8 +14,17 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
-import { assertSize, giveUp, receive, type StageOptions, verified } from "../hashing.js";
-import type { ObjectReader, ObjectStore, OpenOptions, StagedObject } from "../port.js";
+import {
+  assertSize,
+  giveUp,
+  type ObjectReader,
+  type ObjectStore,
+  type OpenOptions,
+  receive,
+  type StagedObject,
+  type StageOptions,
+  verified,
+} from "../port.js";
 
 /** Folder of temporary names; on the same filesystem as the objects, so that a rename is atomic. */
 const STAGING = "staging";

@@ -1,18 +1,18 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
-import { assertSize, verified } from "../hashing.js";
-import type {
-  ContentHeaders,
-  ObjectReader,
-  ObjectStore,
-  OpenOptions,
-  StagedObject,
+import {
+  assertSize,
+  type ContentHeaders,
+  type ObjectReader,
+  type ObjectStore,
+  type OpenOptions,
+  type StagedObject,
+  verified,
 } from "../port.js";
 import { S3Calls } from "./calls.js";
-import { notStored, openDownload, openReader } from "./download.js";
 import { Keys, type S3Location } from "./location.js";
-import { stageS3 } from "./upload.js";
+import { notStored, openDownload, openReader, stageS3 } from "./transfers.js";
 
 /**
  * Removes the remains of a process that died: staged bytes, and unfinished multipart uploads. Time

@@ -1,16 +1,14 @@
 import { randomUUID } from "node:crypto";
 import {
   type ChangedText,
-  type StoredScore,
   MOST_CHARACTERS,
   type ScoreStore,
+  type StoredScore,
   type VectorStep,
   type VectorStore,
 } from "../port.js";
-import { readPlace, readStep, writePlace } from "../vectors/held.js";
-import { packVectors } from "../vectors/matrix.js";
-import { type Database, statement } from "./statement.js";
-import { Sending } from "./writes/sending.js";
+import { packVectors, readPlace, readStep, writePlace } from "../vectors.js";
+import { type Database, Sending, statement } from "./statement.js";
 
 const KEEP_SCORE =
   statement(`INSERT INTO score (crate, state, whole, body, percent, record) VALUES ($1, $2, $3, $4, $5,

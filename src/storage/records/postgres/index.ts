@@ -16,7 +16,6 @@ import type {
   Found,
   FoundLink,
   Holder,
-  StoredScore,
   LeaseStore,
   ListedPage,
   ListQuery,
@@ -30,15 +29,10 @@ import type {
   SearchQuery,
   SelectionPage,
   StoredRecord,
+  StoredScore,
   VectorStep,
   VectorStore,
 } from "../port.js";
-import type {
-  Submission,
-  SubmissionClose,
-  SubmissionPage,
-  SubmissionStore,
-} from "../submissions-port.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -50,22 +44,24 @@ import type {
   Statistics,
   StatisticsQuery,
 } from "../selection-port.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../submissions-port.js";
 import { AskedThread, Feed } from "../threads.js";
-import { VECTORS_MEMORY } from "../vectors/held.js";
-import type { Near } from "../vectors/matrix.js";
-import { Credentials } from "./credentials.js";
+import { type Near, VECTORS_MEMORY } from "../vectors.js";
+import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
 import { Scores, Vectors } from "./derived.js";
+import { LinkReads, ListReads, SelectionReads } from "./lists.js";
 import { Leases, Registration, Watch } from "./nodes.js";
-import { AccountReads, SubmissionReads } from "./reads/accounts.js";
-import { LinkReads, ListReads } from "./reads/lists.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
-import { SelectionReads } from "./reads/selection.js";
 import { migrate } from "./schema.js";
-import { Analyzer } from "./search/analyzer.js";
 import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
-import { asStoreError, StatementError } from "./statement-error.js";
-import { Database, type DatabaseOptions } from "./statement.js";
+import { Analyzer } from "./search/vocabulary.js";
+import { asStoreError, Database, type DatabaseOptions, StatementError } from "./statement.js";
 import { Group, Mark, Writer } from "./writes/group.js";
 import { Preparation } from "./writes/prepare.js";
 import { Terms } from "./writes/write-rows.js";

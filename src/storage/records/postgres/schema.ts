@@ -9,9 +9,15 @@ import {
   storedPercent,
   withoutArks,
 } from "../text.js";
-import { Analyzer } from "./search/analyzer.js";
-import { failure, isCollision, StatementError } from "./statement-error.js";
-import { type Database, type Session, statement } from "./statement.js";
+import { Analyzer } from "./search/vocabulary.js";
+import {
+  type Database,
+  failure,
+  isCollision,
+  type Session,
+  StatementError,
+  statement,
+} from "./statement.js";
 
 /**
  * The record store's tables, the same as those of the libSQL adapter (`../sqlite/schema.ts`)

@@ -1,8 +1,106 @@
+/**
+ * Statements to PostgreSQL, the only way to the driver: what is bound is checked, errors are
+ * translated, and several are sent together.
+ */
 import { createHash } from "node:crypto";
 import pg from "pg";
 import type { PoolLoad } from "../../connections.js";
+import { damaged, takesTooLong, Undecodable, unavailable } from "../refusals.js";
 import { isStorableText } from "../text.js";
-import { failure, isLost, StatementError } from "./statement-error.js";
+
+/**
+ * Why a statement was refused or failed. `SQL`: the text; `PARAMETERS`: not an array, or a wrong
+ * number; `VALUE`: a value that PostgreSQL cannot hold without loss; `CLOSED`: the store is closed;
+ * `UNREACHED`: no connection could be made; `CONNECTION`: it was lost; `SILENCE`: nothing came over
+ * it for too long; anything else is a SQLSTATE of five characters.
+ */
+export class StatementError extends Error {
+  constructor(
+    readonly code: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+    this.name = "StatementError";
+  }
+}
+
+/**
+ * SQLSTATE classes and codes of the server or the way to it, not of the statement: connection
+ * exceptions (08), refused log-ins (28), a database that is not there (3D000), a server that only
+ * reads (25006), sessions ended while idle (25P03), resources (53), limits of time (57014),
+ * shutdown (57P), the system (58), its own faults (XX000), and a pooler that hands the session's
+ * prepared statements to others (26000, 42P05).
+ */
+const OUTAGES =
+  /^(CLOSED|UNREACHED|CONNECTION|SILENCE|08|26000|28|3D000|25006|25P03|42P05|53|55P03|57014|57P|58|XX000|40001|40P01)/;
+/** An existing connection is lost: another one may work. */
+const LOST = /^(CONNECTION|08|57P0[1-5]|25P03)/;
+
+/**
+ * A prepared statement is missing, or exists already: only a connection pooler can have mixed up
+ * sessions.
+ */
+const MIXED_UP = ["26000", "42P05"];
+
+/** True for failures of the store itself: it is unavailable for a while. */
+export const isOutage = (error: unknown): boolean =>
+  error instanceof StatementError && OUTAGES.test(error.code);
+/**
+ * The server found that pages or indexes differ from what it wrote, or their content cannot be
+ * decoded.
+ */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof Undecodable || (error instanceof StatementError && /^XX00[12]/.test(error.code));
+
+/**
+ * Converts a failure of the database into the error for the store's caller; other errors stay
+ * unchanged.
+ */
+export function asStoreError(error: unknown): unknown {
+  if (isDamage(error)) return damaged((error as Error).message);
+  return isOutage(error) ? unavailable((error as Error).message) : error;
+}
+export const isLost = (error: unknown): boolean =>
+  error instanceof StatementError && LOST.test(error.code);
+/** Two transactions met (serialization failure, deadlock): the same again may succeed. */
+export const isCollision = (error: unknown): boolean =>
+  error instanceof StatementError && (error.code === "40001" || error.code === "40P01");
+
+/**
+ * Converts an error of the driver into ours. Only an error of the server itself has a severity and
+ * a SQLSTATE.
+ */
+export function failure(
+  error: unknown,
+  otherwise: "UNREACHED" | "CONNECTION" = "CONNECTION",
+): StatementError {
+  if (error instanceof StatementError) return error;
+  const { code, message, severity } = error as {
+    code?: string;
+    message?: string;
+    severity?: string;
+  };
+  const errors =
+    error instanceof AggregateError
+      ? error.errors.map((one) => (one as Error).message).join("; ")
+      : "";
+  const own = message === "Query read timeout" ? "SILENCE" : otherwise;
+  if (severity !== undefined && MIXED_UP.includes(code!)) {
+    return new StatementError(
+      code!,
+      "the connection pooler of the database must support prepared statements for each " +
+        "session, as PgBouncer does from 1.21 on where max_prepared_statements is set " +
+        `(${message})`,
+      { cause: error },
+    );
+  }
+  return new StatementError(
+    severity !== undefined && code !== undefined ? code : own,
+    message || errors || String(code ?? error),
+    { cause: error },
+  );
+}
 
 /**
  * Reads of PostgreSQL's own types, by their object identifiers. The driver knows values as text
@@ -323,5 +421,118 @@ export class Database {
     } finally {
       session.release(broken);
     }
+  }
+}
+
+/** Rows of one statement. */
+const ROWS = 2000;
+/** Rows of the statements that are on their way at a time. */
+const UNDER_WAY = 2 * ROWS;
+/** Bytes of one statement. */
+const BYTES = 4 * 2 ** 20;
+
+/** Turns rows into columns: each is one parameter, an array. */
+export const columnsOf = (rows: readonly (readonly unknown[])[], width: number): Value[] =>
+  Array.from({ length: width }, (_, column) => rows.map((row) => row[column]) as Value);
+
+/** Sends statements of a transaction without waiting for each answer. */
+export class Sending {
+  #pending: { sent: Promise<unknown>; rows: number }[] = [];
+  /** Rows of the statements that are on their way. */
+  #rows = 0;
+  #failure: { error: unknown } | undefined;
+
+  readonly #isLate: () => boolean;
+
+  /** @param isLate whether the transaction has blocked others for as long as it may */
+  constructor(
+    readonly session: Session,
+    isLate: () => boolean = () => false,
+  ) {
+    this.#isLate = isLate;
+  }
+
+  /** @param rows about how many it writes */
+  send<R extends Row>(
+    statement: Statement<R>,
+    values: readonly Value[] = [],
+    rows = 1,
+  ): Promise<R[]> {
+    // After the first failure PostgreSQL reports for every statement only that the transaction has
+    // failed: the first failure holds the reason.
+    const sent = this.session.query(statement, values).catch((error: unknown) => {
+      throw (this.#failure ??= { error }).error;
+    });
+    // The caller that waits for all statements gets the failure; until then it is not unhandled.
+    sent.catch(() => {});
+    this.#pending.push({ sent, rows });
+    this.#rows += rows;
+    return sent;
+  }
+
+  /** Rows of `unnest($1, …)`, in several statements when they are many. */
+  async rows(statement: Statement, rows: readonly (readonly unknown[])[]): Promise<void> {
+    for (let at = 0; at < rows.length; at += ROWS) {
+      const some = rows.length <= ROWS ? rows : rows.slice(at, at + ROWS);
+      void this.send(statement, columnsOf(some, statement.parameters), some.length);
+      await this.breathe();
+    }
+  }
+
+  /**
+   * Rows with bytes, which are one parameter together: PostgreSQL cuts each row's bytes out, and
+   * nothing is spelled in hex.
+   * @param rows the other columns, and the bytes
+   */
+  async rowsWithBytes(
+    statement: Statement,
+    rows: readonly { columns: readonly unknown[]; bytes: readonly Uint8Array[] }[],
+  ): Promise<void> {
+    let batch: (typeof rows)[number][] = [];
+    let size = 0;
+    const flush = async (): Promise<void> => {
+      const chunks = batch.flatMap(({ bytes }) => bytes);
+      let from = 1;
+      const places = batch.map(({ columns, bytes }) => [
+        ...columns,
+        ...bytes.flatMap(({ byteLength }) => [(from += byteLength) - byteLength, byteLength]),
+      ]);
+      void this.send(
+        statement,
+        [Buffer.concat(chunks), ...columnsOf(places, statement.parameters - 1)],
+        batch.length,
+      );
+      [batch, size] = [[], 0];
+      await this.breathe();
+    };
+    for (const row of rows) {
+      batch.push(row);
+      for (const { byteLength } of row.bytes) size += byteLength;
+      if (batch.length === ROWS || size > BYTES) await flush();
+    }
+    if (batch.length > 0) await flush();
+  }
+
+  /** Waits for everything sent so far. @throws the first failure */
+  async settle(): Promise<void> {
+    const pending = this.#pending;
+    this.#pending = [];
+    this.#rows = 0;
+    await Promise.all(pending.map(({ sent }) => sent));
+    if (this.#isLate()) throw takesTooLong();
+  }
+
+  /**
+   * Waits until more may be sent: the database works on some statements while the next ones are
+   * made.
+   */
+  async breathe(): Promise<void> {
+    if (this.#failure) await this.settle();
+    while (this.#rows > UNDER_WAY) {
+      const { sent, rows } = this.#pending.shift()!;
+      this.#rows -= rows;
+      await sent;
+    }
+    if (this.#isLate()) throw takesTooLong();
   }
 }

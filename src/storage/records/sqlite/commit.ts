@@ -1,14 +1,24 @@
+/** Commits: the steps of one, and one transaction for several requests. */
 import type { Committed, CommittedRecord } from "../port.js";
-import { heldMeanwhile } from "../refusals.js";
-import { AccountWrites } from "./accounts.js";
-import { CrateUseWrites } from "./crate-uses.js";
-import { ScoreWrites } from "./derived.js";
+import { heldMeanwhile, unavailable } from "../refusals.js";
+import { AccountWrites, CredentialWrites } from "./accounts.js";
+import { ScoreWrites, VectorWrites } from "./derived.js";
 import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./links.js";
-import { ObjectWrites } from "./objects.js";
-import { type PreparedCommit, Projection, type Step } from "./prepared-write.js";
+import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
-import { type Connection, textArray } from "./statement.js";
+import {
+  type PreparedCommit,
+  Projection,
+  type Step,
+  sendError,
+  type WriterAnswer,
+  type WriterCall,
+  type WriterCalls,
+  type WriterMessage,
+  type WriterTask,
+} from "./requests.js";
+import { type Connection, isDamage, isOutage, textArray } from "./statement.js";
 import { SubmissionWrites } from "./submissions.js";
 
 /**
@@ -130,3 +140,223 @@ function withNewest(records: readonly CommittedRecord[], { arrived }: Step): Com
     return newestBacklink === undefined ? record : { ...record, newestBacklink };
   });
 }
+
+/** Leases by name; see {@link import("../port.js").LeaseStore}. */
+class LeaseWrites {
+  readonly #take;
+  readonly #mine;
+  readonly #release;
+
+  constructor(connection: Connection) {
+    this.#take =
+      connection.prepare(`INSERT INTO lease (name, holder, fence, until) VALUES (?1, ?2, 1, ?4)
+          ON CONFLICT (name) DO UPDATE SET fence = fence + (holder IS NOT excluded.holder), holder =
+          excluded.holder, until = excluded.until WHERE holder IS NULL OR holder = excluded.holder
+          OR until <= ?3`);
+    this.#mine = connection.prepare<[number]>(
+      "SELECT fence FROM lease WHERE name = ? AND holder = ?",
+    );
+    this.#release = connection.prepare(
+      "UPDATE lease SET holder = NULL WHERE name = ? AND holder = ?",
+    );
+  }
+
+  /** @param now ms since 1970 */
+  take(name: string, holder: string, ttl: number, now: number): { fence: number } | undefined {
+    if (this.#take.run([name, holder, now, now + ttl]) === 0) return undefined;
+    return { fence: this.#mine.get([name, holder])![0] };
+  }
+
+  release(name: string, holder: string): void {
+    this.#release.run([name, holder]);
+  }
+}
+
+type Handlers = {
+  [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"];
+};
+
+/**
+ * Groups that are done apart after one of whose requests one was refused: refusals come in series.
+ */
+const APART = 32;
+
+/**
+ * Does a group of requests in one transaction; a failed request does not affect the others. The
+ * first try has no savepoints, because before each one SQLite would copy every page that a request
+ * changes: a seventh of the time of a small request. When a request is refused, the whole group is
+ * rolled back, and done again with a savepoint for each.
+ */
+export class GroupCommit {
+  readonly #handlers: Handlers;
+  #apart = 0;
+  /**
+   * True when the numbers counted ahead could not be read again after a rollback: nothing is
+   * written until they can.
+   */
+  #behind = false;
+
+  readonly #connection: Connection;
+  readonly #committer: Committer;
+  readonly #leases: LeaseWrites;
+
+  constructor(
+    connection: Connection,
+    committer: Committer,
+    leases = new LeaseWrites(connection),
+    vectors = new VectorWrites(connection),
+    credentials = new CredentialWrites(connection),
+  ) {
+    this.#connection = connection;
+    this.#committer = committer;
+    this.#leases = leases;
+
+    const { accounts, submissions, objects, scores } = committer;
+    this.#handlers = {
+      commit: (commit) => committer.apply(commit),
+      setSetting: (name, value, options) => accounts.set(name, value, options),
+      noteSignIn: (user, at) => accounts.noteSignIn(user, at),
+      storeCredential: (credential, limit) => credentials.store(credential, limit),
+      useCredential: (hash, at) => credentials.use(hash, at),
+      removeCredential: (which) => credentials.remove(which),
+      lease: (name, holder, ttl) => this.#leases.take(name, holder, ttl, Date.now()),
+      releaseLease: (name, holder) => this.#leases.release(name, holder),
+      storeScore: (score) => scores.keep(score),
+      storeVectors: (model, step) => vectors.keep(model, step),
+      forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
+      submit: (submission) => submissions.submit(submission),
+      beginAttempt: (id, at) => submissions.beginAttempt(id, at),
+      yieldAttempt: (id, attempt, counts) => submissions.yieldAttempt(id, attempt, counts),
+      setStage: (id, attempt, stage) => submissions.setStage(id, attempt, stage),
+      closeSubmission: (close, at) => submissions.close(close, at),
+      cancelSubmission: (id, at) => submissions.cancel(id, at),
+      intend: (holder, sha256s, at) => objects.intend(holder, sha256s, at),
+      release: (holder) => objects.release(holder),
+      claimUnreferenced: (sha256s, options) => objects.claimUnreferenced(sha256s, options),
+      removed: (sha256s) => objects.removed(sha256s),
+    };
+  }
+
+  get sequence(): number {
+    return this.#committer.sequence;
+  }
+
+  /**
+   * The answers may be sent: the transaction they report is on the disk, or was rolled back as a
+   * whole.
+   */
+  run(requests: readonly WriterTask[]): Extract<WriterMessage, { answers: unknown }> {
+    let answers: WriterAnswer[] | undefined;
+    try {
+      if (this.#behind) this.#undo();
+      if (this.#apart > 0) this.#apart--;
+      else if (!requests.some(isLimited)) answers = this.#together(requests);
+      answers ??= this.#each(requests);
+    } catch (error) {
+      // Nothing of the group is stored: no request may report success.
+      const clean = this.#undone();
+      // Shared data, such as the search index, are damaged where one of the requests writes: the
+      // others are done without it.
+      if (clean && isDamage(error) && requests.length > 1)
+        return {
+          answers: requests.flatMap((request) => this.run([request]).answers),
+          sequence: this.sequence,
+        };
+      const sent = sendError(
+        isOutage(error) || isDamage(error)
+          ? error
+          : unavailable(`the transaction failed (${(error as Error).message})`),
+      );
+      answers = requests.map(({ id }) => ({ id, error: sent }));
+    }
+    return { answers, sequence: this.sequence };
+  }
+
+  /**
+   * `undefined`: one was refused, and nothing is done. @throws the error that ended the whole
+   * transaction
+   */
+  #together(requests: readonly WriterTask[]): WriterAnswer[] | undefined {
+    const answers: WriterAnswer[] = [];
+    this.#connection.exec("BEGIN IMMEDIATE");
+    for (const request of requests) {
+      try {
+        answers.push({ id: request.id, result: this.#do(request) });
+        this.#committer.tail.keep();
+      } catch (error) {
+        if (!this.#connection.inTransaction) throw error;
+        this.#undo();
+        this.#apart = APART;
+        return undefined;
+      }
+    }
+    this.#end();
+    return answers;
+  }
+
+  /** @throws the error that ended the whole transaction */
+  #each(requests: readonly WriterTask[]): WriterAnswer[] {
+    this.#connection.exec("BEGIN IMMEDIATE");
+    const answers = requests.map((request) => this.#one(request));
+    this.#end();
+    return answers;
+  }
+
+  #end(): void {
+    this.#committer.tail.write();
+    this.#connection.exec("COMMIT");
+  }
+
+  /**
+   * Whether all is as it was before. The thread must outlive a damaged file: others are still read,
+   * and this may be one page.
+   */
+  #undone(): boolean {
+    try {
+      this.#undo();
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  #undo(): void {
+    this.#behind = true;
+    // SQLite rolls back everything by itself when the disk is full, among others.
+    if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
+    this.#committer.tail.clear();
+    this.#committer.rolledBack();
+    this.#behind = false;
+  }
+
+  #do({ call, args }: WriterTask): unknown {
+    return (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
+  }
+
+  /**
+   * @throws the error that ended the whole transaction; a refusal of this request alone is its
+   * answer
+   */
+  #one(request: WriterTask): WriterAnswer {
+    const { id } = request;
+    // A commit with a time limit writes its own tail, after the tail of the earlier commits.
+    if (isLimited(request)) this.#committer.tail.write();
+    this.#connection.exec("SAVEPOINT request");
+    try {
+      const result = this.#do(request);
+      this.#connection.exec("RELEASE request");
+      this.#committer.tail.keep();
+      return { id, result };
+    } catch (error) {
+      if (!this.#connection.inTransaction) throw error;
+      this.#connection.exec("ROLLBACK TO request; RELEASE request");
+      this.#committer.tail.drop();
+      this.#committer.rolledBack();
+      return { id, error: sendError(error) };
+    }
+  }
+}
+
+/** A commit that may take long: it is not done twice. */
+const isLimited = ({ call, args }: WriterTask): boolean =>
+  call === "commit" && (args[0] as PreparedCommit | undefined)?.within !== undefined;

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { arkKey } from "../../../identifiers/ark.js";
-import { type ChangedText, type StoredScore, MOST_CHARACTERS } from "../port.js";
-import { readPlace, readStep, writePlace } from "../vectors/held.js";
-import type { PackedVector } from "../vectors/matrix.js";
+import { type ChangedText, MOST_CHARACTERS, type StoredScore } from "../port.js";
+import { type PackedVector, readPlace, readStep, writePlace } from "../vectors.js";
 import type { Connection } from "./statement.js";
 
 /** Stored scores of crates; see {@link import("../port.js").ScoreStore}. */

@@ -1,5 +1,5 @@
+import { checkDeadline, type Step } from "./requests.js";
 import type { Connection, Value } from "./statement.js";
-import { checkDeadline, type Step } from "./prepared-write.js";
 
 /** A row of the search index, as the `text` table holds it. */
 export type SearchRow = readonly [

@@ -17,7 +17,6 @@ import type {
   Found,
   FoundLink,
   Holder,
-  StoredScore,
   ListedPage,
   ListQuery,
   LogPosition,
@@ -30,15 +29,10 @@ import type {
   SearchQuery,
   SelectionPage,
   StoredRecord,
+  StoredScore,
   VectorStep,
   VectorStore,
 } from "../port.js";
-import type {
-  Submission,
-  SubmissionClose,
-  SubmissionPage,
-  SubmissionStore,
-} from "../submissions-port.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -51,21 +45,23 @@ import type {
   StatisticsQuery,
 } from "../selection-port.js";
 import { wholeKinds } from "../selection.js";
+import type {
+  Submission,
+  SubmissionClose,
+  SubmissionPage,
+  SubmissionStore,
+} from "../submissions-port.js";
 import { AskedThread, Feed } from "../threads.js";
-import { VECTORS_MEMORY } from "../vectors/held.js";
-import { exactVector, packVectors } from "../vectors/matrix.js";
-import { AccountReads } from "./accounts.js";
+import { exactVector, packVectors, VECTORS_MEMORY } from "../vectors.js";
+import { AccountReads, CredentialReads } from "./accounts.js";
 import { lockFile, openForReading } from "./connection.js";
-import { CrateUseReads } from "./crate-uses.js";
-import { CredentialReads } from "./credentials.js";
 import { ScoreReads, VectorReads } from "./derived.js";
 import { LinkReads } from "./links.js";
-import { ObjectReads } from "./objects.js";
+import { CrateUseReads, ObjectReads } from "./objects.js";
 import { ListReads, RecordReads } from "./reads.js";
 import { isQuick, SelectionReads } from "./selection-reads.js";
 import type { SelectionAnswer, SelectionQuestion } from "./selection-thread.js";
-import { asStoreError } from "./statement-error.js";
-import type { Connection } from "./statement.js";
+import { asStoreError, type Connection } from "./statement.js";
 import { SubmissionReads } from "./submissions.js";
 import { Writer } from "./writer.js";
 

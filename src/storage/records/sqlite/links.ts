@@ -1,10 +1,10 @@
 import type { KindName } from "../../../model/kind.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
-import type { LinkCountQuery } from "../selection-port.js";
 import { readNumbers, restate } from "../rows.js";
+import type { LinkCountQuery } from "../selection-port.js";
 import { isStorableText } from "../text.js";
 import type { GroupTail } from "./group-tail.js";
-import { checkDeadline, type LinkChange, type Projection, type Step } from "./prepared-write.js";
+import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
 
 type From = [

@@ -9,7 +9,7 @@ import {
   type PreparedWrite,
   type Projection,
   type Step,
-} from "./prepared-write.js";
+} from "./requests.js";
 import { type Connection, textArray } from "./statement.js";
 
 type Write<Op extends PreparedWrite["op"]> = Extract<PreparedWrite, { op: Op }>;

@@ -9,8 +9,7 @@ import {
   storedPercent,
   withoutArks,
 } from "../text.js";
-import { StatementError } from "./statement-error.js";
-import type { Connection } from "./statement.js";
+import { type Connection, StatementError } from "./statement.js";
 
 /**
  * The record store's tables. Times are ms since 1970 UTC. `record.id` is the order of creation: it

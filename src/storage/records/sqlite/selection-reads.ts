@@ -1,9 +1,9 @@
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
 import { parseQuery } from "../../../model/search-query.js";
-import { addressPage, type AddressRow, RECORD_COLUMNS, recordOf, type RecordRow } from "../rows.js";
 import type { SelectionPage } from "../port.js";
 import { storedJson } from "../refusals.js";
-import { everyTermOf, Stemmer } from "../search/words.js";
+import { type AddressRow, addressPage, RECORD_COLUMNS, type RecordRow, recordOf } from "../rows.js";
+import { everyTermOf, Stemmer } from "../search.js";
 import type {
   AddressesQuery,
   AddressPage,
@@ -30,8 +30,8 @@ import {
   type Place,
   Positions,
   Sql,
-  statisticsOf,
   type StatisticsRow,
+  statisticsOf,
   statisticsSql,
 } from "../selection.js";
 import { wordOf } from "../text.js";

@@ -4,9 +4,12 @@ import { arkKey } from "../../../identifiers/ark.js";
 import { fold, indexable } from "../text.js";
 import { Feed } from "../threads.js";
 import {
+  chunksOf,
   type FoundDamage,
   type NeededObject,
   type RecordsTransfer,
+  receive,
+  rowDamage,
   TRANSFER,
   TRANSFER_TABLES,
   type TransferChunk,
@@ -15,11 +18,9 @@ import {
   type TransferTable,
   type TransferType,
 } from "../transfer-port.js";
-import { chunksOf, receive, rowDamage } from "../transfer/chunks.js";
 import { lockFile, openForReading, openForWriting } from "./connection.js";
 import { checkSchema, fillLicences, migrate } from "./schema.js";
-import { asStoreError, isDamage } from "./statement-error.js";
-import type { Connection, Value } from "./statement.js";
+import { asStoreError, type Connection, isDamage, type Value } from "./statement.js";
 
 /** Computes derived data again. */
 const DERIVED = `INSERT INTO tally (kind, live) SELECT kind, count(*) FROM record WHERE deleted_at IS NULL

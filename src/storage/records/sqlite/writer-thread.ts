@@ -3,12 +3,18 @@
  * sync of the disk.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import { Committer } from "./commit.js";
-import { openForWriting } from "./connection.js";
-import { GroupCommit } from "./group-commit.js";
 import type { RecordWrite } from "../port.js";
-import { type PreparedCommit, type PreparedWrite, prepareWrite } from "./prepared-write.js";
-import { sendError, type WriterMessage, type WriterRequest, type WriterTask } from "./requests.js";
+import { Committer, GroupCommit } from "./commit.js";
+import { openForWriting } from "./connection.js";
+import {
+  type PreparedCommit,
+  type PreparedWrite,
+  prepareWrite,
+  sendError,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterTask,
+} from "./requests.js";
 import { migrate } from "./schema.js";
 
 /** Bounds the memory and the wait of one group; more is done right after. */

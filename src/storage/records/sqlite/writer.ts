@@ -3,13 +3,14 @@ import { Worker } from "node:worker_threads";
 import { threadModule } from "../../../package-root.js";
 import type { Commit, Committed, Foreseen, RecordWrite } from "../port.js";
 import { receiveError, unavailable } from "../refusals.js";
-import { prepareCommit, rawWrite } from "./prepared-write.js";
-import type {
-  WriterCall,
-  WriterCalls,
-  WriterMessage,
-  WriterRequest,
-  WriterTask,
+import {
+  prepareCommit,
+  rawWrite,
+  type WriterCall,
+  type WriterCalls,
+  type WriterMessage,
+  type WriterRequest,
+  type WriterTask,
 } from "./requests.js";
 
 /** Records of one message; copying them takes a few ms. */

@@ -8,18 +8,18 @@ import type { JsonObject, JsonValue } from "../../../../src/model/field.js";
 import { packageRoot } from "../../../../src/package-root.js";
 import { bundledLoader } from "../../../../src/rdf/contexts.js";
 import { keepContext } from "../../../../src/rdf/graph.js";
-import { FALLBACK_VOCABULARY, oneSpelling } from "../../../../src/rdf/predicates.js";
+import { FALLBACK_VOCABULARY, oneSpelling } from "../../../../src/rdf/terms.js";
 import { crateMetadata, surveyCrate } from "../../../../src/services/crates/export/metadata.js";
 import { Findings, isObject } from "../../../../src/services/crates/findings.js";
 import { identify } from "../../../../src/services/crates/identifiers/identify.js";
 import { DESCRIPTOR, descriptorArk, readLayout } from "../../../../src/services/crates/layout.js";
-import { locateMetadata } from "../../../../src/services/crates/metadata/read.js";
+import { locateMetadata } from "../../../../src/services/crates/prepare.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import {
   LIMITS,
   metadata,
-  readerOf,
   REAL_CRATES,
+  readerOf,
   realCrate,
   zip,
   zipFolder,

@@ -1,7 +1,7 @@
 import { buffer } from "node:stream/consumers";
-import yazl from "yazl";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { isWrittenPage, previewPage } from "../../../../src/services/crates/preview-page.js";
+import yazl from "yazl";
+import { isWrittenPage, previewPage } from "../../../../src/services/crates/upload.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import { crate, type Entity, LIMITS, readerOf } from "../../../support/crates.js";
 import { ingestInThisThread } from "../../../support/intake-here.js";

@@ -1,19 +1,19 @@
 import { existsSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildDemoCrate } from "../../../../cli/demo/build-crate.js";
+import { buildDemoCrate } from "../../../../cli/demo/crate.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import {
-  LIMITS,
-  REAL_CRATES,
   crate,
+  type Entity,
+  LIMITS,
   metadata,
+  REAL_CRATES,
   readerOf,
   realCrate,
   zip,
-  type Entity,
 } from "../../../support/crates.js";
-import { openIntakeRig, type IntakeRig } from "../../../support/registry.js";
+import { type IntakeRig, openIntakeRig } from "../../../support/registry.js";
 
 const present = existsSync(REAL_CRATES);
 if (!present)

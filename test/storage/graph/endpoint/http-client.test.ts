@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.js";
+import { SparqlHttp } from "../../../../src/storage/graph/endpoint/client.js";
 
 describe("requests to a SPARQL endpoint", () => {
   const received: string[] = [];

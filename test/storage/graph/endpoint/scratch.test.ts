@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
+import { SparqlHttp } from "../../../../src/storage/graph/endpoint/client.js";
 import { digestEndpoint, Scratch } from "../../../../src/storage/graph/endpoint/digest.js";
-import { SparqlHttp } from "../../../../src/storage/graph/endpoint/http-client.js";
 
 let scratch: Scratch;
 afterEach(() => scratch?.close());

@@ -1,10 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Committer } from "../../../../src/storage/records/sqlite/commit.js";
-import { GroupCommit } from "../../../../src/storage/records/sqlite/group-commit.js";
-import { GroupTail } from "../../../../src/storage/records/sqlite/group-tail.js";
-import { prepareCommit } from "../../../../src/storage/records/sqlite/prepared-write.js";
-import type { WriterTask } from "../../../../src/storage/records/sqlite/requests.js";
 import type { RecordWrite } from "../../../../src/storage/records/port.js";
+import { Committer, GroupCommit } from "../../../../src/storage/records/sqlite/commit.js";
+import { GroupTail } from "../../../../src/storage/records/sqlite/group-tail.js";
+import { prepareCommit, type WriterTask } from "../../../../src/storage/records/sqlite/requests.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
 import { commitOf, create, linkTo } from "../../../conformance/records/fixtures.js";

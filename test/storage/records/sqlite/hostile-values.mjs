@@ -1,7 +1,7 @@
 // Throws values of every sort at a connection. Runs by itself, because an unguarded one would end the process.
 import * as fc from "fast-check";
 import { Connection } from "../../../../dist/src/storage/records/sqlite/statement.js";
-import { StatementError } from "../../../../dist/src/storage/records/sqlite/statement-error.js";
+import { StatementError } from "../../../../dist/src/storage/records/sqlite/statement.js";
 
 const connection = new Connection(process.argv[2]);
 connection.exec("CREATE TABLE t (a)");

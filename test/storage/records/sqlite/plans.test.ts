@@ -2,21 +2,20 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { Committer } from "../../../../src/storage/records/sqlite/commit.js";
 import {
   openForReading,
   openForWriting,
 } from "../../../../src/storage/records/sqlite/connection.js";
-import { Committer } from "../../../../src/storage/records/sqlite/commit.js";
-import { CrateUseReads } from "../../../../src/storage/records/sqlite/crate-uses.js";
-import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
-import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
-import { ObjectReads } from "../../../../src/storage/records/sqlite/objects.js";
+import { VectorReads, VectorWrites } from "../../../../src/storage/records/sqlite/derived.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
-import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
+import { LinkReads } from "../../../../src/storage/records/sqlite/links.js";
+import { CrateUseReads, ObjectReads } from "../../../../src/storage/records/sqlite/objects.js";
+import { FeedReads, RecordReads } from "../../../../src/storage/records/sqlite/reads.js";
 import { migrate } from "../../../../src/storage/records/sqlite/schema.js";
+import { SelectionReads } from "../../../../src/storage/records/sqlite/selection-reads.js";
 import { Connection } from "../../../../src/storage/records/sqlite/statement.js";
 import { create, remove, replace, write } from "../../../conformance/records/fixtures.js";
-import { VectorReads, VectorWrites } from "../../../../src/storage/records/sqlite/derived.js";
 
 /**
  * Tables and names for them that grow with the records. An index that is read from one end to the

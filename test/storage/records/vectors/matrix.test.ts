@@ -4,9 +4,9 @@ import {
   BLOCK_ROWS,
   Matrix,
   MatrixFull,
-  type Near,
   NEAREST,
-} from "../../../../src/storage/records/vectors/matrix.js";
+  type Near,
+} from "../../../../src/storage/records/vectors.js";
 
 const PLENTY = 2 ** 30;
 const KINDS = ["dataset", "software", "group"] as const;

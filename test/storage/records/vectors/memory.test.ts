@@ -5,8 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { RecordStore } from "../../../../src/storage/records/port.js";
 import { openPostgresRecordStore } from "../../../../src/storage/records/postgres/index.js";
 import { openSqliteRecordStore } from "../../../../src/storage/records/sqlite/index.js";
-import { VectorsInMemory } from "../../../../src/storage/records/vectors/held.js";
-import { BLOCK_ROWS } from "../../../../src/storage/records/vectors/matrix.js";
+import { BLOCK_ROWS, VectorsInMemory } from "../../../../src/storage/records/vectors.js";
 import { create, write } from "../../../conformance/records/fixtures.js";
 import { hasPostgres, PostgresServer } from "../../../support/servers/postgres.js";
 

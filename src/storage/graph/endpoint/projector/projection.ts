@@ -4,7 +4,7 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import { threadModule } from "../../../../package-root.js";
 import type { LeaseStore } from "../../../records/port.js";
 import type { EngineLog } from "../../port.js";
-import type { EndpointAddress, Position, ProjectionOptions, WholeOptions } from "../options.js";
+import type { EndpointAddress, Position, ProjectionOptions, WholeOptions } from "../client.js";
 import type { Watch } from "../watch.js";
 
 /** ms before a thread that was lost is started again. */

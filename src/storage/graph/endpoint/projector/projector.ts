@@ -1,9 +1,8 @@
 import { setTimeout as pause } from "node:timers/promises";
 import type { FeedAnswer, FeedGraph } from "../../../records/port.js";
-import type { FeedReader } from "../../feed-reader.js";
+import type { FeedReader } from "../../follower.js";
 import type { EngineLog } from "../../port.js";
-import type { SparqlHttp } from "../http-client.js";
-import { type Position, type ProjectionOptions, samePosition } from "../options.js";
+import { type Position, type ProjectionOptions, type SparqlHttp, samePosition } from "../client.js";
 import { holdsAnything, someGraphs } from "../watch.js";
 import { beginUpdate, Displaced, type Held, LAST_WAIT, resetUpdate, Steps } from "./updates.js";
 

@@ -4,9 +4,9 @@
  */
 import { setTimeout as pause } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
-import { FeedReader } from "../../feed-reader.js";
+import { FeedReader } from "../../follower.js";
 import type { EngineLog } from "../../port.js";
-import { SparqlHttp } from "../http-client.js";
+import { SparqlHttp } from "../client.js";
 import {
   clock,
   type ProjectorData,

@@ -2,10 +2,15 @@ import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import { inferredGraph } from "../../../../model/provenance.js";
 import type { FeedGraph } from "../../../records/port.js";
-import type { EngineLog } from "../../port.js";
-import { iriTerm, isIri } from "../../terms.js";
-import { EndpointRefusal, type SparqlHttp } from "../http-client.js";
-import { type Position, positionBlock, type ProjectionOptions, samePosition } from "../options.js";
+import { type EngineLog, iriTerm, isIri } from "../../port.js";
+import {
+  EndpointRefusal,
+  type Position,
+  type ProjectionOptions,
+  positionBlock,
+  type SparqlHttp,
+  samePosition,
+} from "../client.js";
 import { graphsAmong, look } from "../watch.js";
 
 /**

@@ -4,8 +4,8 @@
  */
 import { setPriority } from "node:os";
 import { workerData } from "node:worker_threads";
+import { capMemory } from "../memory.js";
 import type { ThreadData } from "../thread-handle.js";
-import { capMemory } from "./cap-memory.js";
 
 /** Of 19: a third of what other threads get, where they want all. */
 const NICENESS = 5;

@@ -12,26 +12,36 @@ import {
   EXPLAINED,
   FACETED,
   facetOf,
+  isWord,
   NOTHING,
   oneLetterOff,
   partsOfScore,
+  placesOf,
   RANKED,
-  rarity,
   RECORDS_LOOKED_AT,
+  rarity,
   soleKind,
+  soughtOf,
   UNRANKED,
-} from "../../search/ranking.js";
-import { isWord, placesOf, soughtOf, wordsOf } from "../../search/words.js";
+  wordsOf,
+} from "../../search.js";
 import type { RecordFilter } from "../../selection-port.js";
 import { conditionsOf, type Dialect, joined, Sql, statisticsSql } from "../../selection.js";
 import type { AskedThread } from "../../threads.js";
-import { exactVector, type Near } from "../../vectors/matrix.js";
-import { dialectOf, monthOf } from "../reads/selection.js";
+import { exactVector, type Near } from "../../vectors.js";
+import { dialectOf, monthOf } from "../lists.js";
 import { type Database, type Row, type Session, statement } from "../statement.js";
-import { type Analyzer, lexeme, type StemTerm, tsqueryOf } from "./analyzer.js";
-import type { ComparedBy } from "./near-reads.js";
-import type { NearQuestion } from "./near-thread.js";
-import { type AskedStem, Commonness, relatedStems, spellings } from "./vocabulary.js";
+import type { ComparedBy, NearQuestion } from "./near-thread.js";
+import {
+  type Analyzer,
+  type AskedStem,
+  Commonness,
+  lexeme,
+  relatedStems,
+  type StemTerm,
+  spellings,
+  tsqueryOf,
+} from "./vocabulary.js";
 
 /** Words of a fragment: all of an ordinary name, a stretch of a description. */
 const SHOWN: Readonly<Record<SearchedField, number>> = { name: 64, keywords: 64, description: 24 };

@@ -5,13 +5,21 @@ import type { Commit, Committed, RecordWrite } from "../../port.js";
 import { FenceLost, unavailable } from "../../refusals.js";
 import { forgetScores } from "../derived.js";
 import { assertKnown, NEEDS } from "../schema.js";
-import { asStoreError, isCollision, isLost, isOutage, StatementError } from "../statement-error.js";
-import { type Database, type Session, statement } from "../statement.js";
+import {
+  asStoreError,
+  type Database,
+  isCollision,
+  isLost,
+  isOutage,
+  Sending,
+  type Session,
+  StatementError,
+  statement,
+} from "../statement.js";
 import { applyCommit } from "./apply.js";
-import { type Ledger, load, LOCK } from "./ledger.js";
+import { type Ledger, LOCK, load } from "./ledger.js";
 import { type Operation, Operations } from "./operations.js";
 import { checkCommit, type Preparation, type Prepared, project } from "./prepare.js";
-import { Sending } from "./sending.js";
 import {
   endUses,
   replaceUses,

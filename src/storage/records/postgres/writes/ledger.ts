@@ -2,9 +2,8 @@ import { unpackLinks } from "../../codecs.js";
 import type { Account, Commit, ObjectReference, RecordState, RecordWrite } from "../../port.js";
 import type { StatedLink } from "../../rows.js";
 import type { Submission, SubmissionClose } from "../../submissions-port.js";
-import { ACCOUNT_COLUMNS, accountOf, type AccountRow } from "../reads/accounts.js";
-import { type Row, statement } from "../statement.js";
-import type { Sending } from "./sending.js";
+import { ACCOUNT_COLUMNS, type AccountRow, accountOf } from "../accounts.js";
+import { type Row, type Sending, statement } from "../statement.js";
 
 /** A write that stores a new state. */
 export type Stating = Extract<RecordWrite, RecordState>;

@@ -1,6 +1,6 @@
 import type { ObjectBookkeeping, RecordStore } from "../../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../../submissions-port.js";
-import { SUBMISSION_COLUMNS, submissionOf, type SubmissionRow } from "../reads/accounts.js";
+import { SUBMISSION_COLUMNS, type SubmissionRow, submissionOf } from "../accounts.js";
 import { type Session, type Statement, statement, type Value } from "../statement.js";
 import type { Counters } from "./ledger.js";
 import { CLOSE, closeValues, RELEASE } from "./write-rows.js";

@@ -1,15 +1,13 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError } from "../../../../errors.js";
 import type { Link } from "../../../../model/kind.js";
-import { respell } from "../../../../rdf/predicates.js";
+import { respell } from "../../../../rdf/terms.js";
 import { packQuads, unpackLinks, unpackQuads } from "../../codecs.js";
 import type { Commit, ObjectReference, RecordWrite, SearchText } from "../../port.js";
 import { isStorableText, keywordsOf, searchedTextOf } from "../../text.js";
-import type { Analyzer } from "../search/analyzer.js";
-import { StatementError } from "../statement-error.js";
-import { type Database, statement } from "../statement.js";
-import { type Ledger, states, type Stating } from "./ledger.js";
-import type { Sending } from "./sending.js";
+import type { Analyzer } from "../search/vocabulary.js";
+import { type Database, type Sending, StatementError, statement } from "../statement.js";
+import { type Ledger, type Stating, states } from "./ledger.js";
 
 /** Records that are prepared in one iteration of the event loop; about 10 ms. */
 const AT_ONCE = 50;

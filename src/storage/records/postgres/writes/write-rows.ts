@@ -2,10 +2,9 @@ import { arkKey } from "../../../../identifiers/ark.js";
 import type { CrateUses } from "../../port.js";
 import type { StatedLink } from "../../rows.js";
 import { fold, indexable, shortWord, sortedName } from "../../text.js";
-import { type Database, statement } from "../statement.js";
+import { type Database, type Sending, statement } from "../statement.js";
 import type { Held, Ledger } from "./ledger.js";
 import type { Prepared } from "./prepare.js";
-import type { Sending } from "./sending.js";
 
 const ADD_STATES =
   statement(`INSERT INTO state (id, document, quads) SELECT v.id, substring($1::bytea

@@ -8,11 +8,16 @@ import type {
   SearchQuery,
 } from "../../port.js";
 import {
+  allOf,
+  anyOf,
   CLOSE,
+  completionsOf,
   coverage,
   EXPLAINED,
   FACETED,
   facetOf,
+  isWord,
+  matchOf,
   NOTHING,
   OPEN,
   partsOf,
@@ -20,24 +25,15 @@ import {
   RANKED,
   RECORDS_LOOKED_AT,
   soleKind,
-  UNRANKED,
-} from "../../search/ranking.js";
-import {
-  allOf,
-  anyOf,
-  completionsOf,
-  isWord,
-  matchOf,
   soughtOf,
+  UNRANKED,
   without,
-} from "../../search/words.js";
+} from "../../search.js";
 import type { RecordFilter } from "../../selection-port.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
-import { VectorsInMemory, type VectorRow } from "../../vectors/held.js";
-import type { Compared, Near } from "../../vectors/matrix.js";
+import { type Compared, type Near, type VectorRow, VectorsInMemory } from "../../vectors.js";
 import { DIALECT, monthOf, SelectionReads } from "../selection-reads.js";
-import type { Connection, Statement, Value } from "../statement.js";
-import type { Row } from "../statement-error.js";
+import type { Connection, Row, Statement, Value } from "../statement.js";
 import { RelatedWords, Vocabulary } from "./vocabulary.js";
 
 /** The vectors of the requested model, brought up to date before each search. */

@@ -1,5 +1,12 @@
-import { distance, oneLetterOff, pickRelated, tolerance } from "../../search/ranking.js";
-import { Stemmer, rareWordsOf, wordsOf } from "../../search/words.js";
+import {
+  distance,
+  oneLetterOff,
+  pickRelated,
+  rareWordsOf,
+  Stemmer,
+  tolerance,
+  wordsOf,
+} from "../../search.js";
 import type { Connection } from "../statement.js";
 
 /** Near spellings of one word that are tried. */

@@ -1,0 +1,227 @@
+/** What the commands around schemas read: schemas, and the data that is checked with them. */
+import { randomBytes } from "node:crypto";
+import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
+import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
+import type { TextOptions } from "../../../src/tabular/reader/open-source.js";
+import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
+import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
+import { Failure, writeFailure } from "../../failure.js";
+
+const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
+
+/** Reads a schema from a file, or a packaged one by its ARK. @throws Failure */
+export async function loadSchema(given: string): Promise<TableSchema> {
+  if (ARK.test(given) && !(await exists(given))) {
+    const { findPackagedSchema } = await import("../../../src/tabular/schema/packaged.js");
+    const packaged = findPackagedSchema(given);
+    if (!packaged)
+      throw new Failure(
+        `${given}: no packaged schema has this identifier; arkgraph schema list shows ` +
+          "all packaged schemas",
+      );
+    return parseSchemaText(JSON.stringify(packaged));
+  }
+  return readSchemaFile(given);
+}
+
+/** Reads a schema file. @throws Failure that names the file and the place in it */
+export async function readSchemaFile(path: string): Promise<TableSchema> {
+  return inFile(path, async () => parseSchemaText(await readFile(path, "utf8")));
+}
+
+/** Runs an operation on a file; its errors name the file. @throws Failure */
+export async function inFile<T>(path: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw namedFailure(path, error);
+  }
+}
+
+/** Converts an error to a failure that names the file. */
+export function namedFailure(path: string, error: unknown): unknown {
+  if (error instanceof TabularError)
+    return new Failure(`${path}: ${error.message}`, { cause: error });
+  const { code } = error as NodeJS.ErrnoException;
+  if (code === "EISDIR")
+    return new Failure(`${path}: it is a folder, not a file`, { cause: error });
+  if (code === "ENOENT" || code === "ENOTDIR")
+    return new Failure(`${path}: there is no such file or folder`, { cause: error });
+  if (code === "EACCES" || code === "EPERM")
+    return new Failure(`${path}: permission denied`, { cause: error });
+  return error;
+}
+
+export const exists = async (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  );
+
+/**
+ * Writes a JSON document so that a reader sees the old file or the new one, never a part: to a
+ * temporary name in the same folder, then renamed.
+ * @throws Failure
+ */
+export async function writeDocument(path: string, document: unknown): Promise<void> {
+  await inFile(path, async () => {
+    // Follow a symbolic link to its target: renaming would replace the link.
+    const target = await realpath(path).catch(() => path);
+    const before = await stat(target).catch(() => undefined);
+    if (before && !before.isFile()) throw new Failure(`${path}: it is not a file`);
+    const temporary = join(
+      dirname(target),
+      `.${basename(target)}.${randomBytes(6).toString("hex")}`,
+    );
+    const file = await open(temporary, "wx", before?.mode ?? 0o666).catch(
+      async (error: unknown) => {
+        throw await writeFailure(target, error);
+      },
+    );
+    try {
+      try {
+        await file.writeFile(`${JSON.stringify(document, null, 2)}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(temporary, target);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  });
+}
+
+/**
+ * The destination of a generated document: standard output, or a file that must not exist yet
+ * unless it may be overwritten.
+ */
+export interface ResultOptions {
+  output?: string;
+  force?: true;
+}
+
+/** Writes a document to standard output, or to a file whose name it then prints. @throws Failure */
+export async function writeResult(
+  document: unknown,
+  { output, force }: ResultOptions,
+  what: string,
+): Promise<void> {
+  if (output === undefined) {
+    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    return;
+  }
+  if (force !== true && (await exists(output)))
+    throw new Failure(
+      `${output} exists already: choose another name, or add --force to overwrite it`,
+    );
+  await writeDocument(output, document);
+  process.stdout.write(`Wrote ${what}: ${output}\n`);
+}
+
+/** The number of bytes of one read. */
+const PART = 256 << 10;
+
+/** Data to check: a name for messages, its bytes, and its size where it is known. */
+export interface DataSource {
+  name: string;
+  size: number | undefined;
+  bytes: AsyncIterable<Uint8Array>;
+}
+
+const UTF_8 = "utf-8";
+
+/**
+ * The options for reading text: in the given encoding, else as UTF-8, with a remark if the text is
+ * not UTF-8.
+ */
+export function textOptions(
+  encoding: string | undefined,
+  remark: (sentence: string) => void,
+): TextOptions {
+  if (encoding !== undefined && encoding !== UTF_8) return { encoding };
+  return {
+    onForeign: ({ byte, offset, word }) => {
+      const place = `byte 0x${byte.toString(16).toUpperCase()} at offset ${offset}`;
+      remark(
+        `it is not UTF-8 (${place}): if it is ` +
+          `Latin-1${word === undefined ? "" : ` (“${word}”)`}, give --encoding latin1`,
+      );
+    },
+  };
+}
+
+/** Opens a data file; `-` is standard input. @throws Failure, at once when there is no such file */
+export async function openData(path: string): Promise<DataSource> {
+  if (path === "-") return { name: "standard input", size: undefined, bytes: process.stdin };
+  const about = await inFile(path, () => stat(path));
+  if (about.isDirectory()) throw new Failure(`${path}: it is a folder, not a file`);
+  return { name: path, size: about.isFile() ? about.size : undefined, bytes: fileParts(path) };
+}
+
+/**
+ * The chunks of a file. The next chunk is read while one is processed; two buffers are used
+ * alternately.
+ */
+async function* fileParts(path: string): AsyncGenerator<Uint8Array> {
+  const file = await open(path);
+  try {
+    const buffers = [Buffer.allocUnsafeSlow(PART), Buffer.allocUnsafeSlow(PART)] as const;
+    let turn = 0;
+    let next = file.read(buffers[0], 0, PART, null);
+    for (;;) {
+      const { bytesRead } = await next;
+      if (bytesRead === 0) return;
+      const part = buffers[turn % 2]!.subarray(0, bytesRead);
+      turn++;
+      next = file.read(buffers[turn % 2]!, 0, PART, null);
+      // A failure is reported when the read is awaited; if the reader stops early, the read is
+      // never awaited.
+      next.catch(() => undefined);
+      yield part;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/**
+ * Checks a Parquet file. Parquet is read from its end, so the data must be a file, not a stream.
+ */
+export async function validateParquetFile(
+  path: string,
+  schema: TableSchema,
+  options: CheckOptions,
+): Promise<TableCheck> {
+  const handle = await open(path);
+  const { size } = await handle.stat();
+  let read = 0;
+  const file: ParquetFile = {
+    byteLength: size,
+    async slice(start, end = size) {
+      const bytes = new Uint8Array(Math.max(0, end - start));
+      for (let at = 0; at < bytes.length;) {
+        const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
+        if (bytesRead === 0) break;
+        at += bytesRead;
+      }
+      options.onProgress?.(Math.min(size, (read += bytes.length)));
+      return bytes.buffer;
+    },
+  };
+  const feed = parquetFeed(file, schema, { ...DEFAULT_LIMITS, ...options.limits });
+  return validateRows(
+    async function* (row, each, guard) {
+      try {
+        yield* feed(row, each, guard);
+      } finally {
+        await handle.close();
+      }
+    },
+    schema,
+    options,
+  );
+}

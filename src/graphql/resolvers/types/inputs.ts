@@ -1,0 +1,558 @@
+/** Input types: filters and orders of lists, and the documents of each kind. */
+import { finished } from "node:stream/promises";
+import { GraphQLJSON } from "graphql-scalars";
+import type { FileUpload } from "graphql-upload/processRequest.mjs";
+import {
+  ArgsType,
+  Field,
+  GraphQLISODateTime,
+  ID,
+  InputType,
+  Int,
+  registerEnumType,
+} from "type-graphql";
+import { invalid, ServiceError, ValidationError } from "../../../errors.js";
+import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/field.js";
+import type { Kind, KindName } from "../../../model/kind.js";
+import { KINDS } from "../../../model/kinds.js";
+import { badStringItem, findBadString } from "../../../model/strings.js";
+import type { IncomingFile } from "../../../services/files/stored-content.js";
+import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
+import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
+import type { RecordOrder } from "../../../storage/records/selection-port.js";
+import type { Context } from "../context.js";
+import { RecordKindEnum } from "./enums.js";
+import {
+  checkedPage,
+  PageArguments,
+  PublicationStatusEnum,
+  scalarOf,
+  USUAL_PAGE,
+} from "./records.js";
+
+enum RecordOrderField {
+  CREATED = "created",
+  MODIFIED = "modified",
+  NAME = "name",
+}
+registerEnumType(RecordOrderField, {
+  name: "RecordOrderField",
+  description: "What records are ordered by.",
+  valuesConfig: {
+    CREATED: { description: "The order in which the registry stored the records." },
+    MODIFIED: { description: "Time of the last change." },
+    NAME: { description: "Name, without case." },
+  },
+});
+
+enum OrderDirection {
+  ASC = "ASC",
+  DESC = "DESC",
+}
+registerEnumType(OrderDirection, {
+  name: "OrderDirection",
+  description: "ASC: the smallest, first or oldest comes first. DESC: the other way round.",
+  valuesConfig: {
+    ASC: { description: "The smallest, first or oldest comes first." },
+    DESC: { description: "The largest, last or newest comes first." },
+  },
+});
+
+@InputType("RecordOrder", { description: "An order of records." })
+class RecordOrderInput {
+  @Field(() => RecordOrderField, { description: "What to order by." }) field!: RecordOrderField;
+  @Field(() => OrderDirection, { defaultValue: OrderDirection.ASC, description: "Which way." })
+  direction!: OrderDirection;
+}
+
+@InputType({ description: "From one time up to another; each may be left out." })
+export class DateTimeRange {
+  @Field(() => GraphQLISODateTime, { nullable: true, description: "At this time or later." })
+  since?: Date | null;
+  @Field(() => GraphQLISODateTime, { nullable: true, description: "Before this time." })
+  before?: Date | null;
+}
+
+@InputType({
+  description:
+    "Conditions on records; all that are given must hold. A null is ignored. At most 10 levels of " +
+    "and, or and not, and 1000 conditions and values in all.",
+})
+export class RecordFilter implements RecordFilterInput {
+  @Field(() => [RecordFilter], { nullable: true, description: "All of these hold." })
+  and?: RecordFilter[] | null;
+  @Field(() => [RecordFilter], {
+    nullable: true,
+    description: "One of these holds; no record meets an empty list.",
+  })
+  or?: RecordFilter[] | null;
+  @Field(() => RecordFilter, { nullable: true, description: "This does not hold." })
+  not?: RecordFilter | null;
+  @Field(() => [RecordKindEnum], { nullable: true, description: "Of one of these kinds." })
+  kind?: KindName[] | null;
+  @Field(() => String, { nullable: true, description: "Part of the name, without case." })
+  name?: string | null;
+  @Field(() => String, { nullable: true, description: "The whole name, without case." })
+  nameIs?: string | null;
+  @Field(() => String, { nullable: true, description: "Beginning of the name, without case." })
+  nameStartsWith?: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "One of the keywords, upper and lower case alike.",
+  })
+  keyword?: string | null;
+  @Field(() => [String], {
+    nullable: true,
+    description: "The record has one of these keywords, upper and lower case alike.",
+  })
+  keywords?: string[] | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "User, group, organization or project that owns the records.",
+  })
+  owner?: string | null;
+  @Field(() => [ID], { nullable: true, description: "One of these owns the record." })
+  owners?: string[] | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Crate that the records came with; the crate itself is not among them.",
+  })
+  crate?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Activities that used this record, whichever of the two states it.",
+  })
+  used?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "What this activity generated, whichever of the two states it.",
+  })
+  generatedBy?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Parts of this record, whichever of the two states it.",
+  })
+  partOf?: string | null;
+  @Field(() => [String], {
+    nullable: true,
+    description: "The media type of the stored content is one of these.",
+  })
+  format?: string[] | null;
+  @Field(() => [PublicationStatusEnum], {
+    nullable: true,
+    description: "The publication status is one of these.",
+  })
+  status?: PublicationStatusEnum[] | null;
+  @Field(() => DateTimeRange, { nullable: true, description: "When the record was created." })
+  created?: DateTimeRange | null;
+  @Field(() => DateTimeRange, { nullable: true, description: "When it was last changed." })
+  modified?: DateTimeRange | null;
+  @Field(() => DateTimeRange, {
+    nullable: true,
+    description:
+      "Deleted records, in place of others, by the time of their deletion. It stands in the " +
+      "outermost filter or in its and, together with kind, owner, group, crate, describedBy and " +
+      "times only.",
+  })
+  deleted?: DateTimeRange | null;
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      "The licence is one of these: SPDX identifiers, or addresses. Both find a licence that is " +
+      "known, however the record states it.",
+  })
+  licence?: string[] | null;
+  @Field(() => Int, {
+    nullable: true,
+    description:
+      "Crates whose stored AI-readiness score has at least so many per cent. A crate whose score " +
+      "was never asked for has none.",
+  })
+  scoreAtLeast?: number | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: "Crates whose stored AI-readiness score has fewer per cent.",
+  })
+  scoreBelow?: number | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "A query in the language of search, without corrections of its spelling.",
+  })
+  text?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Records of this project: those that it owns or states, that are parts of it, or that name " +
+      "it as sourceProject.",
+  })
+  project?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description: "Records that this group, organization or project owns, or one of its members.",
+  })
+  group?: string | null;
+  @Field(() => ID, {
+    nullable: true,
+    description:
+      "Records that this crate describes: those that came with it, and those that it uses besides.",
+  })
+  describedBy?: string | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "created, -created or name; in the outermost filter of a list of one kind.",
+    deprecationReason: "Use the argument orderBy.",
+  })
+  order?: string | null;
+}
+
+@ArgsType()
+export class RecordsArguments extends PageArguments {
+  @Field(() => String, { nullable: true, description: "startCursor of the page behind." })
+  before?: string | null;
+  @Field(() => Int, {
+    nullable: true,
+    description: "The last ones, before the cursor in before, instead of the first; at most 1000.",
+  })
+  last?: number | null;
+  @Field(() => RecordFilter, { nullable: true, description: "Which records; all when absent." })
+  filter?: RecordFilter | null;
+  @Field(() => RecordOrderInput, {
+    nullable: true,
+    description: "By creation unless given, the oldest first.",
+  })
+  orderBy?: RecordOrderInput | null;
+}
+
+/** @throws ValidationError when `first` or `last` is out of range, or both are given */
+export function checkedRange({
+  first,
+  after,
+  last,
+  before,
+}: RecordsArguments): Omit<SelectionRange, "bytes"> {
+  const cursors = {
+    ...(after == null ? {} : { after }),
+    ...(before == null ? {} : { before }),
+  };
+  if (last == null) return { ...checkedPage({ first: first ?? USUAL_PAGE }), ...cursors };
+  // The default of first cannot be told from the same number.
+  if (first != null && first !== USUAL_PAGE)
+    throw invalid(["query", "last"], "Value error, use either first or last, not both");
+  const { limit } = checkedPage({ first: last }, "last");
+  return { limit, backward: true, ...cursors };
+}
+
+const ORDERS = ["created", "-created", "name"];
+
+/**
+ * The order that a list is asked for: by its own argument, or by the older member of the filter.
+ * @throws ValidationError
+ */
+export function orderOf({ filter, orderBy }: RecordsArguments): RecordOrder {
+  const older = filter?.order;
+  if (orderBy) {
+    if (older != null)
+      throw invalid(["query", "filter", "order"], "Value error, orderBy is given as well");
+    return { by: orderBy.field, descending: orderBy.direction === OrderDirection.DESC };
+  }
+  if (older == null) return { by: "created", descending: false };
+  const expected = "'created', '-created' or 'name'";
+  if (!ORDERS.includes(older))
+    throw invalid(["query", "order"], `Input should be ${expected}`, "literal_error", { expected });
+  return { by: older === "name" ? "name" : "created", descending: older === "-created" };
+}
+
+export type RecordInput = Record<string, unknown>;
+
+/** Members of a document that the input types of a kind have a field for. */
+const FIELDS = new Map<KindName, Set<string>>();
+
+/** GraphQL names of the JSON-LD keywords. */
+const INPUT_NAMES: Readonly<Record<string, string>> = { "@type": "type", "@context": "context" };
+const INPUT_KEYWORDS: Readonly<Record<string, string>> = {
+  id: "@id",
+  type: "@type",
+  context: "@context",
+};
+
+@InputType({ description: "Changes a list: `set` replaces it; `remove` and `add` change entries." })
+class ListPatch {
+  @Field(() => [String], { nullable: true, description: "The whole list from now on." })
+  set?: string[] | null;
+  @Field(() => [String], { nullable: true, description: "Entries to append, unless present." })
+  add?: string[] | null;
+  @Field(() => [String], { nullable: true, description: "Entries to take out." })
+  remove?: string[] | null;
+}
+
+@InputType({ description: "As ListPatch, of identifiers; every spelling of an ARK counts." })
+class IdListPatch {
+  @Field(() => [ID], { nullable: true, description: "The whole list from now on." })
+  set?: string[] | null;
+  @Field(() => [ID], { nullable: true, description: "Identifiers to append, unless present." })
+  add?: string[] | null;
+  @Field(() => [ID], { nullable: true, description: "Identifiers to take out." })
+  remove?: string[] | null;
+}
+
+/** Kinds that clients write over the API; the others come with crates. */
+const WRITABLE = Object.values(KINDS).filter(
+  (kind) => kind.path !== null && kind.name !== "rocrate",
+);
+
+/** The fields of a kind that its input types have, with their GraphQL names. */
+function inputFields(kind: Kind): [graphqlName: string, name: string, field: ModelField][] {
+  return Object.entries(kind.fields).flatMap(([name, field]): [string, string, ModelField][] => {
+    const graphqlName = INPUT_NAMES[name] ?? name;
+    const taken =
+      graphqlName === "additionalProperties" || (kind.name === "schema" && name === "type");
+    return field.computed || taken ? [] : [[graphqlName, name, field]];
+  });
+}
+
+/** Links to one or several records: a list in GraphQL, which takes one value for a list of one. */
+const isIdList = ({ json, link }: ModelField): boolean => json === "stringOrList" && link === true;
+const isList = (field: ModelField): boolean => field.json === "stringList" || isIdList(field);
+
+/** A required field that may be null says nothing when it is null: clients may leave it out. */
+const mustBeGiven = (field: ModelField): boolean =>
+  field.required && !field.nullable && field.const === undefined;
+
+function inputTypeOf(name: string, field: ModelField): unknown {
+  if (isIdList(field)) return [ID];
+  return name === "@type" || field.json === "stringOrList" ? GraphQLJSON : scalarOf(field)();
+}
+
+/** An input type without fields, and what adds them. */
+function inputClass(
+  name: string,
+  description: string,
+): {
+  type: new () => object;
+  add: (field: string, of: unknown, about: string, nullable?: boolean, deprecated?: string) => void;
+} {
+  const type = class {};
+  Object.defineProperty(type, "name", { value: name });
+  InputType(name, { description })(type);
+  return {
+    type,
+    add: (field, of, about, nullable = true, deprecated) =>
+      Field((() => of) as never, {
+        nullable,
+        description: about,
+        ...(deprecated === undefined ? {} : { deprecationReason: deprecated }),
+      })(type.prototype, field),
+  };
+}
+
+/** Input type of each kind that clients can write: of a new record, and of a whole replacement. */
+export const INPUT_TYPES = Object.fromEntries(
+  WRITABLE.map((kind) => {
+    const { type, add } = inputClass(`${kind.typeName}Input`, kind.description);
+    add("id", ID, "Identifier; minted when absent. A replacement must name it.");
+    for (const [graphqlName, name, field] of inputFields(kind))
+      add(
+        graphqlName,
+        inputTypeOf(name, field),
+        field.description,
+        !mustBeGiven(field),
+        field.deprecated,
+      );
+    add("additionalProperties", GraphQLJSON, "Further members of the document, as a JSON object.");
+    FIELDS.set(kind.name, new Set(["@id", ...inputFields(kind).map(([, name]) => name)]));
+    return [kind.name, type];
+  }),
+) as unknown as Partial<Record<KindName, new () => RecordInput>>;
+
+/** Input of an update: which record, what changes, and which state the client knows. */
+export interface UpdateInput {
+  id: string;
+  patch: RecordInput;
+  expectedRevision?: number | null;
+}
+const EXPECTED = "Refused when the record has changed since.";
+
+/** Input type of the update of each kind: fields that the patch leaves out stay. */
+export const UPDATE_TYPES = Object.fromEntries(
+  WRITABLE.map((kind) => {
+    const patch = inputClass(
+      `${kind.typeName}Patch`,
+      "What changes: an absent field stays, null clears it.",
+    );
+    for (const [graphqlName, name, field] of inputFields(kind)) {
+      const list = isIdList(field) ? IdListPatch : ListPatch;
+      const of = isList(field) ? list : inputTypeOf(name, field);
+      if (name !== "@type") patch.add(graphqlName, of, field.description, true, field.deprecated);
+    }
+    patch.add(
+      "additionalProperties",
+      GraphQLJSON,
+      "Further members that change, as a JSON Merge Patch: null removes a member.",
+    );
+    const update = inputClass(
+      `Update${kind.typeName}Input`,
+      `Changes parts of a record of kind ${kind.typeName}.`,
+    );
+    update.add("id", ID, "Record to change.", false);
+    update.add("patch", patch.type, "What changes.", false);
+    update.add("expectedRevision", Int, EXPECTED);
+    return [kind.name, update.type];
+  }),
+) as unknown as Partial<Record<KindName, new () => UpdateInput>>;
+
+@InputType({ description: "Changes parts of a record of any kind." })
+export class UpdateRecordInput {
+  @Field(() => ID, { description: "Record to change." }) id!: string;
+  @Field(() => GraphQLJSON, {
+    description: "JSON Merge Patch (RFC 7396) of the document: null removes a member.",
+  })
+  patch!: JsonValue;
+  @Field(() => Int, { nullable: true, description: EXPECTED }) expectedRevision?: number | null;
+}
+
+/**
+ * A GraphQL input as the equivalent REST document. Where a kind has one type only, the name of the
+ * mutation implies it.
+ * @throws ValidationError where a JSON body would be refused; multipart requests are parsed less
+ * strictly
+ */
+export function documentOf(kind: KindName, input: RecordInput, maxDepth: number): JsonObject {
+  const { additionalProperties, ...declared } = input;
+  const { fields } = KINDS[kind];
+  const stated = Object.entries(declared)
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]): [string, JsonValue] => {
+      const member = INPUT_KEYWORDS[name] ?? name;
+      return [member, oneOrMany(fields[member], value as JsonValue)];
+    });
+  const more = membersOf(kind, additionalProperties ?? {});
+  // fromEntries: `__proto__` is a key like any other.
+  const document = Object.fromEntries([...stated, ...Object.entries(more)]);
+  const only = fields["@type"]?.const;
+  if (only !== undefined && !Object.hasOwn(document, "@type")) document["@type"] = only;
+  for (const [name, field] of Object.entries(fields))
+    if (field.required && field.nullable && !Object.hasOwn(document, name)) document[name] = null;
+  assertStorable(document, maxDepth);
+  return document;
+}
+
+/**
+ * A GraphQL patch as the use case takes it.
+ * @throws ValidationError as {@link documentOf}; for a list with `set` beside `add` or `remove`
+ */
+export function patchOf(kind: KindName, input: RecordInput, maxDepth: number): RecordPatch {
+  const { additionalProperties = {}, ...declared } = input;
+  const fields: JsonObject = {};
+  const lists: Record<string, ListChange> = {};
+  for (const [graphqlName, value] of Object.entries(declared)) {
+    if (value === undefined) continue;
+    const name = INPUT_KEYWORDS[graphqlName] ?? graphqlName;
+    if (value === null || !isList(KINDS[kind].fields[name]!)) fields[name] = value as JsonValue;
+    else {
+      const { set, add, remove } = value as ListPatch;
+      if (set !== undefined && (add ?? remove) != null)
+        throw invalid(
+          ["body", graphqlName],
+          "Value error, set replaces the whole list: send it alone, or send add and remove",
+        );
+      if (set !== undefined) fields[name] = set;
+      else lists[name] = { add: add ?? [], remove: remove ?? [] };
+    }
+  }
+  const more = membersOf(kind, additionalProperties);
+  for (const part of [fields, lists as JsonObject, more]) assertStorable(part, maxDepth);
+  return { fields, lists, more };
+}
+
+/** @throws ValidationError for no object, and for members that have an input field */
+function membersOf(kind: KindName, additionalProperties: unknown): JsonObject {
+  if (
+    additionalProperties === null ||
+    typeof additionalProperties !== "object" ||
+    Array.isArray(additionalProperties)
+  ) {
+    throw invalid(
+      ["body", "additionalProperties"],
+      "Input should be a valid dictionary",
+      "dict_type",
+    );
+  }
+  const repeated = Object.keys(additionalProperties).filter((name) => FIELDS.get(kind)?.has(name));
+  if (repeated.length > 0) {
+    throw new ValidationError(
+      repeated.map((name) => ({
+        loc: ["body", "additionalProperties", name],
+        type: "value_error",
+        msg:
+          "Value error, The input has a field for this member, " +
+          `${INPUT_NAMES[name] ?? (name === "@id" ? "id" : name)}: send it there`,
+      })),
+    );
+  }
+  return additionalProperties as JsonObject;
+}
+
+/** @throws ValidationError for what no store holds: too deep, or with text that is no Unicode */
+export function assertStorable(value: JsonValue, maxDepth: number): void {
+  if (isDeeperThan(value, maxDepth))
+    throw invalid(
+      ["body"],
+      `Input should be nested at most ${maxDepth} levels deep (MAX_JSON_DEPTH)`,
+      "too_deep",
+    );
+  const bad = findBadString(value);
+  if (bad) throw new ValidationError([badStringItem(["body", ...bad])]);
+}
+
+function isDeeperThan(value: JsonValue, most: number): boolean {
+  const inner = (held: JsonValue): JsonValue[] =>
+    held !== null && typeof held === "object" ? Object.values(held) : [];
+  let level = [value].filter((held) => typeof held === "object" && held !== null);
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth >= most) return true;
+    level = level.flatMap(inner).filter((held) => typeof held === "object" && held !== null);
+  }
+  return false;
+}
+
+/**
+ * Passes the file of a multipart request to `use` while it arrives, and always ends its stream.
+ * @throws ServiceError `TOO_LARGE`, `BAD_REQUEST` when it breaks off, or as `use`
+ */
+export async function withUpload<T>(
+  upload: Promise<FileUpload>,
+  context: Context,
+  use: (file: IncomingFile) => Promise<T>,
+): Promise<T> {
+  try {
+    const { createReadStream, filename, mimetype } = await upload;
+    const stream = createReadStream();
+    // Until the store reads from the stream it has no other listener; a client that disconnects at
+    // that time would crash the process.
+    stream.on("error", () => undefined);
+    try {
+      return await use({ stream, name: filename, mediaType: mimetype });
+    } finally {
+      stream.destroy();
+      await finished(stream).catch(() => undefined);
+    }
+  } catch (error) {
+    throw uploadRefusal(error, context.deps.config.MAX_UPLOAD_BYTES);
+  }
+}
+
+/**
+ * The form parser counts and watches the bytes as well, and may be the first to detect that the
+ * file is too large or incomplete.
+ */
+function uploadRefusal(error: unknown, limit: number): unknown {
+  const { status } = error as { status?: number };
+  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500)
+    return error;
+  if (status === 413)
+    return new ServiceError(
+      "TOO_LARGE",
+      `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`,
+    );
+  return new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again.");
+}

@@ -1,0 +1,374 @@
+/** Predicates, IRIs and literals, and N-Quads that are made of them. */
+import { Parser, type Quad } from "n3";
+import { parseArk } from "../identifiers/ark.js";
+import { expandCurie, FALLBACK_VOCABULARY, PREFIXES } from "../model/field.js";
+import {
+  ACTIVITY_SUBJECT,
+  ANY_SUBJECT,
+  PROVENANCE,
+  type ProvenanceName,
+  type ProvenanceTerm,
+} from "../model/provenance.js";
+
+const XSD = PREFIXES.xsd;
+export const RDF = PREFIXES.rdf;
+const LANGUAGE = /^[a-zA-Z]{1,8}(?:-[a-zA-Z0-9]{1,8})*$/;
+// eslint-disable-next-line no-control-regex
+const ESCAPED = /[\u0000-\u001f"\\\u007f]/g;
+const SHORT: Readonly<Record<string, string>> = {
+  "\b": "\\b",
+  "\t": "\\t",
+  "\n": "\\n",
+  "\f": "\\f",
+  "\r": "\\r",
+  '"': '\\"',
+  "\\": "\\\\",
+};
+
+/** `<iri>` of N-Quads; the IRI must be safe ({@link import("./terms.js").safeIri}). */
+export const iriTerm = (iri: string): string => `<${iri}>`;
+
+const escaped = (character: string): string =>
+  SHORT[character] ?? `\\u${character.charCodeAt(0).toString(16).toUpperCase().padStart(4, "0")}`;
+
+/**
+ * A literal in the canonical form of RDF 1.1 N-Quads (RDFC-1.0, section 5): only characters that
+ * must be escaped are escaped.
+ */
+export function literalTerm(value: string, datatype?: string, language?: string): string {
+  const body = `"${value.replace(ESCAPED, escaped)}"`;
+  if (language !== undefined && LANGUAGE.test(language)) return `${body}@${language.toLowerCase()}`;
+  return datatype === undefined || datatype === `${XSD}string` ? body : `${body}^^<${datatype}>`;
+}
+
+/**
+ * A JSON number, boolean or string value as RDF (JSON-LD 1.1 API, section 8.6, data round
+ * tripping).
+ */
+export function nativeTerm(value: string | number | boolean, datatype?: string): string {
+  if (typeof value === "boolean") return literalTerm(String(value), datatype ?? `${XSD}boolean`);
+  if (typeof value === "string") return literalTerm(value, datatype);
+  const isDouble =
+    !Number.isInteger(value) || Math.abs(value) >= 1e21 || datatype === `${XSD}double`;
+  if (isDouble)
+    return literalTerm(
+      value.toExponential(15).replace(/(\d)0*e\+?/, "$1E"),
+      datatype ?? `${XSD}double`,
+    );
+  return literalTerm(Object.is(value, -0) ? "0" : value.toFixed(0), datatype ?? `${XSD}integer`);
+}
+
+/** JSON Canonicalization Scheme (RFC 8785) for values of `@type: @json`. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (value !== null && typeof value === "object") {
+    const members = Object.keys(value)
+      .sort()
+      .map(
+        (key) => `${JSON.stringify(key)}:${canonicalJson((value as Record<string, unknown>)[key])}`,
+      );
+    return `{${members.join(",")}}`;
+  }
+  return JSON.stringify(value) ?? "null";
+}
+
+const NAMESPACES = Object.entries(PREFIXES);
+
+/** CURIE of a property IRI where one of the product's prefixes fits, else the IRI itself. */
+function compactIri(iri: string): string {
+  for (const [prefix, namespace] of NAMESPACES)
+    if (iri.startsWith(namespace)) return `${prefix}:${iri.slice(namespace.length)}`;
+  return iri;
+}
+
+/**
+ * Statements by subject, for their canonical text: sorted lines without duplicates. Those of one
+ * subject are compared by the text after it; whole lines share so much at their beginning that
+ * sorting them took most of the time of making them.
+ */
+export class Lines {
+  readonly #bySubject = new Map<string, string[]>();
+  #subject: string | undefined;
+  #remainders: string[] = [];
+
+  /**
+   * @param subject safe IRI; @param rest the text after its term: `<predicate> object <graph> .`
+   */
+  add(subject: string, rest: string): void {
+    if (subject !== this.#subject) {
+      this.#subject = subject;
+      this.#remainders = this.#of(`${iriTerm(subject)} `);
+    }
+    this.#remainders.push(rest);
+  }
+
+  /** Canonical N-Quads (RDFC-1.0, section 5). */
+  text(): string {
+    let text = "";
+    // With the blank behind it, a subject that another one begins with comes where its whole lines
+    // would.
+    for (const subject of [...this.#bySubject.keys()].sort()) {
+      const remainders = this.#bySubject.get(subject)!.sort();
+      for (let at = 0; at < remainders.length; at++)
+        if (remainders[at] !== remainders[at - 1]) text += `${subject}${remainders[at]!}\n`;
+    }
+    return text;
+  }
+
+  #of(subject: string): string[] {
+    let remainders = this.#bySubject.get(subject);
+    if (remainders === undefined) this.#bySubject.set(subject, (remainders = []));
+    return remainders;
+  }
+}
+
+/** Canonical N-Quads text as quads. */
+export function parseNQuads(text: string): Quad[] {
+  return new Parser({ format: "N-Quads" }).parse(text);
+}
+
+/**
+ * Crates bring terms of their own: results for more than these are computed each time, and so are
+ * those for long ones.
+ */
+const MOST_KNOWN = 2000;
+const LONGEST = 200;
+
+/** Results for IRIs of vocabularies, cached: few come again and again. */
+class Known<T> {
+  readonly #known = new Map<string, T>();
+
+  readonly #make: (iri: string) => T;
+
+  constructor(make: (iri: string) => T) {
+    this.#make = make;
+  }
+
+  of(iri: string): T {
+    const known = this.#known.get(iri);
+    if (known !== undefined) return known;
+    const made = this.#make(iri);
+    if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+    if (iri.length <= LONGEST) this.#known.set(iri, made);
+    return made;
+  }
+}
+
+const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
+/** Characters an IRI never holds (RFC 3987), and `%` that begins no escape. */
+// eslint-disable-next-line no-control-regex
+const NOT_IN_IRI = new RegExp(
+  '[\\u0000-\\u0020\\u007f-\\u009f<>"{}|\\\\^`\\ud800-\\udfff\\ue000-\\uf8ff\\ufdd0-\\ufdef\\ufff0-' +
+    String.raw`\uffff]|[\u{1fffe}\u{1ffff}\u{2fffe}\u{2ffff}\u{3fffe}\u{3ffff}\u{4fffe}\u{4ffff}` +
+    String.raw`\u{5fffe}\u{5ffff}\u{6fffe}\u{6ffff}\u{7fffe}\u{7ffff}\u{8fffe}\u{8ffff}\u{9fffe}` +
+    String.raw`\u{9ffff}\u{afffe}\u{affff}\u{bfffe}\u{bffff}\u{cfffe}\u{cffff}\u{dfffe}\u{dffff}` +
+    String.raw`\u{e0000}-\u{e0fff}\u{f0000}-\u{10ffff}]|%(?![0-9A-Fa-f]{2})`,
+  "gu",
+);
+/** `scheme://authority/path?query#fragment` with an authority that every RDF parser reads. */
+const HIERARCHICAL = new RegExp(
+  String.raw`^[a-zA-Z][a-zA-Z0-9+.-]*:\/\/(?:[^/?#[\]@:]*(?::[^/?#[\]@]*)?@)?(?:\[[0-9a-fA-F:.]+\]|[^` +
+    String.raw`/?#[\]@:]*)(?::[0-9]*)?(?:[/?#]|$)`,
+);
+
+export { FALLBACK_VOCABULARY };
+
+function encode(character: string): string {
+  return character === "%"
+    ? "%25"
+    : character.isWellFormed()
+      ? encodeURIComponent(character)
+      : "%EF%BF%BD";
+}
+
+/**
+ * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org
+ * with https (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own
+ * file has https).
+ */
+export function oneSpelling(iri: string): string {
+  if (iri.startsWith("http://schema.org/")) return `https${iri.slice(4)}`;
+  if (iri.startsWith("https://www.w3.org/ns/prov#")) return `http${iri.slice(5)}`;
+  return iri.replace(/^https?:\/\/w3id\.org\/evi#/i, "https://w3id.org/EVI#");
+}
+
+/** True when the text begins with a scheme. */
+export function isAbsoluteIri(text: string): boolean {
+  return SCHEME.test(text);
+}
+
+/**
+ * An IRI that every RDF parser accepts, for any absolute text: characters that an IRI cannot hold
+ * are percent-encoded; text that cannot be repaired so is wrapped as `urn:arkgraph:iri:…`.
+ * Vocabularies with two spellings get one.
+ */
+export function safeIri(text: string): string {
+  let iri = oneSpelling(text);
+  if (/^evi:/i.test(iri) && !iri.startsWith("evi:/")) iri = `https://w3id.org/EVI#${iri.slice(4)}`;
+  iri = iri.replace(NOT_IN_IRI, encode);
+  if (!SCHEME.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;
+  const hash = iri.indexOf("#");
+  if (hash >= 0 && iri.indexOf("#", hash + 1) >= 0)
+    iri = iri.slice(0, hash + 1) + iri.slice(hash + 1).replaceAll("#", "%23");
+  if (!/[[\]]/.test(iri) && !iri.includes("//")) return iri;
+  const colon = iri.indexOf(":");
+  if (!iri.startsWith("//", colon + 1)) return iri.replace(/[[\]]/g, encodeURIComponent);
+  if (!HIERARCHICAL.test(iri)) return `urn:arkgraph:iri:${encodeURIComponent(iri)}`;
+  const end = iri.slice(colon + 3).search(/[/?#]/);
+  if (end < 0) return iri;
+  const path = colon + 3 + end;
+  return iri.slice(0, path) + iri.slice(path).replace(/[[\]]/g, encodeURIComponent);
+}
+
+const terms = new Known(safeIri);
+/** {@link safeIri} of terms of vocabularies. */
+export const safeTerm = (iri: string): string => terms.of(iri);
+
+/**
+ * IRI of a node: the stored form of an ARK in any spelling, else {@link safeIri}; relative ids are
+ * below `base`.
+ */
+export function nodeIri(id: string, base: string): string {
+  const ark = parseArk(id);
+  if (ark) return ark.stored;
+  return isAbsoluteIri(id) ? safeIri(id) : safeIri(`${base}/${id.replace(/^(?:\.?\/)+/, "")}`);
+}
+
+/** A predicate as lines and links name it. */
+export interface Predicate {
+  /** `<iri>` of N-Quads. */
+  readonly term: string;
+  /**
+   * The stored name of a link, a CURIE where one exists. None: statements with it make no links.
+   */
+  readonly link: string | undefined;
+}
+
+/** A property of expanded JSON-LD, and the result of a statement with it. */
+export interface Property {
+  /**
+   * Its predicate: `schema:usedDataset` and the like are no terms of schema.org, and the EVI one
+   * stands in their place.
+   */
+  readonly predicate: Predicate;
+  /**
+   * Provenance, or another relation between records: text values are references when they are ARKs.
+   */
+  readonly refers: boolean;
+  readonly provenance?: {
+    /** Its canonical terms, of EVI and of PROV-O, which are stated too. */
+    readonly canonical: readonly Predicate[];
+    readonly support: ProvenanceTerm["support"];
+  };
+}
+
+const SCHEMA = "https://schema.org/";
+const PROV = expandCurie("prov:");
+const RDF_TYPE = `${RDF}type`;
+const BASED_ON = `${SCHEMA}isBasedOn`;
+const predicates = new Known<Predicate>((iri) => ({
+  term: iriTerm(iri),
+  link: iri === RDF_TYPE || iri.startsWith(PROV) ? undefined : compactIri(iri),
+}));
+
+/** @param iri safe in N-Quads */
+export const predicateOf = (iri: string): Predicate => predicates.of(iri);
+
+/** The properties of records; each is worked out once. */
+export class Properties {
+  readonly #anywhere = new Known((iri) => this.#make(iri, false));
+  readonly #onActivities = new Known((iri) => this.#make(iri, true));
+
+  readonly #references: ReadonlySet<string>;
+
+  /**
+   * @param references properties besides those of provenance whose text values are references when
+   * they are ARKs
+   */
+  constructor(references: ReadonlySet<string>) {
+    this.#references = references;
+  }
+
+  /**
+   * @param activity of an activity, whose `schema:object`, `schema:result` … count as provenance
+   */
+  of(iri: string, activity: boolean): Property {
+    return (activity ? this.#onActivities : this.#anywhere).of(iri);
+  }
+
+  #make(iri: string, activity: boolean): Property {
+    const name = provenanceOf(iri, activity);
+    if (name === undefined)
+      return { predicate: predicateOf(iri), refers: this.#references.has(iri) };
+    const { evi, prov, support }: ProvenanceTerm = PROVENANCE[name];
+    const isEviTerm =
+      (iri.startsWith(SCHEMA) || iri.startsWith(FALLBACK_VOCABULARY)) &&
+      !ACTIVITY_SUBJECT.has(iri) &&
+      iri !== BASED_ON;
+    const canonical = [evi, ...(prov === undefined ? [] : [prov])].map((curie) =>
+      predicateOf(expandCurie(curie)),
+    );
+    return {
+      predicate: isEviTerm ? canonical[0]! : predicateOf(iri),
+      refers: true,
+      provenance: { canonical, support },
+    };
+  }
+}
+
+/** A name that no context explains counts as the plain name that it is. */
+function provenanceOf(iri: string, activity: boolean): ProvenanceName | undefined {
+  const known = iri.startsWith(FALLBACK_VOCABULARY)
+    ? SCHEMA + iri.slice(FALLBACK_VOCABULARY.length)
+    : iri;
+  return ANY_SUBJECT.get(known) ?? (activity ? ACTIVITY_SUBJECT.get(known) : undefined);
+}
+
+/**
+ * Spells IRIs of records as the records that own their keys spell them, in subject and object
+ * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that
+ * become equal become one.
+ *
+ * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines
+ * sorted
+ * @param spelling IRI as written → IRI as owned
+ */
+export function respell(quads: string, spelling: ReadonlyMap<string, string>): string {
+  if (spelling.size === 0 || quads === "") return quads;
+  let changed = false;
+  const lines = quads.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i]!;
+    const respelled = respellLine(line, spelling);
+    if (respelled === line) continue;
+    lines[i] = respelled;
+    changed = true;
+  }
+  if (!changed) return quads;
+  return [...new Set(lines)].toSorted().join("\n") + "\n";
+}
+
+/**
+ * `<s> <p> <o> <g> .`: no IRI or blank node holds a blank, so the first two end the subject and
+ * predicate.
+ */
+function respellLine(line: string, spelling: ReadonlyMap<string, string>): string {
+  const afterSubject = line.indexOf(" ");
+  const afterPredicate = line.indexOf(" ", afterSubject + 1);
+  if (afterSubject < 0 || afterPredicate < 0) return line;
+  const subject = spelled(line.slice(0, afterSubject), spelling);
+  const predicate = line.slice(afterSubject, afterPredicate + 1);
+  const rest = line.slice(afterPredicate + 1);
+  if (rest[0] !== "<") return subject + predicate + rest;
+  const afterObject = rest.indexOf(" ");
+  return (
+    subject + predicate + spelled(rest.slice(0, afterObject), spelling) + rest.slice(afterObject)
+  );
+}
+
+function spelled(term: string, spelling: ReadonlyMap<string, string>): string {
+  if (term[0] !== "<") return term;
+  const other = spelling.get(term.slice(1, -1));
+  return other === undefined ? term : `<${other}>`;
+}

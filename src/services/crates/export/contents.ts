@@ -1,0 +1,394 @@
+/** What a stored crate holds: its records, files and folders. */
+import { setImmediate } from "node:timers/promises";
+import { invalid, ServiceError } from "../../../errors.js";
+import type { Ark } from "../../../identifiers/ark.js";
+import { type JsonObject, listOf } from "../../../model/field.js";
+import type { FileReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
+import { type Caller, mayReadContent } from "../../access/rules.js";
+import type { Deps } from "../../deps.js";
+import { ByteCache } from "../../limits.js";
+import { findLive } from "../../records/find.js";
+import { parseDocument } from "../../records/view.js";
+import { localPath } from "../files/match-files.js";
+import { contentUrlOf } from "../records/document.js";
+
+type Reads = {
+  records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
+};
+
+/** Records in one read. */
+const PAGE = 200;
+/** Links of one record that are followed into a crate within a crate. */
+const MOST_PARTS = 100_000;
+
+/**
+ * The crate whose records include the records of this one: itself, unless it came within another.
+ */
+export const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
+
+/** Text that differs after every change of the records that {@link crateRecords} returns. */
+export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> =>
+  deps.records.stateOfCrate(holderOf(root));
+
+/**
+ * All current records of a crate, in pages: the root, the records minted for it, other records that
+ * it uses. For a crate that came within another: the records below it, and its parts.
+ */
+export async function* crateRecords(
+  deps: Reads,
+  root: StoredRecord,
+): AsyncGenerator<StoredRecord[]> {
+  yield [root];
+  const parts = root.crate === null ? undefined : await partsOf(deps, root);
+  let after: string | undefined;
+  do {
+    const page = await deps.records.list({
+      crate: holderOf(root),
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const items = parts
+      ? page.items.filter(
+          ({ ark }) => ark !== root.ark && (parts.has(ark) || ark.startsWith(`${root.ark}/`)),
+        )
+      : page.items;
+    if (items.length > 0) yield items;
+    after = page.next;
+    await setImmediate();
+  } while (after !== undefined);
+  const used = await deps.records.usesOf(root.ark);
+  for (let start = 0; start < used.length; start += PAGE) {
+    const found = await deps.records.findMany(used.slice(start, start + PAGE));
+    yield found.filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
+    await setImmediate();
+  }
+}
+
+/** Parts of a crate, and their parts. */
+async function partsOf({ records }: Reads, root: StoredRecord): Promise<Set<string>> {
+  const parts = new Set([root.ark]);
+  const asked = [root.ark];
+  while (asked.length > 0) {
+    const pages = await records.linksFrom(asked.splice(0, PAGE), {
+      predicates: ["schema:hasPart"],
+      distinct: true,
+      limit: MOST_PARTS,
+    });
+    for (const { items } of pages) {
+      for (const { target } of items) {
+        if (parts.has(target)) continue;
+        parts.add(target);
+        asked.push(target);
+      }
+    }
+    await setImmediate();
+  }
+  return parts;
+}
+
+/**
+ * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
+ * percent-encoded.
+ */
+export const suffixOf = (ark: string, crate: string): string | undefined =>
+  ark.startsWith(`${crate}/`) ? ark.slice(crate.length + 1) : undefined;
+
+export function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path);
+  } catch {
+    return path;
+  }
+}
+
+/** A path at which a crate has a file, and what states it. */
+interface StatedPath {
+  path: string;
+  /** The identifier's part that is the path. */
+  suffix?: string;
+  /** The `contentUrl` that the crate stated; null where the identifier states the path. */
+  url: string | null;
+}
+
+/** Paths of a file in its crate: the one that its identifier was derived from comes first. */
+export function statedPaths(ark: string, document: JsonObject, crate: string): StatedPath[] {
+  const suffix = suffixOf(ark, crate);
+  const sources = listOf(document["sourceContentUrl"]).flatMap((url): StatedPath[] => {
+    const local = typeof url === "string" ? localPath(url)?.replace(/^(?:\.?\/+)+/, "") : undefined;
+    return local === undefined ? [] : [{ path: decoded(local), url: url as string }];
+  });
+  // A name minted for an entity without a path is not a path.
+  return suffix === undefined || suffix.startsWith("entity/")
+    ? sources
+    : [{ path: decoded(suffix), suffix, url: null }, ...sources];
+}
+
+/** A stored file of a crate. */
+export interface CrateFile extends Pick<FileReference, "sha256" | "size" | "mediaType"> {
+  /** Path in the crate; the name of a file that came without a path. */
+  path: string;
+  /** Of the record that describes it, else of the crate with the path behind it. */
+  ark: string;
+  /** The record that describes it; null for a file that no entity describes. */
+  record: StoredRecord | null;
+  /** Where its bytes are. */
+  address: string;
+  /** Whether the caller may read them. */
+  readable: boolean;
+  position: string;
+}
+
+export interface CrateFilesQuery {
+  limit: number;
+  after?: string;
+  /** Only files of at least so many bytes. */
+  minSize?: number;
+}
+
+/**
+ * The stored files of a crate, in the order of its records.
+ * @throws ValidationError for a `minSize` that is not a size; ServiceError `NOT_FOUND`,
+ * `AMBIGUOUS`, `GONE`; `BAD_REQUEST` for another list's cursor
+ */
+export async function crateFiles(
+  deps: Deps,
+  ark: Ark,
+  { limit, after, minSize = 0 }: CrateFilesQuery,
+  caller: Caller | null,
+): Promise<{ items: CrateFile[]; next?: string }> {
+  if (!Number.isSafeInteger(minSize) || minSize < 0)
+    throw invalid(
+      ["query", "minSize"],
+      "Input should be a whole number of bytes, 0 or more",
+      "int_parsing",
+    );
+  const root = await findLive(deps, ark, "rocrate");
+  // A crate within another has no list of its own: its files are among those of the outer crate.
+  const parts = root.crate === null ? undefined : await partsOf(deps, root);
+  const isMine = (file: FileReference): boolean =>
+    !parts || parts.has(file.ark) || file.ark.startsWith(`${root.ark}/`);
+  const found: FileReference[] = [];
+  let next = after;
+  do {
+    const page = await deps.records.filesOf(holderOf(root), {
+      limit: parts ? Math.max(limit, 200) : limit,
+      minSize,
+      ...(next === undefined ? {} : { after: next }),
+    });
+    const mine = page.items.filter(isMine);
+    const space = limit - found.length;
+    for (const file of mine.slice(0, space)) found.push(file);
+    next = mine.length > space ? found.at(-1)!.position : page.next;
+  } while (next !== undefined && found.length < limit);
+  const items = await described(deps, root.ark, found, caller);
+  return next === undefined ? { items } : { items, next };
+}
+
+/** The records of the files, one read for all of them. */
+async function described(
+  deps: Deps,
+  crate: string,
+  files: readonly FileReference[],
+  caller: Caller | null,
+): Promise<CrateFile[]> {
+  const records = await deps.records.findMany(files.map(({ ark }) => ark));
+  const items: CrateFile[] = [];
+  for (const [index, { name, role, sha256, size, mediaType, position }] of files.entries()) {
+    const record = records[index];
+    // Deleted between the two reads.
+    if (!record) continue;
+    const undescribed = role === "member";
+    items.push({
+      ark: undescribed ? `${record.ark}/${name}` : record.ark,
+      path: undescribed
+        ? name
+        : (statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path ?? name),
+      sha256,
+      size,
+      mediaType,
+      position,
+      record: undescribed ? null : record,
+      address: undescribed
+        ? `${deps.baseUrl()}/${encodeURI(record.ark)}/${pathInUrl(name)}`
+        : contentUrlOf(deps.baseUrl(), record.kind, record.ark),
+      readable: await mayReadContent(deps.records, caller, record),
+    });
+  }
+  return items;
+}
+
+/** The path of a file in a crate as a part of an address. */
+export const pathInUrl = (path: string): string =>
+  path.split("/").map(encodeURIComponent).join("/");
+
+/** A file, or a folder with all that is in it. */
+export interface FolderEntry {
+  name: string;
+  /** From the root of the crate. */
+  path: string;
+  /** Files in the folder and below it; 1 for a file. */
+  fileCount: number;
+  /** Their bytes. */
+  size: number;
+  /** Absent for a folder. */
+  file?: CrateFile;
+  position: string;
+}
+
+export interface Folder {
+  path: string;
+  fileCount: number;
+  size: number;
+  /** Folders first, then files, each by name. */
+  items: FolderEntry[];
+  next?: string;
+}
+
+/** Files in one read. */
+const FOLDER_PAGE = 1000;
+
+/**
+ * One folder of a crate: what is directly in it, with counts and sizes of everything below.
+ * @param path without slashes at its ends; empty for the root
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `BAD_REQUEST`
+ */
+export async function crateFolder(
+  deps: Deps,
+  ark: Ark,
+  path: string,
+  { limit, after }: { limit: number; after?: string },
+  caller: Caller | null,
+): Promise<Folder> {
+  const root = await findLive(deps, ark, "rocrate");
+  const inside = path.replace(/^\/+|\/+$/g, "");
+  const prefix = inside === "" ? "" : `${inside}/`;
+  const entries = new Map<string, { fileCount: number; size: number; file?: FileReference }>();
+  let [fileCount, size] = [0, 0];
+  for (const { name, file } of await treeOf(deps, root)) {
+    if (!name.startsWith(prefix)) continue;
+    fileCount++;
+    size += file.size;
+    const rest = name.slice(prefix.length);
+    const slash = rest.indexOf("/");
+    const position = slash < 0 ? `f${rest}` : `d${rest.slice(0, slash)}`;
+    const known = entries.get(position);
+    if (known) {
+      known.fileCount++;
+      known.size += file.size;
+    } else entries.set(position, { fileCount: 1, size: file.size, ...(slash < 0 && { file }) });
+  }
+  if (fileCount === 0 && inside !== "")
+    throw new ServiceError("NOT_FOUND", `The crate has no folder ${JSON.stringify(inside)}.`);
+  const start = after === undefined ? "" : positionIn(after);
+  const order = [...entries.keys()].filter((position) => position > start).sort();
+  const shown = order.slice(0, limit);
+  const files = shown.flatMap((position) => entries.get(position)!.file ?? []);
+  const facts = new Map(
+    (await described(deps, root.ark, files, caller)).map((file) => [file.position, file]),
+  );
+  const items = shown.flatMap((position): FolderEntry[] => {
+    const { file, ...counts } = entries.get(position)!;
+    const known = file && facts.get(file.position);
+    // Deleted between the two reads.
+    if (file && !known) return [];
+    const name = position.slice(1);
+    const entry = { name, path: prefix + name, ...counts, position: cursorOf(position) };
+    return [known ? { ...entry, file: { ...known, path: entry.path } } : entry];
+  });
+  return {
+    path: inside,
+    fileCount,
+    size,
+    items,
+    ...(order.length > shown.length && { next: cursorOf(shown.at(-1) ?? start) }),
+  };
+}
+
+const cursorOf = (position: string): string => Buffer.from(position).toString("base64url");
+
+/** @throws ServiceError `BAD_REQUEST` for a text that {@link cursorOf} did not write */
+function positionIn(cursor: string): string {
+  const position = Buffer.from(cursor, "base64url").toString();
+  if (/^(?:[df]|$)/.test(position)) return position;
+  throw new ServiceError(
+    "BAD_REQUEST",
+    "This is not a cursor of a folder: take it from the previous answer.",
+  );
+}
+
+interface Placed {
+  /** Path in the crate. */
+  name: string;
+  file: FileReference;
+}
+
+/** Bytes that a file takes in memory, without the text of its names. */
+const PER_FILE = 350;
+/** The paths of crates by their state. */
+const trees = new ByteCache<Placed[]>(64 * 2 ** 20, {
+  sizeOf: (tree) =>
+    tree.reduce(
+      (sum, { name, file }) => sum + PER_FILE + name.length + file.name.length + file.ark.length,
+      0,
+    ),
+  // A large crate is the one that takes long to read: some 60,000 files are still remembered.
+  share: 2,
+});
+
+/** All files of a crate with their paths. They are read again when the crate has changed. */
+async function treeOf(deps: Deps, root: StoredRecord): Promise<Placed[]> {
+  const key = `${deps.baseUrl()} ${root.ark} ${await stateOf(deps, root)}`;
+  const known = trees.get(key);
+  if (known) return known;
+  const tree = await readTree(deps, root);
+  trees.set(key, tree);
+  return tree;
+}
+
+async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
+  const tree: Placed[] = [];
+  for await (const files of filesOf(deps, root)) {
+    // Entities whose identifier is no path state it in their document.
+    const unplaced = files.filter((file) => file.role !== "member" && !pathInArk(file, root.ark));
+    const records = await deps.records.findMany(unplaced.map(({ ark }) => ark));
+    const stated = new Map(
+      records.flatMap((record) =>
+        record ? [[record.ark, pathIn(record, root.ark)] as const] : [],
+      ),
+    );
+    for (const file of files) {
+      const path =
+        file.role === "member" ? file.name : (pathInArk(file, root.ark) ?? stated.get(file.ark));
+      tree.push({ name: (path ?? file.name).replace(/^\/+/, ""), file });
+    }
+  }
+  return tree;
+}
+
+/** The path that an identifier was made from; a name that was made for it is none. */
+function pathInArk({ ark }: FileReference, crate: string): string | undefined {
+  const suffix = suffixOf(ark, crate);
+  return suffix === undefined || suffix.startsWith("entity/") ? undefined : decoded(suffix);
+}
+
+const pathIn = (record: StoredRecord, crate: string): string | undefined =>
+  statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path;
+
+/** The stored files of a crate; of a crate within another, those of its parts. */
+async function* filesOf(deps: Deps, root: StoredRecord): AsyncGenerator<FileReference[]> {
+  const parts = root.crate === null ? undefined : await partsOf(deps, root);
+  let after: string | undefined;
+  do {
+    const page = await deps.records.filesOf(holderOf(root), {
+      limit: FOLDER_PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    yield parts
+      ? page.items.filter((file) => parts.has(file.ark) || file.ark.startsWith(`${root.ark}/`))
+      : page.items;
+    after = page.next;
+    await setImmediate();
+  } while (after !== undefined);
+}

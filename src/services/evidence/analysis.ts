@@ -1,0 +1,344 @@
+/**
+ * Questions about evidence whose answer is no graph: what a record supports, in numbers, and the
+ * shortest path to a record.
+ */
+import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
+import type { KindName } from "../../model/kind.js";
+import type { ProvenanceName } from "../../model/provenance.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import { type Asking, describe, holderOf, recordsOfUrls } from "./descriptions.js";
+import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
+import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
+import type { AssertedBy, Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
+import { Assertions, discover, nearEnd, type Seeds, seedsOf, walk } from "./walk.js";
+
+export interface KindCount {
+  kind: KindName;
+  count: number;
+}
+/**
+ * `owner` is null for records without one, `name` for an owner without a name or without a record
+ * here.
+ */
+export interface OwnerCount {
+  owner: string | null;
+  name: string | null;
+  count: number;
+  kinds: KindCount[];
+}
+
+/**
+ * The records that depend on a record: they are invalid if it is. A crate's own parts are not
+ * counted.
+ */
+export interface Impact {
+  "@id": string;
+  /** Records that depend on it, directly or through others. */
+  total: number;
+  /** Records that depend on it directly. */
+  direct: number;
+  /** Steps to the furthest of them. */
+  furthest: number;
+  /** Largest first. */
+  byKind: KindCount[];
+  /** Largest first. */
+  byOwner: OwnerCount[];
+  /** Identifiers that depend on it, and that no record here describes. */
+  unresolved: number;
+  /** Omitted edges of third parties, if the request omits them. */
+  hidden?: { thirdParty: number };
+  /** Commit that the answer is as of. */
+  asOf: number;
+}
+
+/** Records in one read. */
+const BATCH = 500;
+
+/**
+ * Counts the records that depend on a record, by kind and by owner.
+ * @param assertedBy as in {@link import("./types.js").EvidenceRequest}
+ * @throws ServiceError as `evidenceGraph`
+ */
+export async function impactOf(
+  ark: Ark,
+  deps: EvidenceDeps,
+  assertedBy: AssertedBy = "anyone",
+): Promise<Impact> {
+  const record = await upToDate(ark, deps);
+  const ask = askingOf(deps);
+  const seeds = await seedsOf(ask, record, deps.records);
+  const only =
+    assertedBy === "owner"
+      ? new Assertions(ask, deps.records, { root: record.ark, aliases: seeds.self.slice(1) })
+      : undefined;
+  const { near, thirdParty } = await walk(ask, seeds, {
+    direction: "downstream",
+    depth: Number.POSITIVE_INFINITY,
+    ...(only && { only }),
+  });
+  const steps = await stepsByRecord(ask, near);
+  steps.delete(record.ark);
+  const owners = new Map<string | null, Map<KindName, number>>();
+  const kinds = new Map<KindName, number>();
+  let total = 0;
+  let direct = 0;
+  for await (const { ark: found, kind, owner } of live([...steps.keys()], deps)) {
+    total++;
+    if (steps.get(found) === 1) direct++;
+    add(kinds, kind);
+    add(owners.get(owner) ?? owners.set(owner, new Map()).get(owner)!, kind);
+  }
+  const names = new Map<string, string | null>();
+  for await (const owner of live(
+    [...owners.keys()].filter((owner) => owner !== null),
+    deps,
+  ))
+    names.set(owner.ark, owner.name);
+  return {
+    "@id": record.ark,
+    total,
+    direct,
+    furthest: [...steps.values()].reduce((most, step) => Math.max(most, step), 0),
+    byKind: inOrder(kinds),
+    byOwner: [...owners]
+      .map(([owner, counts]): OwnerCount => ({
+        owner,
+        name: owner === null ? null : (names.get(owner) ?? null),
+        count: [...counts.values()].reduce((sum, count) => sum + count, 0),
+        kinds: inOrder(counts),
+      }))
+      .toSorted((a, b) => b.count - a.count || ((a.owner ?? "") < (b.owner ?? "") ? -1 : 1)),
+    unresolved: steps.size - total,
+    ...(only && { hidden: { thirdParty } }),
+    asOf: ask.oldest,
+  };
+}
+
+/**
+ * Steps to each record: an object inside a record counts as the record, a URL as the records that
+ * stand for it.
+ */
+async function stepsByRecord(
+  ask: Asking,
+  near: ReadonlyMap<string, number>,
+): Promise<Map<string, number>> {
+  const found = new Map<string, number>();
+  const reach = (ark: string, step: number): unknown =>
+    found.set(ark, Math.min(step, found.get(ark) ?? step));
+  const removed = [...near].filter(([, step]) => step > 0);
+  const urls = removed
+    .filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node))
+    .map(([url]) => url);
+  const records = new Map<string, string[]>(urls.map((url) => [url, []]));
+  for (const [url, ark] of await recordsOfUrls(ask, urls)) records.get(url)!.push(ark);
+  for (const [node, step] of removed) {
+    const behind = records.get(node);
+    if (!behind) reach(holderOf(node) ?? node, step);
+    else if (behind.length === 0) reach(node, step);
+    else for (const ark of behind) reach(ark, step);
+  }
+  // Records that are the start under another name are removed.
+  for (const [node, step] of near) if (step === 0) found.delete(holderOf(node) ?? node);
+  return found;
+}
+
+async function* live(
+  arks: readonly string[],
+  { records }: EvidenceDeps,
+): AsyncGenerator<StoredRecord> {
+  for (let start = 0; start < arks.length; start += BATCH) {
+    for (const record of await records.findMany(arks.slice(start, start + BATCH)))
+      if (record && !record.tombstone) yield record;
+  }
+}
+
+const add = (counts: Map<KindName, number>, kind: KindName): unknown =>
+  counts.set(kind, (counts.get(kind) ?? 0) + 1);
+const inOrder = (counts: ReadonlyMap<KindName, number>): KindCount[] =>
+  [...counts]
+    .map(([kind, count]) => ({ kind, count }))
+    .toSorted((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
+
+/** One statement on the path, as it was made: its subject may be either end. */
+export interface PathEdge {
+  source: string;
+  name: ProvenanceName;
+  target: string;
+  /** Only third parties state it. */
+  thirdParty?: true;
+  statedBy: (Statement & Omit<Assertion, "record" | "thirdParty"> & { thirdParty?: true })[];
+}
+
+/** A shortest path of support from one record to another. */
+export interface SupportPath {
+  from: string;
+  to: string;
+  /**
+   * `upstream`: `to` supports `from`; `downstream`: the other way; null when neither supports the
+   * other.
+   */
+  direction: OneWay | null;
+  /** Steps; null when there is no path. */
+  length: number | null;
+  /** From `from` to `to`; for a crate the part at which the path begins or ends. */
+  nodes: EvidenceNode[];
+  edges: PathEdge[];
+  /** Commit that the answer is as of. */
+  asOf: number;
+}
+
+/**
+ * Searches upstream first, then downstream. Of several shortest paths the first by identifier.
+ * @throws ServiceError as `evidenceGraph`, for either record
+ */
+export async function supportPath(
+  from: Ark,
+  to: Ark,
+  deps: EvidenceDeps,
+  assertedBy: AssertedBy = "anyone",
+): Promise<SupportPath> {
+  const start = await upToDate(from, deps);
+  const end = await upToDate(to, deps);
+  const ask = askingOf(deps);
+  const starts = await seedsOf(ask, start, deps.records);
+  const ends = await seedsOf(ask, end, deps.records);
+  const assertions = new Assertions(ask, deps.records, {
+    root: start.ark,
+    aliases: starts.self.slice(1),
+  });
+  for (const way of ["upstream", "downstream"] as const) {
+    const net = new Net();
+    const nodes = await shortest(
+      ask,
+      net,
+      all(starts),
+      new Set(all(ends)),
+      way,
+      assertedBy === "owner" ? assertions : undefined,
+    );
+    if (!nodes) continue;
+    const shown = await reported(ask, net, nodes, way, { records: [start, end], assertions }, deps);
+    return {
+      from: start.ark,
+      to: end.ark,
+      direction: way,
+      length: nodes.length - 1,
+      ...shown,
+      asOf: ask.oldest,
+    };
+  }
+  return {
+    from: start.ark,
+    to: end.ark,
+    direction: null,
+    length: null,
+    nodes: [],
+    edges: [],
+    asOf: ask.oldest,
+  };
+}
+
+const all = ({ self, parts }: Seeds): string[] => [...self, ...parts];
+
+async function shortest(
+  ask: Asking,
+  net: Net,
+  starts: readonly string[],
+  ends: ReadonlySet<string>,
+  way: OneWay,
+  only?: Assertions,
+): Promise<string[] | undefined> {
+  const next = new Map<string, string[]>();
+  const found = starts.find((node) => ends.has(node));
+  if (found !== undefined) return [found];
+  // The shortest path may include edges of third parties; then another one is searched for.
+  await discover(ask, net, starts, way, {
+    depth: Number.POSITIVE_INFINITY,
+    ...(only ? {} : { until: ends }),
+  });
+  await only?.dropThirdParties(
+    net,
+    nearEnd(way, () => 0),
+  );
+  for (const edge of net.edges()) {
+    const [supported, supporting] = supportOf(edge);
+    const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
+    (next.get(a) ?? next.set(a, []).get(a)!).push(b);
+  }
+  const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
+  const queue = [...before.keys()];
+  for (let head = 0; head < queue.length; head++) {
+    for (const node of (next.get(queue[head]!) ?? []).toSorted()) {
+      if (before.has(node)) continue;
+      before.set(node, queue[head]);
+      if (ends.has(node)) return wayTo(node, before);
+      queue.push(node);
+    }
+  }
+  return undefined;
+}
+
+function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): string[] {
+  const nodes: string[] = [];
+  for (let node: string | undefined = end; node !== undefined; node = before.get(node))
+    nodes.push(node);
+  return nodes.toReversed();
+}
+
+async function reported(
+  ask: Asking,
+  net: Net,
+  nodes: readonly string[],
+  way: OneWay,
+  { records, assertions }: { records: readonly StoredRecord[]; assertions: Assertions },
+  deps: EvidenceDeps,
+): Promise<Pick<SupportPath, "nodes" | "edges">> {
+  const place = new Map(nodes.map((node, index) => [node, index]));
+  const edges = net.edgesOf(nodes).filter((edge) => {
+    const [supported, supporting] = supportOf(edge).map((end) => place.get(end));
+    return (
+      supported !== undefined &&
+      supporting !== undefined &&
+      supporting - supported === (way === "upstream" ? 1 : -1)
+    );
+  });
+  const claims = await assertions.of(
+    edges,
+    nearEnd(way, () => 0),
+  );
+  const fields = await fieldsOf(edges, deps.records);
+  const described = await describe(ask, nodes);
+  for (const record of records)
+    if (nodes.includes(record.ark) && !described.has(record.ark))
+      described.set(record.ark, ofRecord(record));
+  const known = new Map(
+    nodesOf(nodes, described, [], { root: "", aliases: [] }, []).map((node) => [node["@id"], node]),
+  );
+  const once = new Map<string, PathEdge>();
+  for (const [index, { subject, name, object }] of edges.entries()) {
+    const key = `${subject} ${name} ${object}`;
+    const edge =
+      once.get(key) ??
+      once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
+    const { record, thirdParty, ...owns } = claims[index]!;
+    for (const field of fields[index]!)
+      edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
+  }
+  for (const edge of once.values()) {
+    edge.statedBy = edge.statedBy
+      .toSorted((a, b) => (a.record < b.record ? -1 : Number(a.record > b.record)))
+      .filter(
+        (each, place, every) =>
+          each.record !== every[place - 1]?.record || each.field !== every[place - 1]?.field,
+      );
+    if (edge.statedBy.every(({ thirdParty }) => thirdParty)) edge.thirdParty = true;
+  }
+  return {
+    nodes: nodes.map((node) => known.get(node) ?? { "@id": node, "@type": [] }),
+    edges: [...once.values()].toSorted(
+      (a, b) =>
+        Math.min(place.get(a.source)!, place.get(a.target)!) -
+          Math.min(place.get(b.source)!, place.get(b.target)!) || (a.name < b.name ? -1 : 1),
+    ),
+  };
+}

@@ -1,0 +1,552 @@
+/**
+ * A SPARQL endpoint: its settings, requests to it, and its answers, which are read within limits.
+ */
+import type { IncomingMessage } from "node:http";
+import type { MessagePort } from "node:worker_threads";
+import { ServiceError } from "../../../errors.js";
+import { isFault, isWell, KeptConnections, type PoolLoad } from "../../connections.js";
+import type { LeaseStore } from "../../records/port.js";
+import type { EngineLog, OpenAnswer, Row } from "../port.js";
+
+/**
+ * Address of a SPARQL 1.1 endpoint, and how to speak to it. It comes from the operator's settings,
+ * never from users' data.
+ */
+export interface EndpointAddress {
+  /** SPARQL_QUERY_URL and SPARQL_UPDATE_URL; query parameters in them are sent along. */
+  queryUrl: string;
+  updateUrl: string;
+  /** SPARQL_USER and SPARQL_PASSWORD: HTTP Basic authentication. */
+  user?: string;
+  password?: string;
+}
+
+/** Settings of the projection. */
+export interface ProjectionOptions {
+  /** PROJECTION_BATCH: bytes of one update. */
+  batch: number;
+  /** PROJECTION_LEASE: ms that a node holds the projection after its last heartbeat. */
+  lease: number;
+  /**
+   * PROJECTION_POLL: ms between polls of the endpoint and of the change log when no commit is
+   * announced.
+   */
+  poll: number;
+  /** PROJECTION_TIMEOUT: ms after which an update without an answer counts as lost. */
+  timeout: number;
+  /** Graphs read from the feed at a time. */
+  pageSize: number;
+}
+
+export interface EndpointOptions extends EndpointAddress, Partial<ProjectionOptions> {
+  /** Opens a feed of the record store. */
+  openFeed: () => MessagePort;
+  leases: LeaseStore;
+  /**
+   * Permanent name of the record store: an endpoint filled from another record store is not
+   * changed.
+   */
+  source: () => Promise<string>;
+  /** SPARQL_POOL: connections at a time. */
+  pool?: number;
+  /** INDEX_WAIT and QUERY_TIMEOUT, ms. */
+  indexWait?: number;
+  queryTimeout?: number;
+  log?: EngineLog;
+}
+
+export const DEFAULTS = {
+  batch: 2 ** 20,
+  lease: 10_000,
+  poll: 250,
+  timeout: 120_000,
+  pageSize: 500,
+  pool: 8,
+  indexWait: 2_000,
+  queryTimeout: 30_000,
+};
+/** All options; defaults stand in for absent ones. */
+export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password">> & EndpointOptions;
+
+/**
+ * The endpoint's own bookkeeping beside the graphs: one statement, in a graph of its own, holds the
+ * position of the projection. Every update names the position that it expects, does nothing when it
+ * finds another one, and otherwise replaces it by the next. So an update that arrives twice, or
+ * from a node that has lost the projection, has no effect.
+ */
+export interface Position {
+  /** Name of the record store that the graphs are made from. */
+  source: string;
+  /** Of the lease under which it was written. */
+  fence: number;
+  /** `fill` and `catch`: not to be read yet. `done`: holds every commit up to the sequence. */
+  phase: "clear" | "fill" | "catch" | "done";
+  sequence: number;
+  /** While filling: position of the feed after which to go on. */
+  after: number;
+  /**
+   * Number of updates already made of those that lead to the next position; 0 at a commit's end.
+   */
+  part: number;
+}
+
+/** IRIs of the service's own, which no record and no query may use. */
+export const RESERVED = "urn:arkgraph:projection";
+export const POSITION_GRAPH = RESERVED;
+const POSITION_PREDICATE = `${RESERVED}:at`;
+/** Hidden from users' queries. */
+export const BOOKKEEPING = {
+  prefix: RESERVED,
+  predicate: POSITION_PREDICATE,
+  graph: POSITION_GRAPH,
+};
+const VALUE = `${RESERVED}:is:`;
+
+/** The position as an IRI: a literal might come back rewritten. */
+const iriOf = ({ source, fence, phase, sequence, after, part }: Position): string =>
+  `${VALUE}${source}:${fence}:${phase}:${sequence}:${after}:${part}`;
+
+function positionOf(iri: string): Position | undefined {
+  const [source, fence, phase, sequence, after, part] = iri.slice(VALUE.length).split(":");
+  if (!iri.startsWith(VALUE) || part === undefined) return undefined;
+  return {
+    source: source!,
+    fence: Number(fence),
+    phase: phase as Position["phase"],
+    sequence: Number(sequence),
+    after: Number(after),
+    part: Number(part),
+  };
+}
+
+export const samePosition = (one: Position | undefined, other: Position | undefined): boolean =>
+  (one && iriOf(one)) === (other && iriOf(other));
+
+/** The block that a WHERE, a DELETE or an INSERT holds a position in. */
+export const positionBlock = (position: Position | "?any"): string =>
+  `GRAPH <${POSITION_GRAPH}> { <${POSITION_GRAPH}> <${POSITION_PREDICATE}> ` +
+  `${position === "?any" ? position : `<${iriOf(position)}>`} }`;
+
+/**
+ * Asks for the position of the projection, and whether the default graph shows the statements of
+ * the named graphs.
+ */
+export const LOOK = `SELECT ?at ?seen { ${positionBlock("?any").replace("?any", "?at")}
+    OPTIONAL { <${POSITION_GRAPH}> <${POSITION_PREDICATE}> ?seen } }`;
+
+/** The result of one poll of the endpoint. */
+export interface Sight {
+  /**
+   * More than one: two updates collided, and the content of the graphs is unknown. None: the
+   * endpoint was never filled, or was emptied.
+   */
+  positions: Position[];
+  /** False: the default graph is not the union of the named ones. */
+  union: boolean;
+}
+
+/** @param json results of {@link LOOK} */
+export function sightIn(json: string): Sight {
+  const { bindings } = (
+    JSON.parse(json) as {
+      results: { bindings: { at?: { value: string }; seen?: { value: string } }[] };
+    }
+  ).results;
+  const positions = new Map(
+    bindings.map(({ at }) => [at?.value ?? "", positionOf(at?.value ?? "")]),
+  );
+  return {
+    positions: [...positions.values()].filter((position) => position !== undefined),
+    union: bindings.every(({ seen }) => seen !== undefined),
+  };
+}
+
+/**
+ * Requests to a SPARQL endpoint, and its answers, which are read in part or whole within limits.
+ */
+
+/** The endpoint has read a request and refuses it: sent again it would be refused again. */
+export class EndpointRefusal extends Error {
+  constructor(
+    readonly status: number,
+    message: string,
+  ) {
+    super(message);
+    this.name = "EndpointRefusal";
+  }
+}
+
+const AGAIN = { "Retry-After": "5" };
+
+/** @param reason for the log's reader and the caller alike: it names settings, no hosts */
+export const away = (reason: string): ServiceError =>
+  new ServiceError(
+    "STORE_UNAVAILABLE",
+    `The SPARQL endpoint cannot be used: ${reason}. Records, lists and writes still ` +
+      "work; try again later.",
+    {},
+    AGAIN,
+  );
+
+const late = (timeout: number, setting = "QUERY_TIMEOUT"): ServiceError =>
+  new ServiceError(
+    "QUERY_TIMEOUT",
+    `The query ran longer than ${timeout} ms (${setting}) and was ended; ask for less at a time.`,
+    {},
+    { "Retry-After": "1" },
+  );
+
+/** Limits of the endpoint's own, in its own words. */
+const TIMED_OUT = /time[d -]{0,2}out|time limit|cancelled/i;
+
+/**
+ * The meaning of an answer that is not 2xx.
+ * @param body the beginning of the answer
+ */
+function refusalOf(status: number, body: string): Error {
+  const words = body.replaceAll(/\s+/g, " ").trim().slice(0, 300);
+  if (status === 401 || status === 403)
+    return away(`it answers ${status}; see SPARQL_USER and SPARQL_PASSWORD`);
+  if (status === 404 || status === 405)
+    return away(`it answers ${status}; see SPARQL_QUERY_URL and SPARQL_UPDATE_URL`);
+  if (status >= 300 && status < 400)
+    return away(
+      `it answers ${status}, a redirect, which is not followed; set SPARQL_QUERY_URL and ` +
+        "SPARQL_UPDATE_URL to its target",
+    );
+  if (status === 408 || (status >= 500 && TIMED_OUT.test(words)))
+    return new ServiceError(
+      "QUERY_TIMEOUT",
+      "The SPARQL endpoint ended the query by a time limit of its own; ask for less at a time.",
+      {},
+      { "Retry-After": "1" },
+    );
+  if (status === 429 || status >= 500) return away(`it answers ${status}`);
+  return new EndpointRefusal(status, words);
+}
+
+/** Bytes of an error's body that are read. */
+const REASON = 2048;
+
+interface Asked {
+  /** Media type of the answer. */
+  accept: string;
+  /** ms until the last byte. */
+  timeout: number;
+  /** The setting it comes from, for the error. */
+  setting?: string;
+  signal?: AbortSignal;
+  dataset?: { default: readonly string[]; named: readonly string[] };
+}
+
+/**
+ * SPARQL 1.1 Protocol over a pool of connections. A request whose caller has gone, or that is too
+ * late, is ended with its connection.
+ */
+export class SparqlHttp {
+  readonly #connections: KeptConnections;
+  readonly #query;
+  readonly #update;
+  readonly #authorization: string | undefined;
+
+  constructor({ queryUrl, updateUrl, user, password }: EndpointAddress, pool: number) {
+    this.#query = new URL(queryUrl);
+    this.#update = new URL(updateUrl);
+    this.#connections = new KeptConnections(pool);
+    this.#authorization =
+      user === undefined
+        ? undefined
+        : `Basic ${Buffer.from(`${user}:${password ?? ""}`).toString("base64")}`;
+  }
+
+  /**
+   * The bytes of an answer, as they come.
+   * @throws ServiceError `STORE_UNAVAILABLE`, `QUERY_TIMEOUT`; EndpointRefusal; the reason of the
+   * signal
+   */
+  async *query(
+    text: string,
+    { dataset, ...asked }: Asked,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    const url = new URL(this.#query);
+    for (const iri of dataset?.default ?? []) url.searchParams.append("default-graph-uri", iri);
+    for (const iri of dataset?.named ?? []) url.searchParams.append("named-graph-uri", iri);
+    yield* this.#send(url, "application/sparql-query; charset=utf-8", text, asked);
+  }
+
+  /** The whole of an answer as text. @throws as {@link query} */
+  async text(query: string, asked: Asked): Promise<string> {
+    const parts: Buffer[] = [];
+    for await (const part of this.query(query, asked)) parts.push(part);
+    return Buffer.concat(parts).toString("utf8");
+  }
+
+  /**
+   * Resolves once the endpoint reports that the update is done. The caller has to find out what an
+   * error means for the data.
+   * @throws as {@link query}
+   */
+  async update(text: string, asked: Pick<Asked, "timeout" | "signal">): Promise<void> {
+    for await (const _ of this.#send(
+      this.#update,
+      "application/sparql-update; charset=utf-8",
+      text,
+      { accept: "*/*", setting: "PROJECTION_TIMEOUT", ...asked },
+    ))
+      void _;
+  }
+
+  /** How its connections are used. */
+  load(): PoolLoad {
+    return this.#connections.load();
+  }
+
+  close(): void {
+    this.#connections.close();
+  }
+
+  async *#send(
+    url: URL,
+    contentType: string,
+    text: string,
+    { accept, timeout, setting, signal }: Asked,
+  ): AsyncGenerator<Buffer, void, undefined> {
+    const body = Buffer.from(text, "utf8");
+    const ending = new AbortController();
+    const clock = setTimeout(() => ending.abort(late(timeout, setting)), timeout);
+    const abort = (): void => ending.abort(signal!.reason);
+    if (signal?.aborted) abort();
+    signal?.addEventListener("abort", abort, { once: true });
+    try {
+      const headers = {
+        Accept: accept,
+        "Content-Type": contentType,
+        "Content-Length": String(body.length),
+        ...(this.#authorization !== undefined && { Authorization: this.#authorization }),
+      };
+      const options = { method: "POST", headers, signal: ending.signal };
+      const answer = await this.#connections.send(url, options, body);
+      if (!isWell(answer)) throw refusalOf(answer.statusCode!, await beginning(answer));
+      for await (const part of answer) yield part as Buffer;
+      if (!answer.complete) throw away("its answer ended early");
+    } catch (error) {
+      if (ending.signal.aborted) throw ending.signal.reason as Error;
+      throw isFault(error) ? away(`it cannot be reached (${error.code})`) : error;
+    } finally {
+      clearTimeout(clock);
+      signal?.removeEventListener("abort", abort);
+      // A caller that stops reading does not want the rest: the connection is closed. A server that
+      // notices it ends the query.
+      ending.abort(away("its answer is no longer needed"));
+    }
+  }
+}
+
+async function beginning(answer: IncomingMessage): Promise<string> {
+  let text = "";
+  for await (const part of answer) {
+    text += (part as Buffer).toString("utf8");
+    if (text.length > REASON) break;
+  }
+  return text;
+}
+
+/**
+ * Where rows begin and end in results that come in parts, byte by byte: marks are ASCII, which no
+ * other character's bytes can be taken for.
+ */
+interface RowScanner {
+  /**
+   * @param onEnd offset after a row; false ends the scan
+   * @param onBegin offset at which a row of JSON begins, and in the other forms the first one;
+   * negative: in an earlier part
+   */
+  scan(part: Uint8Array, onEnd: (end: number) => boolean, onBegin?: (begin: number) => void): void;
+}
+
+const code = (character: string): number => character.codePointAt(0)!;
+const [OPEN, CLOSE, LIST, LIST_END, QUOTE, BACKSLASH, NEWLINE] = [
+  "{",
+  "}",
+  "[",
+  "]",
+  '"',
+  "\\",
+  "\n",
+].map(code) as [number, number, number, number, number, number, number];
+/** Depth at which `results.bindings` is; a list of `head` at that depth holds no objects. */
+const BINDINGS = 3;
+
+class JsonScanner implements RowScanner {
+  #depth = 0;
+  #quoted = false;
+  #escaped = false;
+
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
+    for (let at = 0; at < part.length; at++) {
+      const byte = part[at]!;
+      if (this.#quoted) {
+        if (this.#escaped) this.#escaped = false;
+        else if (byte === BACKSLASH) this.#escaped = true;
+        else if (byte === QUOTE) this.#quoted = false;
+      } else if (byte === QUOTE) {
+        this.#quoted = true;
+      } else if (byte === OPEN || byte === LIST) {
+        if (++this.#depth === BINDINGS + 1 && byte === OPEN) onBegin(at);
+      } else if (byte === CLOSE || byte === LIST_END) {
+        if (this.#depth-- === BINDINGS + 1 && byte === CLOSE && !onEnd(at + 1)) return;
+      }
+    }
+  }
+}
+
+const [BEGINNING, ENDING] = ["<result>", "</result>"].map((mark) =>
+  new TextEncoder().encode(mark),
+) as [Uint8Array, Uint8Array];
+
+/** Within a value `<` is escaped. */
+class XmlScanner implements RowScanner {
+  #mark = BEGINNING;
+  #matched = 0;
+
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
+    for (let at = 0; at < part.length; at++) {
+      this.#matched =
+        part[at] === this.#mark[this.#matched]
+          ? this.#matched + 1
+          : part[at] === this.#mark[0]
+            ? 1
+            : 0;
+      if (this.#matched < this.#mark.length) continue;
+      this.#matched = 0;
+      if (this.#mark === BEGINNING) onBegin(at + 1 - BEGINNING.length);
+      else if (!onEnd(at + 1)) return;
+      this.#mark = ENDING;
+    }
+  }
+}
+
+/** A line each; in CSV a line break within quotes is part of a value (RFC 4180). */
+class LineScanner implements RowScanner {
+  #quoted = false;
+
+  #heads: number;
+  readonly #quotes: boolean;
+
+  /** @param heads lines before the first row */
+  constructor(heads: number, quotes: boolean) {
+    this.#heads = heads;
+    this.#quotes = quotes;
+  }
+
+  scan(
+    part: Uint8Array,
+    onEnd: (end: number) => boolean,
+    onBegin: (begin: number) => void = () => {},
+  ): void {
+    for (let at = 0; at < part.length; at++) {
+      const byte = part[at];
+      if (this.#quotes && byte === QUOTE) this.#quoted = !this.#quoted;
+      if (byte !== NEWLINE || this.#quoted) continue;
+      if (this.#heads > 0) {
+        if (--this.#heads === 0) onBegin(at + 1);
+        continue;
+      }
+      if (!onEnd(at + 1)) return;
+    }
+  }
+}
+
+function rowScanner(format: "json" | "xml" | "csv" | "tsv" | "nt"): RowScanner {
+  if (format === "json") return new JsonScanner();
+  if (format === "xml") return new XmlScanner();
+  return new LineScanner(format === "nt" ? 0 : 1, format === "csv");
+}
+
+/** The text that closes an answer after its last row. */
+const TAILS: Readonly<Record<string, string>> = { json: "]}}", xml: "</results></sparql>" };
+
+/**
+ * Reads an answer up to its limits. It is cut between rows, so the rest is a complete document.
+ * Answers of ASK have no rows and stay unchanged.
+ */
+export async function cutAnswer(
+  parts: AsyncIterable<Uint8Array>,
+  format: "json" | "xml" | "csv" | "tsv" | "nt",
+  maxRows: number,
+  maxBytes: number,
+): Promise<{ bytes: Uint8Array } & Pick<OpenAnswer, "truncated">> {
+  const scanner = rowScanner(format);
+  const tail = Buffer.from(TAILS[format] ?? "");
+  const kept: Uint8Array[] = [];
+  let before = 0;
+  let rows = 0;
+  /** Where the last row that may stay ends; the head of a document without one. */
+  let end = 0;
+  let truncated: OpenAnswer["truncated"] = null;
+  for await (const part of parts) {
+    scanner.scan(
+      part,
+      (at) => {
+        if (++rows > maxRows) truncated = "SPARQL_MAX_ROWS";
+        else if (before + at + tail.length > maxBytes) truncated = "SPARQL_MAX_BYTES";
+        else end = before + at;
+        return truncated === null;
+      },
+      (at) => {
+        // Nothing of the first row, should it be too long.
+        if (rows === 0) end = before + at;
+      },
+    );
+    kept.push(part);
+    before += part.length;
+    if (!truncated && before > maxBytes) truncated = "SPARQL_MAX_BYTES";
+    if (truncated) break;
+  }
+  const bytes = Buffer.concat(kept);
+  return truncated
+    ? { bytes: Buffer.concat([bytes.subarray(0, end), tail]), truncated }
+    : { bytes, truncated };
+}
+
+/**
+ * Streams the rows of SPARQL 1.1 JSON results in batches: only a part of the answer is in memory at
+ * any time.
+ */
+export async function* jsonRows(
+  parts: AsyncIterable<Uint8Array>,
+): AsyncGenerator<Row[], void, undefined> {
+  const scanner = rowScanner("json");
+  let open: Uint8Array[] | undefined;
+  for await (const part of parts) {
+    const rows: Row[] = [];
+    let begun = 0;
+    scanner.scan(
+      part,
+      (end) => {
+        rows.push(
+          JSON.parse(
+            Buffer.concat([...(open ?? []), part.subarray(begun, end)]).toString("utf8"),
+          ) as Row,
+        );
+        open = undefined;
+        begun = -1;
+        return true;
+      },
+      (begin) => {
+        open = [];
+        begun = begin;
+      },
+    );
+    open?.push(part.subarray(Math.max(begun, 0)));
+    if (rows.length > 0) yield rows;
+  }
+}

@@ -1,0 +1,295 @@
+/** Accounts, their credentials and settings in PostgreSQL. */
+import type {
+  Account,
+  Credential,
+  CredentialPurpose,
+  CredentialStore,
+  RecordStore,
+} from "../port.js";
+import { readNumbers, type SubmissionRow as Stored, submissionOf as ofRow } from "../rows.js";
+import type { Submission, SubmissionPage } from "../submissions-port.js";
+import { isStorableText } from "../text.js";
+import { type Database, statement } from "./statement.js";
+
+export const ACCOUNT_COLUMNS =
+  "person, email, password_hash, admin, tokens_valid_from, deleted, disabled";
+export type AccountRow = [
+  user: string,
+  email: string,
+  passwordHash: string,
+  admin: boolean,
+  tokensValidFrom: number,
+  deleted: boolean,
+  disabled: boolean,
+];
+
+/** A row of {@link ACCOUNT_COLUMNS} as the port returns it. */
+export const accountOf = ([
+  user,
+  email,
+  passwordHash,
+  admin,
+  tokensValidFrom,
+  deleted,
+  disabled,
+]: AccountRow): Account => ({
+  user,
+  email,
+  passwordHash,
+  admin,
+  tokensValidFrom,
+  disabled,
+  deleted,
+});
+
+// Accounts that were deleted have no address any more.
+const BY_EMAIL = statement<AccountRow>(
+  `SELECT ${ACCOUNT_COLUMNS} FROM account WHERE email = $1 AND deleted = false`,
+);
+const BY_USER = statement<AccountRow>(`SELECT ${ACCOUNT_COLUMNS} FROM account WHERE person = $1`);
+const COUNT_ACCOUNTS = statement<[number]>("SELECT count(*) FROM account WHERE deleted = false");
+const LIST = statement<
+  [
+    id: number,
+    user: string,
+    name: string | null,
+    email: string,
+    admin: boolean,
+    disabled: boolean,
+    createdAt: number,
+    signedInAt: number | null,
+  ]
+>(
+  `SELECT r.id, a.person, r.name, a.email, a.admin, a.disabled, r.created_at, a.signed_in_at
+    FROM record AS r JOIN account AS a ON a.person = r.ark
+    WHERE r.kind = 'user' AND r.deleted_at IS NULL AND r.id < $1 AND a.deleted = false
+    ORDER BY r.id DESC LIMIT $2`,
+);
+const SETTING = statement<[string]>("SELECT value FROM setting WHERE name = $1");
+
+type ListedPage = Awaited<ReturnType<RecordStore["accounts"]>>;
+
+export class AccountReads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async byEmail(email: string): Promise<Account | undefined> {
+    const [row] = isStorableText(email) ? await this.#database.query(BY_EMAIL, [email]) : [];
+    return row && accountOf(row);
+  }
+
+  async byUser(user: string): Promise<Account | undefined> {
+    const [row] = isStorableText(user) ? await this.#database.query(BY_USER, [user]) : [];
+    return row && accountOf(row);
+  }
+
+  async count(): Promise<number> {
+    return (await this.#database.query(COUNT_ACCOUNTS))[0]![0];
+  }
+
+  async list({ after, limit }: { after?: string; limit: number }): Promise<ListedPage> {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    const rows = await this.#database.query(LIST, [before, limit + 1]);
+    const page = rows.slice(0, limit);
+    return {
+      items: page.map(([, user, name, email, admin, disabled, createdAt, signedInAt]) => ({
+        user,
+        name,
+        email,
+        admin,
+        disabled,
+        createdAt,
+        signedInAt,
+      })),
+      positions: page.map(([id]) => String(id)),
+      ...(rows.length > limit ? { next: String(page.at(-1)![0]) } : {}),
+    };
+  }
+
+  async setting(name: string): Promise<string | undefined> {
+    return isStorableText(name) ? (await this.#database.query(SETTING, [name]))[0]?.[0] : undefined;
+  }
+}
+
+export const SUBMISSION_COLUMNS =
+  "number, id, type, person, status, stage, attempt, interrupted, time_created, " +
+  "time_started, time_finished, error, warnings, minted, rocrate, sha256, input, " +
+  "cancelled::int";
+export type SubmissionRow = Stored;
+
+/** A row of {@link SUBMISSION_COLUMNS} as the port returns it. */
+export const submissionOf = (row: SubmissionRow): Submission => ofRow(row);
+
+const SELECT = `SELECT ${SUBMISSION_COLUMNS} FROM submission`;
+const BY_ID = statement<SubmissionRow>(`${SELECT} WHERE id = $1`);
+const OF_USER = statement<SubmissionRow>(
+  `${SELECT} WHERE person = $1 AND number < $2 ORDER BY number DESC LIMIT $3`,
+);
+const ALL = statement<SubmissionRow>(`${SELECT} WHERE number < $1 ORDER BY number DESC LIMIT $2`);
+const UNFINISHED = statement<SubmissionRow>(
+  `${SELECT} WHERE status IN ('queued', 'running') ORDER BY number`,
+);
+
+export class SubmissionReads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async byId(id: string): Promise<Submission | undefined> {
+    const [row] = isStorableText(id) ? await this.#database.query(BY_ID, [id]) : [];
+    return row && submissionOf(row);
+  }
+
+  /** @param user null for all users */
+  async list(
+    user: string | null,
+    { after, limit }: { after?: string; limit: number },
+  ): Promise<SubmissionPage> {
+    const before = after === undefined ? Number.MAX_SAFE_INTEGER : readNumbers(after, 1)[0]!;
+    if (user !== null && !isStorableText(user)) return { items: [], positions: [] };
+    const rows = await (user === null
+      ? this.#database.query(ALL, [before, limit + 1])
+      : this.#database.query(OF_USER, [user, before, limit + 1]));
+    const page = rows.slice(0, limit);
+    const positions = page.map(([number]) => String(number));
+    return {
+      items: page.map(submissionOf),
+      positions,
+      ...(rows.length > limit ? { next: positions.at(-1)! } : {}),
+    };
+  }
+
+  async unfinished(): Promise<Submission[]> {
+    return (await this.#database.query(UNFINISHED)).map(submissionOf);
+  }
+}
+
+const COLUMNS = "hash, id, person, purpose, name, created_at, used_at, expires_at";
+type CredentialRow = [
+  hash: string,
+  id: string,
+  user: string,
+  purpose: string,
+  name: string | null,
+  createdAt: number,
+  usedAt: number | null,
+  expiresAt: number,
+];
+
+const credentialOf = ([
+  hash,
+  id,
+  user,
+  purpose,
+  name,
+  createdAt,
+  usedAt,
+  expiresAt,
+]: CredentialRow): Credential => ({
+  hash,
+  id,
+  user,
+  purpose: purpose as CredentialPurpose,
+  name,
+  createdAt,
+  usedAt,
+  expiresAt,
+});
+
+const named = (table: string, columns: string): string =>
+  columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
+const BY_HASH = statement<[...CredentialRow, ...AccountRow]>(
+  `SELECT ${named("c", COLUMNS)}, ${named("a", ACCOUNT_COLUMNS)} FROM credential AS c
+    JOIN account AS a ON a.person = c.person WHERE c.hash = $1`,
+);
+const OF = statement<CredentialRow>(
+  `SELECT ${COLUMNS} FROM credential WHERE person = $1 AND purpose = $2
+    ORDER BY created_at DESC, hash`,
+);
+/** Two requests of one account wait for each other, so that its limit holds. */
+const LOCK = statement("SELECT 1 FROM account WHERE person = $1 FOR UPDATE");
+const EXPIRE = statement("DELETE FROM credential WHERE person = $1 AND expires_at <= $2");
+const COUNT_CREDENTIALS = statement<[number]>(
+  "SELECT count(*) FROM credential WHERE person = $1 AND purpose = $2",
+);
+const MAKE_PLACE = statement(
+  `DELETE FROM credential WHERE hash IN (SELECT hash FROM credential
+    WHERE person = $1 AND purpose = $2 ORDER BY created_at DESC, hash OFFSET $3)`,
+);
+const ADD = statement(
+  `INSERT INTO credential (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+);
+const USE = statement("UPDATE credential SET used_at = $2 WHERE hash = $1");
+const REMOVE_HASH = statement<[string]>("DELETE FROM credential WHERE hash = $1 RETURNING hash");
+const REMOVE_ID = statement<[string]>(
+  "DELETE FROM credential WHERE person = $1 AND purpose = $2 AND id = $3 RETURNING hash",
+);
+const SIGN_IN = statement(
+  "UPDATE account SET signed_in_at = $2 WHERE person = $1 AND deleted = false",
+);
+
+/** Credentials wait for no commit: they are rows of their own. */
+export class Credentials implements CredentialStore {
+  readonly #reading: Database;
+  readonly #writing: Database;
+
+  constructor(reading: Database, writing: Database) {
+    this.#reading = reading;
+    this.#writing = writing;
+  }
+
+  async credential(
+    hash: string,
+  ): Promise<{ credential: Credential; account: Account } | undefined> {
+    const [row] = isStorableText(hash) ? await this.#reading.query(BY_HASH, [hash]) : [];
+    return (
+      row && {
+        credential: credentialOf(row.slice(0, 8) as CredentialRow),
+        account: accountOf(row.slice(8) as AccountRow),
+      }
+    );
+  }
+
+  async credentialsOf(user: string, purpose: CredentialPurpose): Promise<Credential[]> {
+    if (!isStorableText(user)) return [];
+    return (await this.#reading.query(OF, [user, purpose])).map(credentialOf);
+  }
+
+  storeCredential(
+    ...[credential, { most, replaces }]: Parameters<CredentialStore["storeCredential"]>
+  ): Promise<boolean> {
+    const { hash, id, user, purpose, name, createdAt, usedAt, expiresAt } = credential;
+    return this.#writing.transaction("", async (session) => {
+      await session.query(LOCK, [user]);
+      await session.query(EXPIRE, [user, createdAt]);
+      if (replaces) await session.query(MAKE_PLACE, [user, purpose, most - 1]);
+      else if ((await session.query(COUNT_CREDENTIALS, [user, purpose]))[0]![0] >= most)
+        return false;
+      await session.query(ADD, [hash, id, user, purpose, name, createdAt, usedAt, expiresAt]);
+      return true;
+    });
+  }
+
+  async useCredential(hash: string, at: number): Promise<void> {
+    await this.#writing.query(USE, [hash, at]);
+  }
+
+  async removeCredential(
+    which: Parameters<CredentialStore["removeCredential"]>[0],
+  ): Promise<boolean> {
+    const removed =
+      "hash" in which
+        ? await this.#writing.query(REMOVE_HASH, [which.hash])
+        : await this.#writing.query(REMOVE_ID, [which.user, which.purpose, which.id]);
+    return removed.length > 0;
+  }
+
+  async noteSignIn(user: string, at: number): Promise<void> {
+    await this.#writing.query(SIGN_IN, [user, at]);
+  }
+}

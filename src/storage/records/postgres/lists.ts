@@ -1,0 +1,552 @@
+/** Lists in PostgreSQL: by filter, by kind, by crate, by link. */
+import { arkKey } from "../../../identifiers/ark.js";
+import type { KindName } from "../../../model/kind.js";
+import { parseQuery } from "../../../model/search-query.js";
+import type {
+  FoundLink,
+  ListedPage,
+  ListQuery,
+  Page,
+  RecordStore,
+  SelectionPage,
+} from "../port.js";
+import {
+  type AddressRow,
+  addressPage,
+  RECORD_COLUMNS,
+  type RecordRow,
+  readNamePosition,
+  readNumbers,
+  recordOf,
+  writeNamePosition,
+} from "../rows.js";
+import { soughtOf } from "../search.js";
+import type {
+  AddressesQuery,
+  AddressPage,
+  AddressRange,
+  AddressRangesQuery,
+  LinkCountQuery,
+  Selection,
+  SelectionQuery,
+  Statistics,
+  StatisticsQuery,
+} from "../selection-port.js";
+import {
+  addressed,
+  baseOf,
+  beyond,
+  conditionsOf,
+  type Dialect,
+  joined,
+  keyColumn,
+  NO_IDS,
+  Positions,
+  Sql,
+  type StatisticsRow,
+  statisticsOf,
+  statisticsSql,
+  wholeKinds,
+} from "../selection.js";
+import { fold, isStorableText, shortWord, sortedName, wordOf } from "../text.js";
+import { type Analyzer, tsqueryOf } from "./search/vocabulary.js";
+import { type Database, type Row, type Statement, statement, type Value } from "./statement.js";
+
+/** The last character of all: no name has it, so it ends the range of names with a beginning. */
+const LAST_CHARACTER = "\u{10FFFF}";
+
+/** The index holds the beginning of a name only: `sorted`. */
+export const dialectOf = (analyzer: Analyzer): Dialect => ({
+  placeholder: (number) => `$${number}`,
+  anyOf: (column, values, sql) =>
+    values.length === 1
+      ? `${column} = ${sql.add(values[0]!)}`
+      : `${column} = ANY(${sql.add(values)}::text[])`,
+  nameIs: (folded, sql) =>
+    `(r.sorted = ${sql.add(sortedName(folded))} AND r.folded = ${sql.add(folded)})`,
+  nameContains: (folded, sql) => `strpos(r.folded, ${sql.add(folded)}) > 0`,
+  nameStartsWith: (folded, sql) =>
+    `(r.sorted >= ${sql.add(sortedName(folded))}
+      AND r.sorted < ${sql.add(sortedName(folded) + LAST_CHARACTER)}
+      AND starts_with(r.folded, ${sql.add(folded)}))`,
+  word: (keyword) => shortWord(wordOf(keyword)),
+  textIds: (text, sql) => {
+    const query = tsqueryFor(text, analyzer);
+    return query === undefined
+      ? NO_IDS
+      : `SELECT m.id FROM text AS x JOIN record AS m ON m.state = x.state
+          WHERE x.search @@ ${sql.add(query)}::tsquery`;
+  },
+  currentContent: "o.role = 'content' AND o.ended IS NULL AND o.dropped = false",
+  documentHolds: (text, sql) =>
+    `position(convert_to(${sql.add(text)}::text, 'UTF8') IN t.document) > 0`,
+});
+
+/** The month of days since 1970. */
+export const monthOf = (days: string): string =>
+  `to_char(to_timestamp(${days} * 86400) AT TIME ZONE 'UTC', 'YYYY-MM')`;
+
+/**
+ * A tsquery for every term of a query and nothing that it excludes; `undefined` where it looks for
+ * nothing.
+ */
+function tsqueryFor(text: string, analyzer: Analyzer): string | undefined {
+  const query = parseQuery(text);
+  const sought = soughtOf(query);
+  if (sought.length === 0) return undefined;
+  return [
+    ...sought.map((term) => tsqueryOf(analyzer.termOf(term))),
+    ...query.excluded.map((term) => `!(${tsqueryOf(analyzer.termOf(term))})`),
+  ].join(" & ");
+}
+
+const TALLY_OF_KINDS = statement<[number]>(
+  "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE kind = ANY($1::text[])",
+);
+
+type Selected = [...RecordRow, rows: number, id: number, modified: number, sorted: string];
+
+/** Records by filter. The planner chooses the index, by the statistics of the database. */
+export class SelectionReads {
+  readonly #database: Database;
+  readonly #dialect: Dialect;
+
+  constructor(database: Database, analyzer: Analyzer) {
+    this.#database = database;
+    this.#dialect = dialectOf(analyzer);
+  }
+
+  /** @throws ServiceError `BAD_REQUEST` for a position of another filter or order */
+  async select(query: SelectionQuery): Promise<SelectionPage> {
+    const { order, limit, bytes, backward = false, after, before } = query;
+    const positions = new Positions(query.filter, order);
+    const sql = new Sql(this.#dialect);
+    const where = [
+      baseOf(query),
+      ...conditionsOf(query, this.#dialect).map((condition) => condition.sql(sql)),
+    ];
+    const key = keyColumn(query, "sorted");
+    const columns = [key === null ? null : `r.${key}`, "r.id"] as const;
+    const [behind, ahead] = order.descending ? (["<", ">"] as const) : ([">", "<"] as const);
+    if (after !== undefined) where.push(beyond(positions.read(after), columns, behind, sql));
+    if (before !== undefined) where.push(beyond(positions.read(before), columns, ahead, sql));
+    const direction = order.descending !== backward ? " DESC" : "";
+    const by = (table: string): string =>
+      [key, "id"]
+        .flatMap((column) => (column === null ? [] : `${table}.${column}${direction}`))
+        .join();
+    const found = `SELECT r.* FROM record AS r WHERE ${joined(where, "AND")}
+        ORDER BY ${by("r")} LIMIT ${sql.add(limit + 1)}`;
+    // Lengths are read without the documents, so that those beyond the page are not sent.
+    const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.modified_at, r.sorted FROM (
+        SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
+          (ORDER BY ${by("f")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS so_far
+        FROM (${found}) AS f JOIN state AS t ON t.id = f.state) AS r JOIN state AS s
+        ON s.id = r.state WHERE r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
+        ORDER BY ${by("r")}`;
+    const rows = await this.#database.query(statement<Selected>(text, { kept: false }), sql.values);
+    const page = rows.slice(0, limit);
+    if (backward) page.reverse();
+    return {
+      items: page.map((row) => recordOf(row as unknown as RecordRow)),
+      positions: page.map((row) => {
+        const [id, modified, sorted] = row.slice(-3) as [number, number, string];
+        return positions.write({
+          id,
+          key: { created: null, modified, name: sorted }[order.by],
+        });
+      }),
+      more: ((rows[0]?.at(-4) as number | undefined) ?? 0) > page.length,
+    };
+  }
+
+  /** Stored for whole kinds; counted for other filters. */
+  async count(selection: Selection): Promise<number> {
+    const kinds = wholeKinds(selection);
+    if (kinds) return (await this.#database.query(TALLY_OF_KINDS, [kinds]))[0]![0];
+    const sql = new Sql(this.#dialect);
+    const where = [
+      baseOf(selection),
+      ...conditionsOf(selection, this.#dialect).map((each) => each.sql(sql)),
+    ];
+    const text = `SELECT count(*) FROM record AS r WHERE ${joined(where, "AND")}`;
+    const [row] = await this.#database.query(
+      statement<[number]>(text, { kept: false }),
+      sql.values,
+    );
+    return row![0];
+  }
+
+  async statistics(query: StatisticsQuery): Promise<Statistics> {
+    const { text, sql } = statisticsSql(query, {
+      ...this.#dialect,
+      monthOf,
+      from: (_conditions, keys) => ({
+        from: keys.includes("keyword")
+          ? "record AS r JOIN keyword AS g ON g.record = r.id"
+          : "record AS r",
+        extra: [],
+      }),
+    });
+    const rows = await this.#database.query(
+      statement<StatisticsRow>(text, { kept: false }),
+      sql.values,
+    );
+    return statisticsOf(rows, query.limit);
+  }
+  async addressRanges({ size, without }: AddressRangesQuery): Promise<AddressRange[]> {
+    const sql = new Sql(this.#dialect);
+    const each = sql.add(size);
+    const text = `SELECT (r.id - 1) / ${each}::bigint AS part, count(*), max(r.modified_at)
+      FROM record AS r WHERE ${joined(addressed(without, this.#dialect, sql), "AND")}
+      GROUP BY part ORDER BY part`;
+    const rows = await this.#database.query(
+      statement<[number, number, number]>(text, { kept: false }),
+      sql.values,
+    );
+    return rows.map(([range, records, modifiedAt]) => ({ range, records, modifiedAt }));
+  }
+
+  async addresses({ after, upTo, limit, without }: AddressesQuery): Promise<AddressPage> {
+    const sql = new Sql(this.#dialect);
+    const where = [
+      `r.id > ${sql.add(after)} AND r.id <= ${sql.add(upTo)}`,
+      ...addressed(without, this.#dialect, sql),
+    ];
+    const text = `SELECT r.id, r.ark, r.modified_at FROM record AS r
+      WHERE ${joined(where, "AND")} ORDER BY r.id LIMIT ${sql.add(limit + 1)}`;
+    const rows = await this.#database.query(
+      statement<AddressRow>(text, { kept: false }),
+      sql.values,
+    );
+    return addressPage(rows, limit);
+  }
+}
+
+type Filter = Omit<ListQuery, "after" | "limit" | "order" | "bytes">;
+type Listed = [...RecordRow, rows: number, id: number, sorted: string];
+
+const TALLY = statement<[number]>(
+  "SELECT coalesce(sum(live), 0)::bigint FROM tally WHERE $1::text IS NULL OR kind = $1",
+);
+const HOLDING = statement<[number]>(
+  "SELECT count(*) FROM keyword WHERE word = $1 AND ($2::text IS NULL OR kind = $2)",
+);
+
+/**
+ * Lists of live records, in pages by key: a page costs the same wherever it lies. Only the
+ * documents on the page are read.
+ */
+export class ListReads {
+  readonly #prepared = new Map<string, Statement>();
+
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @throws ServiceError `BAD_REQUEST` for an `after` that no list gave */
+  async list(query: ListQuery): Promise<ListedPage> {
+    const { order = "created", after, limit, bytes } = query;
+    const asked = new Asked(query);
+    if (after !== undefined) {
+      if (order === "name") {
+        const [sorted, id] = readNamePosition(after);
+        // Text that is no position of ours and could not be stored has nothing behind it.
+        asked.where.push(
+          `(r.sorted, r.id) > (${asked.add(sorted.toWellFormed())}, ${asked.add(id)})`,
+        );
+      } else
+        asked.where.push(
+          `${asked.id} ${order === "created" ? ">" : "<"} ${asked.add(readNumbers(after, 1)[0]!)}`,
+        );
+    }
+    if (asked.isVain) return { items: [], positions: [] };
+    const by = (record: string, id: string): string =>
+      order === "name" ? `${record}.sorted, ${record}.id` : order === "created" ? id : `${id} DESC`;
+    const found = `SELECT r.* FROM ${asked.from} WHERE ${asked.where.join(" AND ")}
+        ORDER BY ${by("r", asked.id)} LIMIT ${asked.add(limit + 1)}`;
+    // Lengths are read without the documents, so that those beyond the page are not sent.
+    const [sized, within] =
+      bytes === undefined
+        ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"]
+        : [
+            `SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
+              (ORDER BY ${by("f", "f.id")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS
+              before FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
+            `r.before <= ${asked.add(bytes)}`,
+          ];
+    const rows = await this.#database.query(
+      this
+        .#prepare<Listed>(`SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.sorted FROM (${sized}) AS r
+          JOIN state AS s ON s.id = r.state WHERE ${within} ORDER BY ${by("r", "r.id")}`),
+      asked.values,
+    );
+    const page = rows.slice(0, limit);
+    const all = rows[0]?.at(-3) as number | undefined;
+    const items = page.map((row) => recordOf(row as unknown as RecordRow));
+    const positions = page.map((row) => {
+      const [id, sorted] = row.slice(-2) as [number, string];
+      return order === "name" ? writeNamePosition(sorted, id) : String(id);
+    });
+    return {
+      items,
+      positions,
+      ...(all !== undefined && all > page.length ? { next: positions.at(-1)! } : {}),
+    };
+  }
+
+  /** Stored for the total and for a kind; counted for other filters. */
+  async count(filter: Filter): Promise<number> {
+    const { kind, name, ownerKey, keyword, crate } = filter;
+    if (!name && ownerKey === undefined && keyword === undefined && crate === undefined)
+      return (await this.#database.query(TALLY, [kind ?? null]))[0]![0];
+    const asked = new Asked(filter);
+    if (asked.isVain) return 0;
+    // Only the words of live records are read.
+    if (keyword !== undefined && !name && ownerKey === undefined && crate === undefined)
+      return (
+        await this.#database.query(HOLDING, [shortWord(wordOf(keyword)), kind ?? null])
+      )[0]![0];
+    return (
+      await this.#database.query(
+        this.#prepare<[number]>(
+          `SELECT count(*) FROM ${asked.from} WHERE ${asked.where.join(" AND ")}`,
+        ),
+        asked.values,
+      )
+    )[0]![0];
+  }
+
+  #prepare<R extends Row>(sql: string): Statement<R> {
+    let prepared = this.#prepared.get(sql);
+    if (!prepared) this.#prepared.set(sql, (prepared = statement(sql)));
+    return prepared as unknown as Statement<R>;
+  }
+}
+
+/** The tables to read, and the conditions. */
+class Asked {
+  readonly where = ["r.deleted_at IS NULL"];
+  readonly values: Value[] = [];
+  readonly from: string;
+  /** The column that gives the order of creation. */
+  readonly id: string;
+  /** True when no record can match. */
+  readonly isVain: boolean;
+
+  constructor({ kind, name, ownerKey, keyword, crate, notEndingWith }: Filter) {
+    this.isVain = [name, ownerKey, keyword, crate, notEndingWith].some(
+      (text) => text !== undefined && !isStorableText(text),
+    );
+    this.from =
+      keyword === undefined ? "record AS r" : "keyword AS k JOIN record AS r ON r.id = k.record";
+    this.id = keyword === undefined ? "r.id" : "k.record";
+    if (this.isVain) return;
+    if (keyword !== undefined) this.where.push(`k.word = ${this.add(shortWord(wordOf(keyword)))}`);
+    if (ownerKey !== undefined) this.where.push(`r.owner_key = ${this.add(arkKey(ownerKey))}`);
+    if (crate !== undefined) this.where.push(`r.crate = ${this.add(crate)}`);
+    if (crate !== undefined && notEndingWith !== undefined) {
+      const end = this.add(notEndingWith);
+      this.where.push(`right(r.ark, length(${end}::text)) <> ${end}::text`);
+    }
+    if (kind !== undefined) this.where.push(`r.kind = ${this.add(kind)}`);
+    if (name) this.where.push(`strpos(r.folded, ${this.add(fold(name))}) > 0`);
+  }
+
+  /** Adds a parameter; returns its placeholder in the SQL. */
+  add(value: Value): string {
+    this.values.push(value);
+    return `$${this.values.length}`;
+  }
+}
+
+type From = [
+  asked: number,
+  source: string,
+  kind: string,
+  position: number,
+  predicate: string,
+  target: string,
+  targetKey: string,
+];
+type To = [
+  asked: number,
+  sequence: number,
+  sourceId: number,
+  position: number,
+  predicate: string,
+  kind: string,
+  target: string,
+  targetKey: string,
+  source: string,
+];
+
+const FROM =
+  statement<From>(`SELECT asked.place, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+      FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
+      ON r.ark = asked.ark CROSS JOIN LATERAL ( SELECT page.position, page.via, page.target,
+      page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2 AND
+      ($3::text[] IS NULL OR page.via IN (SELECT id FROM via
+      WHERE predicate = ANY($3))) AND ($5 = 0 OR ( SELECT 1 FROM link AS earlier
+      WHERE earlier.source = page.source AND earlier.position < page.position AND earlier.target_key
+      = page.target_key AND ($3 IS NULL OR earlier.via IN (SELECT id FROM via
+      WHERE predicate = ANY($3))) LIMIT 1) IS NULL) ORDER BY page.position LIMIT $4) AS l
+      JOIN via AS v ON v.id = l.via ORDER BY asked.place, l.position`);
+
+// The query hops over the distinct pairs of predicate and kind in the index, then reads each up to
+// the limit: it does not read all 100,000 links of a target for the few that the caller asked for.
+// For the same reason the query asks for absent rows as a value: PostgreSQL would make a join of
+// all of it out of NOT EXISTS. It reads the few links of a source rather than the many of a target:
+// a comparison with `|| ''` does not use an index.
+const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
+    SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l
+    WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
+    FROM unnest($1::text[]) WITH ORDINALITY AS asked (target_key, place) UNION ALL
+    SELECT pair.place, pair.target_key, (SELECT l.via FROM link AS l
+    WHERE l.target_key = pair.target_key AND l.via > pair.via ORDER BY l.via LIMIT 1)
+    FROM pair WHERE pair.via IS NOT NULL) SELECT pair.place, l.sequence, l.source, l.position,
+    v.predicate, v.kind, l.target, l.target_key, r.ark FROM pair JOIN via AS v
+    ON v.id = pair.via AND ($2::text[] IS NULL OR v.predicate = ANY($2)) AND ($3::text[] IS NULL OR
+    v.kind = ANY($3)) CROSS JOIN LATERAL ( SELECT page.sequence, page.source, page.position,
+    page.target, page.target_key FROM link AS page
+    WHERE page.target_key = pair.target_key AND page.via = pair.via AND (page.sequence, page.source,
+    page.position) > ($4::bigint, $5::bigint, $6::int) AND ($8 = 0 OR ( SELECT 1
+    FROM link AS earlier WHERE earlier.source = page.source AND earlier.target_key || '' =
+    page.target_key AND (earlier.sequence, earlier.position) < (page.sequence, page.position) AND
+    ($2 IS NULL OR earlier.via IN (SELECT id FROM via WHERE predicate = ANY($2)))
+    LIMIT 1) IS NULL) AND ($9::text[] IS NULL OR ( SELECT 1 FROM link AS back
+    WHERE back.target_key = (SELECT key FROM record
+    WHERE id = page.source) AND back.via IN (SELECT id FROM via
+    WHERE predicate = ANY($9)) AND back.source IN (SELECT id FROM record
+    WHERE key = page.target_key) LIMIT 1) IS NULL)
+    ORDER BY page.sequence, page.source, page.position LIMIT $7) AS l JOIN record AS r
+    ON r.id = l.source`);
+
+/**
+ * Counts the links that the two statements above list. Each side either counts its links, or the
+ * distinct records at their other end.
+ */
+const countOf = (distinctTargets: boolean, distinctSources: boolean): Statement<[number]> =>
+  statement<[number]>(`SELECT ( SELECT count(${distinctTargets ? "DISTINCT l.target_key" : "*"})
+    FROM record AS r JOIN link AS l ON l.source = r.id
+    WHERE r.ark = asked.ark AND l.via IN (SELECT id FROM via WHERE predicate = ANY($3))) + (
+    SELECT count(${distinctSources ? "DISTINCT l.source" : "*"}) FROM link AS l
+    WHERE l.target_key = asked.target_key AND l.via IN (SELECT id FROM via
+    WHERE predicate = ANY($4) AND ($5::text[] IS NULL OR kind = ANY($5))) AND ($6::text[] IS NULL OR
+    ( SELECT 1 FROM link AS back WHERE back.target_key = (SELECT key FROM record
+    WHERE id = l.source) AND back.via IN (SELECT id FROM via
+    WHERE predicate = ANY($6)) AND back.source IN (SELECT id FROM record
+    WHERE key = l.target_key) LIMIT 1) IS NULL))
+    FROM unnest($1::text[], $2::text[]) WITH ORDINALITY AS asked (ark, target_key, place)
+    ORDER BY asked.place`);
+const COUNTS = [false, true].map((targets) =>
+  [false, true].map((sources) => countOf(targets, sources)),
+);
+
+/** Links in both directions: one statement each, for any number of records. */
+export class LinkReads {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  async linksFrom(
+    arks: readonly string[],
+    { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
+  ): Promise<Page<FoundLink>[]> {
+    const pages = arks.map((): From[] => []);
+    const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
+    for (const row of await this.#database.query(FROM, [
+      listOf(arks),
+      start,
+      predicates ? listOf(predicates) : null,
+      limit + 1,
+      Number(distinct === true),
+    ]))
+      pages[row[0] - 1]!.push(row);
+    return pages.map((rows) =>
+      pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
+        source,
+        sourceKind: kind as KindName,
+        position: String(position),
+        predicate,
+        target,
+        targetKey,
+      })),
+    );
+  }
+
+  async linksTo(
+    keys: readonly string[],
+    {
+      predicates,
+      kinds,
+      distinct,
+      unlessBack,
+      after,
+      limit,
+    }: Parameters<RecordStore["linksTo"]>[1],
+  ): Promise<Page<FoundLink>[]> {
+    const pages = keys.map((): To[] => []);
+    const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
+    const rows = await this.#database.query(TO, [
+      listOf(keys),
+      predicates ? listOf(predicates) : null,
+      kinds ? listOf(kinds) : null,
+      ...start,
+      limit + 1,
+      Number(distinct === true),
+      unlessBack ? listOf(unlessBack) : null,
+    ]);
+    for (const row of rows) pages[row[0] - 1]!.push(row);
+    return pages.map((page) =>
+      pageOf(
+        page.toSorted(oldestFirst),
+        limit,
+        ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
+          source,
+          sourceKind: kind as KindName,
+          position: `${sequence}.${sourceId}.${position}`,
+          predicate,
+          target,
+          targetKey,
+        }),
+      ),
+    );
+  }
+
+  /** Links of each record in both directions: one statement for all of them. */
+  async count({ arks, from, to }: LinkCountQuery): Promise<number[]> {
+    const counts = COUNTS[Number(from.distinct === true)]![Number(to.distinct === true)]!;
+    const rows = await this.#database.query(counts, [
+      listOf(arks),
+      listOf(arks.map(arkKey)),
+      listOf(from.predicates),
+      listOf(to.predicates),
+      to.kinds ? listOf(to.kinds) : null,
+      to.unlessBack ? listOf(to.unlessBack) : null,
+    ]);
+    return rows.map(([links]) => links);
+  }
+}
+
+/**
+ * A text that cannot be stored is replaced by an empty string, which no record has, so that places
+ * in the list stay.
+ */
+const listOf = (values: readonly string[]): string[] =>
+  values.map((value) => (isStorableText(value) ? value : ""));
+
+const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
+
+function pageOf<R>(
+  rows: readonly R[],
+  limit: number,
+  link: (row: R) => FoundLink,
+): Page<FoundLink> {
+  const items = rows.slice(0, limit).map(link);
+  return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
+}
