@@ -212,36 +212,33 @@ function zipOf(folder: string): Promise<Buffer> {
   });
 }
 
-const LISTS = [
-  "organizations",
-  "projects",
-  "softwareList",
-  "datasets",
-  "computations",
-  "schemas",
-  "evidenceGraphs",
-  "roCrates",
-  "dataDownloads",
-  "entities",
-];
-
-/** Names of all records, one for each record. */
+/** Names of all records that a search may find, one for each record. */
 async function namesOf({ url }: Server): Promise<string[]> {
   const names: string[] = [];
-  for (const list of LISTS) {
+  const query =
+    "query ($after: String) { records(first: 1000, after: $after) { nodes { name } " +
+    "pageInfo { hasNextPage endCursor } } }";
+  for (let after: string | null = null; ;) {
     const answer = await fetch(`${url}/graphql`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ query: `{ ${list}(first: 1000) { nodes { name } } }` }),
+      body: JSON.stringify({ query, variables: { after } }),
     });
     const { data, errors } = (await answer.json()) as {
-      data: Record<string, { nodes: { name: string | null }[] }>;
+      data: {
+        records: {
+          nodes: { name: string | null }[];
+          pageInfo: { hasNextPage: boolean; endCursor: string | null };
+        };
+      };
       errors?: unknown;
     };
     if (errors !== undefined) throw new Error(JSON.stringify(errors).slice(0, 500));
-    names.push(...data[list]!.nodes.map(({ name }) => name ?? ""));
+    const { nodes, pageInfo } = data.records;
+    names.push(...nodes.map(({ name }) => name ?? ""));
+    if (!pageInfo.hasNextPage) return names;
+    after = pageInfo.endCursor;
   }
-  return names;
 }
 
 async function scoreOf(

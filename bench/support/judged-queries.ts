@@ -105,7 +105,7 @@ export const PARAPHRASES: readonly JudgedQuery[] = [
  * @param all names of all records
  */
 export function ndcgAt10(
-  { relevant }: JudgedQuery,
+  { query, relevant }: JudgedQuery,
   found: readonly string[],
   all: readonly string[],
 ): number {
@@ -114,5 +114,7 @@ export function ndcgAt10(
   const sum = (gains: readonly number[]): number =>
     gains.slice(0, 10).reduce((total, one, place) => total + one / Math.log2(place + 2), 0);
   const best = sum(all.map(gain).toSorted((a, b) => b - a));
-  return best === 0 ? 0 : sum(found.map(gain)) / best;
+  const ratio = best === 0 ? 0 : sum(found.map(gain)) / best;
+  if (ratio > 1 + 1e-9) throw new Error(`"${query}" found records that are not among all records`);
+  return ratio;
 }

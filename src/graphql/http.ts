@@ -25,6 +25,9 @@ import type { Context } from "./resolvers/context.js";
 /** Why variables do not fit, without their values: one of them may be a password. */
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
 
+/** What the execution adds to the reasons of variables when it stops listing them. */
+const MORE_MISFITS = "Too many errors processing variables";
+
 /**
  * The error a client sees, over every transport: codes of the shared table, or those of GraphQL, in
  * `extensions.code`, the name of Apollo's for either in `extensions.apolloCode`, and the items of a
@@ -65,6 +68,8 @@ function coded(
   };
   if (cause instanceof ServiceError)
     return { message: cutMessage(cause.message), ...place, extensions: extensionsOf(cause) };
+  if (cause instanceof GraphQLError && formatted.message.startsWith(MORE_MISFITS))
+    return { ...moreMisfits(), ...place };
   if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
     const variable = COERCION.exec(formatted.message);
     if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
@@ -151,6 +156,13 @@ function uncoercible(message: string, variable: string): GraphQLFormattedError {
     ),
     extensions: { code: "VALIDATION", detail: [item] },
   };
+}
+
+function moreMisfits(): GraphQLFormattedError {
+  const msg = "More values of the variables do not fit their types; only the first are listed.";
+  const [item] = new ValidationError([{ loc: ["body", "variables"], msg, type: "value_error" }])
+    .items;
+  return { message: msg, extensions: { code: "VALIDATION", detail: [item] } };
 }
 
 const RESPONSE = "application/graphql-response+json";

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
-import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import { ApolloServer, type ApolloServerPlugin, type GraphQLRequestListener } from "@apollo/server";
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
@@ -241,7 +241,6 @@ export async function openGraphql(
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config, () => totalsByType(deps));
   const prices = new WeakMap<object, Price>();
-  /** About how long each answer is, by its data. */
   const sizes = new WeakMap<object, number>();
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
@@ -271,10 +270,7 @@ export async function openGraphql(
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginCacheControlDisabled(),
-      legacyStatuses,
-      showPrices(prices),
-      noteSizes(sizes),
-      namesOfRequests(requests),
+      perRequest({ prices, sizes, requests }),
     ],
     stringifyResult: (answer) =>
       textOf(answer, ("data" in answer && answer.data && sizes.get(answer.data)) || 0),
@@ -371,47 +367,36 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
   return byType.set("RecordConnection", all).set("RecordListConnection", all);
 }
 
-/** Shows clients the price of their operation. Apollo copies the context, not its loaders. */
-const showPrices = (prices: WeakMap<object, Price>): ApolloServerPlugin<Context> => ({
-  requestDidStart: async () => ({
-    willSendResponse: async ({ contextValue, response: { body } }) => {
-      const cost = prices.get(contextValue.loaders);
-      if (cost && body.kind === "single")
-        body.singleResult.extensions = { ...body.singleResult.extensions, cost };
-    },
-  }),
-});
-
-const noteSizes = (sizes: WeakMap<object, number>): ApolloServerPlugin<Context> => ({
-  requestDidStart: async () => ({
-    willSendResponse: async ({ contextValue: { loaders }, response: { body } }) => {
-      if (body.kind === "single" && body.singleResult.data)
-        sizes.set(body.singleResult.data, loaders.weight);
-    },
-  }),
-});
+interface PerRequest {
+  prices: WeakMap<object, Price>;
+  /** About how long each answer is, by its data. */
+  sizes: WeakMap<object, number>;
+  /** The name of the request that each error belongs to: the formatter has no other access to it. */
+  requests: WeakMap<object, string>;
+}
 
 /**
- * Maps each error to the name of its request: the error formatter has no other access to the
- * request.
+ * What is done for each request, in one plugin: Apollo awaits each hook of each plugin. Clients see
+ * the price of their operation; invalid variables set the status only for media types where the
+ * status has a meaning. Apollo copies the context, not its loaders.
  */
-const namesOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => ({
-  requestDidStart: async () => ({
+const perRequest = ({ prices, sizes, requests }: PerRequest): ApolloServerPlugin<Context> => {
+  const hooks: GraphQLRequestListener<Context> = {
+    willSendResponse: async ({ request, contextValue: { loaders }, response: { http, body } }) => {
+      if (body.kind !== "single") return;
+      const { singleResult } = body;
+      if (http.status === 400 && request.query !== undefined)
+        http.status = legacyStatus(request.http?.headers.get("accept"));
+      const cost = prices.get(loaders);
+      if (cost) singleResult.extensions = { ...singleResult.extensions, cost };
+      if (singleResult.data) sizes.set(singleResult.data, loaders.weight);
+    },
     didEncounterErrors: async ({ errors, contextValue: { request } }) => {
       cutErrors(errors as GraphQLError[]);
       if (request !== undefined) for (const error of errors) requests.set(error, request);
     },
-  }),
-});
-
-/** Invalid variables set the status only for media types where the status has a meaning. */
-const legacyStatuses: ApolloServerPlugin<Context> = {
-  requestDidStart: async () => ({
-    willSendResponse: async ({ request, response: { http, body } }) => {
-      if (http.status === 400 && body.kind === "single" && request.query !== undefined)
-        http.status = legacyStatus(request.http?.headers.get("accept"));
-    },
-  }),
+  };
+  return { requestDidStart: async () => hooks };
 };
 
 /** Caches ask again with If-None-Match: a new version may bring another schema at any time. */

@@ -314,6 +314,19 @@ describe("an error", () => {
     });
     expect(JSON.stringify([error, number])).not.toMatch(/hunter|31337/);
   });
+  test("in many variables at once is a validation error to its end", async () => {
+    const errors = await errorsOf("query ($ids: [ID!]!) { nodes(ids: $ids) { id } }", {
+      ids: Array.from({ length: 60 }, () => ({})),
+    });
+    expect(errors.length).toBeGreaterThan(50);
+    expect(new Set(errors.map(({ extensions }) => extensions?.["code"]))).toEqual(
+      new Set(["VALIDATION"]),
+    );
+    expect(errors.at(-1)).toMatchObject({
+      message: expect.stringContaining("only the first are listed") as string,
+      extensions: { detail: [{ loc: ["body", "variables"] }] },
+    });
+  });
   test("in a literal that no store can hold is a validation error", async () => {
     for (const [value, type] of [
       [String.raw`{ name: "a\u0000b" }`, "string_unicode"],

@@ -166,8 +166,10 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
     const sets = page.sets.map(
       ({ spec, name }) => `<set>${element("setSpec", spec)}${element("setName", name)}</set>`,
     );
-    if (sets.length === 0 && resumptionToken === undefined)
-      throw new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.");
+    if (sets.length === 0)
+      throw resumptionToken === undefined
+        ? new OaiError("noSetHierarchy", "There are no sets yet: nothing is published.")
+        : restIsGone();
     const next = rest?.sets.length ? writeToken(deps.jwtSecret, [verb, page.next!]) : "";
     const isWhole = next === "" && resumptionToken === undefined;
     return sets.join("") + (isWhole ? "" : tokenElement(next));
@@ -186,20 +188,16 @@ const ANSWERS: Readonly<Record<Verb, Answer>> = {
     return record;
   },
 
+  // Headers are listed where a record has the format, as ListRecords has it.
   ListIdentifiers: (deps, args, signal) =>
-    listed(deps, args, signal, async (items, sets) =>
-      items.map((item, index) => header(item, sets[index]!)),
+    listed(deps, args, signal, async (item, sets, format) =>
+      (await recordElement(deps, item, sets, format)) === undefined
+        ? undefined
+        : header(item, sets),
     ),
 
   ListRecords: (deps, args, signal) =>
-    listed(deps, args, signal, async (items, sets, format) => {
-      const records: (string | undefined)[] = [];
-      for (const [index, item] of items.entries()) {
-        records.push(await recordElement(deps, item, sets[index]!, format));
-        if (index % AT_ONCE === AT_ONCE - 1) await turn();
-      }
-      return records.filter((record) => record !== undefined);
-    }),
+    listed(deps, args, signal, (item, sets, format) => recordElement(deps, item, sets, format)),
 };
 
 /** Records that are written in one turn of the event loop. */
@@ -221,18 +219,27 @@ interface Listing {
   position: ItemPosition;
   /** Items before the page. */
   cursor: number;
+  /** ARK of the last item that was sent. */
+  last?: string;
 }
+
+/**
+ * Writes an item for a list.
+ * @param sets the sets that it is in
+ * @returns `undefined` where the record lacks what the format requires
+ */
+type ItemWriter = (
+  item: OaiItem,
+  sets: readonly string[],
+  format: OaiFormat,
+) => Promise<string | undefined>;
 
 /** A page of a list of items, with the token of the next page. */
 async function listed(
   deps: Deps,
   { verb, resumptionToken, ...args }: OaiArguments,
   signal: AbortSignal,
-  write: (
-    items: readonly OaiItem[],
-    sets: readonly (readonly string[])[],
-    format: OaiFormat,
-  ) => Promise<string[]>,
+  write: ItemWriter,
 ): Promise<string> {
   const listing: Listing =
     resumptionToken === undefined
@@ -250,36 +257,84 @@ async function listed(
     const page = await resumed(() =>
       itemsOf(deps, filters, times, from, deps.config.OAI_PAGE_SIZE),
     );
-    const sets = await setsOf(
-      deps,
-      page.items.map(({ record }) => record),
-    );
-    const written = await write(page.items, sets, format);
+    const { written, last } = await writtenOf(deps, page.items, format, write);
     const begins = cursor;
     cursor += page.items.length;
     position = page.position;
     // A page of records that all lack what the format requires is not sent: no list is empty.
-    if (written.length === 0 && page.more) continue;
-    if (written.length === 0 && resumptionToken === undefined) throw noRecords();
+    if (last === undefined && page.more) continue;
+    if (last === undefined && resumptionToken === undefined) throw noRecords();
+    // What was left of the list has gone elsewhere: the item before is sent again.
+    if (last === undefined)
+      return (await repeated(deps, listing, format, write)) + tokenElement("", begins - 1);
     if (!page.more && resumptionToken === undefined) return written.join("");
     const next = page.more
-      ? writeListing(deps, verb, { args: listing.args, position, cursor })
+      ? writeListing(deps, verb, { args: listing.args, position, cursor, last })
       : "";
     return written.join("") + tokenElement(next, begins);
   }
 }
 
+/** What is written of items, and the ARK of the last one of which something is. */
+async function writtenOf(
+  deps: Deps,
+  items: readonly OaiItem[],
+  format: OaiFormat,
+  write: ItemWriter,
+): Promise<{ written: string[]; last?: string }> {
+  const sets = await setsOf(
+    deps,
+    items.map(({ record }) => record),
+  );
+  const written: string[] = [];
+  let last: string | undefined;
+  for (const [index, item] of items.entries()) {
+    const text = await write(item, sets[index]!, format);
+    if (text !== undefined) {
+      written.push(text);
+      last = item.record.ark;
+    }
+    if (index % AT_ONCE === AT_ONCE - 1) await turn();
+  }
+  return { written, ...(last === undefined ? {} : { last }) };
+}
+
+/**
+ * The last item that was sent, as it is now: harvesters take an item that comes again.
+ * @throws OaiError `badResumptionToken` where that one is no item any longer
+ */
+async function repeated(
+  deps: Deps,
+  { last }: Listing,
+  format: OaiFormat,
+  write: ItemWriter,
+): Promise<string> {
+  const ark = last === undefined ? undefined : lookupArk(last);
+  const found = ark && (await deps.records.find(ark));
+  const item = found && "record" in found ? await itemOf(deps, found.record) : undefined;
+  const { written } = await writtenOf(deps, item ? [item] : [], format, write);
+  if (written.length === 0) throw restIsGone();
+  return written.join("");
+}
+
+const restIsGone = (): OaiError =>
+  new OaiError(
+    "badResumptionToken",
+    "What was left of this list is gone; repeat the request without the resumption token.",
+  );
+
 const noRecords = (): OaiError =>
   new OaiError("noRecordsMatch", "No records match from, until, set and metadataPrefix.");
 
-function writeListing(deps: Deps, verb: Verb, { args, position, cursor }: Listing): string {
+function writeListing(deps: Deps, verb: Verb, { args, position, cursor, last }: Listing): string {
   const { metadataPrefix, from = null, until = null, set = null } = args;
-  return writeToken(deps.jwtSecret, [verb, metadataPrefix, from, until, set, ...position, cursor]);
+  const asked = [verb, metadataPrefix, from, until, set];
+  return writeToken(deps.jwtSecret, [...asked, ...position, cursor, last]);
 }
 
 /** @throws OaiError `badResumptionToken` */
 function readListing(deps: Deps, verb: Verb, token: string): Listing {
-  const [of, metadataPrefix, from, until, set, live, deleted, cursor] = readToken(
+  const [of, metadataPrefix, from, until, set, live, deleted, cursor, last] = readToken(
     deps.jwtSecret,
     token,
   ) as [Verb, string, ...(string | null)[]];
@@ -293,6 +348,7 @@ function readListing(deps: Deps, verb: Verb, token: string): Listing {
     },
     position: [live ?? null, deleted ?? null],
     cursor: Number(cursor),
+    ...(last == null ? {} : { last }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { arkFrom } from "../../support/arks.js";
 import type { ListQuery, RecordStore } from "../../../src/storage/records/port.js";
 import { create, OWNER, remove, replace, type Setting, write } from "./fixtures.js";
 
@@ -105,6 +106,19 @@ export function listsConform({ store }: Setting): void {
         expect(pages.flat()).toEqual(whole.items.map((record) => record.ark));
         expect(whole.next).toBeUndefined();
       }
+    });
+
+    test("that ends early does not hide what is written afterwards", async () => {
+      await write(
+        store(),
+        ...Array.from({ length: 300 }, (_, index) => create(`ark:99999/early-${index}`)),
+      );
+      const { items, next } = await store().list({ limit: 250, bytes: 1 });
+      expect(items).toHaveLength(1);
+      expect(next).toBeDefined();
+      await write(store(), create(ark(0), { name: "later" }));
+      expect(await store().find(arkFrom(ark(0)))).toMatchObject({ record: { name: "later" } });
+      expect(await store().count({ kind: "dataset" })).toBe(301);
     });
 
     test("is filtered by name, owner, keyword and crate, in every order and together", async () => {

@@ -382,6 +382,43 @@ describe("resumption tokens", () => {
     }
   });
 
+  it("lead to no empty list when what was left has changed meanwhile", async () => {
+    await pause(1100);
+    const arks: string[] = [];
+    for (let index = 0; index < 4; index++) arks.push(await published("dataset"));
+    const stamps: string[] = [];
+    for (const identifier of arks) {
+      const text = await oai({ verb: "GetRecord", identifier, metadataPrefix: "oai_dc" });
+      stamps.push(one(text, "datestamp")!);
+    }
+    const times = { from: stamps[0]!, until: stamps[3]! };
+    const list = { metadataPrefix: "oai_dc", ...times };
+    const tokens = new Map<string, string>();
+    for (const verb of ["ListIdentifiers", "ListRecords"])
+      tokens.set(verb, token(await oai({ verb, ...list })));
+    await pause(1100);
+    const { body } = await registry.ask(`/${arks[3]!}`);
+    const changed = { ...body, name: "changed later" };
+    await registry.ask(`/${arks[3]!}`, { method: "PUT", token: ada.token, body: changed });
+    for (const [verb, resumptionToken] of tokens) {
+      const text = await oai({ verb, resumptionToken });
+      expect(all(text, "identifier"), text).toEqual([arks[2]]);
+      expect(text).toContain('<resumptionToken cursor="2"/>');
+    }
+    // The item before has left as well.
+    const { body: third } = await registry.ask(`/${arks[2]!}`);
+    await registry.ask(`/${arks[2]!}`, {
+      method: "PUT",
+      token: ada.token,
+      body: { ...third, name: "changed later" },
+    });
+    for (const [verb, resumptionToken] of tokens)
+      expect(all(await oai({ verb, resumptionToken }), "identifier")).toEqual([arks[2]]);
+    await remove(arks[2]!);
+    for (const [verb, resumptionToken] of tokens)
+      expect(await oai({ verb, resumptionToken })).toContain('status="deleted"');
+  });
+
   it("are refused when they are damaged, foreign, or of another verb", async () => {
     const args = { metadataPrefix: "oai_dc" };
     const good = token(await oai({ verb: "ListRecords", ...args }));

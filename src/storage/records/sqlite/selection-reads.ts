@@ -91,8 +91,8 @@ const SPARSE = 5000;
 /** The same for a part of the name: all names are read until so many have it. */
 const FEW_NAMES = 1000;
 /**
- * Up to so many records that a text finds are all read, and those of a walk are looked up among
- * them; of more, each record of the walk is asked for in the search index, which takes 20 µs.
+ * Up to so many records that a text finds are all read, and sorted; of more, each record of a walk
+ * in the requested order is asked for in the search index, which takes 20 µs.
  */
 const DENSE = 25_000;
 /** Conditions whose records are counted, to find the one that the fewest meet. */
@@ -125,7 +125,7 @@ const reading = (from: string, natural: boolean, extra: Plan["extra"] = () => []
   natural,
 });
 const ALL_RECORDS = reading("record AS r", true);
-/** Records by kind and name; each kind is read by itself, and the first of all kinds are sorted. */
+/** Records by kind and name: each kind is read by itself, in order. */
 const BY_NAME = reading("record AS r INDEXED BY live_kind_name", false);
 const BY_MODIFIED = reading(INDEXES.modified, false);
 const DELETED = reading(INDEXES.deleted, false);
@@ -313,13 +313,16 @@ export class SelectionReads {
     const most = sql.add(limit + 1);
     const read = (from: string, extra: readonly string[]): string =>
       `SELECT r.id AS id, ${column ?? "NULL"} AS key FROM ${from}
-        WHERE ${joined([...shared, ...extra], "AND")} ORDER BY ${by(column, plan.id)} LIMIT ${most}`;
-    const text =
+        WHERE ${joined([...shared, ...extra], "AND")}`;
+    const found =
       plan === BY_NAME
-        ? `SELECT id, key FROM (${kindsOf(conditions)
-            .map((kind) => `SELECT * FROM (${read(plan.from(sql), [`r.kind = ${sql.add(kind)}`])})`)
-            .join(" UNION ALL ")}) ORDER BY ${by("key", "id")} LIMIT ${most}`
+        ? kindsOf(conditions)
+            .map((kind) => read(plan.from(sql), [`r.kind = ${sql.add(kind)}`]))
+            .join(" UNION ALL ")
         : read(plan.from(sql), plan.extra(sql));
+    // SQLite merges the kinds, so each is read only as far as the page needs.
+    const sorted = plan === BY_NAME ? by("key", "id") : by(column, plan.id);
+    const text = `${found} ORDER BY ${sorted} LIMIT ${most}`;
     return this.#prepare<Numbered>(text).all(sql.values as Value[]);
   }
 
@@ -338,6 +341,10 @@ export class SelectionReads {
     }
     const best = this.#sparsest(conditions);
     if (best && best.count < this.#sparse) return best.plan;
+    // Of a walk, each record would be looked up among those that the text finds.
+    if (order.by !== "created")
+      for (const condition of conditions)
+        if (condition.inOrder && !this.#isDense(condition)) return planFor(condition)!;
     if (order.by === "name") return BY_NAME;
     const named = this.#named(conditions);
     if (named) return named;

@@ -350,9 +350,26 @@ export class Statement<R extends Row = Row> {
   /** Rows one at a time; an unfinished walk holds its view of the file, so end it soon. */
   *iterate(values: readonly Value[] = []): Generator<R, void, undefined> {
     const checked = this.#check(values);
+    let left = true;
     try {
       for (const row of (this.#walk ??= this.#prepare()).iterate(checked))
         yield this.#restored(row as R);
+      left = false;
+    } catch (error) {
+      left = false;
+      throw this.#failed(error);
+    } finally {
+      if (left) this.#end(checked);
+    }
+  }
+
+  /**
+   * Ends a walk that its reader left: libsql would keep the connection's view of the file, so that
+   * no later read sees a later commit. Reading one row resets the statement.
+   */
+  #end(checked: Value[]): void {
+    try {
+      this.#walk?.get(checked);
     } catch (error) {
       throw this.#failed(error);
     }

@@ -144,6 +144,40 @@ describe("a statement", () => {
     );
   });
 
+  test("shows later commits after a walk that was left", () => {
+    const folder = mkdtempSync(join(tmpdir(), "arkgraph-statement-"));
+    const file = join(folder, "t.db");
+    const writer = new Connection(file);
+    const reader = new Connection(file);
+    try {
+      writer.exec("PRAGMA journal_mode = WAL; CREATE TABLE t (a)");
+      const insert = writer.prepare("INSERT INTO t VALUES (?)");
+      // More than libsql reads ahead.
+      for (let a = 0; a < 500; a++) insert.put([a]);
+      const walk = reader.prepare<[number]>("SELECT a FROM t WHERE a >= ? ORDER BY a");
+      const count = reader.prepare<[number]>("SELECT count(*) FROM t");
+      const left = (from: number): number => {
+        for (const [a] of walk.iterate([from])) return a;
+        throw new Error("the table is empty");
+      };
+      for (let written = 501; written < 505; written++) {
+        expect(left(written - 490)).toBe(written - 490);
+        insert.put([written]);
+        expect(count.get()).toEqual([written]);
+      }
+      expect(() => {
+        for (const [a] of walk.iterate([7])) throw new Error(`row ${a}`);
+      }).toThrowError("row 7");
+      insert.put([505]);
+      expect(count.get()).toEqual([505]);
+      expect(walk.all([502])).toEqual([[502], [503], [504], [505]]);
+    } finally {
+      reader.close();
+      writer.close();
+      rmSync(folder, { recursive: true, force: true });
+    }
+  });
+
   test("is refused once the connection is closed", () => {
     const closed = new Connection(":memory:");
     const statement = closed.prepare("SELECT 1");
