@@ -45,7 +45,7 @@ export const intake: Bench = async ({ sizes, folder }) => {
         value: measured.upload,
         unit: "ms",
         baseline: { name: "jsonld.toRDF + Oxigraph load", value: measured.parse + measured.load },
-        wanted: { atMost: 3 },
+        wanted: { atMost: 1.5 },
       },
       { name: "of the baseline: jsonld.toRDF", value: measured.parse, unit: "ms" },
       { name: "of the baseline: Oxigraph load", value: measured.load, unit: "ms" },

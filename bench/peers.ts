@@ -1,17 +1,21 @@
 import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { FUSEKI } from "../test/support/servers/fuseki.js";
+import type { JsonObject } from "../src/model/field.js";
 import { OXIGRAPH } from "../test/support/servers/oxigraph.js";
 import { findProgram } from "../test/support/servers/programs.js";
 import { type Make, SparqlServer } from "../test/support/servers/sparql-server.js";
 import type { Bench, Figure, Surroundings } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
+import { datasetBody, randomPaths } from "./support/documents.js";
 import { alternating, median, timed } from "./support/measure.js";
 import { PEER_QUERIES } from "./support/peer-queries.js";
-import { startRegistry, untilLoaded } from "./support/server.js";
+import { fairscapeEvidence, startArklet } from "./support/python-peers.js";
+import { type Server, startRegistry, untilLoaded } from "./support/server.js";
 
 const run = promisify(execFile);
 /** Statements of one update. */
@@ -19,12 +23,15 @@ const BATCH = 20_000;
 
 /**
  * The registry beside other programs, of those that are installed: SPARQL engines with the same
- * statements and 40 queries, and programs that read and validate the same crate. Tables and fetches
- * are compared in `tabular` and `resolve`.
+ * statements and 40 queries, programs that read and validate the same crate, a resolver of ARKs,
+ * and evidence in one process. Tables and fetches of whole records are compared in `tabular` and
+ * `resolve`.
  */
 export const peers: Bench = async (surroundings) => [
   ...(await engines(surroundings)),
   ...(await crates(surroundings)),
+  ...(await resolvers(surroundings)),
+  ...(await evidence(surroundings)),
 ];
 
 /** Compiled for speed, and with more memory than the tests give it. */
@@ -251,3 +258,184 @@ async function ended(program: string, args: readonly string[]): Promise<void> {
     if (program === "python3" || (error as { code?: unknown }).code !== 1) throw error;
   }
 }
+
+const reasonOf = (error: unknown): string =>
+  (error as Error).message.trimEnd().split("\n").at(-1) ?? "";
+
+/** A record here, and the redirection of an ARK there. */
+async function resolvers({ sizes, stores, folder, load, say }: Surroundings): Promise<Figure[]> {
+  const { rounds, seconds, warmUp, connections, keys, fewRecords } = sizes;
+  const paths = randomPaths(keys, fewRecords);
+  const servers: Server[] = [];
+  try {
+    const arklet = await startArklet(await folder(), paths, availableParallelism());
+    servers.push(arklet);
+    const registry = await startRegistry(await stores.of(fewRecords));
+    servers.push(registry);
+    await untilLoaded(registry);
+    const side =
+      ({ url }: Server) =>
+      async (length = seconds) =>
+        (await load.run({ url, connections, seconds: length, paths })).perSecond;
+    const sides = { ours: side(registry), theirs: side(arklet) };
+    for (const warm of Object.values(sides)) await warm(warmUp);
+    const measured = await alternating(rounds, {
+      ours: () => sides.ours(),
+      theirs: () => sides.theirs(),
+    });
+    return [
+      {
+        name: `resolve, ${fewRecords} records`,
+        value: measured.ours,
+        unit: "/s",
+        baseline: { name: "arklet behind gunicorn, redirections", value: measured.theirs },
+        wanted: { atLeast: 1 },
+      },
+    ];
+  } catch (error) {
+    if (servers.length > 0) throw error;
+    say(
+      `arklet is not installed (pip install arklet gunicorn), or did not run: ${reasonOf(error)}`,
+    );
+    return [];
+  } finally {
+    for (const server of servers) await server.stop();
+  }
+}
+
+/** Evidence of the end of a chain: datasets, each made by a run that used the one before. */
+async function evidence({ sizes, folder, say }: Surroundings): Promise<Figure[]> {
+  const { rounds, chain } = sizes;
+  const data = await folder();
+  const registry = await startRegistry(data);
+  try {
+    await untilLoaded(registry);
+    const client = await Client.register(registry);
+    const documents = Array.from({ length: Math.ceil(chain / 2) }, (_, index) =>
+      linkOf(index, client.user),
+    );
+    await client.create("/dataset", tableOf(-1, client.user));
+    await client.create("/software", programOf(client.user));
+    for (let start = 0; start < documents.length; start += 50)
+      await Promise.all(
+        documents
+          .slice(start, start + 50)
+          .flatMap(({ dataset, run }) => [
+            client.create("/dataset", dataset),
+            client.create("/computation", run),
+          ]),
+      );
+    const end = documents.at(-1)!.dataset["@id"] as string;
+    let commits = 0;
+    let nodes = 0;
+    /** A commit in between, after which no answer is stored. */
+    const first = async (): Promise<number> => {
+      await client.patch(`/${PROGRAM}`, { version: `1.${++commits}` });
+      return again();
+    };
+    const again = (): Promise<number> =>
+      timed(async () => {
+        const answer = await client.get(`/evidencegraph/query/${end}`);
+        nodes = ((await answer.json()) as { "@graph": unknown[] })["@graph"].length;
+      });
+    const all = [
+      tableOf(-1, client.user),
+      programOf(client.user),
+      ...documents.flatMap(({ dataset, run }) => [dataset, run]),
+    ].map(linked);
+    const place = await folder();
+    const theirs = () => fairscapeEvidence(place, all, end, REPEATED);
+    const peer = await theirs().catch((error: unknown) => {
+      say(
+        "fairscape-graph-tools is not installed (pip install fairscape-graph-tools), or did not " +
+          `run: ${reasonOf(error)}`,
+      );
+      return undefined;
+    });
+    if (!peer) return [];
+    await first();
+    if (peer.nodes !== nodes)
+      throw new Error(`fairscape-graph-tools finds ${peer.nodes} nodes, the registry ${nodes}`);
+    const often = (work: () => Promise<number>) => async (): Promise<number> => {
+      const took: number[] = [];
+      for (let each = 0; each < REPEATED; each++) took.push(await work());
+      return median(took);
+    };
+    const measured = await alternating(rounds, {
+      first: often(first),
+      again: often(again),
+      theirs: async () => (await theirs()).ms,
+    });
+    const baseline = { name: "fairscape-graph-tools, in process", value: measured.theirs };
+    const name = `evidence of a chain of ${nodes} nodes, over HTTP`;
+    return [
+      { name: `${name}, after a commit`, value: measured.first, unit: "ms", baseline },
+      {
+        name: `${name}, again before the next`,
+        value: measured.again,
+        unit: "ms",
+        baseline,
+        wanted: { atMost: 1 },
+      },
+    ];
+  } finally {
+    await registry.stop();
+  }
+}
+
+/** Evidence graphs in one round. */
+const REPEATED = 15;
+
+/** References as the registry's API has them; {@link linked} writes them as crates do. */
+function linkOf(index: number, owner: string): { dataset: JsonObject; run: JsonObject } {
+  const run = `ark:99999/computation-peer${index}`;
+  return {
+    dataset: { ...tableOf(index, owner), generatedBy: run },
+    run: {
+      "@id": run,
+      "@type": "evi:Computation",
+      name: `Segmentation run ${index}`,
+      description: "Cells were found in the images, counted and written as a table.",
+      owner,
+      author: "Ada Example",
+      sourceOrganization: "ark:99999/organization-lab",
+      sourceProject: "ark:99999/project-atlas",
+      dateCreated: "2024-05-02T09:00:00Z",
+      dateFinished: "2024-05-02T09:42:00Z",
+      container: "docker.io/library/python:3.12",
+      containerId: null,
+      command: ["python", "segment.py"],
+      usedDataset: table(index - 1),
+      usedSoftware: PROGRAM,
+      generated: [],
+    },
+  };
+}
+
+const PROGRAM = "ark:99999/software-peer";
+const table = (index: number): string => `ark:99999/dataset-peer${index + 1}`;
+const tableOf = (index: number, owner: string): JsonObject => {
+  const { generatedBy: _, ...body } = datasetBody(owner, `Table of cells ${index}`);
+  return { ...body, "@id": table(index) };
+};
+const programOf = (owner: string): JsonObject => ({
+  "@id": PROGRAM,
+  metadataType: "evi:Software",
+  name: "Segmentation program",
+  description: "Finds cells in images.",
+  keywords: ["segmentation"],
+  owner,
+  author: "Ada Example",
+  sourceOrganization: "ark:99999/organization-lab",
+  sourceProject: "ark:99999/project-atlas",
+  dateModified: "2024-05-01",
+  citation: "none",
+});
+
+const linked = (document: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(document).map(([name, value]) => [
+      name === "metadataType" ? "@type" : name,
+      ["generatedBy", "usedDataset", "usedSoftware"].includes(name) ? [{ "@id": value! }] : value,
+    ]),
+  );

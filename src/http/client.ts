@@ -16,9 +16,7 @@ const MOST_HOPS = 20;
  */
 export function clientAddress(trusted: string | null): ClientAddress {
   if (trusted === null) return (req) => plainAddress(req.socket.remoteAddress ?? "");
-  const proxies = blockList(trusted);
-  const isProxy = (address: string) =>
-    proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+  const isProxy = listedIn(blockList(trusted));
   return (req) => {
     let address = plainAddress(req.socket.remoteAddress ?? "");
     const header = req.headers["x-forwarded-for"];
@@ -54,11 +52,27 @@ const FORWARDED = ["x-forwarded-for", "forwarded", "via", "x-real-ip"];
 export function ownsAddress(
   trusted: string | null,
 ): (req: IncomingMessage, address: string) => boolean {
-  const others = blockList(trusted ?? INNER);
+  const isOther = listedIn(blockList(trusted ?? INNER));
   return (req, address) => {
-    const family = isIP(address);
-    if (family === 0 || others.check(address, family === 6 ? "ipv6" : "ipv4")) return false;
+    if (isIP(address) === 0 || isOther(address)) return false;
     return trusted !== null || FORWARDED.every((name) => req.headers[name] === undefined);
+  };
+}
+
+/** Addresses whose place in a list is remembered; less than 100 bytes each. */
+const MOST_KNOWN = 10_000;
+
+/** Clients send many requests, and looking an address up takes as long as parsing a small one. */
+function listedIn(list: BlockList): (address: string) => boolean {
+  const known = new Map<string, boolean>();
+  return (address) => {
+    let isListed = known.get(address);
+    if (isListed === undefined) {
+      isListed = list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
+      if (known.size >= MOST_KNOWN) known.clear();
+      known.set(address, isListed);
+    }
+    return isListed;
   };
 }
 

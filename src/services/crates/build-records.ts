@@ -337,8 +337,11 @@ interface BuildSettings {
   update?: boolean;
 }
 
-/** Entities expanded together: the context is processed once for all of them. */
-const BATCH = 250;
+/**
+ * Entities expanded together: the context is looked up once for all of them. Of many more the young
+ * generation of this thread cannot hold what is made of them, and old objects are costly to collect.
+ */
+const BATCH = 100;
 
 interface Draft {
   entity: PreparedEntity;

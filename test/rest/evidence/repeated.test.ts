@@ -124,6 +124,14 @@ describe("a repeated question about evidence", () => {
     expect((await evidence(id, "?limit=0")).status).toBe(422);
   });
 
+  it("is refused with a token that is not valid, as if nothing were stored", async () => {
+    const id = await dataset();
+    const path = `/evidencegraph/query/${id}`;
+    await registry.ask(path, { token: ada.token });
+    expect((await registry.ask(path, { token: ada.token })).status).toBe(200);
+    expect((await registry.ask(path, { token: `${ada.token}x` })).status).toBe(401);
+  });
+
   /** Asks with a cache of so many bytes: how many questions the index got, and the answer's bytes. */
   async function askWith(cached: number, id: string, limit = 10): Promise<[number, number]> {
     const [bytes, asked] = await asking(async () => {
