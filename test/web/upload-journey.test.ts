@@ -182,7 +182,7 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
     const rows = await table
       .locator("tr")
       .evaluateAll((all) =>
-        all.map((row) => [...row.children].map((cell) => cell.textContent!.trim())),
+        all.map((row) => [...row.children].map((cell) => cell.textContent.trim())),
       );
     expect(rows).toContainEqual(["Namechanged", "Plate", "Plate 7"]);
     expect(rows).toContainEqual(["Descriptionremoved", "First <b>text</b>", ""]);

@@ -542,7 +542,7 @@ function valueOf(value: unknown): Child {
   }
   if (value === null || value === undefined) return el("span", { class: "quiet" }, "none");
   if (typeof value === "string") return el("bdi", { class: "text" }, value);
-  if (typeof value !== "object") return String(value as number | boolean);
+  if (typeof value !== "object") return JSON.stringify(value);
   const { "@id": id, ...rest } = value as Record<string, unknown>;
   return typeof id === "string" && Object.keys(rest).length === 0
     ? el("bdi", { class: "text" }, id)
