@@ -1,6 +1,6 @@
 import { addCompletion, addRegistryCommands } from "./commands/registry/index.js";
 import { addSchemaCommands } from "./commands/schema/index.js";
-import { failureLine } from "./failure.js";
+import { failureLine } from "./terminal.js";
 import { ToolCommand } from "./tool-command.js";
 
 /** Set when the command line is bundled, so that no file is read for it. */

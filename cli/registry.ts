@@ -14,8 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { lookupArk } from "../src/identifiers/ark.js";
 import type { Finding } from "../src/model/findings.js";
 import type { SubmissionView as Submission } from "../src/services/crates/submissions.js";
-import { Failure } from "./failure.js";
-import { visible } from "./render.js";
+import { Failure, visible } from "./terminal.js";
 
 /** The stored data of a login. */
 interface Login {

@@ -29,8 +29,7 @@ import {
   TRANSFER_TABLES,
   type TransferTable,
 } from "../../src/storage/records/transfer-port.js";
-import { Failure, Interruptible } from "../failure.js";
-import { note, terminalProgress, textTable } from "../render.js";
+import { Failure, Interruptible, note, terminalProgress, textTable } from "../terminal.js";
 
 /**
  * Commands on the records of a data folder or database, without a running registry: `check` and

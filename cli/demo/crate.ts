@@ -8,7 +8,7 @@ import type { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pathToFileURL } from "node:url";
 import { ZipFile } from "yazl";
-import { writeFailure } from "../failure.js";
+import { writeFailure } from "../terminal.js";
 import { type CrateFile, type Field, imagePath, makeFiles, PATHS } from "./crate-files.js";
 
 type Entity = Record<string, unknown> & { "@id": string; "@type": string | string[] };

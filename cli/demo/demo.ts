@@ -11,9 +11,8 @@ import { serve } from "../../src/app/serve.js";
 import { readConfig } from "../../src/config/config.js";
 import { supportTree } from "../../src/services/evidence/tree.js";
 import type { EvidenceGraph } from "../../src/services/evidence/types.js";
-import { Failure } from "../failure.js";
 import { failureOf, fileForm, followSubmission, Registry, type Submission } from "../registry.js";
-import { humanSize, openProgress, paint, ShortIds } from "../render.js";
+import { Failure, humanSize, openProgress, paint, ShortIds } from "../terminal.js";
 import { PATHS } from "./crate-files.js";
 import { buildDemoCrate } from "./crate.js";
 

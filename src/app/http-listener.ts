@@ -21,10 +21,10 @@ import type { Caller } from "../services/access/rules.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { askedArk } from "../services/records/find.js";
+import { SiteFiles } from "../web/assets.js";
 import type { TypedDocumentString } from "../web/document.js";
 import { sendError } from "../web/errors.js";
 import type { SparqlAnswer } from "../web/page.js";
-import { SiteFiles } from "../web/site-files.js";
 import { Site, UNREAD } from "../web/site.js";
 import { BodyClock, limitConnections } from "./connections.js";
 

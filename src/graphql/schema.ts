@@ -21,7 +21,6 @@ import {
   GroupResolver,
 } from "./resolvers/account-resolver.js";
 import { BulkResolver } from "./resolvers/bulk-resolver.js";
-import { ChangeResolver } from "./resolvers/change-resolver.js";
 import { type Context, fits, pause, sharedTurn } from "./resolvers/context.js";
 import {
   CrateContentsResolver,
@@ -46,7 +45,7 @@ import {
 } from "./resolvers/record-resolver.js";
 import { ComputationResolver, LineageResolver } from "./resolvers/run-resolver.js";
 import { ScoreResolver } from "./resolvers/score-resolver.js";
-import { StatisticsResolver } from "./resolvers/selection-resolver.js";
+import { ChangeResolver, StatisticsResolver } from "./resolvers/selection-resolver.js";
 import { NODE_TYPES, RecordNode, UnresolvedType } from "./resolvers/types/records.js";
 import {
   SchemaResolver,

@@ -25,7 +25,7 @@ import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
 import { asksForPage } from "../web/errors.js";
-import { type OperationText, operationPage } from "../web/pages/operation.js";
+import { type OperationText, operationPage } from "../web/pages/help.js";
 import type { Site } from "../web/site.js";
 import {
   accountOperations,

@@ -13,8 +13,7 @@ import type { DocumentThread } from "./documents/run-documents.js";
 import type { ConcurrencyLimit } from "./limits.js";
 import type { Log } from "./log.js";
 import type { KnownDamage } from "./objects/damage.js";
-import type { Penalties } from "./sparql/answer.js";
-import type { QueryGuard } from "./sparql/guard/guard.js";
+import type { Penalties, QueryGuard } from "./sparql/answer.js";
 import type { Nearness } from "./vectors/nearness.js";
 
 /** Everything that use cases depend on; composed in one place, `compose.ts`. */

@@ -1,3 +1,4 @@
+/** Answers browsers: the routes of all pages, and how a page is made from one GraphQL document. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { render } from "preact-render-to-string";
@@ -11,8 +12,7 @@ import type { Deps } from "../services/deps.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
-import { asksForPage, rememberForm, rememberViewer, sendError } from "./errors.js";
-import { Frame } from "./frame.js";
+import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./errors.js";
 import type {
   CrateUpload,
   Operation,
@@ -24,8 +24,44 @@ import type {
   SparqlQuery,
   Viewer,
 } from "./page.js";
-import { tombstonePage } from "./pages/record/tombstone.js";
-import { ROUTES } from "./routes.js";
+import { accountRoutes } from "./pages/account.js";
+import { adminRoutes } from "./pages/admin.js";
+import { editRoutes, newRoutes } from "./pages/edit.js";
+import { evidenceRoutes } from "./pages/evidence.js";
+import { explorerRoutes } from "./pages/explorers.js";
+import { helpRoutes, textRoutes } from "./pages/help.js";
+import { homeRoutes } from "./pages/home.js";
+import { myRoutes } from "./pages/my.js";
+import { crateRoutes } from "./pages/record/crate.js";
+import { filesRoutes, previewRoutes } from "./pages/record/files.js";
+import { historyRoutes, tombstonePage } from "./pages/record/history.js";
+import { referenceRoutes, relatedRoutes } from "./pages/record/related.js";
+import { reserveRoutes } from "./pages/reserve.js";
+import { searchRoutes } from "./pages/search.js";
+import { uploadRoutes } from "./pages/upload.js";
+
+/** Every page with an address of its own; the first route that matches counts. */
+const ROUTES: readonly Route[] = [
+  ...homeRoutes,
+  ...accountRoutes,
+  ...searchRoutes,
+  ...historyRoutes,
+  ...crateRoutes,
+  ...filesRoutes,
+  ...previewRoutes,
+  ...relatedRoutes,
+  ...referenceRoutes,
+  ...myRoutes,
+  ...adminRoutes,
+  ...newRoutes,
+  ...reserveRoutes,
+  ...editRoutes,
+  ...uploadRoutes,
+  ...evidenceRoutes,
+  ...textRoutes,
+  ...helpRoutes,
+  ...explorerRoutes,
+];
 
 /** What the pages need of the interfaces that know GraphQL and credentials. */
 export interface SiteAccess {

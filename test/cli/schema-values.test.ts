@@ -5,7 +5,7 @@ import {
   numberValue,
   sizeValue,
 } from "../../cli/commands/schema/edit.js";
-import { centred, displayWidth, textTable } from "../../cli/render.js";
+import { centred, displayWidth, textTable } from "../../cli/terminal.js";
 
 describe("values of options", () => {
   it("true and false may be written in six ways and any case", () => {

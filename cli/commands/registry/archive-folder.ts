@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import { PassThrough, pipeline, type Readable, Transform } from "node:stream";
 import { ZipFile } from "yazl";
 import { convertible } from "../../../src/services/crates/upload.js";
-import { Failure } from "../../failure.js";
+import { Failure } from "../../terminal.js";
 
 /** A file of a crate's folder. */
 interface Member {

@@ -4,7 +4,6 @@ import { createReadStream } from "node:fs";
 import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Failure, Interruptible, writeFailure } from "../../failure.js";
 import {
   arkPath,
   ConnectionError,
@@ -14,7 +13,14 @@ import {
   type Registry,
   type ServerOption,
 } from "../../registry.js";
-import { humanSize, terminalProgress, visible } from "../../render.js";
+import {
+  Failure,
+  humanSize,
+  Interruptible,
+  terminalProgress,
+  visible,
+  writeFailure,
+} from "../../terminal.js";
 
 /** The description of stored bytes, which the registry sends before the bytes. */
 interface Content {

@@ -4,7 +4,6 @@ import type { AssertedBy, Direction, EvidenceGraph } from "../../../src/services
 import type { Publication } from "../../../src/services/publication/publish.js";
 import type { AiReadyScore, CriterionScore } from "../../../src/services/scoring/score.js";
 import type { SearchAnswer, SearchResult } from "../../../src/services/search/search.js";
-import { Failure } from "../../failure.js";
 import {
   arkPath,
   givenArk,
@@ -12,7 +11,7 @@ import {
   type Registry,
   type ServerOption,
 } from "../../registry.js";
-import { note, paint, ShortIds, visible } from "../../render.js";
+import { Failure, note, paint, ShortIds, visible } from "../../terminal.js";
 
 /** `get`: the current version of a record. @throws Failure */
 export async function getCommand(

@@ -1,5 +1,4 @@
 import { createInterface } from "node:readline";
-import { Failure } from "../../failure.js";
 import {
   isPrivate,
   openRegistry,
@@ -9,7 +8,7 @@ import {
   type ServerOption,
   writeCredentials,
 } from "../../registry.js";
-import { note, visible } from "../../render.js";
+import { Failure, note, visible } from "../../terminal.js";
 
 /** `login`: gets a token and stores it for later commands. @throws Failure */
 export async function loginCommand(

@@ -7,7 +7,6 @@ import { open, readFile, stat } from "node:fs/promises";
 import { basename, resolve } from "node:path";
 import { type Readable, Transform } from "node:stream";
 import { lookupArk } from "../../../src/identifiers/ark.js";
-import { Failure, Interruptible } from "../../failure.js";
 import {
   allWarnings,
   ConnectionError,
@@ -24,7 +23,15 @@ import {
   type ServerOption,
   type Submission,
 } from "../../registry.js";
-import { humanSize, note, terminalProgress, textTable, visible } from "../../render.js";
+import {
+  Failure,
+  humanSize,
+  Interruptible,
+  note,
+  terminalProgress,
+  textTable,
+  visible,
+} from "../../terminal.js";
 
 /** Bytes and events of one request; the registry's own limits may be lower. */
 const [MOST_BYTES, MOST_EVENTS] = [2 ** 20, 200];

@@ -9,7 +9,7 @@ import {
   unescapeSeparator,
   withProperty,
 } from "../../../src/tabular/schema/table-schema.js";
-import { Failure } from "../../failure.js";
+import { Failure } from "../../terminal.js";
 import { exists, inFile, readSchemaFile, writeDocument } from "./inputs.js";
 
 export interface CreateOptions {

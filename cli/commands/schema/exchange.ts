@@ -8,9 +8,8 @@ import {
   readSchema,
   unescapeSeparator,
 } from "../../../src/tabular/schema/table-schema.js";
-import { Failure } from "../../failure.js";
 import { arkPath, givenArk, openRegistry, Refusal, type ServerOption } from "../../registry.js";
-import { visible } from "../../render.js";
+import { Failure, visible } from "../../terminal.js";
 import { whoIs } from "../registry/session.js";
 import { newSchemaArk } from "./edit.js";
 import { inFile, loadSchema, type ResultOptions, readSchemaFile, writeResult } from "./inputs.js";

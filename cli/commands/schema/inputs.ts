@@ -7,7 +7,7 @@ import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed
 import type { TextOptions } from "../../../src/tabular/reader/open-source.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
-import { Failure, writeFailure } from "../../failure.js";
+import { Failure, writeFailure } from "../../terminal.js";
 
 const ARK = /(?:^|\/)ark:?\/?\d{5}/i;
 

@@ -12,7 +12,7 @@ import {
   unescapeSeparator,
 } from "../../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../../src/tabular/validate.js";
-import { Failure } from "../../failure.js";
+import { Failure } from "../../terminal.js";
 import { newSchemaArk } from "./edit.js";
 import {
   exists,

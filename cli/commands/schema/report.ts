@@ -7,7 +7,7 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type ErrorKind, TableError, type TableSummary } from "../../../src/tabular/rules/check.js";
-import { centred, displayWidth, TextTable, textTable } from "../../render.js";
+import { centred, displayWidth, TextTable, textTable } from "../../terminal.js";
 
 /** The number of characters kept in memory; further text goes to a temporary file. */
 const IN_MEMORY = 1 << 20;

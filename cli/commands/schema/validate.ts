@@ -6,8 +6,7 @@ import {
   type TableCheck,
   validateTable,
 } from "../../../src/tabular/validate.js";
-import { failureLine } from "../../failure.js";
-import { visible } from "../../render.js";
+import { failureLine, visible } from "../../terminal.js";
 import { type DataSource, loadSchema, namedFailure, openData, textOptions } from "./inputs.js";
 import {
   GithubReport,
@@ -176,8 +175,8 @@ async function openFileProgress(
   if (size === undefined || size < LONG_FILE || quiet === true || !process.stderr.isTTY)
     return undefined;
   const [{ openProgress }, { humanSize }] = await Promise.all([
-    import("../../render.js"),
-    import("../../render.js"),
+    import("../../terminal.js"),
+    import("../../terminal.js"),
   ]);
   const line = await openProgress("checking", process.stderr);
   return {

@@ -33,8 +33,12 @@ import {
   readCrateArchive,
   readCrateMetadata,
 } from "../../services/crates/export/read-crate.js";
-import type { PlannedDifference } from "../../services/crates/differences.js";
-import { type CratePlan, type PlanFinding, planUpload } from "../../services/crates/plan.js";
+import {
+  type CratePlan,
+  type PlanFinding,
+  type PlannedDifference,
+  planUpload,
+} from "../../services/crates/plan.js";
 import {
   awaitSubmission,
   cancelSubmission,
@@ -53,20 +57,18 @@ import type { IncomingFile } from "../../services/files/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
-import {
-  DifferenceKind,
-  FindingSeverityEnum,
-  RecordKindEnum,
-  SubmissionStatusEnum,
-} from "./types/enums.js";
 import { withUpload } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
   checkedPage,
+  DifferenceKind,
+  FindingSeverityEnum,
   PageArguments,
   PageInfo,
   pageOf,
+  RecordKindEnum,
   RecordNode,
+  SubmissionStatusEnum,
 } from "./types/records.js";
 
 @ObjectType("Finding", {

@@ -11,12 +11,11 @@ import {
 } from "type-graphql";
 import type { Ark } from "../../identifiers/ark.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
-import { doiChance, type DoiChance, doiIn, reserveDoi } from "../../services/doi/doi.js";
+import { type DoiChance, doiChance, doiIn, reserveDoi } from "../../services/doi/doi.js";
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
-import { describedEnum } from "./types/enums.js";
-import { RecordNode } from "./types/records.js";
+import { describedEnum, RecordNode } from "./types/records.js";
 
 /** A reserved DOI as clients see it. */
 interface ReservedDoiView {

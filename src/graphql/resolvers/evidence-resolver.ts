@@ -47,7 +47,6 @@ import type {
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
-import { RecordKindEnum } from "./types/enums.js";
 import { DateTimeRange } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
@@ -55,6 +54,7 @@ import {
   PageArguments,
   PageInfo,
   pageOf,
+  RecordKindEnum,
   RecordListConnection,
   RecordNode,
   USUAL_PAGE,

@@ -26,9 +26,8 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { authorsOf } from "../../services/records/attribution.js";
 import { createRecord } from "../../services/records/create.js";
-import { danglingReferences } from "../../services/records/dangling.js";
 import { askedArk } from "../../services/records/find.js";
-import { linksFrom, linksTo } from "../../services/records/links.js";
+import { danglingReferences, linksFrom, linksTo } from "../../services/records/links.js";
 import {
   type ListFilter,
   landmarksOf,

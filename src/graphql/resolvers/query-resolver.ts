@@ -32,9 +32,8 @@ import type { ScorePart, SearchedField } from "../../storage/records/port.js";
 import type { StatisticsKey } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
 import { StatisticsKeyEnum } from "./selection-resolver.js";
-import { HealthStateEnum } from "./types/enums.js";
 import { RecordFilter } from "./types/inputs.js";
-import { ABOUT_PAGE, PageInfo, RecordNode } from "./types/records.js";
+import { ABOUT_PAGE, HealthStateEnum, PageInfo, RecordNode } from "./types/records.js";
 
 /**
  * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.

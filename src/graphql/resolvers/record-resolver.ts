@@ -46,12 +46,12 @@ import { parseDocument, type RecordView, viewOf } from "../../services/records/v
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
-import { DifferenceKind, RecordFormatEnum, RevisionActionEnum } from "./types/enums.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
   type CheckedPage,
   checkedPage,
+  DifferenceKind,
   MOST_PER_PAGE,
   NODE_TYPES,
   Node,
@@ -61,8 +61,10 @@ import {
   PublicationStatusEnum,
   pageOf,
   RecordConnection,
+  RecordFormatEnum,
   RecordListConnection,
   RecordNode,
+  RevisionActionEnum,
 } from "./types/records.js";
 
 /**

@@ -16,7 +16,7 @@ import {
 import { askedArk } from "../../services/records/find.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { SubmissionType } from "./crate-resolver.js";
-import { describedEnum, RecordKindEnum } from "./types/enums.js";
+import { describedEnum, RecordKindEnum } from "./types/records.js";
 
 /** Runs of computations. */
 @Resolver()

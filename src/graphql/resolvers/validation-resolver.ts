@@ -25,9 +25,13 @@ import { checkTable, type TableCheckAnswer } from "../../services/schemas/check-
 import type { ShapeReport, ShapeResult } from "../../services/validation/document.js";
 import { validateShapes } from "../../services/validation/validate.js";
 import type { Context } from "./context.js";
-import { RecordKindEnum, ShapeSeverityEnum, TableErrorTypeEnum } from "./types/enums.js";
+import {
+  RecordKindEnum,
+  RecordNode,
+  ShapeSeverityEnum,
+  TableErrorTypeEnum,
+} from "./types/records.js";
 import { withUpload } from "./types/inputs.js";
-import { RecordNode } from "./types/records.js";
 
 @ObjectType("ShapeResult", {
   description: "One constraint of a shape that a record breaks.",

@@ -7,17 +7,17 @@ import { assetUrl } from "../assets.js";
 import { CopyButton, Notice, Outside } from "../components.js";
 import { ExplorerDocument } from "../documents.js";
 import { counted, countText, shortened } from "../format.js";
-import { help } from "../help.js";
 import {
   type Operation,
   type Page,
   type PageRequest,
-  recordPath,
   type Redirect,
   type Route,
+  recordPath,
   type SparqlAnswer,
   withQuery,
 } from "../page.js";
+import { help } from "./help.js";
 
 /** The API explorer: a list of the operations; with script, Swagger UI from this server's own files. */
 async function docsPage({ operations, viewer }: PageRequest): Promise<Page> {

@@ -3,9 +3,9 @@ import type { KindName } from "../../model/kind.js";
 import { CopyButton, Csrf, Facts, Field, Notice, Outside, RecordLink } from "../components.js";
 import { ReserveDocument, ReserveDoiDocument, type ReserveQuery } from "../documents.js";
 import { kindText, nameText, shortened } from "../format.js";
-import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { problemOf } from "./account.js";
-import { createRecord } from "./new.js";
+import { createRecord } from "./edit.js";
 import { signInFirst } from "./upload.js";
 
 type Reserved = NonNullable<ReserveQuery["record"]>;

@@ -10,9 +10,16 @@ import {
   type SearchQuery,
   type SearchQueryVariables,
 } from "../documents.js";
-import { counted, countText, kindText, licenceText, shortened } from "../format.js";
-import { type Names, namesOf } from "../names.js";
-import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import {
+  counted,
+  countText,
+  kindText,
+  licenceText,
+  type Names,
+  namesOf,
+  shortened,
+} from "../format.js";
+import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { typeText } from "./record/access.js";
 
 const PAGE_SIZE = 20;

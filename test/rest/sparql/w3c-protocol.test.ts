@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/config/config.js";
 import type { Deps } from "../../../src/services/deps.js";
-import { QueryGuard } from "../../../src/services/sparql/guard/guard.js";
+import { QueryGuard } from "../../../src/services/sparql/answer.js";
 import {
   BOOKKEEPING,
   OpenEndpoint,

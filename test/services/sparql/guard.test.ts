@@ -1,10 +1,10 @@
-import * as fc from "fast-check";
 import { Worker } from "node:worker_threads";
+import * as fc from "fast-check";
 import { afterAll, describe, expect, it, vi } from "vitest";
 import { SETTINGS } from "../../../src/config/config.js";
 import { ServiceError } from "../../../src/errors.js";
+import { type GuardLimits, QueryGuard } from "../../../src/services/sparql/answer.js";
 import { check } from "../../../src/services/sparql/guard/check.js";
-import { QueryGuard, type GuardLimits } from "../../../src/services/sparql/guard/guard.js";
 import { scan } from "../../../src/services/sparql/guard/scan.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { Store } from "oxigraph";
 import { afterAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/config/config.js";
-import { QueryGuard } from "../../../src/services/sparql/guard/guard.js";
+import { QueryGuard } from "../../../src/services/sparql/answer.js";
 import { grammarQuery } from "../../support/sparql-grammar.js";
 
 const HIDDEN = {

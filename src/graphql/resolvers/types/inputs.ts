@@ -21,11 +21,11 @@ import type { RecordFilterInput, SelectionRange } from "../../../services/record
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
 import type { RecordOrder } from "../../../storage/records/selection-port.js";
 import type { Context } from "../context.js";
-import { RecordKindEnum } from "./enums.js";
 import {
   checkedPage,
   PageArguments,
   PublicationStatusEnum,
+  RecordKindEnum,
   scalarOf,
   USUAL_PAGE,
 } from "./records.js";

@@ -7,14 +7,13 @@ import {
   ShapePageDocument,
   type ShapePageQuery,
 } from "../../documents.js";
-import { counted, countText, kindText, nameText, shortened } from "../../format.js";
-import { labelOf } from "../../labels.js";
+import { counted, countText, kindText, labelOf, nameText, shortened } from "../../format.js";
 import {
   type Page,
   type PageRequest,
   pathOf,
-  recordPath,
   type Route,
+  recordPath,
   withQuery,
 } from "../../page.js";
 import { Back } from "./related.js";

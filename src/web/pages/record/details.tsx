@@ -1,8 +1,131 @@
+/** What a record's document says: values, details, the whole of it, and how to cite it. */
+import type { ComponentChildren } from "preact";
+import { connectionsOf } from "../../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
-import { CopyButton, Facts, Outside } from "../../components.js";
-import { countText, shortened } from "../../format.js";
-import { type Names, textOf, Value } from "./values.js";
+import { CopyButton, Facts, isWebAddress, Outside, RecordLink } from "../../components.js";
+import type { CitationsFragment } from "../../documents.js";
+import { countText, dateText, labelOf, shortened, type Term, termsOf } from "../../format.js";
+import type { Stored } from "./access.js";
+
+/** What is known of the records that a document names, by identifier. */
+export type Names = ReadonlyMap<string, { name: string | null; kind: string | null }>;
+
+/** Entries of a list, members of an object and levels that are shown. */
+const [MOST_ITEMS, MOST_MEMBERS, DEEPEST] = [20, 30, 3];
+/** Characters of a text that are shown at once, and at all. */
+const [SHORT, LONGEST] = [600, 20_000];
+
+const isArk = (text: string): boolean =>
+  text.length <= 2000 && /^\s*ark:\/?\d{5,}\/\S+\s*$/i.test(text);
+/** As stored: without the slash that older spellings have. */
+const arkOf = (text: string): string => text.trim().replace(/^ark:\/?/i, "ark:");
+
+/** Whether a value names a record: it is an identifier, alone or as a reference. */
+const namesRecord = (value: JsonValue): boolean =>
+  typeof value === "string"
+    ? isArk(value)
+    : isObject(value) && typeof value["@id"] === "string" && isArk(value["@id"]);
+
+/** A value of a document, as people read it; nothing of it is run or trusted. */
+export function Value(props: { value: JsonValue; names: Names; level?: number }) {
+  const { value, names, level = 0 } = props;
+  if (typeof value === "string") return <Text text={value} names={names} />;
+  if (value === null) return <span class="quiet">none</span>;
+  if (typeof value === "boolean") return <>{value ? "Yes" : "No"}</>;
+  if (typeof value === "number") return <>{String(value)}</>;
+  if (level >= DEEPEST) return <code>{shortened(JSON.stringify(value), 200)}</code>;
+  return Array.isArray(value) ? (
+    <List values={value} names={names} level={level} />
+  ) : (
+    <Members object={value} names={names} level={level} />
+  );
+}
+
+function Text({ text, names }: { text: string; names: Names }): ComponentChildren {
+  if (isArk(text)) {
+    const id = arkOf(text);
+    const known = names.get(id);
+    return <RecordLink record={{ id, ...known }} glyph={known !== undefined} />;
+  }
+  if (isWebAddress(text)) return <Outside href={text} />;
+  if (/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/.test(text))
+    return <time dateTime={text}>{dateText(text)}</time>;
+  if (text.length <= SHORT) return <bdi class="text">{text}</bdi>;
+  return (
+    <details class="more">
+      <summary>
+        <bdi>{shortened(text, SHORT / 3)}</bdi>
+      </summary>
+      <bdi class="text">{shortened(text, LONGEST)}</bdi>
+    </details>
+  );
+}
+
+interface Inside {
+  names: Names;
+  level: number;
+}
+
+function List({ values, names, level }: Inside & { values: readonly JsonValue[] }) {
+  if (values.length === 0) return <span class="quiet">none</span>;
+  if (values.length === 1) return <Value value={values[0]!} names={names} level={level} />;
+  return (
+    <ul class="plain">
+      {values.slice(0, MOST_ITEMS).map((item) => (
+        <li>
+          <Value value={item} names={names} level={level + 1} />
+        </li>
+      ))}
+      {values.length > MOST_ITEMS && (
+        <li class="quiet">and {countText(values.length - MOST_ITEMS)} more</li>
+      )}
+    </ul>
+  );
+}
+
+function Members({ object, names, level }: Inside & { object: JsonObject }) {
+  const { "@id": id, "@value": literal, ...rest } = object;
+  if (literal !== undefined) return <Value value={literal} names={names} level={level} />;
+  const members = Object.entries(rest);
+  if (typeof id === "string" && members.length === 0) return <Text text={id} names={names} />;
+  if (members.length === 0) return <span class="quiet">none</span>;
+  return (
+    <dl class="facts nested">
+      {typeof id === "string" && (
+        <div>
+          <dt>Identifier</dt>
+          <dd>
+            <Text text={id} names={names} />
+          </dd>
+        </div>
+      )}
+      {members.slice(0, MOST_MEMBERS).map(([name, value]) => (
+        <div>
+          <dt>{shortened(labelOf(name), 80)}</dt>
+          <dd>
+            <Value value={value} names={names} level={level + 1} />
+          </dd>
+        </div>
+      ))}
+      {members.length > MOST_MEMBERS && (
+        <div>
+          <dt />
+          <dd class="quiet">and {countText(members.length - MOST_MEMBERS)} more</dd>
+        </div>
+      )}
+    </dl>
+  );
+}
+
+/** A number of a document, however it is stated. */
+const textOf = (value: JsonValue | undefined): string | null => {
+  const first = Array.isArray(value) ? value[0] : value;
+  if (typeof first === "string") return first.trim() === "" ? null : first;
+  if (typeof first === "number") return String(first);
+  if (!isObject(first)) return null;
+  return textOf(first["name"] ?? first["@value"] ?? first["@id"]);
+};
 
 interface DetailsProps {
   kind: KindName;
@@ -20,7 +143,7 @@ export function Details({ kind, document, names }: DetailsProps) {
 }
 
 /** Members of a document that {@link Details} shows. */
-export const DETAILED: Readonly<Partial<Record<KindName, readonly string[]>>> = {
+const DETAILED: Readonly<Partial<Record<KindName, readonly string[]>>> = {
   computation: [
     "command",
     "container",
@@ -232,3 +355,167 @@ function rulesOf(column: JsonObject, required: boolean): string[] {
 }
 
 const Rules = ({ rules }: { rules: readonly string[] }) => <bdi>{rules.join("; ")}</bdi>;
+
+/** Members that the head of the page shows. */
+const SHOWN = new Set(["name", "description", "keywords", "license", "owner", "author", "creator"]);
+/** Members of a document that a page shows: more is in its formats. */
+const MOST_TERMS = 150;
+
+interface MetadataProps {
+  kind: KindName;
+  document: JsonObject;
+  names: Names;
+  content: Stored | undefined;
+}
+
+/** Everything else that a record states, under readable labels; unknown terms below. */
+export function Metadata({ kind, document, names, content }: MetadataProps) {
+  const { known, other } = termsOf(kind, document);
+  const named = propertiesOf(document["additionalProperty"]);
+  const relations = connectionsOf(kind);
+  const detailed = new Set(DETAILED[kind]);
+  // What is stored here says the same once more.
+  const repeated = new Set<unknown>(
+    content && [content.sha256, content.mediaType, content.address, String(content.size)],
+  );
+  const rows = (terms: readonly Term[]): [Term, JsonValue][] =>
+    terms.flatMap((term): [Term, JsonValue][] => {
+      if (named.length > 0 && term.name === "additionalProperty") return [];
+      if (SHOWN.has(term.name) || detailed.has(term.name)) return [];
+      const value = document[term.name]!;
+      // Records that a relation leads to are listed there, with their numbers.
+      const rest = Object.hasOwn(relations, term.name) ? withoutRecords(value) : value;
+      return isEmpty(rest) || repeated.has(rest) ? [] : [[term, rest]];
+    });
+  const [usual, further] = [rows(known), rows(other)];
+  return (
+    <section id="metadata">
+      <h2>All metadata</h2>
+      <dl class="facts metadata">
+        {usual.slice(0, MOST_TERMS).map(([term, value]) => (
+          <div>
+            <dt title={term.description ?? undefined}>{shortened(term.label, 80)}</dt>
+            <dd>
+              <Value value={value} names={names} />
+            </dd>
+          </div>
+        ))}
+        {named.slice(0, MOST_TERMS).map(([name, value]) => (
+          <div>
+            <dt>
+              <bdi>{shortened(name, 80)}</bdi>
+            </dt>
+            <dd>
+              <Value value={value} names={names} />
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {further.length > 0 && (
+        <>
+          <h3>Further terms of the record</h3>
+          <dl class="facts metadata">
+            {further.slice(0, MOST_TERMS).map(([term, value]) => (
+              <div>
+                <dt title={shortened(term.name, 200)}>{shortened(term.label, 80)}</dt>
+                <dd>
+                  <Value value={value} names={names} />
+                </dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+      {Math.max(usual.length, further.length) > MOST_TERMS && (
+        <p class="quiet">
+          More is stated than is shown: <a href="#formats">see the formats</a>.
+        </p>
+      )}
+    </section>
+  );
+}
+
+/** Properties that a record names itself: schema.org's `PropertyValue`. */
+export function propertiesOf(value: JsonValue | undefined): [string, JsonValue][] {
+  const properties = listOf(value).map((item): [string, JsonValue] | undefined => {
+    if (!isObject(item)) return undefined;
+    const name = textOf(item["name"]);
+    return name === null || item["value"] === undefined ? undefined : [name, item["value"]];
+  });
+  return properties.includes(undefined) ? [] : (properties as [string, JsonValue][]);
+}
+
+function withoutRecords(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.filter((item) => !namesRecord(item));
+  return namesRecord(value) ? null : value;
+}
+
+const isEmpty = (value: JsonValue | undefined): boolean =>
+  value === undefined ||
+  value === null ||
+  value === "" ||
+  (typeof value === "object" && Object.keys(value).length === 0);
+
+/** Most characters of metadata in the head of a page. */
+const MOST_DATA = 16 * 2 ** 10;
+/** What is left of a longer document there. */
+const SUMMARY = [
+  "@context",
+  "@id",
+  "@type",
+  "name",
+  "description",
+  "keywords",
+  "license",
+  "author",
+];
+
+/** The document for programs that read the page; of a long one its summary. */
+export function headData(document: JsonObject, length: number): JsonObject | undefined {
+  if (length <= MOST_DATA) return document;
+  const summary = Object.fromEntries(
+    SUMMARY.flatMap((name) => {
+      const value = document[name];
+      return value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+  return JSON.stringify(summary).length <= MOST_DATA ? summary : undefined;
+}
+
+/** Characters of a citation that are shown. */
+const MOST = 6_000;
+
+/** How to cite the record: as a sentence, and for reference managers. */
+export function Cite({ citations }: { citations: Partial<CitationsFragment> }) {
+  const { citation, bibtex, ris } = citations;
+  if (!citation) return null;
+  const sentence = citation.text.trim();
+  return (
+    <div class="panel" id="cite">
+      <h2>Cite</h2>
+      <p class="citation" dir="auto">
+        {shortened(sentence, MOST)}
+      </p>
+      <p>
+        <CopyButton text={shortened(sentence, MOST)} label="Copy the citation" />
+      </p>
+      <Form name="BibTeX" text={bibtex?.text} />
+      <Form name="RIS" text={ris?.text} />
+    </div>
+  );
+}
+
+function Form({ name, text }: { name: string; text: string | undefined }) {
+  if (text === undefined) return null;
+  return (
+    <details class="more">
+      <summary>{name}</summary>
+      <div class="command">
+        <pre tabIndex={0} aria-label={name}>
+          {shortened(text, MOST)}
+        </pre>
+        <CopyButton text={shortened(text, MOST)} label={`Copy the citation as ${name}`} />
+      </div>
+    </details>
+  );
+}

@@ -1,10 +1,23 @@
+/** Stored files of a record or crate, and what is in them. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
-import { KindGlyph, Pager, RecordLink, Size } from "../../components.js";
-import { FolderPageDocument, type FolderFragment } from "../../documents.js";
+import { Empty, Identifier, KindGlyph, Pager, RecordLink, Size } from "../../components.js";
+import {
+  type FolderFragment,
+  FolderPageDocument,
+  PreviewPageDocument,
+  type PreviewPartsFragment,
+} from "../../documents.js";
 import { counted, nameText, shortened, sizeText } from "../../format.js";
-import { type Page, type PageRequest, recordPath, type Route, withQuery } from "../../page.js";
-import { type Stored, typeText } from "./access.js";
+import {
+  type Page,
+  type PageRequest,
+  pathOf,
+  type Route,
+  recordPath,
+  withQuery,
+} from "../../page.js";
+import { Download, type Stored, typeText } from "./access.js";
 import { Back } from "./related.js";
 
 type Entry = FolderFragment["nodes"][number];
@@ -235,3 +248,273 @@ export function FolderSection({ crate, folder }: FolderSectionProps) {
 }
 
 export const filesRoutes: readonly Route[] = [{ path: "/files/{ark}", get: folderPage }];
+
+type Table = Extract<PreviewPartsFragment, { __typename: "TablePreview" }>;
+type Notebook = Extract<PreviewPartsFragment, { __typename: "NotebookPreview" }>;
+
+/** What is shown of a file on the page of its record; the page of the preview shows all of it. */
+const BRIEF = { rows: 8, columns: 20, characters: 1500, cells: 3 };
+const WHOLE = { rows: 1000, columns: 1000, characters: Infinity, cells: 1000 };
+type Most = typeof BRIEF;
+
+interface ShownProps {
+  preview: PreviewPartsFragment;
+  name: string;
+  most: Most;
+}
+
+/** A file as far as its preview goes. Texts of files are text here, never markup. */
+function Shown({ preview, name, most }: ShownProps) {
+  switch (preview.__typename) {
+    case "TablePreview":
+      return <Rows table={preview} most={most} />;
+    case "TextPreview":
+      return (
+        <pre class="preview" tabIndex={0} aria-label={`Text of ${shortened(name, 80)}`} dir="auto">
+          {preview.text.slice(0, most.characters).toWellFormed()}
+        </pre>
+      );
+    case "ImagePreview":
+      return (
+        <p class="preview-image">
+          <img
+            src={pathOf(preview.address)}
+            alt={shortened(name, 120)}
+            width={preview.width ?? undefined}
+            height={preview.height ?? undefined}
+            loading="lazy"
+          />
+        </p>
+      );
+    case "NotebookPreview":
+      return <Cells notebook={preview} most={most} />;
+    case "DocumentPreview":
+      return (
+        <p>
+          <a class="button secondary" href={pathOf(preview.address)}>
+            Open the PDF
+          </a>
+        </p>
+      );
+    case "NoPreview":
+      return <p class="quiet">There is no preview. {preview.about}</p>;
+  }
+}
+
+/** The message of the table check without the number of the row, which counts from 0. */
+const sentenceOf = (message: string): string =>
+  message.startsWith("ValueError: Failed to Parse Attribute")
+    ? "This is not of the type that the schema states."
+    : shortened(message, 200);
+
+function Rows({ table, most }: { table: Table; most: Most }) {
+  const { columns, rows, errors, problem } = table;
+  const width = Math.min(
+    most.columns,
+    rows.reduce((widest, row) => Math.max(widest, row.length), columns.length),
+  );
+  const shown = rows.slice(0, most.rows);
+  const errorsAt = new Map<string, string[]>();
+  for (const { row, column, message } of errors) {
+    const place = `${row} ${column !== null && column < width ? column : "row"}`;
+    errorsAt.set(place, [...(errorsAt.get(place) ?? []), message]);
+  }
+  const messages = (row: number, column: number | "row") =>
+    errorsAt.get(`${row} ${column}`)?.map((message) => <small>{sentenceOf(message)}</small>);
+  return (
+    <>
+      {errors.length > 0 && (
+        <p class="wrong">
+          {counted(errors.length, "error")} by the schema, each at its cell
+          {errors.some(({ row }) => row >= shown.length) && "; some in rows further below"}.
+        </p>
+      )}
+      {problem !== null && <p class="quiet">{shortened(problem, 300)}</p>}
+      <div class="scroll preview-table" tabIndex={0} role="region" aria-label="First rows">
+        <table class="data">
+          {columns.length > 0 && (
+            <thead>
+              <tr>
+                <th scope="col">
+                  <span class="visually-hidden">Row</span>
+                </th>
+                {columns.slice(0, width).map((column) => (
+                  <th scope="col">
+                    <bdi>{shortened(column, 80)}</bdi>
+                  </th>
+                ))}
+              </tr>
+            </thead>
+          )}
+          <tbody>
+            {shown.map((row, index) => {
+              const ofRow = messages(index, "row");
+              return (
+                <tr>
+                  <th scope="row" class={ofRow && "wrong"}>
+                    {index + 1}
+                    {ofRow}
+                  </th>
+                  {row.slice(0, width).map((cell, column) => {
+                    const ofCell = messages(index, column);
+                    return (
+                      <td class={ofCell && "wrong"} dir="auto">
+                        {shortened(cell, 300)}
+                        {ofCell}
+                      </td>
+                    );
+                  })}
+                </tr>
+              );
+            })}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function Cells({ notebook, most }: { notebook: Notebook; most: Most }) {
+  return (
+    <div class="notebook">
+      {notebook.cells.slice(0, most.cells).map(({ kind, text, outputs }, index) => (
+        <div class="cell">
+          <p class="quiet small">
+            {index + 1} · {kind === "code" ? notebook.language : kind}
+          </p>
+          <pre tabIndex={0} aria-label={`Cell ${index + 1}`}>
+            {text.slice(0, most.characters).toWellFormed()}
+          </pre>
+          {outputs.map((output) => (
+            <pre class="output" tabIndex={0} aria-label={`Output of cell ${index + 1}`}>
+              {output.slice(0, most.characters).toWellFormed()}
+            </pre>
+          ))}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** Whether the file has more than `most` shows of it; null where nothing is left out. */
+function restOf(preview: PreviewPartsFragment, most: Most): string | null {
+  switch (preview.__typename) {
+    case "TablePreview": {
+      const moreRows = preview.moreRows || preview.rows.length > most.rows;
+      const moreColumns =
+        preview.moreColumns || preview.rows.some(({ length }) => length > most.columns);
+      if (moreRows && moreColumns) return "more rows and columns";
+      return moreRows ? "more rows" : moreColumns ? "more columns" : null;
+    }
+    case "TextPreview":
+      return preview.truncated || preview.text.length > most.characters ? "more text" : null;
+    case "NotebookPreview":
+      return preview.truncated ||
+        preview.cells.length > most.cells ||
+        preview.cells.some(({ text }) => text.length > most.characters)
+        ? "more cells"
+        : null;
+    default:
+      return null;
+  }
+}
+
+/** Reasons that the page of a record gives elsewhere. */
+const SAID = new Set(["NO_CONTENT", "NOT_READABLE", "ARCHIVE"]);
+
+interface PreviewProps {
+  id: string;
+  name: string;
+  preview: PreviewPartsFragment | undefined;
+}
+
+/** The beginning of a record's file, on the page of the record. */
+export function Preview({ id, name, preview }: PreviewProps) {
+  if (!preview || (preview.__typename === "NoPreview" && SAID.has(preview.reason))) return null;
+  const rest = restOf(preview, BRIEF);
+  return (
+    <section id="preview">
+      <h2>Preview</h2>
+      <Shown preview={preview} name={name} most={BRIEF} />
+      <CheckedBy preview={preview} />
+      {rest !== null && (
+        <p>
+          <a href={recordPath(id, "preview")}>See more of it</a>{" "}
+          <span class="quiet">The file has {rest}.</span>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function CheckedBy({ preview }: { preview: PreviewPartsFragment }) {
+  if (preview.__typename !== "TablePreview" || preview.schema === null) return null;
+  return (
+    <p class="quiet small">
+      {preview.errors.length === 0 && preview.problem === null && "No error in these rows. "}
+      Checked by <a href={recordPath(preview.schema)}>its schema</a>.
+    </p>
+  );
+}
+
+/** A page for what a file looks like, whether it has a record or not. */
+async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
+  const id = params["ark"]!;
+  const inCrate = query.get("crate") ?? "";
+  const { record, crate, preview } = await ask(PreviewPageDocument, {
+    id,
+    crate: inCrate,
+    inCrate: inCrate !== "" && id.startsWith(`${inCrate}/`),
+  });
+  const content = record && "content" in record ? (record.content as Stored) : undefined;
+  // A file without a record, which exists: the preview would have failed otherwise.
+  const holder = record?.crate ?? crate;
+  if (!record && preview.__typename === "NoPreview" && preview.reason === "NO_CONTENT" && !holder)
+    throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
+  const name = record ? nameText(record) : nameText({ id });
+  const withoutContent =
+    preview.__typename === "NoPreview" &&
+    (preview.reason === "NOT_READABLE" || preview.reason === "NO_CONTENT");
+  const rest = restOf(preview, WHOLE);
+  return {
+    title: `Preview of ${shortened(name, 120)}`,
+    section: "browse",
+    layout: "wide",
+    body: (
+      <>
+        {record ? <Back record={record} /> : holder && <Back record={holder} />}
+        <h1 dir="auto">{shortened(name, 200)}</h1>
+        <div class="actions">
+          {content?.state === "STORED" && content.readable && content.address ? (
+            <Download content={content} />
+          ) : (
+            !record &&
+            !withoutContent && (
+              <a class="button" href={recordPath(id)} download>
+                Download
+              </a>
+            )
+          )}
+          {record && <RecordLink record={{ ...record, name: "About this file" }} />}
+        </div>
+        <section id="preview">
+          <h2>Preview</h2>
+          {preview.__typename === "NoPreview" ? (
+            <Empty title="There is no preview.">
+              <p>{preview.about}</p>
+            </Empty>
+          ) : (
+            <Shown preview={preview} name={name} most={WHOLE} />
+          )}
+          <CheckedBy preview={preview} />
+          {rest !== null && <p class="quiet">The file has {rest}: download it to see them.</p>}
+        </section>
+        <p class="quiet">
+          <Identifier id={id} />
+        </p>
+      </>
+    ),
+  };
+}
+
+export const previewRoutes: readonly Route[] = [{ path: "/preview/{ark}", get: previewPage }];

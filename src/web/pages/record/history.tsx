@@ -1,6 +1,18 @@
+/** What was: earlier revisions of a record, and the page of a record that is withdrawn. */
 import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
-import { Csrf, type Named, Notice, Pager, RecordLink, When } from "../../components.js";
+import type { RecordGone } from "../../../services/records/find.js";
+import {
+  Csrf,
+  Facts,
+  Identifier,
+  type Named,
+  Notice,
+  Pager,
+  RecordLink,
+  StatusBadge,
+  When,
+} from "../../components.js";
 import {
   DeletedHistoryPageDocument,
   HistoryPageDocument,
@@ -8,19 +20,18 @@ import {
   type HistoryPageQueryVariables,
   RestoreRevisionDocument,
 } from "../../documents.js";
-import { counted, nameText, shortened } from "../../format.js";
-import { labelOf } from "../../labels.js";
+import { counted, labelOf, namesOf, nameText, shortened } from "../../format.js";
 import {
   type Page,
   type PageRequest,
-  recordPath,
   type Redirect,
   type Route,
+  recordPath,
   withQuery,
 } from "../../page.js";
 import { problemOf } from "../account.js";
+import { Value } from "./details.js";
 import { Back } from "./related.js";
-import { Value } from "./values.js";
 
 type Revisions = HistoryPageQuery["revisions"];
 type Revision = Revisions["nodes"][number];
@@ -316,3 +327,59 @@ async function restore(request: PageRequest): Promise<Page | Redirect> {
 export const historyRoutes: readonly Route[] = [
   { path: "/history/{ark}", get: (request) => history(request), post: restore },
 ];
+
+/**
+ * The page of a deleted record: who withdrew it, when and why, and what to use instead.
+ * @param error what the record's address answers to programs
+ */
+export async function tombstonePage(
+  { ask }: PageRequest,
+  { ark: id, message, extra, status }: RecordGone,
+): Promise<Page> {
+  const { deletedAt, deletedBy, reason, successor } = extra;
+  const ids = [deletedBy, successor].filter((id): id is string => typeof id === "string");
+  const names = await namesOf(ask, ids);
+  const named = (who: unknown) =>
+    typeof who === "string" && <RecordLink record={{ ...names.get(who), id: who }} glyph />;
+  return {
+    status,
+    title: `Withdrawn: ${shortened(id, 120)}`,
+    description: message,
+    section: "browse",
+    links: [],
+    body: (
+      <>
+        <h1>
+          This record was withdrawn <StatusBadge status={null} deleted />
+        </h1>
+        <Facts
+          rows={[
+            ["When", typeof deletedAt === "string" && <When at={deletedAt} minute />],
+            ["By", named(deletedBy)],
+            [
+              "Why",
+              typeof reason === "string" ? (
+                <bdi>{shortened(reason, 2000)}</bdi>
+              ) : (
+                <span class="quiet">No reason was given.</span>
+              ),
+            ],
+            ["Use instead", named(successor)],
+            ["Identifier", <Identifier id={id} />],
+          ]}
+        />
+        {typeof successor === "string" && (
+          <p class="further">
+            <a class="button" href={recordPath(successor)}>
+              Open what replaces it
+            </a>
+          </p>
+        )}
+        <p class="quiet">
+          An identifier is never given to another object. Earlier revisions are shown to the
+          record's owner and to administrators: <a href={recordPath(id, "history")}>history</a>.
+        </p>
+      </>
+    ),
+  };
+}

@@ -30,19 +30,23 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, nameText, shortened, sizeText } from "../../format.js";
-import { labelOf } from "../../labels.js";
+import { countText, kindText, labelOf, nameText, shortened, sizeText } from "../../format.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
-import { Cite } from "./cite.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Details } from "./details.js";
-import { type FileOf, Files, FolderSection } from "./files.js";
-import { headData, Metadata } from "./metadata.js";
-import { Preview } from "./preview.js";
-import { hasProvenance, type PageRecord, Provenance } from "./provenance.js";
-import { countOf, hasAny, MOST_BRIEF, type Related, Relation, relatedPath } from "./relations.js";
-import type { Names } from "./values.js";
+import { Cite, Details, headData, Metadata, type Names } from "./details.js";
+import { type FileOf, Files, FolderSection, Preview } from "./files.js";
+import {
+  countOf,
+  hasAny,
+  hasProvenance,
+  MOST_BRIEF,
+  type PageRecord,
+  Provenance,
+  type Related,
+  Relation,
+  relatedPath,
+} from "./provenance.js";
 
 /**
  * The page of a record, for people: what it is, whose it is, whether it may be used, how to get it
