@@ -11,14 +11,13 @@ import {
   type PreparedCommit,
   Projection,
   type Step,
-  sendError,
   type WriterAnswer,
   type WriterCall,
   type WriterCalls,
   type WriterMessage,
   type WriterTask,
 } from "./requests.js";
-import { type Connection, isDamage, isOutage, textArray } from "./statement.js";
+import { type Connection, isDamage, isOutage, sendError, textArray } from "./statement.js";
 import { SubmissionWrites } from "./submissions.js";
 
 /**

@@ -19,11 +19,11 @@ import type {
   SearchText,
   VectorStore,
 } from "../port.js";
-import { asSent, type SentError, takesTooLong } from "../refusals.js";
+import { type SentError, takesTooLong } from "../refusals.js";
 import type { Submission, SubmissionStore } from "../submissions-port.js";
 import { fold, indexable, keywordsOf, searchedTextOf } from "../text.js";
 import type { PackedVector } from "../vectors.js";
-import { asStoreError, type Connection } from "./statement.js";
+import type { Connection } from "./statement.js";
 
 /** A record's state as the tables take it. */
 export interface PreparedState extends Omit<RecordState, "quads" | "links"> {
@@ -268,6 +268,3 @@ export type WriterMessage =
   | { answers: WriterAnswer[]; sequence: number }
   | { closed: true };
 export type WriterAnswer = { id: number; result: unknown } | { id: number; error: SentError };
-
-/** An error in the form that is sent to another thread. */
-export const sendError = (error: unknown): SentError => asSent(error, asStoreError);

@@ -18,9 +18,8 @@ import type {
 import type { AskedThreadAnswer, AskedThreadMessage } from "../threads.js";
 import { openForReading } from "./connection.js";
 import { LinkReads } from "./links.js";
-import { sendError } from "./requests.js";
 import { SelectionReads } from "./selection-reads.js";
-import type { Connection } from "./statement.js";
+import { type Connection, sendError } from "./statement.js";
 
 export type SelectionQuestion =
   | { select: SelectionQuery }

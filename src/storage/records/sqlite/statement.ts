@@ -4,7 +4,7 @@
  */
 import Database from "libsql";
 import { arkKey } from "../../../identifiers/ark.js";
-import { damaged, Undecodable, unavailable } from "../refusals.js";
+import { asSent, damaged, type SentError, Undecodable, unavailable } from "../refusals.js";
 import { isStorableText } from "../text.js";
 
 /**
@@ -60,6 +60,9 @@ export function asStoreError(error: unknown): unknown {
   if (isDamage(error)) return damaged((error as Error).message);
   return isOutage(error) ? unavailable((error as Error).message) : error;
 }
+
+/** An error in the form that is sent to another thread. */
+export const sendError = (error: unknown): SentError => asSent(error, asStoreError);
 
 /** True when a UNIQUE or PRIMARY KEY rule refused a row. */
 export const isUniqueViolation = (error: unknown): boolean =>

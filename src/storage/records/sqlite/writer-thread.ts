@@ -10,12 +10,12 @@ import {
   type PreparedCommit,
   type PreparedWrite,
   prepareWrite,
-  sendError,
   type WriterMessage,
   type WriterRequest,
   type WriterTask,
 } from "./requests.js";
 import { migrate } from "./schema.js";
+import { sendError } from "./statement.js";
 
 /** Bounds the memory and the wait of one group; more is done right after. */
 const LARGEST_GROUP = 512;

@@ -6,8 +6,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import type { AskedThreadAnswer, AskedThreadMessage } from "../../threads.js";
 import type { SearchPage, SearchQuery } from "../../port.js";
 import { openForReading } from "../connection.js";
-import type { Connection } from "../statement.js";
-import { sendError } from "../requests.js";
+import { type Connection, sendError } from "../statement.js";
 import { SearchReads } from "./search-reads.js";
 
 const { file, vectorsMemory } = workerData as { file: string; vectorsMemory: number };
