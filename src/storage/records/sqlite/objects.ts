@@ -321,16 +321,16 @@ export class CrateUseReads {
     // Targets are looked up for one page of links only, and of each record no more are read: their
     // positions have no gaps.
     this.#links =
-      connection.prepare<CrateLinkRow>(`SELECT page.source, page.position, r.ark, r.kind, v.predicate,
-        page.target, page.target_key, EXISTS (SELECT 1 FROM record WHERE key = page.target_key AND
-        deleted_at IS NULL), EXISTS (SELECT 1 FROM record WHERE key = page.target_key)
+      connection.prepare<CrateLinkRow>(`SELECT part.source, part.position, r.ark, r.kind, v.predicate,
+        part.target, part.target_key, EXISTS (SELECT 1 FROM record WHERE key = part.target_key AND
+        deleted_at IS NULL), EXISTS (SELECT 1 FROM record WHERE key = part.target_key)
         FROM ( SELECT l.source, l.position, l.via, l.target, l.target_key FROM json_each(?1) AS asked
         CROSS JOIN link AS l ON l.source = asked.value AND l.position >=
         CASE asked.value WHEN ?2 THEN ?3 ELSE 0 END AND l.position <
         CASE asked.value WHEN ?2 THEN ?3 ELSE 0 END + ?4
-        ORDER BY asked.key, l.position LIMIT ?4) AS page CROSS JOIN record AS r
-        ON r.id = page.source CROSS JOIN via AS v ON v.id = page.via
-        ORDER BY page.source, page.position`);
+        ORDER BY asked.key, l.position LIMIT ?4) AS part CROSS JOIN record AS r
+        ON r.id = part.source CROSS JOIN via AS v ON v.id = part.via
+        ORDER BY part.source, part.position`);
     // Live records only: a deletion lowers the count. Two states with one count and sum differ in
     // when the last change was.
     this.#state = connection.prepare<
