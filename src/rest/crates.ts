@@ -9,6 +9,7 @@ import {
   NOT_STORED,
   SAFE_HEADERS,
   type ServerEvent,
+  sendBytes,
   sendJson,
 } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
@@ -492,7 +493,16 @@ export async function answerCrate(
     return sendJson(req, res, { submission: view }, { headers: NOT_STORED });
   const record = await KIND_RESOLVERS.rocrate.read(askedArk(view.rocrateIdentifier), context);
   const crate = await viewOf(context.deps, record, context.caller);
-  sendJson(req, res, { ...parseDocument(crate.bytes), submission: view }, { headers: NOT_STORED });
+  sendBytes(req, res, withSubmission(crate.bytes, view), { headers: NOT_STORED });
+}
+
+/** The document with one more member; a long one is not parsed for that, which blocks for long. */
+function withSubmission(bytes: Uint8Array, submission: SubmissionView): Buffer {
+  const document = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (document.includes('"submission"'))
+    return Buffer.from(JSON.stringify({ ...parseDocument(bytes), submission }));
+  const member = `,"submission":${JSON.stringify(submission)}}`;
+  return Buffer.concat([document.subarray(0, document.lastIndexOf("}")), Buffer.from(member)]);
 }
 
 export const crateOperations: Handlers = {

@@ -159,6 +159,19 @@ describe("POST /rocrate/metadata", () => {
     expect(server.faults).toEqual([]);
   });
 
+  it("answers with the document and its submission, once each", async () => {
+    for (const own of [{}, { submission: "of the crate itself" }]) {
+      const { status, text, body } = await send(metadata([], { name: "Answered", ...own }));
+      expect(status, text).toBe(200);
+      expect(text.split('"submission":')).toHaveLength(2);
+      const { submission, ...document } = body;
+      expect(submission).toMatchObject({ status: "finished" });
+      const stored = await server.request("GET", `/${String(body["@id"])}`, {});
+      const { submission: _own, ...rest } = stored.body;
+      expect(document).toEqual(rest);
+    }
+  });
+
   it(
     "preserves a context that is not bundled when it is read, changed, exported and " +
       "uploaded again",
