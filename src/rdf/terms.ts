@@ -1,4 +1,5 @@
 /** Predicates, IRIs and literals, and N-Quads that are made of them. */
+import { setImmediate as turn } from "node:timers/promises";
 import { Parser, type Quad } from "n3";
 import { parseArk } from "../identifiers/ark.js";
 import { expandCurie, FALLBACK_VOCABULARY, PREFIXES } from "../model/field.js";
@@ -125,6 +126,30 @@ export class Lines {
 /** Canonical N-Quads text as quads. */
 export function parseNQuads(text: string): Quad[] {
   return new Parser({ format: "N-Quads" }).parse(text);
+}
+
+/** Characters of N-Quads that are parsed in one turn of the event loop: about 5 ms. */
+const AT_ONCE = 64 * 2 ** 10;
+
+/**
+ * The same for lines of N-Quads without blank nodes, in parts between which the event loop serves
+ * others: a record may have megabytes of them.
+ */
+export async function* parseNQuadsInTurns(
+  lines: readonly string[],
+): AsyncGenerator<Quad[], void, undefined> {
+  let part: string[] = [];
+  let size = 0;
+  for (const line of lines) {
+    part.push(line);
+    size += line.length;
+    if (size < AT_ONCE) continue;
+    yield parseNQuads(part.join("\n"));
+    part = [];
+    size = 0;
+    await turn();
+  }
+  if (part.length > 0) yield parseNQuads(part.join("\n"));
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Quad, Term } from "n3";
 import { invalid } from "../../errors.js";
 import { PREFIXES } from "../../model/field.js";
-import { parseNQuads } from "../../rdf/terms.js";
+import { parseNQuadsInTurns } from "../../rdf/terms.js";
 import { rdfText } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
 import { XML_DECLARATION, xmlText } from "./xml.js";
@@ -69,6 +69,11 @@ export const rdfxml: RecordFormat = {
   example:
     '<rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\n' +
     '<rdf:Description rdf:about="ark:99999/dataset-cells"/>\n</rdf:RDF>\n',
-  write: async ({ deps, view }) =>
-    rdfXml(parseNQuads(await rdfText(deps, view, "application/n-triples"))),
+  write: async ({ deps, view }) => {
+    const text = await rdfText(deps, view, "application/n-triples");
+    const quads: Quad[] = [];
+    for await (const part of parseNQuadsInTurns(text.split("\n")))
+      for (const quad of part) quads.push(quad);
+    return rdfXml(quads);
+  },
 };
