@@ -23,7 +23,7 @@ import type { Deps } from "../services/deps.js";
 import { askedArk } from "../services/records/find.js";
 import { SiteFiles } from "../web/assets.js";
 import type { TypedDocumentString } from "../web/document.js";
-import { sendError } from "../web/errors.js";
+import { sendError } from "../web/frame.js";
 import type { SparqlAnswer } from "../web/page.js";
 import { Site, UNREAD } from "../web/site.js";
 import { BodyClock, limitConnections } from "./connections.js";

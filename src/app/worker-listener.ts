@@ -5,7 +5,7 @@ import type { HttpInterface } from "./http-listener.js";
 import { sendJson } from "../http/reply.js";
 import type { Deps } from "../services/deps.js";
 import { health, readiness } from "../services/health.js";
-import { sendError } from "../web/errors.js";
+import { sendError } from "../web/frame.js";
 
 /**
  * The HTTP server of a worker: it reports only the health of the node. The server does not listen

@@ -135,7 +135,7 @@ const AT_ONCE = 64 * 2 ** 10;
  * The same for lines of N-Quads without blank nodes, in parts between which the event loop serves
  * others: a record may have megabytes of them.
  */
-export async function* parseNQuadsInTurns(
+export async function* parseNQuadsInParts(
   lines: readonly string[],
 ): AsyncGenerator<Quad[], void, undefined> {
   let part: string[] = [];

@@ -24,7 +24,7 @@ import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { storedUnder } from "../services/records/find.js";
-import { asksForPage } from "../web/errors.js";
+import { asksForPage } from "../web/frame.js";
 import { type OperationText, operationPage } from "../web/pages/help.js";
 import type { Site } from "../web/site.js";
 import {

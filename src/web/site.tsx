@@ -12,7 +12,7 @@ import type { Deps } from "../services/deps.js";
 import { RecordGone } from "../services/records/find.js";
 import type { TypedDocumentString } from "./document.js";
 import { ViewerDocument } from "./documents.js";
-import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./errors.js";
+import { asksForPage, Frame, rememberForm, rememberViewer, sendError } from "./frame.js";
 import type {
   CrateUpload,
   Operation,

@@ -1,7 +1,7 @@
 import type { Quad, Term } from "n3";
 import { invalid } from "../../errors.js";
 import { PREFIXES } from "../../model/field.js";
-import { parseNQuadsInTurns } from "../../rdf/terms.js";
+import { parseNQuadsInParts } from "../../rdf/terms.js";
 import { rdfText } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
 import { XML_DECLARATION, xmlText } from "./xml.js";
@@ -72,7 +72,7 @@ export const rdfxml: RecordFormat = {
   write: async ({ deps, view }) => {
     const text = await rdfText(deps, view, "application/n-triples");
     const quads: Quad[] = [];
-    for await (const part of parseNQuadsInTurns(text.split("\n")))
+    for await (const part of parseNQuadsInParts(text.split("\n")))
       for (const quad of part) quads.push(quad);
     return rdfXml(quads);
   },

@@ -5,7 +5,7 @@ import { type Ark, arkKey } from "../../identifiers/ark.js";
 import type { Connection } from "../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, PREFIXES } from "../../model/field.js";
 import { graphOf } from "../../rdf/graph.js";
-import { literalTerm, parseNQuadsInTurns } from "../../rdf/terms.js";
+import { literalTerm, parseNQuadsInParts } from "../../rdf/terms.js";
 import type {
   DanglingLink,
   FoundLink,
@@ -172,7 +172,7 @@ export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): 
       .map((line) => `${line}\n`)
       .join("");
   const writer = new Writer({ format, prefixes: PREFIXES });
-  for await (const quads of parseNQuadsInTurns([...lines, ...about]))
+  for await (const quads of parseNQuadsInParts([...lines, ...about]))
     for (const { subject, predicate, object, graph } of quads)
       if (format === "application/trig") writer.addQuad(subject, predicate, object, graph);
       else writer.addQuad(subject, predicate, object);

@@ -5,7 +5,7 @@ import { brotliDecompressSync } from "node:zlib";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import { packageRoot } from "../../package-root.js";
-import { asksForPage } from "../errors.js";
+import { asksForPage } from "../frame.js";
 import { shortened } from "../format.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 

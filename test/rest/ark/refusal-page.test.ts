@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { IncomingMessage } from "node:http";
-import { errorPage } from "../../../src/web/errors.js";
+import { errorPage } from "../../../src/web/frame.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
