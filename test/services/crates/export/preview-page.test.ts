@@ -74,7 +74,9 @@ describe("the preview page in an export", () => {
     try {
       expect(await there.upload(exported)).toMatchObject({ status: "finished", error: null });
       expect(await there.records.objectsOf(ROOT, { role: "member" })).toEqual([]);
-      expect(await there.exported(ROOT)).toEqual(exported);
+      // Files, not bytes: the archive has the times at which each registry wrote its members.
+      const elsewhere = Object.entries(await filesOf(await there.exported(ROOT)));
+      expect(elsewhere).toEqual(Object.entries(await filesOf(exported)));
     } finally {
       await there.close();
     }
