@@ -164,7 +164,8 @@ export const EVIDENCE: readonly ContractRow[] = [
       query(
         "expand",
         "Groups to expand, with commas between them: the `group` of the nodes that stand " +
-          "for them.",
+          "for them; and records from which to go one step more than `depth`: their `@id`. At " +
+          "most 50 records.",
         { type: "string" },
       ),
       query(

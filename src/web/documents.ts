@@ -921,6 +921,7 @@ export type EvidenceQuery = {
         group: string | null;
         repeated: boolean;
         continues: boolean;
+        further: number;
         missing: string | null;
         thirdParty: boolean;
         assertedBy: Array<{ id: string; name: string | null }>;
@@ -3287,6 +3288,7 @@ export const EvidenceDocument = new TypedDocumentString(/* GraphQL */ `
           group
           repeated
           continues
+          further
           missing
           thirdParty
           assertedBy {

@@ -78,6 +78,7 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
         `/score/${crate}`,
         `/references/${crate}`,
         `/evidence/${crate}/results/embeddings.csv`,
+        `/evidence/${crate}/results/embeddings.csv?depth=1&expand=${crate}/images`,
         `/impact/${crate}/results/embeddings.csv`,
         "/signin",
         "/signup",

@@ -40,6 +40,93 @@ describe.skipIf(!CHROMIUM)("the pages of evidence, in a browser", () => {
     await page.context().close();
   });
 
+  test("a record at the edge is expanded by one step, and so is what it adds, without scripts", async () => {
+    const { page, outside, faults } = await watchedPage(browser, registry.url, {
+      javaScriptEnabled: false,
+    });
+    const ids = () =>
+      page
+        .locator("#picture [data-id]")
+        .evaluateAll((nodes) => nodes.map((node) => node.getAttribute("data-id")!));
+    const query = () => new URL(page.url()).searchParams;
+    await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv?depth=1`);
+    const near = await ids();
+    // In the list: exactly its next neighbours come, and the depth stays.
+    const step = page.locator("#outline a", { hasText: "Show one step more from Image embedding" });
+    expect(
+      await page.locator("#outline li", { hasText: "Image embedding" }).nth(1).innerText(),
+    ).toContain("(+8)");
+    await step.first().click();
+    expect([query().get("depth"), query().getAll("expand").length]).toEqual(["1", 1]);
+    const more = await ids();
+    expect(more).toEqual(expect.arrayContaining(near));
+    // Six images are one group, beside the program and who ran it.
+    expect(more).toHaveLength(near.length + 3);
+    // In the picture: a node that was added, then its group.
+    expect(await page.locator("#outline").innerText()).toContain("6 like objects");
+    await page.click("#outline a:has-text('6 like objects')");
+    const members = await ids();
+    expect(members).toHaveLength(more.length + 5);
+    const deeper = page.locator("#picture [data-id*='/images/'] a.ev-plus").first();
+    const from = (await deeper.locator("..").getAttribute("data-id"))!;
+    const href = (await deeper.getAttribute("href"))!;
+    expect(new URL(href, registry.url).searchParams.getAll("expand").at(-1)).toBe(from);
+    await page.goto(registry.url + href);
+    const deepest = await ids();
+    expect(deepest).toEqual(expect.arrayContaining(members));
+    expect(deepest.length).toBeGreaterThan(members.length);
+    await page.click(".toolbar a:has-text('Close the last step')");
+    expect(await ids()).toEqual(members);
+    await page.click(".toolbar a:has-text('Close the groups and added steps')");
+    expect(await ids()).toEqual(near);
+    // What is no record here changes nothing, and a full address offers no more.
+    const bad = `?depth=1&expand=ark:99999/none&expand=%22%3E&expand=javascript:alert(1)`;
+    await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv${bad}`);
+    expect(await ids()).toEqual(near);
+    const full = Array.from({ length: 60 }, (_, i) => `&expand=ark:99999/none-${i}`).join("");
+    await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv?depth=1${full}`);
+    expect(await ids()).toEqual(near);
+    expect(await page.locator("#picture a.ev-plus").count()).toBe(0);
+    expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+    await page.context().close();
+  });
+
+  test("with scripts one step more from a record comes in place, by keys too", async () => {
+    const { page, outside, faults } = await watchedPage(browser, registry.url);
+    let loads = 0;
+    page.on("load", () => loads++);
+    await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv?depth=1`);
+    const nodes = () => page.locator("#picture [data-id]").count();
+    const shows = (count: number) =>
+      page.locator("#said", { hasText: `The picture shows ${count} objects` }).waitFor();
+    const near = await nodes();
+    const plus = page.getByRole("link", { name: "Show one step more from Image embedding" });
+    expect(await plus.count()).toBe(2);
+    const inPicture = page.locator("#picture [data-id*='image-embedding'] a.ev-plus");
+    await inPicture.focus();
+    await page.keyboard.press("Enter");
+    await shows(near + 3);
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toContain(
+      "Image embedding",
+    );
+    expect(await page.locator("#facts").isHidden()).toBe(true);
+    await page.goBack();
+    await shows(near);
+    await inPicture.click();
+    await shows(near + 3);
+    expect(await page.locator("#facts").isHidden()).toBe(true);
+    expect(new URL(page.url()).searchParams.getAll("expand")[0]).toMatch(/^ark:/);
+    // The files that are saved show the same.
+    const saved = await page.locator("a[href*='format=svg']").getAttribute("href");
+    const file = await (await fetch(registry.url + saved!)).text();
+    expect(file.match(/data-id=/g)).toHaveLength(near + 3);
+    await page.click(".toolbar a:has-text('Close the added steps')");
+    await shows(near);
+    expect(loads).toBe(1);
+    expect({ outside, faults }).toEqual({ outside: [], faults: [] });
+    await page.context().close();
+  });
+
   test("with scripts nodes show their facts, keys move along edges, and the picture zooms", async () => {
     const { page, outside, faults } = await watchedPage(browser, registry.url);
     await page.goto(`${registry.url}/evidence/${crate}/results/embeddings.csv`);

@@ -71,7 +71,7 @@ class EvidencePicture {
     description:
       "The drawing as SVG: inputs left, uses right, arrows from what supports to what is " +
       "supported. Nodes have data-id, data-kind, data-count and data-group, arrows data-from, " +
-      "data-to and data-names.",
+      "data-to and data-names, links that add a step to one node data-further.",
   })
   svg!: string;
   @Field(() => Int, { description: "Nodes that are drawn, groups among them." }) nodeCount!: number;
@@ -120,6 +120,11 @@ class EvidenceOutlineRow {
   @Field({ description: "It stands further up as well, with what follows it." })
   repeated!: boolean;
   @Field({ description: "More follows it, too deep for a list." }) continues!: boolean;
+  @Field(() => Int, {
+    description:
+      "Nodes to which it leads beyond depth, in a picture; pass its id in expand to get them.",
+  })
+  further!: number;
 }
 
 @ArgsType()
@@ -132,8 +137,9 @@ class PictureArguments extends EvidenceArguments {
   @Field(() => String, {
     nullable: true,
     description:
-      "Beginning of the address that groups link to; the name of the group is appended, as " +
-      "expand takes it. A path of this service.",
+      "Beginning of the address that groups link to, and nodes that lead further than depth; the " +
+      "name of the group or the id of the node is appended, as expand takes them. A path of this " +
+      "service.",
   })
   groupLink?: string | null;
 }
@@ -221,6 +227,7 @@ export class EvidencePictureResolver {
   ): EvidenceOutlineRow[] {
     const rows: EvidenceOutlineRow[] = [];
     const downstream = (direction ?? graph.direction) === "downstream";
+    const side = downstream ? "use" : "support";
     for (const { id, depth, node, missing, branch, again, cut } of treeRows(graph, {
       downstream,
     })) {
@@ -247,6 +254,7 @@ export class EvidencePictureResolver {
         missing: missing?.reason ?? null,
         repeated: again,
         continues: cut,
+        further: graph.further?.get(id)?.[side] ?? 0,
       });
     }
     return rows;

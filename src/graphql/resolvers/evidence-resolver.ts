@@ -314,7 +314,12 @@ export class EvidenceArguments {
     description: "OWNER leaves out edges that third parties state, and what only they lead to.",
   })
   assertedBy!: AssertedByEnum;
-  @Field(() => [String], { nullable: true, description: "Groups to expand, by their group." })
+  @Field(() => [String], {
+    nullable: true,
+    description:
+      "Groups to expand, by their group; and records from which to go one step more than depth, by " +
+      "their id. At most 50 records.",
+  })
   expand?: string[] | null;
 }
 
@@ -448,7 +453,8 @@ export class EvidenceResolver {
     @Ctx() { loaders }: Context,
   ): Promise<EvidenceGraph> {
     await loaders.countJson(graph["@graph"]);
-    return graph;
+    const { further: _, ...document } = graph;
+    return document;
   }
 
   @FieldResolver(() => [RecordNode], {

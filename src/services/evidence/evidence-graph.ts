@@ -17,6 +17,7 @@ import {
   checkRange,
   type Dangling,
   EVIDENCE_CONTEXT,
+  expandedIn,
   type EvidenceAnswer,
   type EvidenceDeps,
   type EvidenceGraph,
@@ -228,6 +229,7 @@ async function readNodes(
         truncated: page.cursor !== undefined,
         ...(page.cursor !== undefined && { cursor: page.cursor }),
         asOf: ask.oldest,
+        ...(outline.further && { further: outline.further }),
       };
     },
   };
@@ -307,10 +309,11 @@ export async function openEvidence(
 }
 
 /** @throws {ServiceError} `VALIDATION` */
-function checkRanges({ limit, depth, collapse }: EvidenceRequest): void {
+function checkRanges({ limit, depth, collapse, expand }: EvidenceRequest): void {
   checkRange("limit", limit);
   if (depth !== undefined) checkRange("depth", depth);
   if (collapse !== undefined) checkRange("collapse", collapse, 2);
+  expandedIn(expand);
 }
 
 /** The same as {@link openEvidence} for a record that was found, and an index that is up to date. */

@@ -156,30 +156,34 @@ export class Net {
   }
 
   /**
-   * Steps of each node from the nearest seed, at most `depth`.
-   * @returns `beyond`: nodes one step further
+   * Steps of each node from the nearest seed, at most `depth`, and one more from each of `expanded`.
+   * @returns `beyond`: the nodes one step further, by the node that leads to them
    */
   distances(
     seeds: readonly string[],
     way: OneWay,
     depth: number,
-  ): { near: Map<string, number>; beyond: Set<string> } {
+    expanded: ReadonlySet<string> = new Set(),
+  ): { near: Map<string, number>; beyond: Map<string, Set<string>> } {
     const start = seeds.map((seed) => this.#number(seed));
     const [from, to] = this.#along(way);
     const { starts, edges } = this.#runs(from);
     const steps = new Int32Array(this.#iris.length).fill(-1);
     for (const seed of start) steps[seed] = 0;
     const near = new Map(seeds.map((seed) => [seed, 0]));
-    const beyond = new Set<string>();
+    const beyond = new Map<string, Set<string>>();
     const queue = [...new Set(start)];
     for (let head = 0; head < queue.length; head++) {
       const node = queue[head]!;
       const step = steps[node]! + 1;
+      const stops = step > depth && !expanded.has(this.#iris[node]!);
       for (let place = starts[node]!; place < starts[node + 1]!; place++) {
         const target = to[edges[place]!]!;
         if (steps[target] !== -1) continue;
-        if (step > depth) {
-          beyond.add(this.#iris[target]!);
+        if (stops) {
+          const from = this.#iris[node]!;
+          const next = beyond.get(from) ?? beyond.set(from, new Set()).get(from)!;
+          next.add(this.#iris[target]!);
           continue;
         }
         steps[target] = step;

@@ -10,17 +10,21 @@ import {
   type Dangling,
   type EvidenceDeps,
   type EvidenceRequest,
+  expandedIn,
+  type FurtherNodes,
   type GroupMarks,
   type Hidden,
   type NodePage,
   pageOf,
 } from "./types.js";
-import { Assertions, nearEnd, seedsOf, walk } from "./walk.js";
+import { Assertions, type Further, nearEnd, seedsOf, walk } from "./walk.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
   iri: string;
   members: string[];
+  /** Name of the group that they would be part of without the steps added to single records. */
+  before: string;
 }
 
 /** Facts about the nodes that may be grouped. */
@@ -33,6 +37,8 @@ interface Siblings {
   missing: ReadonlyMap<string, Dangling>;
   /** Steps of each node from the root. */
   distance: ReadonlyMap<string, number>;
+  /** Steps that the answer has without those added to single records. */
+  depth: number;
 }
 
 /**
@@ -51,14 +57,23 @@ interface Relation {
  * Groups of nodes of one kind that have the same relations to the same neighbours, or to neighbours
  * that are similar themselves: 500 images that one computation used, eight runs on one input and
  * the result of each. The name of a group is derived from its kind and its neighbours, so that it
- * is the same in the next answer.
+ * is the same in the next answer; neighbours that a step added to a record do not count, so that an
+ * open group stays open.
+ * @param expanded nodes that represent themselves
  */
-function groupsOf(siblings: Siblings, atLeast: number, open: ReadonlySet<string>): Group[] {
+function groupsOf(
+  siblings: Siblings,
+  atLeast: number,
+  open: ReadonlySet<string>,
+  expanded: ReadonlySet<string>,
+): Group[] {
   const around = relationsOf(siblings);
-  const opened = new Set<string>();
+  const opened = new Set(expanded);
   for (;;) {
     const groups = named(classesOf(siblings, around, atLeast, opened), siblings, around);
-    const asked = groups.filter(({ group }) => open.has(group));
+    const asked = groups.filter(
+      ({ group, before }) => open.has(group) || (expanded.size > 0 && open.has(before)),
+    );
     if (asked.length === 0) return groups;
     // Members of an open group distinguish their neighbours.
     for (const { members } of asked) for (const member of members) opened.add(member);
@@ -127,15 +142,18 @@ function classesOf(
 
 function named(
   classes: readonly string[][],
-  { root, described, missing }: Siblings,
+  { root, described, missing, distance, depth }: Siblings,
   around: ReadonlyMap<string, Relation[]>,
 ): Group[] {
   const grouped = new Set(classes.flat());
   const seen = new Map<string, number>();
+  const stepsTo = (node: string): number => distance.get(node) ?? 0;
   return classes.map((members) => {
     const kind = kindOf(members[0]!, described, missing);
+    const within = Math.max(depth, stepsTo(members[0]!));
     const relations = around
       .get(members[0]!)!
+      .filter(({ other }) => stepsTo(other) <= within)
       .map(
         ({ relation, other }) =>
           `${relation} ${grouped.has(other) ? kindOf(other, described, missing) : other}`,
@@ -145,7 +163,7 @@ function named(
     const twins = seen.get(name) ?? 0;
     seen.set(name, twins + 1);
     const group = twins === 0 ? name : hash(`${name} ${twins}`);
-    return { iri: `${root}#group-${group}`, group, count: members.length, members };
+    return { iri: `${root}#group-${group}`, group, count: members.length, members, before: name };
   });
 }
 
@@ -183,6 +201,8 @@ export interface Outline {
   texts?: Promise<string>;
   page: NodePage;
   hidden: Hidden;
+  /** By node what it leads to beyond the depth, where that was requested. */
+  further?: ReadonlyMap<string, FurtherNodes>;
   known?: Known;
   assertions: Assertions;
   /** The end of an edge that the walk comes from. */
@@ -204,9 +224,12 @@ export async function outlineOf(
   const { root } = seeds;
   const aliases = seeds.self.slice(1);
   const assertions = new Assertions(ask, deps.records, { root, aliases });
-  const { near, net, beyond, thirdParty, texts } = await walk(ask, seeds, {
+  const { depth = Number.POSITIVE_INFINITY } = request;
+  const { groups: openGroups, records: expanded } = expandedIn(request.expand);
+  const { near, net, beyond, further, thirdParty, texts } = await walk(ask, seeds, {
     direction: request.direction,
-    depth: request.depth ?? Number.POSITIVE_INFINITY,
+    depth,
+    expanded,
     ...(request.assertedBy === "owner" && { only: assertions }),
     describe:
       request.cursor === undefined && request.depth === undefined
@@ -218,7 +241,16 @@ export async function outlineOf(
   const nearOf = nearEnd(request.direction, (node) =>
     node === root || aliases.includes(node) ? 0 : (steps.get(node) ?? Number.POSITIVE_INFINITY),
   );
-  const outline = { record, root, aliases, net, assertions, near: nearOf, ...(texts && { texts }) };
+  const outline = {
+    record,
+    root,
+    aliases,
+    net,
+    assertions,
+    near: nearOf,
+    ...(texts && { texts }),
+    ...(request.further && { further: await furtherOf(ask, further, request.kinds) }),
+  };
   const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
   if (kind > 0) net.keep((end) => end === root || near.has(end));
   const hidden = {
@@ -232,9 +264,10 @@ export async function outlineOf(
 
   const known = await knowAll(ask, [root, ...near.keys()], outline, deps);
   const groups = groupsOf(
-    { root, nodes: [...near.keys()], distance: near, ...known },
+    { root, nodes: [...near.keys()], distance: near, depth, ...known },
     request.collapse,
-    new Set(request.expand),
+    openGroups,
+    expanded,
   );
   const collapsed = grouped(near, known, groups);
   const removed = groups.reduce((sum, { count }) => sum + count, 0);
@@ -246,23 +279,54 @@ export async function outlineOf(
   };
 }
 
-/**
- * Removes nodes of other kinds; returns their number. A node that no record here describes has no
- * kind and stays.
- */
+/** Removes nodes of other kinds; returns their number. */
 async function keepKinds(
   ask: Asking,
   near: Map<string, number>,
   kinds: readonly KindName[],
   texts?: Promise<string>,
 ): Promise<number> {
-  const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   let removed = 0;
-  for (const [node, { types }] of await describe(ask, [...near.keys()], texts)) {
-    if (classes.some((name) => types.includes(name))) continue;
+  for (const node of await ofOtherKinds(ask, [...near.keys()], kinds, texts))
     if (near.delete(node)) removed++;
-  }
   return removed;
+}
+
+/** A node that no record here describes has no kind and is not among them. */
+async function ofOtherKinds(
+  ask: Asking,
+  nodes: readonly string[],
+  kinds: readonly KindName[],
+  texts?: Promise<string>,
+): Promise<Set<string>> {
+  const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
+  const others = new Set<string>();
+  for (const [node, { types }] of await describe(ask, nodes, texts))
+    if (!classes.some((name) => types.includes(name))) others.add(node);
+  return others;
+}
+
+/** Counts the nodes beyond the depth to which each node leads, of the requested kinds. */
+async function furtherOf(
+  ask: Asking,
+  { upstream, downstream }: Further,
+  kinds?: readonly KindName[],
+): Promise<Map<string, FurtherNodes>> {
+  const beyond = new Set(
+    [...upstream.values(), ...downstream.values()].flatMap((next) => [...next]),
+  );
+  const others = kinds ? await ofOtherKinds(ask, [...beyond], kinds) : new Set<string>();
+  const counts = new Map<string, FurtherNodes>();
+  const count = (side: keyof FurtherNodes, leading: Further["upstream"]): void => {
+    for (const [node, next] of leading) {
+      const shown = [...next].filter((each) => !others.has(each)).length;
+      const known = counts.get(node) ?? { support: 0, use: 0 };
+      if (shown > 0) counts.set(node, { ...known, [side]: shown });
+    }
+  };
+  count("support", upstream);
+  count("use", downstream);
+  return counts;
 }
 
 async function knowAll(

@@ -1,6 +1,6 @@
 /** Evidence as clients see it: what they may ask, and the parts of an answer. */
 import { invalid, ValidationError, type ValidationItem } from "../../errors.js";
-import type { Ark } from "../../identifiers/ark.js";
+import { type Ark, parseArk } from "../../identifiers/ark.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
@@ -36,8 +36,13 @@ export interface EvidenceRequest {
    * all of them are read for it.
    */
   collapseBetween?: { above: number; upTo: number };
-  /** Groups to expand, by their `group`. */
+  /**
+   * Groups to expand, by their `group`; and records from which one step more than the depth is
+   * shown, by their identifier: names of groups have no colon. At most 50 records.
+   */
   expand?: readonly string[];
+  /** Adds to the answer which nodes lead further than the depth. */
+  further?: boolean;
   /** Adds to each edge the field of the record that stated it. */
   statements?: boolean;
   /**
@@ -151,6 +156,16 @@ export interface EvidenceGraph {
   cursor?: string;
   /** Commit that the graph is as of. */
   asOf: number;
+  /** By node what it leads to beyond the depth; only where it was requested. */
+  further?: ReadonlyMap<string, FurtherNodes>;
+}
+
+/** The number of nodes beyond the depth to which one node leads. */
+export interface FurtherNodes {
+  /** Those that support it. */
+  support: number;
+  /** Those that it supports. */
+  use: number;
 }
 
 /** Characters of a description that a node shows. */
@@ -373,6 +388,27 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
 }
 
 const MOST = 100_000;
+
+/** Most records in one `expand`: each may take a query. */
+const MOST_EXPANDED = 50;
+
+/**
+ * The two kinds of values in `expand`.
+ * @throws {import("../../errors.js").ValidationError} for more than {@link MOST_EXPANDED} records
+ */
+export function expandedIn(expand: readonly string[] = []): {
+  groups: ReadonlySet<string>;
+  records: ReadonlySet<string>;
+} {
+  const isRecord = (value: string): boolean => value.includes(":");
+  const records = new Set(expand.filter(isRecord).map((value) => parseArk(value)?.stored ?? value));
+  if (records.size > MOST_EXPANDED)
+    throw invalid(
+      ["query", "expand"],
+      `Value error, at most ${MOST_EXPANDED} records can be expanded; ask for a larger depth`,
+    );
+  return { groups: new Set(expand.filter((value) => !isRecord(value))), records };
+}
 
 /**
  * @throws {import("../../errors.js").ValidationError} unless the value is a whole number from

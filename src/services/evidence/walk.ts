@@ -263,6 +263,8 @@ interface Discovered {
 interface Discovery {
   /** Steps from the seeds. */
   depth: number;
+  /** Nodes at the depth and beyond it from which to go one step more. */
+  expanded?: ReadonlySet<string>;
   /** Nodes at which to stop, including all nodes as near as the first of them. */
   until?: ReadonlySet<string>;
   /** Up to this number of edges the descriptions of all nodes will be needed. */
@@ -278,19 +280,19 @@ export async function discover(
   net: Net,
   seeds: readonly string[],
   way: OneWay,
-  { depth, until, describe = 0 }: Discovery,
+  { depth, expanded = new Set(), until, describe = 0 }: Discovery,
 ): Promise<Discovered> {
   const seen = new Set(seeds);
   let frontier = [...seen];
-  for (let step = 0; step <= depth && frontier.length > 0; step++) {
+  for (let step = 0; frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
       if (frontier.length === 1 && step === 0) return beyond(ask, net, frontier[0]!, way, describe);
       for (const start of frontier) await beyond(ask, net, start, way, 0);
       return {};
     }
     const next: string[] = [];
-    await readEdges(ask, net, frontier, way, (node) => {
-      if (seen.has(node)) return;
+    await readEdges(ask, net, frontier, way, (node, from) => {
+      if (seen.has(node) || (step >= depth && !expanded.has(from))) return;
       seen.add(node);
       next.push(node);
     });
@@ -378,7 +380,7 @@ function addEdges(
   net: Net,
   tsv: string,
   arms: readonly Arm[],
-  each?: (node: string) => void,
+  each?: (node: string, from: string) => void,
 ): void {
   let last = "";
   let from: string | undefined;
@@ -393,21 +395,21 @@ function addEdges(
     const { name, forward } = arms[arm]!;
     if (forward) net.add(from, name, to, graph);
     else net.add(to, name, from, graph);
-    each?.(to);
+    each?.(to, from);
   });
 }
 
 /**
  * Adds the statements, in any record, by which nodes depend on others (`upstream`) or others on
  * them.
- * @param each called with every node that one of them leads to
+ * @param each called with every node that one of them leads to, and that one
  */
 async function readEdges(
   ask: Asking,
   net: Net,
   nodes: readonly string[],
   way: OneWay,
-  each?: (node: string) => void,
+  each?: (node: string, from: string) => void,
 ): Promise<void> {
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
@@ -429,15 +431,22 @@ interface Walk {
    * the walk where that was faster.
    */
   texts?: Promise<string>;
-  /** Nodes one step beyond the depth. */
+  /** The number of nodes one step beyond the depth. */
   beyond: number;
+  /** The same nodes, by the node that leads to them. */
+  further: Further;
   /** Omitted edges of third parties, of nodes that were reached. */
   thirdParty: number;
 }
 
+/** Nodes beyond the depth by the node among the others that leads to them, in each direction. */
+export type Further = Readonly<Record<OneWay, ReadonlyMap<string, ReadonlySet<string>>>>;
+
 interface Going {
   direction: Direction;
   depth: number;
+  /** Nodes from which to go one step more than the depth, in the direction in which they are. */
+  expanded?: ReadonlySet<string>;
   /** With it edges of third parties are omitted, and the nodes that only these edges lead to. */
   only?: Assertions;
   describe?: number;
@@ -450,12 +459,15 @@ interface Going {
 export async function walk(
   ask: Asking,
   seeds: Seeds,
-  { direction, depth, only, describe = 0 }: Going,
+  { direction, depth, expanded = new Set(), only, describe = 0 }: Going,
 ): Promise<Walk> {
   const starts = [...seeds.self, ...seeds.parts];
   const net = new Net();
   let near: Map<string, number> | undefined;
-  const beyond = new Set<string>();
+  const further = { upstream: new Map(), downstream: new Map() } as Record<
+    OneWay,
+    ReturnType<Net["distances"]>["beyond"]
+  >;
   const dropped: Edge[] = [];
   const across = new Net();
   let texts: Promise<string> | undefined;
@@ -463,15 +475,17 @@ export async function walk(
   const whole = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
     ({ texts } = await discover(ask, net, starts, way, {
       depth,
+      expanded,
       describe: direction === "both" ? 0 : describe,
     }));
-    return net.distances(starts, way, depth);
+    return net.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
   const filtered = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
     const own = new Net();
     ({ texts } = await discover(ask, own, starts, way, {
       depth,
+      expanded,
       describe: direction === "both" ? 0 : describe,
     }));
     for (const edge of await only!.dropThirdParties(
@@ -480,7 +494,7 @@ export async function walk(
     ))
       dropped.push(edge);
     addTo(net, own);
-    return own.distances(starts, way, depth);
+    return own.distances(starts, way, depth, expanded);
   };
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
   for (const way of ways) {
@@ -491,7 +505,7 @@ export async function walk(
       for (const [node, steps] of found.near)
         near.set(node, Math.min(steps, near.get(node) ?? steps));
     else near = found.near;
-    for (const node of found.beyond) beyond.add(node);
+    further[way] = found.beyond;
     // A node that depends on the record may also depend on something upstream of it by another
     // path.
     if (way === "downstream" && direction === "both")
@@ -516,9 +530,15 @@ export async function walk(
     const linked = net.linked();
     for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
   }
-  if (beyond.size > 0) for (const node of reached.keys()) beyond.delete(node);
+  const beyond = new Set<string>();
+  for (const leading of Object.values(further))
+    for (const next of leading.values())
+      for (const node of next)
+        // The other direction may reach it.
+        if (reached.has(node)) next.delete(node);
+        else beyond.add(node);
   reached.delete(seeds.root);
-  return { near: reached, net, beyond: beyond.size, thirdParty, ...(texts && { texts }) };
+  return { near: reached, net, beyond: beyond.size, further, thirdParty, ...(texts && { texts }) };
 }
 
 function addTo(net: Net, other: Net): void {

@@ -1,5 +1,5 @@
-// The evidence explorer: groups and steps in place, zoom, pan, walking along edges by keys, facts
-// beside the picture, PNG.
+// The evidence explorer: groups and steps in place, also one step from a single record; zoom, pan,
+// walking along edges by keys, facts beside the picture, PNG.
 
 const frame = document.getElementById("picture")!;
 const facts = document.getElementById("facts")!;
@@ -270,6 +270,7 @@ function link(href: string, text: string): HTMLElement {
 function showFacts(): void {
   let shown: string | undefined;
   frame.addEventListener("click", (event) => {
+    if ((event.target as Element).closest("[data-further]")) return;
     const node = nodeOf(event.target) ?? nodeIn((event.target as Element).closest("a"));
     const id = node?.dataset["id"];
     if (id === undefined || !id.startsWith("ark:") || node?.dataset["group"] !== undefined) return;

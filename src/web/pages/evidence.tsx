@@ -1,3 +1,4 @@
+import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import { assetUrl } from "../assets.js";
 import { Empty, KindLabel, Notice, RecordLink, StatusBadge, When } from "../components.js";
@@ -23,6 +24,8 @@ import {
 
 /** Like siblings that become one group, unless the reader asks for single ones. */
 const COLLAPSE = 4;
+/** Most groups and records that one address expands. */
+const MOST_EXPANDED = 50;
 const DEPTHS = ["1", "2", "3", "5", ""] as const;
 const IMPACT_PAGE = 200;
 
@@ -40,6 +43,7 @@ interface View {
   owner: boolean;
   /** Kinds that are shown; all when empty. */
   kinds: RecordKind[];
+  /** Groups that are open, and records with one step more, in the order in which they were chosen. */
   expand: string[];
 }
 
@@ -67,9 +71,12 @@ function viewOf(query: URLSearchParams): View {
     siblings: query.get("siblings") === "single" ? "single" : "grouped",
     owner: query.get("by") === "owner",
     kinds: KINDS_SHOWN.filter((kind) => query.getAll("kind").includes(kind.toLowerCase())),
-    expand: query.getAll("expand").slice(0, 50),
+    expand: [...new Set(query.getAll("expand"))].slice(0, MOST_EXPANDED),
   };
 }
+
+/** Names of groups have no colon. */
+const isRecord = (expanded: string): boolean => expanded.includes(":");
 
 /** Address of the same picture with something changed. */
 function addressOf(id: string, view: View, change: Partial<View> = {}): string {
@@ -80,7 +87,7 @@ function addressOf(id: string, view: View, change: Partial<View> = {}): string {
   if (siblings !== "grouped") query.set("siblings", siblings);
   if (owner) query.set("by", "owner");
   for (const kind of kinds) query.append("kind", kind.toLowerCase());
-  for (const group of expand) query.append("expand", group);
+  for (const each of expand) query.append("expand", each);
   const text = query.toString();
   return recordPath(id, "evidence") + (text === "" ? "" : `?${text}`);
 }
@@ -98,7 +105,8 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     collapse: view.siblings === "grouped" ? COLLAPSE : null,
     expand: view.expand,
     kinds: view.kinds.length === 0 ? null : view.kinds,
-    groupLink: `${link}${link.includes("?") ? "&" : "?"}expand=`,
+    groupLink:
+      view.expand.length < MOST_EXPANDED ? `${link}${link.includes("?") ? "&" : "?"}expand=` : null,
     outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
@@ -141,8 +149,8 @@ const depthsWith = (depth: string): readonly string[] =>
 function Toolbar({ id, view }: { id: string; view: View }) {
   return (
     <form class="row toolbar" action={recordPath(id, "evidence")} data-part="tools">
-      {view.expand.map((group) => (
-        <input type="hidden" name="expand" value={group} />
+      {view.expand.map((each) => (
+        <input type="hidden" name="expand" value={each} />
       ))}
       <label>
         Show{" "}
@@ -204,12 +212,22 @@ function Toolbar({ id, view }: { id: string; view: View }) {
         <a href={addressOf(id, view, { depth: String(Number(view.depth) - 1) })}>One step less</a>
       )}
       {view.expand.length > 1 && (
-        <a href={addressOf(id, view, { expand: view.expand.slice(0, -1) })}>Close the last group</a>
+        <a href={addressOf(id, view, { expand: view.expand.slice(0, -1) })}>
+          Close the last {isRecord(view.expand.at(-1)!) ? "step" : "group"}
+        </a>
       )}
-      {view.expand.length > 0 && <a href={addressOf(id, view, { expand: [] })}>Close the groups</a>}
+      {view.expand.length > 0 && (
+        <a href={addressOf(id, view, { expand: [] })}>{closeAllText(view.expand)}</a>
+      )}
       <a href={recordPath(id, "impact")}>What is affected if this is withdrawn?</a>
     </form>
   );
+}
+
+function closeAllText(expand: readonly string[]): string {
+  const steps = expand.filter(isRecord).length;
+  if (steps === 0) return "Close the groups";
+  return steps === expand.length ? "Close the added steps" : "Close the groups and added steps";
 }
 
 type Picture = EvidenceQuery["evidencePicture"];
@@ -351,9 +369,9 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
               </span>
             )}
             {row.group !== null ? (
-              <a href={addressOf(id, view, { expand: [...view.expand, row.group] })}>
+              <ExpandLink {...{ id, view }} expand={row.group}>
                 {countText(row.count ?? 0)} like objects
-              </a>
+              </ExpandLink>
             ) : row.missing === null ? (
               <RecordLink record={row} />
             ) : (
@@ -371,6 +389,16 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
               </span>
             )}
             {row.repeated && <span class="quiet"> (see above)</span>}
+            {row.further > 0 && (
+              <>
+                {" "}
+                <ExpandLink {...{ id, view }} expand={row.id}>
+                  Show one step more
+                  <span class="visually-hidden"> from {shortened(row.name ?? row.id, 120)}</span>
+                </ExpandLink>{" "}
+                <span class="quiet">(+{countText(row.further)})</span>
+              </>
+            )}
             {row.continues && (
               <>
                 {" "}
@@ -382,6 +410,18 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
       </ol>
     </section>
   );
+}
+
+/** A link to the same with one more group or record expanded; text where there are too many. */
+function ExpandLink(props: {
+  id: string;
+  view: View;
+  expand: string;
+  children: ComponentChildren;
+}) {
+  const { id, view, expand, children } = props;
+  if (view.expand.length >= MOST_EXPANDED) return <span>{children}</span>;
+  return <a href={addressOf(id, view, { expand: [...view.expand, expand] })}>{children}</a>;
 }
 
 const EXPORTS: readonly (readonly [format: string, name: string])[] = [
@@ -396,7 +436,10 @@ const EXPORTS: readonly (readonly [format: string, name: string])[] = [
 function Exports({ id, view }: { id: string; view: View }) {
   const query = new URLSearchParams({ direction: view.direction.toLowerCase() });
   if (view.depth !== "") query.set("depth", view.depth);
-  if (view.siblings === "grouped") query.set("collapse", "true");
+  if (view.siblings === "grouped") query.set("collapse", String(COLLAPSE));
+  if (view.owner) query.set("assertedBy", "owner");
+  if (view.kinds.length > 0) query.set("kind", view.kinds.join(",").toLowerCase());
+  if (view.expand.length > 0) query.set("expand", view.expand.join(","));
   return (
     <section data-part="formats">
       <h2>Formats</h2>

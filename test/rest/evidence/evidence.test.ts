@@ -577,6 +577,39 @@ describe("evidence over HTTP", () => {
     );
     expect(outside.body["errors"][0].message).toContain("not a path of this service");
 
+    // A record at the edge of the depth is expanded by one step, alike over both interfaces.
+    const mid = await dataset({ name: "Middle", derivedFrom: [await dataset()] });
+    const root = await dataset({ derivedFrom: [mid] });
+    const stepped = await registry.graphql(
+      `query ($id: ID!, $expand: [String!]) {
+        near: evidencePicture(id: $id, depth: 1, groupLink: "?expand=") {
+          svg nodeCount evidence { document outline { id further } }
+        }
+        more: evidencePicture(id: $id, depth: 1, expand: $expand, form: FILE) { svg nodeCount }
+        evidenceGraph(id: $id, depth: 1, expand: $expand) { document outline { further } }
+      }`,
+      { id: root, expand: [mid] },
+    );
+    const tooMany = Array.from({ length: 51 }, (_, i) => `ark:99999/none-${i}`);
+    const refused = await registry.graphql(
+      `query ($id: ID!, $expand: [String!]) { evidencePicture(id: $id, expand: $expand) { svg } }`,
+      { id: root, expand: tooMany },
+    );
+    expect(refused.body["errors"][0].message).toContain("at most 50 records can be expanded");
+    const { near, more, evidenceGraph } = stepped.body["data"] as Record<string, Json>;
+    expect(near!["svg"]).toContain(`href="?expand=${encodeURIComponent(mid)}"`);
+    expect(near!["evidence"].outline).toEqual([
+      { id: root, further: 0 },
+      { id: mid, further: 1 },
+    ]);
+    expect(near!["evidence"].document).toEqual(await get(`/evidencegraph/query/${root}?depth=1`));
+    const asked = `depth=1&expand=${encodeURIComponent(mid)}`;
+    expect(more!["nodeCount"]).toBe(near!["nodeCount"] + 1);
+    expect(more!["svg"]).toBe(
+      (await registry.ask(`/evidencegraph/query/${root}?format=svg&${asked}`)).text,
+    );
+    expect(evidenceGraph!["document"]).toEqual(await get(`/evidencegraph/query/${root}?${asked}`));
+
     const part = await registry.ask(`/evidencegraph/query/${end}?format=svg&limit=1`);
     expect(part.headers.get("x-truncated")).toBe("true");
   });

@@ -228,6 +228,28 @@ describe("the picture of an evidence graph", () => {
     ]);
   });
 
+  it("has a link at each node that leads further than the depth", () => {
+    const further = new Map([
+      [id("tool"), { support: 2, use: 0 }],
+      [id("claim"), { support: 0, use: 1 }],
+      [id("gone"), { support: 1, use: 1 }],
+      [id("not-drawn"), { support: 1, use: 0 }],
+    ]);
+    const drawn = draw({ ...GRAPH, further }, { groupLink: "/explore?expand=" });
+    const links = elementsIn(drawn.svg).flatMap(({ at }) =>
+      at["data-further"] === undefined ? [] : [[at["href"], at["data-further"], placeOf(at)[0]]],
+    );
+    expect(links).toEqual([
+      ["/explore?expand=ark%3A99999%2Ftool", "2", 0],
+      ["/explore?expand=ark%3A99999%2Fclaim", "1", 176],
+      ["/explore?expand=ark%3A99999%2Fgone", "2", 0],
+    ]);
+    expect(elementsIn(drawn.svg).map(({ text }) => text)).toContain(
+      "Show one step more from count.py",
+    );
+    expect(draw({ ...GRAPH, further }).svg).toBe(draw(GRAPH).svg);
+  });
+
   it("can be told apart from its paper and read on its fill, in both modes", () => {
     const light = (hex: string) =>
       [1, 3, 5]

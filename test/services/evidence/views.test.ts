@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { graphToDraw, nearbyGraph } from "../../../src/services/evidence/picture/picture.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
 import { arkFrom } from "../../support/arks.js";
 import { edgesIn, EvidenceWorld, nodesIn, type Planned } from "../../support/evidence-world.js";
 
@@ -135,6 +136,140 @@ describe("an evidence graph can be viewed in part:", () => {
     // What supports its inputs is further away.
     expect(await nearby("table")).toEqual(["table", "count", "cells", "3 unknown"]);
     expect(await nearby("tool")).toEqual(["tool", "segment"]);
+  });
+
+  const id = (name: string) => `ark:99999/${name}`;
+  const further = (graph: EvidenceGraph) =>
+    Object.fromEntries(
+      [...graph.further!].map(([node, counts]) => [node.replace("ark:99999/", ""), counts]),
+    );
+
+  it("with one step more from single records than from the others", async () => {
+    const near = await world.ask("table", { depth: 1, further: true });
+    expect([nodesIn(near), near.hidden]).toEqual([["table", "count"], { depth: 4 }]);
+    expect(further(near)).toEqual({ count: { support: 4, use: 0 } });
+
+    const one = await world.ask("table", { depth: 1, further: true, expand: [id("count")] });
+    expect(nodesIn(one)).toEqual(["table", "count", "cells"]);
+    expect(one.dangling.map((each) => each["@id"])).toEqual(OUTSIDE.map(id));
+    expect([further(one), one.hidden]).toEqual([{ cells: { support: 3, use: 0 } }, { depth: 3 }]);
+
+    // What was added can be expanded too, in any order and spelling.
+    const two = await world.ask("table", {
+      depth: 1,
+      further: true,
+      expand: ["ark:/99999/cells", id("count")],
+    });
+    expect(nodesIn(two)).toEqual(["table", "count", "cells", "mask1", "mask2", "segment"]);
+    expect([further(two), two.hidden]).toEqual([
+      { segment: { support: 41, use: 0 } },
+      { depth: 41 },
+    ]);
+    expect(edgesIn(two)).toContain("segment usedDataset mask1");
+
+    // What isn't drawn, is inside the depth or isn't known changes nothing.
+    for (const expand of [[id("cells")], [id("table")], [id("none"), "nothing", ":"]])
+      expect(await world.ask("table", { depth: 1, further: true, expand })).toEqual(near);
+    expect((await world.ask("table", { depth: 1 })).further).toBeUndefined();
+    expect(further(await world.ask("table", { further: true }))).toEqual({});
+  });
+
+  it("with one step more in the direction in which a record is", async () => {
+    const both = { direction: "both", depth: 1, further: true } as const;
+    const near = await world.ask("cells", both);
+    expect(nodesIn(near)).toEqual(["cells", "count", "mask1", "mask2", "segment"]);
+    expect(further(near)).toEqual({
+      count: { support: 0, use: 1 },
+      segment: { support: 41, use: 0 },
+    });
+    expect(nodesIn(await world.ask("cells", { ...both, expand: [id("count")] }))).toEqual([
+      ...nodesIn(near),
+      "table",
+    ]);
+    // Of the shown kinds only.
+    const kinds = ["dataset", "computation"] as const;
+    expect(further(await world.ask("cells", { ...both, kinds }))).toMatchObject({
+      segment: { support: 40 },
+    });
+  });
+
+  it("refuses steps from too many records", async () => {
+    const expand = Array.from({ length: 51 }, (_, i) => id(`image${i}`));
+    await expect(world.ask("table", { depth: 1, expand })).rejects.toMatchObject({
+      items: [{ loc: ["query", "expand"], msg: expect.stringContaining("at most 50") as string }],
+    });
+    expect((await world.ask("table", { depth: 1, expand: expand.slice(1) })).hidden).toEqual({
+      depth: 4,
+    });
+  });
+
+  it("with one step more along statements that count", async () => {
+    const claimed = new EvidenceWorld();
+    claimed.write({
+      result: { owner: "ada", edges: { derivedFrom: ["input"] } },
+      input: { owner: "ada", edges: { derivedFrom: ["origin"] } },
+      origin: { owner: "ada" },
+      claim: {
+        kind: "computation",
+        type: "evi:Computation",
+        owner: "eve",
+        edges: { generated: ["input"] },
+      },
+    });
+    await claimed.open();
+    try {
+      const asked = { depth: 1, further: true } as const;
+      expect(further(await claimed.ask("result", asked))).toMatchObject({ input: { support: 2 } });
+      const owned = { ...asked, assertedBy: "owner" } as const;
+      expect(further(await claimed.ask("result", owned))).toMatchObject({ input: { support: 1 } });
+      expect(
+        nodesIn(await claimed.ask("result", { ...owned, expand: [id("input"), id("claim")] })),
+      ).toEqual(["result", "input", "origin"]);
+    } finally {
+      await claimed.engine.close();
+    }
+  });
+
+  it("with groups that stay open when a step is added to a member", async () => {
+    const images = Array.from({ length: 8 }, (_, i) => `image${i}`);
+    const fan = new EvidenceWorld();
+    fan.write({
+      run: { kind: "computation", type: "evi:Computation", edges: { usedDataset: images } },
+      ...Object.fromEntries(
+        images.map((name, i): [string, Planned] => [
+          name,
+          { edges: { derivedFrom: [i < 4 ? "first" : "second"] } },
+        ]),
+      ),
+      first: {},
+      second: {},
+    });
+    await fan.open();
+    const ask = (expand: string[]) =>
+      fan.ask("run", { depth: 1, collapse: 3, further: true, expand });
+    const counts = (graph: EvidenceGraph) =>
+      graph["@graph"].flatMap(({ count }) => count ?? []).toSorted();
+    try {
+      const folded = await ask([]);
+      const { group } = folded["@graph"][1]!;
+      expect(counts(folded)).toEqual([8]);
+      const open = await ask([group!]);
+      expect(nodesIn(open)).toEqual(["run", ...images]);
+      expect(further(open)["image0"]).toEqual({ support: 1, use: 0 });
+      expect(nodesIn(await ask([group!, id("image0")]))).toEqual(["run", ...images, "first"]);
+      expect(nodesIn(await ask([group!, id("image0"), id("image5")]))).toEqual([
+        "run",
+        ...images,
+        "first",
+        "second",
+      ]);
+      // A record is shown by itself where its group is not open.
+      const alone = await ask([id("image0")]);
+      expect(counts(alone)).toEqual([3, 4]);
+      expect(nodesIn(alone)).toEqual(expect.arrayContaining(["image0", "first"]));
+    } finally {
+      await fan.engine.close();
+    }
   });
 
   it("with the runs of a fan-out as one node, and their results as another", async () => {

@@ -154,6 +154,7 @@ const rules = (palette: typeof LIGHT, mode: "light" | "dark"): string =>
     ),
     `.ev-absent{fill:none;stroke:${palette.quiet}}`,
     `.ev-root .ev-shape{stroke:${palette.accent}}`,
+    `.ev-mark{fill:${palette.paper};stroke:${palette.accent}}`,
   ].join("\n");
 
 /**
@@ -162,7 +163,7 @@ const rules = (palette: typeof LIGHT, mode: "light" | "dark"): string =>
  */
 export const PICTURE_STYLE = [
   ".ev{max-width:100%;height:auto}",
-  ".ev a:focus-visible .ev-shape,.ev a:hover .ev-shape{stroke-width:3}",
+  ".ev a:focus-visible :is(.ev-shape,.ev-mark),.ev a:hover :is(.ev-shape,.ev-mark){stroke-width:3}",
   ".ev a{text-decoration:none}",
   ".ev-deleted .ev-name{text-decoration:line-through}",
   `@media screen and (prefers-color-scheme:dark){\n${rules(DARK, "dark")}\n}`,

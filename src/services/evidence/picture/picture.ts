@@ -23,6 +23,8 @@ export interface PictureNode {
   count?: number;
   group?: string;
   absent?: Dangling["reason"];
+  /** Where it leads further than the picture goes: the number of nodes, and on which side. */
+  further?: { side: "support" | "use"; count: number };
 }
 
 /** One arrow, from what supports to what is supported; with every name that states it. */
@@ -70,7 +72,11 @@ export function pictureOf(graph: EvidenceGraph, limits: PictureLimits): Picture 
   const known = new Set([...graph["@graph"], ...absent.map(({ id }) => ({ "@id": id }))].map(idOf));
   const elsewhere = [...others(graph, stated).keys()].filter((id) => !known.has(id));
   const all = [...graph["@graph"].map(nodeOf), ...absent];
-  const nodes = all.slice(0, limits.nodes);
+  const nodes = all.slice(0, limits.nodes).map((node): PictureNode => {
+    const { support = 0, use = 0 } = graph.further?.get(node.id) ?? {};
+    const further = { side: support > 0 ? "support" : "use", count: support + use } as const;
+    return further.count > 0 ? { ...node, further } : node;
+  });
   const places = new Map(nodes.map(({ id }, index) => [id, index]));
 
   const arrows = new Map<string, PictureEdge>();
@@ -181,6 +187,7 @@ export function graphToDraw(
     {
       ...request,
       limit,
+      further: true,
       ...(request.collapse === undefined
         ? { collapse: ALIKE, collapseBetween: { above: limit, upTo: bounds.read } }
         : // Groups of a graph that is too large to be read as a whole would take seconds.

@@ -93,7 +93,10 @@ export interface PictureOptions extends PictureLimits {
   form: "page" | "file";
   /** Before the path of each link; empty within the service. */
   base: string;
-  /** Beginning of the address that shows the members of a group; its name is appended. */
+  /**
+   * Beginning of the address that shows the members of a group, or one step more from a record; the
+   * name of the group or the identifier is appended.
+   */
   groupLink?: string;
 }
 
@@ -111,6 +114,8 @@ const LINE = 18;
 const TOOLTIP = 500;
 /** Room on each side of text in the middle of an ellipse. */
 const ASIDE = 22;
+/** The mark at a lower corner of a node that leads further, and the wider circle that takes clicks. */
+const PLUS = { radius: 9, reach: 15, aside: 0, onEllipse: 14, above: 2 };
 /** Height of a grey count beside a node. */
 const COUNT_HEIGHT = 20;
 
@@ -323,9 +328,33 @@ function nodeOf(
         `${options.form === "file" ? ' target="_top"' : ""}>${drawn}</a>`;
   return (
     `<g class="${classes.join(" ")}" ${data} transform="translate(${x - WIDTH / 2} ` +
-    `${y - HEIGHT / 2})" ${paint}>${linked}</g>`
+    `${y - HEIGHT / 2})" ${paint}>${linked}${plusOf(node, name, options)}</g>`
   );
 }
+
+/** The link that adds the next neighbours of a node at the edge of the picture. */
+function plusOf(
+  { id, glyph, further }: PictureNode,
+  name: string,
+  { base, groupLink, form }: PictureOptions,
+): string {
+  if (further === undefined || groupLink === undefined) return "";
+  const { indent }: Glyph = GLYPHS[glyph];
+  const aside = indent === undefined ? PLUS.onEllipse : PLUS.aside;
+  const x = further.side === "support" ? aside : WIDTH - aside;
+  const href = escapedForXml(base + groupLink + encodeURIComponent(id.toWellFormed()));
+  return (
+    `<a class="ev-plus" href="${href}" data-further="${further.count}"` +
+    `${form === "file" ? ' target="_top"' : ""} transform="translate(${x} ${HEIGHT - PLUS.above})">` +
+    `<title>Show one step more from ${escapedForXml(shortened(name, TOOLTIP))}</title>` +
+    `<path d="${circle(PLUS.reach)}" fill="transparent" stroke="none"/>` +
+    `<path class="ev-mark" d="${circle(PLUS.radius)}M-4 0H4M0 -4V4" fill="${LIGHT.paper}" ` +
+    `stroke="${LIGHT.accent}"/></a>`
+  );
+}
+
+const circle = (radius: number): string =>
+  `M-${radius} 0a${radius} ${radius} 0 1 1 ${2 * radius} 0a${radius} ${radius} 0 1 1 -${2 * radius} 0`;
 
 /** Where a click on a node leads: its page, the members of a group, or a web page elsewhere. */
 function linkOf(
