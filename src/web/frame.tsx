@@ -99,33 +99,13 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
             <button>Search</button>
           </form>
           <nav aria-label="Main">
-            <Tab href="/browse" current={section === "browse"}>
-              Browse
-            </Tab>
-            <Tab href="/upload" current={section === "upload"}>
-              Upload
-            </Tab>
-            <details class="menu" data-menu>
-              <summary aria-current={section === "explorers" ? "page" : undefined}>
-                Explorers
-              </summary>
-              <ul>
-                {EXPLORERS.map(([href, text]) => (
-                  <li>
-                    <a href={href}>{text}</a>
-                  </li>
-                ))}
-              </ul>
-            </details>
-            <Tab href="/help" current={section === "help"}>
-              Help
-            </Tab>
+            <Links section={section} />
             {viewer ? (
-              <details class="menu" data-menu>
+              <details class="menu" name="menu" data-menu>
                 <summary
                   aria-current={section === "my" || section === "admin" ? "page" : undefined}
                 >
-                  {shortened(viewer.name ?? "My work", 24)}
+                  <span class="name">{shortened(viewer.name ?? "My work", 24)}</span>
                 </summary>
                 <ul>
                   <li>
@@ -175,6 +155,57 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
         </footer>
       </body>
     </html>
+  );
+}
+
+/** The links to all parts of the site: beside each other, and as one menu where the page is narrow. */
+function Links({ section }: { section: Page["section"] }) {
+  const isHere = (name: Page["section"]): boolean => section === name;
+  const explorers = (suffix = "") =>
+    EXPLORERS.map(([href, text]) => (
+      <li>
+        <a href={href}>{text + suffix}</a>
+      </li>
+    ));
+  return (
+    <>
+      <div class="links">
+        <Tab href="/browse" current={isHere("browse")}>
+          Browse
+        </Tab>
+        <Tab href="/upload" current={isHere("upload")}>
+          Upload
+        </Tab>
+        <details class="menu" name="menu" data-menu>
+          <summary aria-current={isHere("explorers") ? "page" : undefined}>Explorers</summary>
+          <ul>{explorers()}</ul>
+        </details>
+        <Tab href="/help" current={isHere("help")}>
+          Help
+        </Tab>
+      </div>
+      <details class="menu all" name="menu" data-menu>
+        <summary>Menu</summary>
+        <ul>
+          <li>
+            <Tab href="/browse" current={isHere("browse")}>
+              Browse
+            </Tab>
+          </li>
+          <li>
+            <Tab href="/upload" current={isHere("upload")}>
+              Upload
+            </Tab>
+          </li>
+          {explorers(" explorer")}
+          <li>
+            <Tab href="/help" current={isHere("help")}>
+              Help
+            </Tab>
+          </li>
+        </ul>
+      </details>
+    </>
   );
 }
 

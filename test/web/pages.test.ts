@@ -45,6 +45,58 @@ describe.skipIf(!CHROMIUM)("the web pages, in a browser", () => {
     });
   });
 
+  test("on phones the header has two rows, and a menu that works by keys and without scripts", async () => {
+    const user = await registry.user("Wilhelmina-Featherstonehaugh-Smythe");
+    for (const width of [390, 320]) {
+      const context = await browser.newContext({
+        viewport: { width, height: 844 },
+        hasTouch: true,
+        isMobile: true,
+        javaScriptEnabled: false,
+      });
+      const page = await context.newPage();
+      for (const signedIn of [false, true]) {
+        if (signedIn) await signIn(page, registry.url, user, "/browse");
+        else await page.goto(`${registry.url}/browse`);
+        const boxes = await page
+          .locator(".top :is(a, summary, button, [name=q]):visible")
+          .evaluateAll((controls) =>
+            controls.map((control) => {
+              const { top, bottom, left, right, height } = control.getBoundingClientRect();
+              return { middle: Math.round((top + bottom) / 20), left, right, height };
+            }),
+          );
+        expect(boxes).toHaveLength(5);
+        expect(new Set(boxes.map(({ middle }) => middle)).size).toBe(2);
+        for (const { left, right, height } of boxes) {
+          expect(left).toBeGreaterThanOrEqual(0);
+          expect(right).toBeLessThanOrEqual(width);
+          expect(height).toBeGreaterThanOrEqual(44);
+        }
+        expect((await page.locator(".top").boundingBox())!.height).toBeLessThan(120);
+        expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        // One menu is open at a time, and each fits on the page.
+        if (signedIn) await page.locator(".top summary", { hasText: "Wilhelm" }).tap();
+        await page.locator(".top summary:has-text('Menu')").focus();
+        await page.keyboard.press("Enter");
+        expect(await page.locator(".top details[open]").count()).toBe(1);
+        for (const text of ["Browse", "Upload", "GraphQL explorer", "Help"]) {
+          const box = (await page.locator(".top .all a", { hasText: text }).boundingBox())!;
+          expect([box.x >= 0, box.x + box.width <= width, box.height >= 44]).toEqual([
+            true,
+            true,
+            true,
+          ]);
+        }
+        await page.keyboard.press("Tab");
+        await page.keyboard.press("Tab");
+        await page.keyboard.press("Enter");
+        await page.waitForURL(/\/(?:upload|signin)/);
+      }
+      await context.close();
+    }
+  });
+
   test("the explorer shows every operation of the contract and loads nothing from elsewhere", async () => {
     const { page, outside, faults } = await open("/docs");
     await page.waitForSelector(".opblock-tag");
