@@ -93,6 +93,7 @@ describe("the pages of one's own work and of administration", () => {
     const me = () => server.request("GET", "/me", { token: secret! });
     expect((await me()).status).toBe(200);
     const { text } = await reader.get("/my/profile");
+    expect(text).toContain('<td data-label="Last used">');
     expect(text).not.toContain(secret);
     const id = /name="id" value="([^"]+)"/.exec(text)![1]!;
     await reader.send("/my/profile", { action: "revoke", id });

@@ -125,36 +125,38 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
     <section>
       <h2>Accounts</h2>
       <div class="scroll">
-        <table>
+        <table class="stack entries">
           <thead>
             <tr>
-              <th>Name</th>
-              <th>E-mail</th>
-              <th>Role</th>
-              <th>Created</th>
-              <th>Last sign-in</th>
-              <th>Actions</th>
+              <th scope="col">Name</th>
+              <th scope="col">E-mail</th>
+              <th scope="col">Role</th>
+              <th scope="col">Created</th>
+              <th scope="col">Last sign-in</th>
+              <th scope="col">Actions</th>
             </tr>
           </thead>
           <tbody>
             {accounts.nodes.map((account) => (
               <tr>
-                <td>
+                <td class="entry">
                   <a href={recordPath(account.id)}>
                     <bdi>{account.name ?? account.id}</bdi>
                   </a>
                 </td>
-                <td>
+                <td data-label="E-mail">
                   <bdi>{account.email}</bdi>
                 </td>
-                <td>
+                <td data-label="Role">
                   {account.admin ? "administrator" : "member"}
                   {account.disabled && ", disabled"}
                 </td>
-                <td>
+                <td data-label="Created">
                   <When at={account.createdAt} />
                 </td>
-                <td>{account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}</td>
+                <td data-label="Last sign-in">
+                  {account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}
+                </td>
                 <td>
                   <form method="post" class="row">
                     <Csrf token={csrf} />

@@ -210,14 +210,14 @@ export function Submissions({
   const acting = rows.some((row) => !row.success) ? actions : undefined;
   return (
     <div class="scroll">
-      <table class="stack submissions">
+      <table class="stack entries submissions">
         <thead>
           <tr>
-            <th>Began</th>
-            <th>What</th>
-            <th>State</th>
-            <th>Result</th>
-            {acting && <th>Action</th>}
+            <th scope="col">Began</th>
+            <th scope="col">What</th>
+            <th scope="col">State</th>
+            <th scope="col">Result</th>
+            {acting && <th scope="col">Action</th>}
           </tr>
         </thead>
         <tbody>
@@ -225,14 +225,14 @@ export function Submissions({
             const { text, href } = subjectOf(row);
             return (
               <tr>
-                <td>
+                <td data-label="Began">
                   <When at={row.timeStarted} minute />
                 </td>
-                <td>{href === null ? text : <a href={href}>{text}</a>}</td>
-                <td>
+                <td data-label="What">{href === null ? text : <a href={href}>{text}</a>}</td>
+                <td data-label="State">
                   {row.success ? "arrived" : row.completed ? "failed" : (row.stage ?? "waiting")}
                 </td>
-                <td>
+                <td data-label="Result">
                   {row.success && row.record && <RecordLink record={row.record} glyph />}
                   {row.error?.[0] && <bdi>{row.error[0].message}</bdi>}
                   {(row.error?.length ?? 0) > 1 &&
@@ -675,27 +675,31 @@ async function profile(request: PageRequest, state: ProfileState = {}): Promise<
         {sentence("token") !== undefined && <Notice tone="danger">{sentence("token")}</Notice>}
         {accessTokens.length > 0 && (
           <div class="scroll">
-            <table>
+            <table class="stack entries">
               <thead>
                 <tr>
-                  <th>Name</th>
-                  <th>Created</th>
-                  <th>Last used</th>
-                  <th>Ends</th>
-                  <th />
+                  <th scope="col">Name</th>
+                  <th scope="col">Created</th>
+                  <th scope="col">Last used</th>
+                  <th scope="col">Ends</th>
+                  <th scope="col">Action</th>
                 </tr>
               </thead>
               <tbody>
                 {accessTokens.map((token) => (
                   <tr>
-                    <td>
+                    <td class="entry">
                       <bdi>{token.name}</bdi>
                     </td>
-                    <td>
+                    <td data-label="Created">
                       <When at={token.createdAt} />
                     </td>
-                    <td>{token.usedAt ? <When at={token.usedAt} minute /> : "never"}</td>
-                    <td>{token.expiresAt ? <When at={token.expiresAt} /> : "never"}</td>
+                    <td data-label="Last used">
+                      {token.usedAt ? <When at={token.usedAt} minute /> : "never"}
+                    </td>
+                    <td data-label="Ends">
+                      {token.expiresAt ? <When at={token.expiresAt} /> : "never"}
+                    </td>
                     <td>
                       <form method="post">
                         <Csrf token={csrf} />
