@@ -266,9 +266,13 @@ export class HttpTransport {
     // What Apollo reads again for HTTP requests is read above; the method it needs to know, because
     // GET does not change anything.
     const http = { method, headers: new HeaderMap(), search, body };
+    const { hash: sha256Hash } = checked;
     const answered = await this.#server.executeOperation(
       {
-        query,
+        // Under its hash, which Apollo would compute each time.
+        ...(sha256Hash === undefined
+          ? { query }
+          : { extensions: { persistedQuery: { version: 1, sha256Hash } } }),
         http,
         ...(operationName === undefined ? {} : { operationName }),
         ...(variables === undefined ? {} : { variables }),

@@ -260,8 +260,8 @@ export async function openGraphql(
     // Multipart requests need a preflight header before their file is received; other requests are
     // not simple requests (CORS), or are queries.
     csrfPrevention: false,
-    persistedQueries: false,
-    documentStore: documents.store,
+    persistedQueries: { cache: documents.texts },
+    documentStore: documents.parsed,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },

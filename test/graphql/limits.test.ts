@@ -170,6 +170,16 @@ describe("the GraphQL endpoint", () => {
     const headers = { "Content-Type": "text/plain" };
     expect((await send("GET", "/graphql?query={__typename}", { headers })).status).toBe(415);
   });
+  it("answers many documents at once, more than it keeps", async () => {
+    for (let wave = 0; wave < 12; wave++) {
+      const names = Array.from({ length: 100 }, (_, at) => `a${(wave * 100 + at) % 700}`);
+      const answers = await Promise.all(
+        names.map((name) => server.graphql(`{ ${name}: __typename }`)),
+      );
+      for (const [at, { body }] of answers.entries())
+        expect(body).toMatchObject({ data: { [names[at]!]: "Query" } });
+    }
+  });
   it("changes nothing for a client that could not read the answer", async () => {
     const { token } = ada;
     const made = await server.request("POST", "/dataset", {
