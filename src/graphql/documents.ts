@@ -136,6 +136,8 @@ const LONGEST_KEPT = 20_000;
 const MOST_ERRORS = 20;
 
 interface Known {
+  query: string;
+  hash: string;
   document: DocumentNode;
   byVariable: boolean;
   costs: Map<string | null, number>;
@@ -146,8 +148,13 @@ export interface Price {
   /** GRAPHQL_MAX_COST. */
   limit: number;
 }
-/** A document that may be executed, or why not; without a price where no operation is chosen. */
-type Checked = { document: DocumentNode; price?: Price } | { errors: readonly GraphQLError[] };
+/**
+ * A document that may be executed, or why not; without a price where no operation is chosen.
+ * Under the hash the document is in {@link Documents.texts} and {@link Documents.parsed}, at least
+ * until this turn of the event loop ends; documents that are not kept have none.
+ */
+type Checked =
+  { document: DocumentNode; hash?: string; price?: Price } | { errors: readonly GraphQLError[] };
 
 /** ms after which known totals are read again. */
 const TOTALS_AGE = 5_000;
@@ -172,7 +179,7 @@ const hashOf = (query: string): string => createHash("sha256").update(query).dig
  */
 export class Documents {
   readonly #known = new Map<string, Known>();
-  readonly #byHash = new Map<string, DocumentNode>();
+  readonly #byHash = new Map<string, Known>();
   readonly #persisted: PersistedDocuments;
   readonly #readTotals: () => Promise<ReadonlyMap<string, number>>;
   #totals: Promise<ReadonlyMap<string, number>> | undefined;
@@ -232,16 +239,22 @@ export class Documents {
       const read = this.#read(query);
       if ("errors" in read) return read;
       known = {
+        query,
+        hash: hashOf(query),
         document: read.document,
         byVariable: pagesByVariable(read.document),
         costs: new Map(),
       };
-      if (query.length <= LONGEST_KEPT) this.#keep(query, known);
+      if (query.length <= LONGEST_KEPT) this.#keep(known);
     }
-    const { document } = known;
+    const { document, hash } = known;
     const price = await this.#priceOf(known, operationName ?? null, variables ?? {});
-    if (!price) return { document };
-    return price.requested > price.limit ? { errors: [tooCostly(price)] } : { document, price };
+    if (price && price.requested > price.limit) return { errors: [tooCostly(price)] };
+    return {
+      document,
+      ...(this.#byHash.has(hash) ? { hash } : {}),
+      ...(price ? { price } : {}),
+    };
   }
 
   /**
@@ -262,15 +275,11 @@ export class Documents {
     );
   }
 
-  /**
-   * Cache of checked documents, in the shape of Apollo's documentStore: its keys end in the SHA-256
-   * of the query in hex.
-   */
-  readonly store = {
-    get: async (key: string): Promise<DocumentNode | undefined> => this.#byHash.get(key.slice(-64)),
-    set: async (): Promise<void> => undefined,
-    delete: async (): Promise<void> => undefined,
-  };
+  /** Texts of checked documents, in the shape of Apollo's cache of persisted queries. */
+  readonly texts = readOnly((hash) => this.#byHash.get(hash)?.query);
+
+  /** The same documents parsed, in the shape of Apollo's documentStore. */
+  readonly parsed = readOnly((hash) => this.#byHash.get(hash)?.document);
 
   #read(query: string): Checked {
     const { GRAPHQL_MAX_DOCUMENT_BYTES: longest, GRAPHQL_MAX_TOKENS: maxTokens } = this.#config;
@@ -351,16 +360,26 @@ export class Documents {
     return this.#totals;
   }
 
-  #keep(query: string, known: Known): void {
+  #keep(known: Known): void {
     if (this.#known.size >= KEPT) {
-      const oldest = this.#known.keys().next().value!;
-      this.#known.delete(oldest);
-      this.#byHash.delete(hashOf(oldest));
+      const [query, oldest] = this.#known.entries().next().value!;
+      this.#known.delete(query);
+      // Those who were given its hash in this turn of the event loop have not read it yet.
+      setImmediate(() => {
+        if (this.#byHash.get(oldest.hash) === oldest) this.#byHash.delete(oldest.hash);
+      });
     }
-    this.#known.set(query, known);
-    this.#byHash.set(hashOf(query), known.document);
+    this.#known.set(known.query, known);
+    this.#byHash.set(known.hash, known);
   }
 }
+
+/** A cache that others only read; each key ends in a SHA-256 in hex. */
+const readOnly = <T>(find: (hash: string) => T | undefined) => ({
+  get: async (key: string): Promise<T | undefined> => find(key.slice(-64)),
+  set: async (): Promise<void> => undefined,
+  delete: async (): Promise<void> => undefined,
+});
 
 /** Most documents that clients have stored, and most characters of all of them. */
 const [MOST, MOST_LENGTH] = [1_000, 4 * 2 ** 20];

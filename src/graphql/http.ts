@@ -9,18 +9,14 @@ import {
   OperationTypeNode,
 } from "graphql";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
+import { mediaType } from "../http/body.js";
+import { preferred } from "../http/negotiation.js";
 import { LEAST_BYTES, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
-import {
-  apolloCode,
-  type Documents,
-  forGraphql,
-  isGraphqlCode,
-  isOurs,
-  type Price,
-} from "./documents.js";
+import { apolloCode, type Documents, forGraphql, isGraphqlCode, isOurs } from "./documents.js";
 import type { Context } from "./resolvers/context.js";
+import { textOf } from "./schema.js";
 
 /** Why variables do not fit, without their values: one of them may be a password. */
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
@@ -201,85 +197,100 @@ function qualityOf(accept: string, type: string): number {
   return Number.isFinite(quality) ? quality : 0;
 }
 
-/** The operation that one request selects, as far as it is known before the execution. */
-interface HttpOperation {
+/** A request as it was received: the operation is in the one or the other. */
+interface Received {
   search: string;
   body: JsonValue | undefined;
 }
 
+/** The operation that a request asks for. */
 interface Parameters {
   /** Absent where the request names a document by its hash. */
   query: string | undefined;
   operationName: string | undefined;
   variables: JsonObject | undefined;
-  extensions: JsonValue | undefined;
+  extensions: JsonObject | undefined;
 }
 
 /**
- * GraphQL over HTTP: checks the document against limits and schema, has Apollo execute it, and
- * sends the answer with the status that GraphQL over HTTP has for its media type.
+ * GraphQL over HTTP: reads the request, checks the document against limits and schema, has Apollo
+ * execute it, and sends the answer with the status that GraphQL over HTTP has for its media type.
  */
 export class HttpTransport {
   readonly #server: ApolloServer<Context>;
   readonly #documents: Documents;
   readonly #log: Log;
-  readonly #prices: WeakMap<object, Price>;
 
-  /** @param prices where the price of each operation is put, by the loaders of its context */
-  constructor(
-    server: ApolloServer<Context>,
-    documents: Documents,
-    log: Log,
-    prices: WeakMap<object, Price>,
-  ) {
-    this.#prices = prices;
+  constructor(server: ApolloServer<Context>, documents: Documents, log: Log) {
     this.#server = server;
     this.#documents = documents;
     this.#log = log;
   }
 
+  /**
+   * @throws ServiceError `BAD_REQUEST` for a request without an operation; `NOT_ACCEPTABLE`;
+   * `UNSUPPORTED_MEDIA_TYPE`
+   */
   async answer(
     req: IncomingMessage,
     res: ServerResponse,
-    { search, body }: HttpOperation,
+    { search, body }: Received,
     context: Context,
   ): Promise<void> {
     const method = req.method === "POST" ? "POST" : "GET";
-    const parameters = method === "GET" ? inSearch(search) : inBody(body);
-    let sent: { search: string; body: NonNullable<JsonValue> } = { search, body: body ?? {} };
-    if (parameters) {
-      const { operationName, variables, extensions } = parameters;
-      const found = this.#documents.find(parameters.query, extensions);
-      if ("error" in found) return this.refuse(req, res, [found.error]);
-      const { query } = found;
-      if (query !== undefined) {
-        const checked = await this.#documents.check(query, operationName, variables);
-        if ("errors" in checked) return this.refuse(req, res, checked.errors);
-        if (checked.price) this.#prices.set(context.loaders, checked.price);
-        this.#documents.persist(query, extensions);
-        if (
-          getOperationAST(checked.document, operationName)?.operation ===
-          OperationTypeNode.SUBSCRIPTION
-        )
-          return this.refuse(req, res, [subscriptionOverHttp()], 400);
-        const misfit = isLarge(req)
-          ? this.#documents.misfit(checked.document, operationName, variables ?? {})
-          : undefined;
-        if (misfit) return this.refuse(req, res, [misfit]);
-        // Apollo does not get to know how the document was named.
-        if (extensions !== undefined) sent = withDocument(sent, query);
-      }
-    }
-    const headers = new HeaderMap();
-    for (const name of ["accept", "content-type"])
-      if (typeof req.headers[name] === "string") headers.set(name, req.headers[name]);
-    const answer = await this.#server.executeHTTPGraphQLRequest({
-      httpGraphQLRequest: { method, headers, ...sent },
-      context: async () => context,
-    });
-    if (answer.body.kind !== "complete")
+    const asked = method === "GET" ? inSearch(search) : inBody(body);
+    if (method === "GET" && !["", LEGACY].includes(mediaType(req)))
+      throw new ServiceError(
+        "UNSUPPORTED_MEDIA_TYPE",
+        `An operation in the address has no body of type ${mediaType(req).slice(0, 100)}: send no Content-Type.`,
+      );
+    const { operationName, variables, extensions } = asked;
+    const found = this.#documents.find(asked.query, extensions);
+    if ("error" in found) return this.refuse(req, res, [found.error]);
+    const { query } = found;
+    if (query === undefined) throw malformed("query", "the text of a GraphQL document");
+    const checked = await this.#documents.check(query, operationName, variables);
+    if ("errors" in checked) return this.refuse(req, res, checked.errors);
+    this.#documents.persist(query, extensions);
+    if (
+      getOperationAST(checked.document, operationName)?.operation === OperationTypeNode.SUBSCRIPTION
+    )
+      return this.refuse(req, res, [subscriptionOverHttp()], 400);
+    const misfit = isLarge(req)
+      ? this.#documents.misfit(checked.document, operationName, variables ?? {})
+      : undefined;
+    if (misfit) return this.refuse(req, res, [misfit]);
+    const { accept } = req.headers;
+    // Before the operation: it may change something.
+    preferred(accept, [LEGACY, RESPONSE]);
+    // What Apollo reads again for HTTP requests is read above; the method it needs to know, because
+    // GET does not change anything.
+    const http = { method, headers: new HeaderMap(), search, body };
+    const { hash: sha256Hash } = checked;
+    const answered = await this.#server.executeOperation(
+      {
+        // Under its hash, which Apollo would compute each time.
+        ...(sha256Hash === undefined
+          ? { query }
+          : { extensions: { persistedQuery: { version: 1, sha256Hash } } }),
+        http,
+        ...(operationName === undefined ? {} : { operationName }),
+        ...(variables === undefined ? {} : { variables }),
+      },
+      { contextValue: context },
+    );
+    if (answered.body.kind !== "single")
       throw new Error("an answer in parts: the schema has no @defer");
-    send(req, res, answer.status ?? 200, answer.headers, answer.body.string);
+    const { errors, data, extensions: others } = answered.body.singleResult;
+    const { price } = checked;
+    const text = await textOf(
+      { errors, data, extensions: price ? { ...others, cost: price } : others },
+      data ? context.loaders.weight : 0,
+    );
+    const { status = 200, headers } = answered.http;
+    headers.set("content-type", mediaTypeFor(accept));
+    // Variables that do not fit.
+    send(req, res, status === 400 ? legacyStatus(accept) : status, headers, text);
   }
 
   /** Errors in the shape of a GraphQL answer. */
@@ -347,56 +358,60 @@ const subscriptionOverHttp = (): GraphQLError =>
 const isLarge = ({ method, headers }: IncomingMessage): boolean =>
   method === "POST" && !(Number(headers["content-length"]) <= 2 ** 14);
 
-/**
- * The operation of a body; `undefined` when the body does not have the shape of one: Apollo then
- * reports the error.
- */
-function inBody(body: JsonValue | undefined): Parameters | undefined {
-  if (!isObject(body)) return undefined;
+const malformed = (name: string, expected: string): ServiceError =>
+  new ServiceError("BAD_REQUEST", `The request is not an operation: ${name} must be ${expected}.`);
+
+const AN_OBJECT = "a JSON object, where it is sent";
+
+/** @throws ServiceError `BAD_REQUEST` */
+function inBody(body: JsonValue | undefined): Parameters {
+  if (Array.isArray(body))
+    throw new ServiceError(
+      "BAD_REQUEST",
+      "The body is a list: operations are not answered in batches. Send each in a request of its own.",
+    );
+  if (!isObject(body)) throw malformed("the body", "a JSON object with the member query");
   const { query, operationName, variables, extensions } = body;
-  if (typeof query !== "string" && (query != null || !isObject(extensions))) return undefined;
-  if (operationName != null && typeof operationName !== "string") return undefined;
-  if (variables != null && !isObject(variables)) return undefined;
+  if (query != null && typeof query !== "string")
+    throw malformed("query", "the text of a GraphQL document");
+  if (operationName != null && typeof operationName !== "string")
+    throw malformed("operationName", "a string, where it is sent");
   return {
     query: query ?? undefined,
     operationName: operationName ?? undefined,
-    variables: variables ?? undefined,
-    extensions: isObject(extensions) ? extensions : undefined,
+    variables: objectNamed("variables", variables),
+    extensions: objectNamed("extensions", extensions),
   };
 }
 
-function inSearch(search: string): Parameters | undefined {
+/** @throws ServiceError `BAD_REQUEST` */
+function inSearch(search: string): Parameters {
   const parameters = new URLSearchParams(search);
-  const query = parameters.get("query") ?? undefined;
-  if (query === undefined && !parameters.has("extensions")) return undefined;
-  let variables: JsonValue = {};
-  let extensions: JsonValue | undefined;
-  try {
-    variables = JSON.parse(parameters.get("variables") ?? "{}") as JsonValue;
-    extensions = JSON.parse(parameters.get("extensions") ?? "null") as JsonValue;
-  } catch {
-    return undefined;
-  }
-  return isObject(variables)
-    ? {
-        query,
-        operationName: parameters.get("operationName") ?? undefined,
-        variables,
-        extensions: extensions ?? undefined,
-      }
-    : undefined;
+  const once = (name: string): string | undefined => {
+    const [value, ...more] = parameters.getAll(name);
+    if (more.length > 0) throw malformed(name, "one parameter, not several");
+    return value;
+  };
+  const json = (name: string): JsonObject | undefined => {
+    let value: JsonValue;
+    try {
+      value = JSON.parse(once(name) ?? "null") as JsonValue;
+    } catch (error) {
+      throw error instanceof ServiceError ? error : malformed(name, AN_OBJECT);
+    }
+    return objectNamed(name, value);
+  };
+  return {
+    query: once("query"),
+    operationName: once("operationName"),
+    variables: json("variables"),
+    extensions: json("extensions"),
+  };
 }
 
-/** The request with its document in place of the document's hash. */
-function withDocument(
-  { search, body }: { search: string; body: NonNullable<JsonValue> },
-  query: string,
-): { search: string; body: NonNullable<JsonValue> } {
-  const parameters = new URLSearchParams(search);
-  parameters.set("query", query);
-  parameters.delete("extensions");
-  const { extensions: _extensions, ...rest } = isObject(body) ? body : {};
-  return { search: parameters.toString(), body: { ...rest, query } };
+function objectNamed(name: string, value: JsonValue | undefined): JsonObject | undefined {
+  if (value != null && !isObject(value)) throw malformed(name, AN_OBJECT);
+  return value ?? undefined;
 }
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>

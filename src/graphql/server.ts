@@ -25,10 +25,10 @@ import { authenticated, type Caller } from "../services/access/rules.js";
 import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
-import { Documents, type Price } from "./documents.js";
-import { cutErrors, formatError, HttpTransport, legacyStatus } from "./http.js";
+import { Documents } from "./documents.js";
+import { cutErrors, formatError, HttpTransport } from "./http.js";
 import { beginSlice, type Context, contextOf } from "./resolvers/context.js";
-import { graphqlSchema, schemaText, textOf } from "./schema.js";
+import { graphqlSchema, schemaText } from "./schema.js";
 import { eventStreamTransport, type Streaming, webSocketTransport } from "./subscriptions.js";
 
 /**
@@ -240,18 +240,16 @@ export async function openGraphql(
   const { config, log } = deps;
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config, () => totalsByType(deps));
-  const prices = new WeakMap<object, Price>();
-  const sizes = new WeakMap<object, number>();
   const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
   const contextFor = async (
     credentials: SentCredentials,
     address: string,
     request?: string,
-    signal?: AbortSignal,
+    isAbandoned?: () => boolean,
   ): Promise<Context> => {
     const callerNow = () => authenticator.caller(credentials);
-    return contextOf(deps, await callerNow(), address, request, false, signal, callerNow);
+    return contextOf(deps, await callerNow(), address, request, false, isAbandoned, callerNow);
   };
   const context = (req: IncomingMessage, caller: Caller | null): Context =>
     contextOf(deps, caller, addressOf(req), requestIdOf(req));
@@ -262,18 +260,16 @@ export async function openGraphql(
     // Multipart requests need a preflight header before their file is received; other requests are
     // not simple requests (CORS), or are queries.
     csrfPrevention: false,
-    persistedQueries: false,
-    documentStore: documents.store,
+    persistedQueries: { cache: documents.texts },
+    documentStore: documents.parsed,
     includeStacktraceInErrorResponses: false,
     stopOnTerminationSignals: false,
     parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },
     plugins: [
       ApolloServerPluginLandingPageDisabled(),
       ApolloServerPluginCacheControlDisabled(),
-      perRequest({ prices, sizes, requests }),
+      errorsOfRequests(requests),
     ],
-    stringifyResult: (answer) =>
-      textOf(answer, ("data" in answer && answer.data && sizes.get(answer.data)) || 0),
     formatError: (formatted, error) =>
       formatError(formatted, error, log, requests.get(error as object)),
     logger: {
@@ -293,7 +289,7 @@ export async function openGraphql(
     base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
-  const http = new HttpTransport(apollo, documents, log, prices);
+  const http = new HttpTransport(apollo, documents, log);
   const events = eventStreamTransport(streaming);
   const sockets = webSocketTransport(streaming, {
     maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
@@ -322,15 +318,11 @@ export async function openGraphql(
             { Allow: METHODS.join(", ") },
           );
         checkBodyType(req, "either");
-        const gone = new AbortController();
-        res.once("close", () => {
-          if (!res.writableFinished) gone.abort();
-        });
         const context = await contextFor(
           credentialsOf(req, deps),
           addressOf(req),
           requestIdOf(req),
-          gone.signal,
+          () => res.destroyed && !res.writableFinished,
         );
         const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
         beginSlice();
@@ -367,30 +359,12 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
   return byType.set("RecordConnection", all).set("RecordListConnection", all);
 }
 
-interface PerRequest {
-  prices: WeakMap<object, Price>;
-  /** About how long each answer is, by its data. */
-  sizes: WeakMap<object, number>;
-  /** The name of the request that each error belongs to: the formatter has no other access to it. */
-  requests: WeakMap<object, string>;
-}
-
 /**
- * What is done for each request, in one plugin: Apollo awaits each hook of each plugin. Clients see
- * the price of their operation; invalid variables set the status only for media types where the
- * status has a meaning. Apollo copies the context, not its loaders.
+ * Errors are cut before Apollo formats each, and get the name of their request for the formatter,
+ * which has no other access to it. One plugin: Apollo awaits each hook of each.
  */
-const perRequest = ({ prices, sizes, requests }: PerRequest): ApolloServerPlugin<Context> => {
+const errorsOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => {
   const hooks: GraphQLRequestListener<Context> = {
-    willSendResponse: async ({ request, contextValue: { loaders }, response: { http, body } }) => {
-      if (body.kind !== "single") return;
-      const { singleResult } = body;
-      if (http.status === 400 && request.query !== undefined)
-        http.status = legacyStatus(request.http?.headers.get("accept"));
-      const cost = prices.get(loaders);
-      if (cost) singleResult.extensions = { ...singleResult.extensions, cost };
-      if (singleResult.data) sizes.set(singleResult.data, loaders.weight);
-    },
     didEncounterErrors: async ({ errors, contextValue: { request } }) => {
       cutErrors(errors as GraphQLError[]);
       if (request !== undefined) for (const error of errors) requests.set(error, request);

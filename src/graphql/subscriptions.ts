@@ -45,7 +45,7 @@ export interface Streaming {
     credentials: SentCredentials,
     address: string,
     request?: string,
-    signal?: AbortSignal,
+    isAbandoned?: () => boolean,
   ): Promise<Context>;
   addressOf: ClientAddress;
   /** The registry's own address. */

@@ -142,6 +142,62 @@ describe("the GraphQL endpoint", () => {
     expect(answer.status).toBeLessThan(500);
     expect(answer.body.errors![0]!.extensions.code).not.toBe("INTERNAL");
   });
+  it.each([
+    ["[]", "list"],
+    ["5", "the body must be a JSON object"],
+    ["{}", "query must be"],
+    [`{"query":{"kind":"Document"}}`, "query must be"],
+    [`{"query":"{ me { id } }","variables":"{}"}`, "variables must be a JSON object"],
+    [`{"query":"{ me { id } }","extensions":[]}`, "extensions must be a JSON object"],
+    [`{"query":"{ me { id } }","operationName":3}`, "operationName must be a string"],
+  ])("states what is wrong with %s", async (body, why) => {
+    const headers = { "Content-Type": "application/json" };
+    const answer = await send("POST", "/graphql", { body, headers });
+    expect([answer.status, answer.body.errors![0]!.extensions.code]).toEqual([400, "BAD_REQUEST"]);
+    expect(answer.text).toContain(why);
+  });
+  it.each([
+    ["query={__typename}&query={__typename}", "query must be one parameter"],
+    ["query={__typename}&variables=x", "variables must be a JSON object"],
+    ["query={__typename}&variables=[]", "variables must be a JSON object"],
+    ["query={__typename}&variables={}&variables={}", "variables must be one parameter"],
+    ["query={__typename}&extensions=1", "extensions must be a JSON object"],
+    ["variables={}", "query must be"],
+  ])("states what is wrong with the address ?%s", async (search, why) => {
+    const answer = await send("GET", `/graphql?${search}`);
+    expect([answer.status, answer.body.errors![0]!.extensions.code]).toEqual([400, "BAD_REQUEST"]);
+    expect(answer.text).toContain(why);
+    const headers = { "Content-Type": "text/plain" };
+    expect((await send("GET", "/graphql?query={__typename}", { headers })).status).toBe(415);
+  });
+  it("answers many documents at once, more than it keeps", async () => {
+    for (let wave = 0; wave < 12; wave++) {
+      const names = Array.from({ length: 100 }, (_, at) => `a${(wave * 100 + at) % 700}`);
+      const answers = await Promise.all(
+        names.map((name) => server.graphql(`{ ${name}: __typename }`)),
+      );
+      for (const [at, { body }] of answers.entries())
+        expect(body).toMatchObject({ data: { [names[at]!]: "Query" } });
+    }
+  });
+  it("changes nothing for a client that could not read the answer", async () => {
+    const { token } = ada;
+    const made = await server.request("POST", "/dataset", {
+      token,
+      json: bodyOf("dataset", ada.id),
+    });
+    const id = made.body["@id"] as string;
+    const headers = { "Content-Type": "application/json", Accept: "text/html" };
+    const query = `mutation { deleteRecord(id: "${id}") { id } }`;
+    const answer = await send("POST", "/graphql", {
+      token,
+      headers,
+      body: JSON.stringify({ query }),
+    });
+    expect(answer.status).toBe(406);
+    expect(answer.body.errors![0]!.extensions.code).toBe("NOT_ACCEPTABLE");
+    expect((await server.request("GET", `/${id}`)).status).toBe(200);
+  });
   it("accepts only JSON, or a form that no page of another origin can send", async () => {
     expect(
       (

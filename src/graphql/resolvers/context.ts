@@ -154,13 +154,13 @@ class Loaders {
 
   readonly #deps: Deps;
   readonly #caller: Caller | null;
-  readonly #signal: AbortSignal | undefined;
+  readonly #isAbandoned: () => boolean;
 
-  /** @param signal aborted when nobody waits for the answer any more */
-  constructor(deps: Deps, caller: Caller | null, signal?: AbortSignal) {
+  /** @param isAbandoned whether nobody waits for the answer any more */
+  constructor(deps: Deps, caller: Caller | null, isAbandoned: () => boolean) {
     this.#deps = deps;
     this.#caller = caller;
-    this.#signal = signal;
+    this.#isAbandoned = isAbandoned;
   }
 
   /** The live record of an ARK as a node; dangling references become {@link unresolved} ones. */
@@ -251,7 +251,7 @@ class Loaders {
    * @throws ServiceError as {@link queued}
    */
   assertMayGoOn(): void {
-    if (this.#signal?.aborted)
+    if (this.#isAbandoned())
       throw new ServiceError("BAD_REQUEST", "The request was abandoned before it was answered.");
     if (this.#weight > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooLong();
     this.#assertInTime();
@@ -424,7 +424,7 @@ type RequestNames = Pick<Context, "request" | "trace">;
 
 /**
  * A context for one request.
- * @param signal aborted when nobody waits for the answer any more
+ * @param isAbandoned whether nobody waits for the answer any more
  * @param callerNow {@link Context.callerNow}; absent for requests with one answer
  */
 export function contextOf(
@@ -433,7 +433,7 @@ export function contextOf(
   address: string,
   request?: string,
   ownAddress = false,
-  signal?: AbortSignal,
+  isAbandoned = (): boolean => false,
   callerNow = async (): Promise<Caller | null> => caller,
 ): Context {
   const trace = deps.tracing?.traceparent();
@@ -444,7 +444,7 @@ export function contextOf(
     ownAddress,
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),
-    loaders: new Loaders(deps, caller, signal),
+    loaders: new Loaders(deps, caller, isAbandoned),
     callerNow,
   };
 }
