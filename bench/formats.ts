@@ -16,8 +16,6 @@ const CROISSANT_MS = 1500;
 const CROISSANT_MIB = 64;
 /** How much more than a plain fetch of the record a format may cost. */
 const MOST_TIMES = 3;
-/** Fetches of one measurement, one after the other. */
-const FETCHES = 200;
 
 const ROOT = "ark:99999/bench-formats";
 const DATASET = "ark:99999/bench-formats/described";
@@ -62,9 +60,9 @@ export const formats: Bench = async ({ sizes, folder, say }) => {
     );
     const fetching = (name: string) => async (): Promise<number> =>
       (await timed(async () => {
-        for (let count = 0; count < FETCHES; count++)
+        for (let count = 0; count < sizes.fetches; count++)
           await (await client.get(`/${DATASET}?format=${name}`)).arrayBuffer();
-      })) / FETCHES;
+      })) / sizes.fetches;
     for (const { name } of formatsOf("dataset")) {
       // The page shows more than the record; the plain fetch is the baseline.
       if (name === "html" || name === "jsonld" || name === "json") continue;

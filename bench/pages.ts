@@ -2,14 +2,13 @@ import { get } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
 import { chromium, type Browser } from "playwright-core";
 import type { Bench, Figure } from "./bench.js";
+import type { Sizes } from "./sizes.js";
 import { randomPaths } from "./support/documents.js";
 import { alternating, median, percentile, timed } from "./support/measure.js";
 import { type Server, startRegistry, untilLoaded } from "./support/server.js";
 
 /** ms at the 95th percentile for the page of a record, on the server. */
 const PAGE_MS = 30;
-/** Pages of records, each of another record. */
-const PAGES = 400;
 /** KB of a page with all that it loads, compressed. */
 const WIRE_KB = 100;
 /** ms until a page is usable, and until an explorer is, on a slow line and processor. */
@@ -84,7 +83,7 @@ const READY: Readonly<Record<string, string>> = {
 /** The page of a record against its document, each of another record, one after the other. */
 async function served(
   { url, pid }: Server,
-  { startRecords, rounds, warmUp }: { startRecords: number; rounds: number; warmUp: number },
+  { startRecords, rounds, warmUp, fetches }: Sizes,
   say: (line: string) => void,
 ): Promise<Figure[]> {
   const times: number[] = [];
@@ -102,13 +101,13 @@ async function served(
   const until = performance.now() + warmUp * 1000;
   while (performance.now() < until) await fetching("text/html", 50)();
   const sides = await alternating(rounds, {
-    page: fetching("text/html", PAGES, times),
-    document: fetching("application/ld+json", PAGES),
+    page: fetching("text/html", fetches, times),
+    document: fetching("application/ld+json", fetches),
   });
   const p95 = percentile(times, 0.95);
   const before = cpuOf(pid);
-  await fetching("text/html", PAGES)();
-  const cpu = before === undefined ? undefined : (cpuOf(pid)! - before) / PAGES;
+  await fetching("text/html", fetches)();
+  const cpu = before === undefined ? undefined : (cpuOf(pid)! - before) / fetches;
   say(`page of a record: mean ${sides.page.toFixed(1)} ms, p95 ${p95.toFixed(1)} ms`);
   return [
     {

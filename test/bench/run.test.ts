@@ -60,6 +60,7 @@ const TINY: Sizes = {
   starts: 1,
   settle: 0.1,
   writers: 4,
+  fetches: 4,
   hostile: 20,
   readSeconds: 0.2,
   entities: 60,
