@@ -92,15 +92,22 @@ async function main(): Promise<void> {
       const began = performance.now();
       const before = ticks();
       say(`${name} …`);
-      const bench = await ALL[name]!();
-      results[name] = await bench({
-        sizes,
-        stores,
-        load,
-        crates: options.crates,
-        folder,
-        say: (line) => say(`  ${line}`),
-      });
+      try {
+        const bench = await ALL[name]!();
+        results[name] = await bench({
+          sizes,
+          stores,
+          load,
+          crates: options.crates,
+          folder,
+          say: (line) => say(`  ${line}`),
+        });
+      } catch (error) {
+        // The figures of the others took up to an hour.
+        say(`${name} failed: ${(error as Error).stack}`);
+        process.exitCode = 1;
+        continue;
+      }
       const share = stolenShare(before, ticks());
       if (share !== undefined) stolen[name] = share;
       const took = `${name} took ${((performance.now() - began) / 1000).toFixed(0)} s`;

@@ -15,6 +15,18 @@ export interface Server {
   stop(): Promise<void>;
 }
 
+/** Children that have not ended: none outlives a bench that ends with an error. */
+const running = new Set<number>();
+process.once("exit", () => {
+  for (const pid of running) {
+    try {
+      process.kill(-pid, "SIGKILL");
+    } catch {
+      // It ended by itself a moment ago.
+    }
+  }
+});
+
 /**
  * Starts a command that prints a line with its address.
  * @throws Error with its output, when it ends before that
@@ -31,6 +43,9 @@ export async function startServer(
     stdio: ["ignore", "pipe", "pipe"],
     detached: true,
   });
+  const { pid } = child;
+  if (pid !== undefined) running.add(pid);
+  child.once("exit", () => pid !== undefined && running.delete(pid));
   let written = "";
   child.stderr.on("data", (chunk: Buffer) => (written += chunk.toString()));
   const url = await new Promise<string>((resolve, reject) => {
@@ -45,7 +60,7 @@ export async function startServer(
     });
     child.once("exit", fail);
   });
-  return { url, pid: child.pid!, stop: () => stop(child) };
+  return { url, pid: pid!, stop: () => stop(child) };
 }
 
 /** The same of a script, by Node with the options that the bench itself runs with. */

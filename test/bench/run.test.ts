@@ -94,8 +94,8 @@ const bench = (...args: string[]) =>
     [
       ...COMPILE_LESS,
       join(packageRoot, "dist", "bench", "run.js"),
-      ...args,
       ...Object.entries(TINY).flatMap(([name, size]) => ["--set", `${name}=${size}`]),
+      ...args,
       // Relevance is evaluated on public crates, which takes a minute and is no matter of sizes.
       "--crates",
       join(folder, "none"),
@@ -131,6 +131,14 @@ describe("npm run bench", { timeout: 600_000 }, () => {
     await expect(bench("memroy")).rejects.toMatchObject({
       code: 1,
       stdout: expect.stringContaining("There is no bench memroy.") as string,
+    });
+  });
+
+  it("goes on after a bench that fails, and ends with an error", async () => {
+    await expect(bench("graphql", "harvest", "--set", "fewRecords=0")).rejects.toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining("\n| harvest ") as string,
+      stderr: expect.stringContaining("graphql failed: Error: the page is not") as string,
     });
   });
 });
