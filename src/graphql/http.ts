@@ -289,7 +289,7 @@ export class HttpTransport {
     );
     const { status = 200, headers } = answered.http;
     headers.set("content-type", mediaTypeFor(accept));
-    // Variables that do not fit.
+    // Variables that do not fit: as JSON they have the status of every answer.
     send(req, res, status === 400 ? legacyStatus(accept) : status, headers, text);
   }
 
