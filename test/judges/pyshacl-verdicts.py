@@ -1,11 +1,16 @@
 """Reads {"shapes": Turtle, "records": {identifier: Turtle}}; writes by identifier what pySHACL finds: [focus node, path]."""
 
+import functools
 import json
 import sys
 
+import pyshacl.validator
 from pyshacl import validate
 from rdflib import Graph
 from rdflib.namespace import RDF, SH
+
+# Each validation would read the shapes anew. They are the same graph for all records.
+pyshacl.validator.ShapesGraph = functools.cache(pyshacl.validator.ShapesGraph)
 
 given = json.load(sys.stdin)
 shapes = Graph().parse(data=given["shapes"], format="turtle")

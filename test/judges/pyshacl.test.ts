@@ -79,12 +79,12 @@ describe.skipIf(!installed)("pySHACL with the public shapes", () => {
     server = await startServer({ VALIDATE_MAX_RESULTS: "100000", UPLOAD_WAIT: "5m" });
     ada = await server.person("ada");
     for (const kind of WRITABLE) {
-      for (let i = 0; i < 10; i++) {
+      for (let i = 0; i < 2; i++) {
         const { status, text } = await server.request("POST", `/${KINDS[kind].path}`, {
           token: ada.token,
           json: unnamed(kind, ada.id, {
             name: `A ${kind}, number ${i}`,
-            ...(i % 2 === 0 ? {} : { keywords: ["a", "b"] }),
+            ...(i === 0 ? {} : { keywords: ["a", "b"] }),
           }),
         });
         expect(status, text).toBe(200);
