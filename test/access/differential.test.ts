@@ -540,8 +540,11 @@ describe("reading", () => {
           "annotations",
           "dataDownloads",
         ]) {
-          for (const target of Object.values(world.targets))
-            assertNoLeak(actor, field, await graphql(QUERIES[field]!, { id: target }, actor));
+          const query = QUERIES[field]!;
+          // A list is the same for each target.
+          const targets = Object.values(world.targets);
+          for (const target of query.includes("$id") ? targets : targets.slice(0, 1))
+            assertNoLeak(actor, field, await graphql(query, { id: target }, actor));
         }
       }
       expect(differences).toEqual([]);
