@@ -34,7 +34,7 @@ if (!present)
   process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
 /** Generated crates, and how many go into one registry together. */
 const GENERATED = 200;
-const TOGETHER = 5;
+const TOGETHER = 20;
 
 /**
  * What the registry adds to a file that it stores. To a crate that came with a URL it adds that.
@@ -270,6 +270,7 @@ describe("a crate that is exported and uploaded again", () => {
       }
       expect(found).toEqual({});
     },
+    120_000,
   );
 });
 
