@@ -178,6 +178,10 @@ export class GraphStore {
   readonly #bytes = new BatchBytes();
   readonly #onRefused: (ark: string, lines: number, reason: string) => void;
 
+  get records(): number {
+    return this.#arks.size;
+  }
+
   /**
    * @param onRefused called with lines that the engine cannot hold; the rest of the record is
    * stored

@@ -66,6 +66,8 @@ export class ThreadHandle {
    */
   reported = 0;
   rewrites = 0;
+  /** Records that it holds. */
+  records = 0;
   /** Bytes that an Oxigraph store grew by when graphs came, or would have. */
   held = 0;
   done = 0;
@@ -115,6 +117,16 @@ export class ThreadHandle {
     this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
     this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
     this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
+  }
+
+  /**
+   * Rewritten so often that much of its memory is waste.
+   * @param after rewrites, whatever it holds
+   */
+  isWorn(after?: number): boolean {
+    return (
+      this.rewrites >= (after ?? Math.min(MOST_REWRITES, Math.max(LEAST_REWRITES, this.records)))
+    );
   }
 
   send(job: Job): void {
@@ -189,6 +201,7 @@ export class ThreadHandle {
       this.sequence = reply.sequence;
       this.reported = Math.max(this.reported, reply.sequence);
       this.rewrites = reply.rewrites;
+      this.records = reply.records;
       this.held = reply.held;
       this.changed = reply.changed ?? 0;
       this.due = reply.due ?? false;
@@ -262,7 +275,7 @@ export interface OxigraphOptions {
   /** ms a query may run by default (QUERY_TIMEOUT). */
   queryTimeout?: number;
   log?: EngineLog;
-  /** Graphs rewritten before a fresh thread takes over. */
+  /** Graphs rewritten before a fresh thread takes over, whatever it holds. */
   rebuildAfter?: number;
   /** Graphs read from the feed at a time. */
   pageSize?: number;
@@ -287,13 +300,17 @@ export interface SnapshotPlace {
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
 export const WASTE_PER_REWRITE = 4_600;
-/** The number of rewrites after which half a gigabyte is lost. */
-export const REBUILD_AFTER_REWRITES = 100_000;
+/**
+ * A fresh thread takes over after as many rewrites as there are records, so that what is lost stays
+ * in proportion to what is held. Not after fewer than the first, as a start costs as much as some
+ * thousand records, nor after more than the last, when half a gigabyte is lost.
+ */
+export const LEAST_REWRITES = 10_000;
+const MOST_REWRITES = 100_000;
 
 export const DEFAULTS = {
   indexWait: 2_000,
   queryTimeout: 30_000,
-  rebuildAfter: REBUILD_AFTER_REWRITES,
   pageSize: 500,
   outgrown: 2 ** 30,
 };
@@ -335,12 +352,13 @@ export type ThreadReply =
   | { op: "progress"; done: number; total: number; held: number }
   /**
    * Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread
-   * began. `changed`: records that no snapshot on disk has; `due`: enough for another one.
+   * began. `records`: those it holds. `changed`: records that no snapshot on disk has; `due`: enough for another one.
    */
   | {
       op: "reached";
       sequence: number;
       rewrites: number;
+      records: number;
       held: number;
       changed?: number;
       due?: boolean;

@@ -58,7 +58,10 @@ const follower = new Follower({
     held += Math.max(engineBytes() - before, 0);
   },
   onProgress: (done, total) => reply({ op: "progress", done, total, held }),
-  onReached: (sequence) => reply({ op: "reached", sequence, rewrites: store.rewrites, held }),
+  onReached(sequence) {
+    const { rewrites, records } = store;
+    reply({ op: "reached", sequence, rewrites, records, held });
+  },
 });
 
 async function digest(id: number): Promise<void> {

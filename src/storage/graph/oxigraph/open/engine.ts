@@ -9,7 +9,7 @@ import {
   silent,
 } from "../../port.js";
 import { Arrivals, FairLine } from "../../waiting.js";
-import { type Loss, REBUILD_AFTER_REWRITES, ThreadHandle } from "../thread-handle.js";
+import { type Loss, ThreadHandle } from "../thread-handle.js";
 
 /** Why a lane has ended, for later queries. */
 interface LaneLoss {
@@ -39,10 +39,10 @@ class Lane {
   readonly #arrivals: Arrivals;
   #idle: NodeJS.Timeout | undefined;
 
-  readonly #options: Required<OpenOptions>;
+  readonly #options: Whole;
   readonly #events: LaneEvents;
 
-  constructor(options: Required<OpenOptions>, events: LaneEvents, log: EngineLog) {
+  constructor(options: Whole, events: LaneEvents, log: EngineLog) {
     this.#options = options;
     this.#events = events;
 
@@ -78,7 +78,7 @@ class Lane {
 
   /** Rewritten so often that its memory is mostly waste. */
   get worn(): boolean {
-    return this.#handle.rewrites >= this.#options.rebuildAfter;
+    return this.#handle.isWorn(this.#options.rebuildAfter);
   }
 
   advance(sequence: number): void {
@@ -191,7 +191,7 @@ const UNREADABLE_FOR = 2_000;
  * query nothing but time.
  */
 export class OpenEngine implements OpenQueries {
-  readonly #options: Required<OpenOptions>;
+  readonly #options: Whole;
   readonly #lanes = new Set<Lane>();
   readonly #line: FairLine;
   #sequence = 0;
@@ -202,7 +202,6 @@ export class OpenEngine implements OpenQueries {
     this.#options = {
       log: silent,
       needs: () => 0,
-      rebuildAfter: REBUILD_AFTER_REWRITES,
       pageSize: 500,
       ...options,
     };
@@ -405,7 +404,10 @@ export interface OpenOptions {
   /** INDEX_WAIT, ms. */
   indexWait: number;
   log?: EngineLog;
-  /** Graphs rewritten before a thread is replaced, and graphs read at a time. */
+  /** Graphs rewritten before a thread is replaced, whatever it holds. */
   rebuildAfter?: number;
+  /** Graphs read at a time. */
   pageSize?: number;
 }
+
+type Whole = Required<Omit<OpenOptions, "rebuildAfter">> & Pick<OpenOptions, "rebuildAfter">;
