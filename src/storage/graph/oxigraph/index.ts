@@ -27,6 +27,7 @@ import {
   LEAST_REWRITES,
   type Loss,
   type OxigraphOptions,
+  SAVE_PAUSE,
   type ThreadData,
   type ThreadEvents,
   ThreadHandle,
@@ -81,8 +82,6 @@ const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
 /** Fewer changed records are read again at the next start instead of being saved at the end. */
 const LEAST_CHANGED = 2_000;
-/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
-const SAVE_PAUSE = 10 * 60_000;
 /** ms that the end waits for a snapshot. */
 const SAVE_WAIT = 10_000;
 /** Lost threads that a query survives; the next one ends it too. */

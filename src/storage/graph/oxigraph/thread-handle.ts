@@ -155,7 +155,8 @@ export class ThreadHandle {
 
   /**
    * Writes a snapshot under this token, one at a time.
-   * @returns the token, or nothing where it could not be written
+   * @returns the token, or nothing where it could not be written; it is due still where it was
+   * ended for something else
    */
   save(token: string): Promise<string | undefined> {
     if (this.#gone || this.#saved) return Promise.resolve(undefined);
@@ -208,6 +209,7 @@ export class ThreadHandle {
       this.#events.onReached(this);
     } else if (reply.op === "saved") {
       if (reply.token !== undefined) this.changed = 0;
+      this.due ||= reply.ended ?? false;
       this.#saved?.(reply.token);
     } else {
       this.#answer(reply);
@@ -285,6 +287,9 @@ export interface OxigraphOptions {
   snapshot?: SnapshotPlace;
 }
 
+/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
+export const SAVE_PAUSE = 10 * 60_000;
+
 /** A file, and the record store's memory of which file is its own. */
 export interface SnapshotPlace {
   file: string;
@@ -296,6 +301,8 @@ export interface SnapshotPlace {
   least?: number;
   /** ms before the next attempt where it could not be written. */
   pause?: number;
+  /** Of SPARQL: ms without a query before it is written. */
+  rest?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
@@ -325,10 +332,12 @@ export interface ThreadData {
   snapshot?: ThreadSnapshot;
 }
 
-/** Where a thread that holds evidence saves itself, and the token of the file that it may read. */
+/** Where a thread saves itself, and the token of the file that it may read. */
 export interface ThreadSnapshot {
   file: string;
   token?: string;
+  /** Of SPARQL: fewer changed records are not worth a file. */
+  least?: number;
 }
 
 /** A user's question, and the limits of its answer. */
@@ -363,8 +372,11 @@ export type ThreadReply =
       changed?: number;
       due?: boolean;
     }
-  /** The snapshot with this token is on disk; without one it could not be written. */
-  | { op: "saved"; token?: string }
+  /**
+   * The snapshot with this token is on disk; without one it could not be written, or was `ended`
+   * because there was something else to do.
+   */
+  | { op: "saved"; token?: string; ended?: boolean }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
