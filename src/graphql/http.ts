@@ -15,8 +15,7 @@ import { LEAST_BYTES, sendBytes, sendEarly, sendPlain } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { apolloCode, type Documents, forGraphql, isGraphqlCode, isOurs } from "./documents.js";
-import type { Context } from "./resolvers/context.js";
-import { textOf } from "./schema.js";
+import { type Context, pause } from "./resolvers/context.js";
 
 /** Why variables do not fit, without their values: one of them may be a password. */
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
@@ -415,3 +414,49 @@ function objectNamed(name: string, value: JsonValue | undefined): JsonObject | u
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** Larger answers are written in slices. */
+const LARGE = 128 * 2 ** 10;
+
+/** The text of an answer of about this size. */
+async function textOf(answer: object, size: number): Promise<string> {
+  if (size < LARGE) return JSON.stringify(answer);
+  const text: string[] = [];
+  let pieces = 0;
+  for (const piece of piecesOf(answer)) {
+    text.push(piece);
+    if (++pieces % 64 === 0) await pause();
+  }
+  return text.join("");
+}
+
+/** JSON text, piece by piece: each of values that hold no objects themselves. */
+function* piecesOf(value: unknown): Generator<string> {
+  if (value === null || typeof value !== "object" || isFlat(value)) {
+    yield JSON.stringify(value) ?? "null";
+    return;
+  }
+  let first = true;
+  if (Array.isArray(value)) {
+    yield "[";
+    for (const item of value) {
+      if (!first) yield ",";
+      first = false;
+      yield* piecesOf(item);
+    }
+    yield "]";
+    return;
+  }
+  yield "{";
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield `${first ? "" : ","}${JSON.stringify(key)}:`;
+    first = false;
+    yield* piecesOf(member);
+  }
+  yield "}";
+}
+
+const isFlat = (value: object): boolean =>
+  "toJSON" in value ||
+  Object.values(value).every((member) => member === null || typeof member !== "object");
