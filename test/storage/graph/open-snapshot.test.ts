@@ -9,6 +9,7 @@ import {
   type OpenOptions,
   type SnapshotPlace,
 } from "../../../src/storage/graph/oxigraph/index.js";
+import { assertSpace } from "../../../src/storage/graph/oxigraph/open/snapshot.js";
 import type { OpenQuestion } from "../../../src/storage/graph/port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { quadsOf } from "../../support/quads.js";
@@ -257,6 +258,13 @@ describe("a snapshot of the engine for anonymous callers", () => {
     expect(await value(engine, COUNT, { sequence: 2 })).toBe("40");
     await pause(100);
     expect(warnings).toEqual(["a snapshot of the graph for /sparql could not be written"]);
+  });
+
+  it("is not written where the disk would have less space left than it takes", () => {
+    expect(() => assertSpace(folder, 2 ** 60)).toThrow(
+      /^it takes 1099511627776 MiB, and the disk has \d+ MiB, less than twice as much$/,
+    );
+    expect(() => assertSpace(folder, 1)).not.toThrow();
   });
 
   it("is not read by the thread that replaces a worn one", async () => {

@@ -5,8 +5,10 @@ import {
   openSync,
   readSync,
   renameSync,
+  statfsSync,
   writeSync,
 } from "node:fs";
+import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
 import { removeUnfinished, unfinished } from "../../evidence/snapshot.js";
@@ -90,6 +92,7 @@ export async function writeSnapshot(
   const line = Buffer.alloc(HEAD, " ");
   if (line.write(`${JSON.stringify(head)}\n`) === HEAD)
     throw new Error("the engine keeps too many texts for a snapshot");
+  assertSpace(dirname(file), memory.buffer.byteLength - empty.length * CHUNK);
   const descriptor = openSync(written, "w", 0o600);
   let done = false;
   try {
@@ -112,6 +115,18 @@ export async function writeSnapshot(
   }
   renameSync(written, file);
   return true;
+}
+
+/**
+ * Records are worth more than a fast start: the disk must have as much space again afterwards.
+ * @throws Error where it has not
+ */
+export function assertSpace(folder: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const free = bavail * bsize;
+  if (free >= 2 * bytes) return;
+  const mib = (value: number): string => `${Math.ceil(value / 2 ** 20)} MiB`;
+  throw new Error(`it takes ${mib(bytes)}, and the disk has ${mib(free)}, less than twice as much`);
 }
 
 /**
