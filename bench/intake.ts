@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import jsonld from "jsonld";
 import { Store } from "oxigraph";
 import { readConfig } from "../src/config/config.js";
@@ -16,7 +17,8 @@ import { registryEnv } from "./support/server.js";
  */
 export const intake: Bench = async ({ sizes, folder }) => {
   // In this process, like the baseline: both have the same threads, heap and warm code.
-  const registry = await serve(readConfig(registryEnv(await folder())), openLog("error"));
+  const settings = { ...registryEnv(await folder()), JOB_CONCURRENCY: "2" };
+  const registry = await serve(readConfig(settings), openLog("error"));
   try {
     const client = await Client.register(registry);
     let crates = 0;
@@ -38,7 +40,16 @@ export const intake: Bench = async ({ sizes, folder }) => {
     const load = () => timed(() => new Store().load(quads, { format: "application/n-quads" }));
     await upload();
     await parse();
-    const measured = await alternating(sizes.rounds, { upload, parse, load });
+    let cores = 0;
+    const both = async () => {
+      const before = process.cpuUsage();
+      const ms = await timed(() => Promise.all([upload(), upload()]));
+      const { user, system } = process.cpuUsage(before);
+      cores = (user + system) / 1000 / ms;
+      return ms;
+    };
+    const inTurn = async () => (await upload()) + (await upload());
+    const measured = await alternating(sizes.rounds, { upload, parse, load, both, inTurn });
     return [
       {
         name: `crate of ${sizes.entities} entities, upload to finished`,
@@ -46,6 +57,14 @@ export const intake: Bench = async ({ sizes, folder }) => {
         unit: "ms",
         baseline: { name: "jsonld.toRDF + Oxigraph load", value: measured.parse + measured.load },
         wanted: { atMost: 1.5 },
+      },
+      {
+        name: `two of them at once, with JOB_CONCURRENCY=2`,
+        value: measured.both,
+        unit: "ms",
+        baseline: { name: "one after the other", value: measured.inTurn },
+        note: `${cores.toFixed(1)} cores of ${availableParallelism()} used`,
+        wanted: { atMost: 0.9 },
       },
       { name: "of the baseline: jsonld.toRDF", value: measured.parse, unit: "ms" },
       { name: "of the baseline: Oxigraph load", value: measured.load, unit: "ms" },

@@ -18,13 +18,19 @@ const GROWS = 15;
 const SLOPE = 5;
 /** Entities of an uploaded crate. */
 const ENTITIES = 40;
-/** Records that are changed and asked for again; the newest. */
+/** Datasets that are changed and asked for again, and crates that are kept; the newest. */
 const RECENT = 500;
+const CRATES = 10;
+/** Records that are deleted at a time. */
+const DELETED = 50;
 
 interface World {
   client: Client;
   /** Identifiers of datasets, the newest last. */
   recent: string[];
+  crates: string[];
+  /** Those of records that are not asked for any more. */
+  old: string[];
   count: number;
 }
 const one = <T>(list: readonly T[]): T => list[Math.floor(Math.random() * list.length)]!;
@@ -47,7 +53,7 @@ const OPERATIONS: readonly [
         ...(derivedFrom && { derivedFrom }),
       });
       recent.push(made["@id"]);
-      if (recent.length > RECENT) recent.shift();
+      if (recent.length > RECENT) world.old.push(recent.shift()!);
     },
   ],
   [
@@ -59,8 +65,26 @@ const OPERATIONS: readonly [
   [
     "upload",
     1,
-    async (world) =>
-      world.client.upload(await zipped(crateMetadata(ENTITIES, `Crate ${++world.count}`))),
+    async (world) => {
+      const { client, crates } = world;
+      crates.push(
+        await client.upload(await zipped(crateMetadata(ENTITIES, `Crate ${++world.count}`))),
+      );
+      // The records of a crate are deleted with it.
+      if (crates.length > CRATES) world.old.push(crates.shift()!);
+    },
+  ],
+  [
+    "delete",
+    2,
+    async ({ client, old }) => {
+      const { deleteRecords } = await client.graphql<{ deleteRecords: { message?: string }[] }>(
+        "mutation Delete($ids: [ID!]!) { deleteRecords(ids: $ids) { message } }",
+        { ids: old.splice(0, DELETED) },
+      );
+      const refused = deleteRecords.find(({ message }) => message != null);
+      if (refused) throw new Error(refused.message);
+    },
   ],
   ["fetch", 25, ({ client, recent }) => read(client, `/${one(recent)}`)],
   ["evidence", 15, ({ client, recent }) => read(client, `/evidencegraph/query/${one(recent)}`)],
@@ -91,14 +115,20 @@ const read = async ({ url }: Client, path: string, accept = "application/json"):
   ok(await fetch(url + path, { headers: { Accept: accept } }));
 
 /**
- * A mixed load for a long time: how the memory grows once a registry has its size, and the slowest
- * answers of each operation. Ends with an error at the first answer that is one.
+ * A mixed load for a long time: how the memory grows of a registry that keeps its size, because old
+ * records are deleted, and the slowest answers of each operation. Ends with an error at the first answer that is one.
  */
 export const soak: Bench = async ({ sizes: { soakMinutes }, folder, say }) => {
   const server = await startRegistry(await folder(), { WRITE_RATE: "off" });
   try {
     await untilLoaded(server);
-    const world: World = { client: await Client.register(server), recent: [], count: 0 };
+    const world: World = {
+      client: await Client.register(server),
+      recent: [],
+      crates: [],
+      old: [],
+      count: 0,
+    };
     for (let index = 0; index < CALLERS; index++) await OPERATIONS[0]![2](world);
     const times = new Map<string, number[]>(OPERATIONS.map(([name]) => [name, []]));
     const began = performance.now();
@@ -137,7 +167,11 @@ export const soak: Bench = async ({ sizes: { soakMinutes }, folder, say }) => {
     const written = times.get("create")!.length + times.get("upload")!.length * ENTITIES;
     const hourly = Math.round((written / soakMinutes) * 60);
     return [
-      ...memoryFigures(readings, settled, `the load adds ${hourly} records an hour`),
+      ...memoryFigures(
+        readings,
+        settled,
+        `${hourly} records an hour are created, and as many deleted`,
+      ),
       ...slowest(times),
     ];
   } finally {

@@ -63,15 +63,30 @@ export class Client {
     return send(`${this.url}${path}`, { method: "PATCH", headers, body: JSON.stringify(changes) });
   }
 
+  /** @throws Error with the first error of the answer */
+  async graphql<Data>(query: string, variables: object): Promise<Data> {
+    const headers = { Authorization: `Bearer ${this.token}`, "Content-Type": "application/json" };
+    const { data, errors } = (await (
+      await send(`${this.url}/graphql`, {
+        method: "POST",
+        headers,
+        body: JSON.stringify({ query, variables }),
+      })
+    ).json()) as { data: Data; errors?: { message: string }[] };
+    if (errors) throw new Error(errors[0]!.message);
+    return data;
+  }
+
   get(path: string): Promise<Response> {
     return send(`${this.url}${path}`);
   }
 
   /**
    * Uploads a crate and waits until it is ingested.
+   * @returns the crate's identifier
    * @throws Error with its findings when it was refused
    */
-  async upload(archive: Uint8Array<ArrayBuffer>): Promise<void> {
+  async upload(archive: Uint8Array<ArrayBuffer>): Promise<string> {
     const form = new FormData();
     form.set("file", new Blob([archive], { type: "application/zip" }), "crate.zip");
     const answer = await send(`${this.url}/rocrate/upload`, {
@@ -80,11 +95,12 @@ export class Client {
       body: form,
     });
     const { submission } = (await answer.json()) as {
-      submission: { status: string; error: unknown };
+      submission: { status: string; error: unknown; rocrateIdentifier: string };
     };
     if (submission.status !== "finished")
       throw new Error(
         `the crate was not ingested: ${JSON.stringify(submission.error).slice(0, 500)}`,
       );
+    return submission.rocrateIdentifier;
   }
 }

@@ -118,8 +118,6 @@ async function name(temporary: string, file: string): Promise<void> {
  * in the record store.
  */
 const REGISTRY = "container-registry-name";
-/** The token of the snapshot of the index that was made last. */
-const SNAPSHOT = "evidence-snapshot";
 
 /**
  * Opens the container engine that runs computations; `undefined` if CONTAINER_HOST is not set. It
@@ -250,7 +248,13 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
   }
   // A node of a cluster stores nothing locally.
   const snapshot =
-    config.DATABASE_URL === null ? await snapshotIn(config.DATA_DIR, records) : undefined;
+    config.DATABASE_URL === null
+      ? await snapshotIn(config.DATA_DIR, "evidence", records)
+      : undefined;
+  const openSnapshot =
+    config.DATABASE_URL === null && config.SPARQL_SNAPSHOT === "yes"
+      ? await snapshotIn(config.DATA_DIR, "sparql", records)
+      : undefined;
   const queries = new EvidenceEngine({
     openFeed,
     ...(snapshot && { snapshot }),
@@ -265,6 +269,7 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
     openQueries: new OpenEngine({
       ...limits,
       openFeed,
+      ...(openSnapshot && { snapshot: openSnapshot }),
       memory: config.SPARQL_MEMORY,
       needs: () => queries.held(),
       threads: config.SPARQL_THREADS,
@@ -275,12 +280,17 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
   };
 }
 
-/** Where the index of evidence is saved; the record store knows which file was made from it. */
-async function snapshotIn(folder: string, records: RecordStore): Promise<SnapshotPlace> {
+/** Where a part of the graph is saved; the record store knows which file was made last from it. */
+async function snapshotIn(
+  folder: string,
+  part: "evidence" | "sparql",
+  records: RecordStore,
+): Promise<SnapshotPlace> {
+  const name = `${part}-snapshot`;
   return {
-    file: join(folder, "evidence.snapshot"),
-    token: await records.setting(SNAPSHOT),
-    remember: async (token) => void (await records.setSetting(SNAPSHOT, token)),
+    file: join(folder, `${part}.snapshot`),
+    token: await records.setting(name),
+    remember: async (token) => void (await records.setSetting(name, token)),
   };
 }
 

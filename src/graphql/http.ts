@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type ApolloServer, HeaderMap } from "@apollo/server";
+import { type ApolloServer, HeaderMap, type HTTPGraphQLRequest } from "@apollo/server";
 import { unwrapResolverError } from "@apollo/server/errors";
 import {
   GraphQLError,
@@ -11,12 +11,11 @@ import {
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
 import { mediaType } from "../http/body.js";
 import { preferred } from "../http/negotiation.js";
-import { LEAST_BYTES, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js";
+import { LEAST_BYTES, sendBytes, sendEarly, sendPlain } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { apolloCode, type Documents, forGraphql, isGraphqlCode, isOurs } from "./documents.js";
-import type { Context } from "./resolvers/context.js";
-import { textOf } from "./schema.js";
+import { type Context, pause } from "./resolvers/context.js";
 
 /** Why variables do not fit, without their values: one of them may be a password. */
 const COERCION = /^Variable "\$([^"]+)" (?:has|got) invalid value /;
@@ -213,6 +212,18 @@ interface Parameters {
 }
 
 /**
+ * What Apollo needs to know of a request: its method, because GET does not change anything. The rest
+ * is read here. No media type is accepted, or it would look for those of answers in parts.
+ */
+const head = (method: "GET" | "POST"): HTTPGraphQLRequest => ({
+  method,
+  headers: new HeaderMap([["accept", ""]]),
+  search: "",
+  body: undefined,
+});
+const HEADS = { GET: head("GET"), POST: head("POST") };
+
+/**
  * GraphQL over HTTP: reads the request, checks the document against limits and schema, has Apollo
  * execute it, and sends the answer with the status that GraphQL over HTTP has for its media type.
  */
@@ -263,9 +274,6 @@ export class HttpTransport {
     const { accept } = req.headers;
     // Before the operation: it may change something.
     preferred(accept, [LEGACY, RESPONSE]);
-    // What Apollo reads again for HTTP requests is read above; the method it needs to know, because
-    // GET does not change anything.
-    const http = { method, headers: new HeaderMap(), search, body };
     const { hash: sha256Hash } = checked;
     const answered = await this.#server.executeOperation(
       {
@@ -273,7 +281,7 @@ export class HttpTransport {
         ...(sha256Hash === undefined
           ? { query }
           : { extensions: { persistedQuery: { version: 1, sha256Hash } } }),
-        http,
+        http: HEADS[method],
         ...(operationName === undefined ? {} : { operationName }),
         ...(variables === undefined ? {} : { variables }),
       },
@@ -288,9 +296,8 @@ export class HttpTransport {
       data ? context.loaders.weight : 0,
     );
     const { status = 200, headers } = answered.http;
-    headers.set("content-type", mediaTypeFor(accept));
     // Variables that do not fit: as JSON they have the status of every answer.
-    send(req, res, status === 400 ? legacyStatus(accept) : status, headers, text);
+    send(req, res, status === 400 ? legacyStatus(accept) : status, text, headers);
   }
 
   /** Errors in the shape of a GraphQL answer. */
@@ -303,7 +310,7 @@ export class HttpTransport {
     const body = JSON.stringify({
       errors: errors.map((error) => formatError(error.toJSON(), error, this.#log)),
     });
-    send(req, res, status, [["content-type", mediaTypeFor(req.headers.accept)]], body);
+    send(req, res, status, body);
   }
 
   /** The same for errors before there is an operation. */
@@ -324,26 +331,17 @@ function send(
   req: IncomingMessage,
   res: ServerResponse,
   status: number,
-  headers: Iterable<[string, string]>,
   body: string,
+  more: Iterable<[string, string]> = [],
 ): void {
-  const all: Record<string, string> = {
-    "Cache-Control": "no-store",
-    ...Object.fromEntries(headers),
-  };
+  const type = mediaTypeFor(req.headers.accept);
+  const headers: Record<string, string> = { "Cache-Control": "no-store" };
+  for (const [name, value] of more) headers[name] = value;
   // The client may still be sending a refused upload.
   if (!req.complete && req.method === "POST")
-    return sendEarly(req, res, status, Buffer.from(body), all);
-  const { "content-type": type, ...rest } = all;
-  if (body.length >= LEAST_BYTES)
-    return sendBytes(req, res, Buffer.from(body), {
-      status,
-      type: type ?? "application/json",
-      headers: rest,
-    });
-  res.writeHead(status, { ...SAFE_HEADERS, ...all, "Content-Length": Buffer.byteLength(body) });
-  // As text the body is sent in one chunk with the headers; as bytes it would be a second chunk.
-  res.end(req.method === "HEAD" ? undefined : body);
+    return sendEarly(req, res, status, Buffer.from(body), { "Content-Type": type, ...headers });
+  if (body.length < LEAST_BYTES) sendPlain(req, res, body, { status, type, headers });
+  else sendBytes(req, res, Buffer.from(body), { status, type, headers });
 }
 
 /** One answer cannot hold the events of a subscription. */
@@ -416,3 +414,49 @@ function objectNamed(name: string, value: JsonValue | undefined): JsonObject | u
 
 const isObject = (value: JsonValue | undefined): value is JsonObject =>
   value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** Larger answers are written in slices. */
+const LARGE = 128 * 2 ** 10;
+
+/** The text of an answer of about this size. */
+async function textOf(answer: object, size: number): Promise<string> {
+  if (size < LARGE) return JSON.stringify(answer);
+  const text: string[] = [];
+  let pieces = 0;
+  for (const piece of piecesOf(answer)) {
+    text.push(piece);
+    if (++pieces % 64 === 0) await pause();
+  }
+  return text.join("");
+}
+
+/** JSON text, piece by piece: each of values that hold no objects themselves. */
+function* piecesOf(value: unknown): Generator<string> {
+  if (value === null || typeof value !== "object" || isFlat(value)) {
+    yield JSON.stringify(value) ?? "null";
+    return;
+  }
+  let first = true;
+  if (Array.isArray(value)) {
+    yield "[";
+    for (const item of value) {
+      if (!first) yield ",";
+      first = false;
+      yield* piecesOf(item);
+    }
+    yield "]";
+    return;
+  }
+  yield "{";
+  for (const [key, member] of Object.entries(value)) {
+    if (member === undefined) continue;
+    yield `${first ? "" : ","}${JSON.stringify(key)}:`;
+    first = false;
+    yield* piecesOf(member);
+  }
+  yield "}";
+}
+
+const isFlat = (value: object): boolean =>
+  "toJSON" in value ||
+  Object.values(value).every((member) => member === null || typeof member !== "object");

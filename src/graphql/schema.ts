@@ -198,52 +198,6 @@ function sizeOf(value: unknown, source: unknown): number {
   );
 }
 
-/** Larger answers are written in slices. */
-const LARGE = 128 * 2 ** 10;
-
-/** The text of an answer of about this size. */
-export async function textOf(answer: object, size: number): Promise<string> {
-  if (size < LARGE) return JSON.stringify(answer);
-  const text: string[] = [];
-  let pieces = 0;
-  for (const piece of piecesOf(answer)) {
-    text.push(piece);
-    if (++pieces % 64 === 0) await pause();
-  }
-  return text.join("");
-}
-
-/** JSON text, piece by piece: each of values that hold no objects themselves. */
-function* piecesOf(value: unknown): Generator<string> {
-  if (value === null || typeof value !== "object" || isFlat(value)) {
-    yield JSON.stringify(value) ?? "null";
-    return;
-  }
-  let first = true;
-  if (Array.isArray(value)) {
-    yield "[";
-    for (const item of value) {
-      if (!first) yield ",";
-      first = false;
-      yield* piecesOf(item);
-    }
-    yield "]";
-    return;
-  }
-  yield "{";
-  for (const [key, member] of Object.entries(value)) {
-    if (member === undefined) continue;
-    yield `${first ? "" : ","}${JSON.stringify(key)}:`;
-    first = false;
-    yield* piecesOf(member);
-  }
-  yield "}";
-}
-
-const isFlat = (value: object): boolean =>
-  "toJSON" in value ||
-  Object.values(value).every((member) => member === null || typeof member !== "object");
-
 /**
  * The schema of every type and resolver; the model validates inputs itself, with the rules of REST.
  * Apollo checks the schema it gets: type-graphql's own check, an introspection, would delay the

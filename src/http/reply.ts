@@ -130,10 +130,13 @@ export function sendBytes(
   );
 }
 
-function sendPlain(
+/**
+ * Sends content as it is. A text is sent in one chunk with the headers; bytes are a second chunk.
+ */
+export function sendPlain(
   req: IncomingMessage,
   res: ServerResponse,
-  bytes: Uint8Array,
+  content: Uint8Array | string,
   { status = 200, headers = {}, type = "application/json" }: ReplyOptions,
 ): void {
   // Not SAFE_HEADERS spread at its head: a literal with members after a spread took a twelfth of an
@@ -143,11 +146,11 @@ function sendPlain(
     "Content-Security-Policy": SAFE_HEADERS["Content-Security-Policy"],
     "Referrer-Policy": SAFE_HEADERS["Referrer-Policy"],
     "Content-Type": type,
-    "Content-Length": bytes.byteLength,
+    "Content-Length": Buffer.byteLength(content),
     ...headers,
   });
   if (req.method === "HEAD") res.end();
-  else res.end(bytes);
+  else res.end(content);
 }
 
 export function sendJson(

@@ -12,7 +12,7 @@ import { rateLimit } from "../../services/accounts/tokens.js";
 import type { Deps } from "../../services/deps.js";
 import { type ContentState, contentStates } from "../../services/files/content.js";
 import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
-import { type RecordView, viewsOf } from "../../services/records/view.js";
+import { plainView, type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 
@@ -183,7 +183,9 @@ class Loaders {
   }
 
   /** The record as the caller sees it, derived entries included. */
-  view(record: StoredRecord): Promise<RecordView> {
+  async view(record: StoredRecord): Promise<RecordView> {
+    const plain = plainView(record);
+    if (plain) return plain;
     this.#views ??= new DataLoader(
       (records) => this.queued(() => viewsOf(this.#deps, records, this.#caller)),
       { cache: false, maxBatchSize: BATCH },

@@ -390,7 +390,7 @@ function inOrder(near: ReadonlyMap<string, number>): string[] {
 const MOST = 100_000;
 
 /** Most records in one `expand`: each may take a query. */
-const MOST_EXPANDED = 50;
+export const MOST_EXPANDED = 50;
 
 /**
  * The two kinds of values in `expand`.

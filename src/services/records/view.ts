@@ -94,9 +94,14 @@ export async function viewOf(
   caller: Caller | null,
   after?: BacklinkPositions,
 ): Promise<RecordView> {
-  if (isPlain(record) && record.kind !== "evidencegraph")
-    return { record, bytes: record.document, etag: etagOf(record) };
-  return (await viewsOf(deps, [record], caller, after))[0]!;
+  return plainView(record) ?? (await viewsOf(deps, [record], caller, after))[0]!;
+}
+
+/** A record of which every caller sees the stored bytes; undefined where it may be another. */
+export function plainView(record: StoredRecord): RecordView | undefined {
+  return isPlain(record) && record.kind !== "evidencegraph"
+    ? { record, bytes: record.document, etag: etagOf(record) }
+    : undefined;
 }
 
 /** True when the stored bytes are the answer for every caller. */

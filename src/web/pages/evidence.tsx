@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
+import { MOST_EXPANDED } from "../../services/evidence/types.js";
 import { assetUrl } from "../assets.js";
 import { Empty, KindLabel, Notice, RecordLink, StatusBadge, When } from "../components.js";
 import {
@@ -24,8 +25,6 @@ import {
 
 /** Like siblings that become one group, unless the reader asks for single ones. */
 const COLLAPSE = 4;
-/** Most groups and records that one address expands. */
-const MOST_EXPANDED = 50;
 const DEPTHS = ["1", "2", "3", "5", ""] as const;
 const IMPACT_PAGE = 200;
 

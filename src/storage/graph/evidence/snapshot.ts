@@ -34,7 +34,7 @@ interface Head {
 }
 
 /** Where a snapshot is until it is complete. */
-const unfinished = (file: string): string => `${file}.new`;
+export const unfinished = (file: string): string => `${file}.new`;
 
 /** Removes what was not written to its end: the process or the thread ended meanwhile. */
 export const removeUnfinished = (file: string): void => rmSync(unfinished(file), { force: true });

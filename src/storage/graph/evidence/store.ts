@@ -146,6 +146,7 @@ const isOneWay = (code: number): boolean => code === TYPE || isText(code);
 export interface StoreView {
   counts: {
     rewrites: number;
+    records: number;
     statements: number;
     used: readonly number[];
     terms: number;
@@ -167,7 +168,7 @@ export interface StoreView {
 export class EvidenceStore {
   /** What it reads of the records, and the numbers it gives to that. */
   static readonly reads = createHash("sha256")
-    .update(JSON.stringify([...CODES, LONGEST]))
+    .update(JSON.stringify([...CODES, LONGEST, "records"]))
     .digest("hex");
 
   /**
@@ -175,6 +176,7 @@ export class EvidenceStore {
    * and descriptions until the next {@link view}.
    */
   rewrites = 0;
+  records = 0;
   /** Statements of the records, stored or not. */
   statements = 0;
 
@@ -234,6 +236,7 @@ export class EvidenceStore {
     return {
       counts: {
         rewrites: this.rewrites,
+        records: this.records,
         statements: this.statements,
         used: [...this.#used],
         terms: this.#iris.length,
@@ -254,12 +257,22 @@ export class EvidenceStore {
    * Memory for what a view held, to be filled by the caller. The store must be empty.
    * @returns its columns and blocks; `add` takes each IRI, in order
    */
-  refill({ rewrites, statements, used, terms, texts, rows, blocks }: StoreView["counts"]): {
+  refill({
+    rewrites,
+    records,
+    statements,
+    used,
+    terms,
+    texts,
+    rows,
+    blocks,
+  }: StoreView["counts"]): {
     columns: (Int32Array | Uint8Array)[];
     blocks: Uint8Array[];
     add(iri: string): void;
   } {
     this.rewrites = rewrites;
+    this.records = records;
     this.statements = statements;
     this.#used.set(used);
     const { places } = this.#texts.view();
@@ -368,6 +381,7 @@ export class EvidenceStore {
     this.statements -= this.#lines.at(record);
     this.#lines.set(record, 0);
     this.rewrites++;
+    this.records--;
   }
 
   #add(ark: string, nquads: string): void {
@@ -386,6 +400,7 @@ export class EvidenceStore {
     }
     if (record >= 0) {
       this.#lines.set(record, lines);
+      if (lines > 0) this.records++;
       this.statements += lines;
     }
     if (refused > 0) this.#onRefused(ark, refused);

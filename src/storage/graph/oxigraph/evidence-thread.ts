@@ -59,7 +59,8 @@ const follower = new Follower({
     if (loading) collectAll();
     loading = false;
     const due = changed >= Math.max(MANY_CHANGED, store.terms / 10);
-    reply({ op: "reached", sequence, rewrites: store.rewrites, held: held(), changed, due });
+    const { rewrites, records } = store;
+    reply({ op: "reached", sequence, rewrites, records, held: held(), changed, due });
   },
 });
 

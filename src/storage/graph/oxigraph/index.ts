@@ -24,8 +24,10 @@ import {
   type DigestRequest,
   type Holds,
   type Job,
+  LEAST_REWRITES,
   type Loss,
   type OxigraphOptions,
+  SAVE_PAUSE,
   type ThreadData,
   type ThreadEvents,
   ThreadHandle,
@@ -80,14 +82,13 @@ const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
 /** Fewer changed records are read again at the next start instead of being saved at the end. */
 const LEAST_CHANGED = 2_000;
-/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
-const SAVE_PAUSE = 10 * 60_000;
 /** ms that the end waits for a snapshot. */
 const SAVE_WAIT = 10_000;
 /** Lost threads that a query survives; the next one ends it too. */
 const MAX_ATTEMPTS = 2;
 
-type Whole = Required<Omit<OxigraphOptions, "snapshot">> & Pick<OxigraphOptions, "snapshot">;
+type Optional = "rebuildAfter" | "snapshot";
+type Whole = Required<Omit<OxigraphOptions, Optional>> & Pick<OxigraphOptions, Optional>;
 
 /**
  * The thread that answers, the one that may be loading to replace it, and the queries that wait for
@@ -102,7 +103,8 @@ class Threads {
   #retired: ThreadHandle | undefined;
   /** Highest sequence that any caller received from a thread that was replaced or lost. */
   #reported = 0;
-  #rebuildAt: number;
+  /** Rewrites from which a rebuild may be tried, after one that failed. */
+  #rebuildFrom = 0;
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
   #closed = false;
@@ -131,7 +133,6 @@ class Threads {
     this.#options = options;
     this.#onSequence = onSequence;
 
-    this.#rebuildAt = options.rebuildAfter;
     this.#token = options.snapshot?.token;
   }
 
@@ -255,7 +256,9 @@ class Threads {
       this.#waiting.clear();
     }
     this.#onSequence(handle.sequence);
-    if (handle.rewrites >= this.#rebuildAt && !this.#successor) this.#rebuild(handle);
+    const { rebuildAfter } = this.#options;
+    if (handle.isWorn(rebuildAfter) && handle.rewrites >= this.#rebuildFrom && !this.#successor)
+      this.#rebuild(handle);
     if (handle.due && performance.now() >= this.#saveFrom) void this.#save(handle);
   }
 
@@ -328,7 +331,7 @@ class Threads {
       { rewrites: worn.rewrites },
       "graph index is being rebuilt to release memory",
     );
-    this.#rebuildAt = worn.rewrites + this.#options.rebuildAfter;
+    this.#rebuildFrom = worn.rewrites + (this.#options.rebuildAfter ?? LEAST_REWRITES);
     try {
       this.#successor = this.#start();
     } catch (error) {
@@ -344,7 +347,7 @@ class Threads {
     const old = this.#current;
     this.#current = handle;
     this.#successor = undefined;
-    this.#rebuildAt = this.#options.rebuildAfter;
+    this.#rebuildFrom = 0;
     this.#retired = old;
     old?.retire();
   }
@@ -359,7 +362,7 @@ class Threads {
       // A successor that is loading already is further than a new thread would be.
       this.#current = this.#successor;
       this.#successor = undefined;
-      this.#rebuildAt = this.#options.rebuildAfter;
+      this.#rebuildFrom = 0;
       if (this.#current) {
         this.#options.log.warn(
           { reason },
@@ -553,11 +556,7 @@ export class OxigraphEngine extends ThreadedIndex implements QueryEngine {
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";
-export {
-  REBUILD_AFTER_REWRITES,
-  type OxigraphOptions,
-  type SnapshotPlace,
-} from "./thread-handle.js";
+export type { OxigraphOptions, SnapshotPlace } from "./thread-handle.js";
 
 /**
  * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done

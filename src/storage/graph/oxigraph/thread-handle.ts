@@ -66,6 +66,8 @@ export class ThreadHandle {
    */
   reported = 0;
   rewrites = 0;
+  /** Records that it holds. */
+  records = 0;
   /** Bytes that an Oxigraph store grew by when graphs came, or would have. */
   held = 0;
   done = 0;
@@ -117,6 +119,16 @@ export class ThreadHandle {
     this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
   }
 
+  /**
+   * Rewritten so often that much of its memory is waste.
+   * @param after rewrites, whatever it holds
+   */
+  isWorn(after?: number): boolean {
+    return (
+      this.rewrites >= (after ?? Math.min(MOST_REWRITES, Math.max(LEAST_REWRITES, this.records)))
+    );
+  }
+
   send(job: Job): void {
     const id = ++this.#lastId;
     this.#jobs.set(id, job);
@@ -143,7 +155,8 @@ export class ThreadHandle {
 
   /**
    * Writes a snapshot under this token, one at a time.
-   * @returns the token, or nothing where it could not be written
+   * @returns the token, or nothing where it could not be written; it is due still where it was
+   * ended for something else
    */
   save(token: string): Promise<string | undefined> {
     if (this.#gone || this.#saved) return Promise.resolve(undefined);
@@ -189,12 +202,14 @@ export class ThreadHandle {
       this.sequence = reply.sequence;
       this.reported = Math.max(this.reported, reply.sequence);
       this.rewrites = reply.rewrites;
+      this.records = reply.records;
       this.held = reply.held;
       this.changed = reply.changed ?? 0;
       this.due = reply.due ?? false;
       this.#events.onReached(this);
     } else if (reply.op === "saved") {
       if (reply.token !== undefined) this.changed = 0;
+      this.due ||= reply.ended ?? false;
       this.#saved?.(reply.token);
     } else {
       this.#answer(reply);
@@ -262,7 +277,7 @@ export interface OxigraphOptions {
   /** ms a query may run by default (QUERY_TIMEOUT). */
   queryTimeout?: number;
   log?: EngineLog;
-  /** Graphs rewritten before a fresh thread takes over. */
+  /** Graphs rewritten before a fresh thread takes over, whatever it holds. */
   rebuildAfter?: number;
   /** Graphs read from the feed at a time. */
   pageSize?: number;
@@ -271,6 +286,9 @@ export interface OxigraphOptions {
   /** Where an index of evidence is saved, for the next start; absent: nowhere. */
   snapshot?: SnapshotPlace;
 }
+
+/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
+export const SAVE_PAUSE = 10 * 60_000;
 
 /** A file, and the record store's memory of which file is its own. */
 export interface SnapshotPlace {
@@ -283,17 +301,23 @@ export interface SnapshotPlace {
   least?: number;
   /** ms before the next attempt where it could not be written. */
   pause?: number;
+  /** Of SPARQL: ms without a query before it is written. */
+  rest?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
 export const WASTE_PER_REWRITE = 4_600;
-/** The number of rewrites after which half a gigabyte is lost. */
-export const REBUILD_AFTER_REWRITES = 100_000;
+/**
+ * A fresh thread takes over after as many rewrites as there are records, so that what is lost stays
+ * in proportion to what is held. Not after fewer than the first, as a start costs as much as some
+ * thousand records, nor after more than the last, when half a gigabyte is lost.
+ */
+export const LEAST_REWRITES = 10_000;
+const MOST_REWRITES = 100_000;
 
 export const DEFAULTS = {
   indexWait: 2_000,
   queryTimeout: 30_000,
-  rebuildAfter: REBUILD_AFTER_REWRITES,
   pageSize: 500,
   outgrown: 2 ** 30,
 };
@@ -308,10 +332,12 @@ export interface ThreadData {
   snapshot?: ThreadSnapshot;
 }
 
-/** Where a thread that holds evidence saves itself, and the token of the file that it may read. */
+/** Where a thread saves itself, and the token of the file that it may read. */
 export interface ThreadSnapshot {
   file: string;
   token?: string;
+  /** Of SPARQL: fewer changed records are not worth a file. */
+  least?: number;
 }
 
 /** A user's question, and the limits of its answer. */
@@ -335,18 +361,22 @@ export type ThreadReply =
   | { op: "progress"; done: number; total: number; held: number }
   /**
    * Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread
-   * began. `changed`: records that no snapshot on disk has; `due`: enough for another one.
+   * began. `records`: those it holds. `changed`: records that no snapshot on disk has; `due`: enough for another one.
    */
   | {
       op: "reached";
       sequence: number;
       rewrites: number;
+      records: number;
       held: number;
       changed?: number;
       due?: boolean;
     }
-  /** The snapshot with this token is on disk; without one it could not be written. */
-  | { op: "saved"; token?: string }
+  /**
+   * The snapshot with this token is on disk; without one it could not be written, or was `ended`
+   * because there was something else to do.
+   */
+  | { op: "saved"; token?: string; ended?: boolean }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }
