@@ -54,6 +54,9 @@ export const objects: Bench = async ({ sizes, say }) => {
       publish: async () => published,
       barePut: () => timed(() => client.putObject(bucket, "bare", source(size))),
       get: () => timed(async () => drained(await store.open(kept.sha256))),
+      // As downloads are with VERIFY_DOWNLOADS=no.
+      unhashed: () =>
+        timed(async () => drained(await store.open(kept.sha256, undefined, { hash: false }))),
       // The same object: a server may read a copied object otherwise than one uploaded in parts.
       bareGet: () =>
         timed(async () =>
@@ -102,6 +105,12 @@ export const objects: Bench = async ({ sizes, say }) => {
         unit: "MiB/s",
         baseline: { name: "getObject", value: rate(measured.bareGet) },
         wanted: { atLeast: 0.8 },
+      },
+      {
+        name: `${shown} read without a hash`,
+        value: rate(measured.unhashed),
+        unit: "MiB/s",
+        baseline: { name: "getObject", value: rate(measured.bareGet) },
       },
       {
         name: `${SMALL} bytes staged and published`,
