@@ -27,6 +27,13 @@ process.once("exit", () => {
   }
 });
 
+// A signal alone ends the process without that.
+for (const [signal, status] of [
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)
+  process.once(signal, () => process.exit(status));
+
 /**
  * Starts a command that prints a line with its address.
  * @throws Error with its output, when it ends before that
