@@ -18,7 +18,7 @@ const GROWS = 15;
 const SLOPE = 5;
 /** Entities of an uploaded crate. */
 const ENTITIES = 40;
-/** Datasets that are changed and asked for again, and crates that are kept; the newest. */
+/** Datasets that are changed and asked for again, and crates that stay; the newest. */
 const RECENT = 500;
 const CRATES = 10;
 /** Records that are deleted at a time. */

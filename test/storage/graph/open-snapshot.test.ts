@@ -180,7 +180,7 @@ describe("a snapshot of the engine for anonymous callers", () => {
     ["the engine's memory", (size: number) => Math.floor(size / 2)],
     ["the identifiers", (size: number) => size - 10],
     ["its checksum", (size: number) => size - 1],
-  ])("is not used where %s is damaged", async (_, at) => {
+  ])("is not used where one byte is wrong: in %s", async (_, at) => {
     const feed = new MemoryFeed();
     feed.commit(records(50));
     const snapshot = await saved(feed);
@@ -203,9 +203,13 @@ describe("a snapshot of the engine for anonymous callers", () => {
     expect(await value(open(other, { snapshot: { ...snapshot, token: "other" } }), COUNT)).toBe(
       "7",
     );
+    const head = (await readFile(snapshot.file)).subarray(0, 64 * 1024).toString();
     await truncate(snapshot.file, size - 1000);
     expect(await value(open(feed, { snapshot: { ...snapshot, rest: 60_000 } }), COUNT)).toBe("50");
     expect(warnings).toEqual(["all records are read for /sparql instead"]);
+    // A size that nothing was made of yet.
+    await writeFile(snapshot.file, head.replace(/"arks":\d+/, '"arks":90000000000000'));
+    expect(await value(open(feed, { snapshot: { ...snapshot, rest: 60_000 } }), COUNT)).toBe("50");
     await truncate(snapshot.file, 10);
     const unusable = join(folder, "x".repeat(300));
     expect(await value(open(feed, { snapshot: { ...snapshot, rest: 60_000 } }), COUNT)).toBe("50");
@@ -236,14 +240,22 @@ describe("a snapshot of the engine for anonymous callers", () => {
     const snapshot = place();
     const engine = open(feed, { snapshot });
     expect(await value(engine, COUNT)).toBe("20000");
-    while (!existsSync(`${snapshot.file}.new`)) await pause(1);
-    expect(await value(engine, COUNT, { sequence: feed.commit(records(1, 20_000)) })).toBe("20001");
-    expect(existsSync(snapshot.file)).toBe(false);
+    // Where the machine is busy the snapshot may be complete before the query comes.
+    let count = 20_000;
+    for (let tries = 0; tries < 5; tries++) {
+      while (!existsSync(`${snapshot.file}.new`)) await pause(1);
+      const { token } = snapshot;
+      const sequence = feed.commit(records(3_000, count));
+      count += 3_000;
+      expect(await value(engine, COUNT, { sequence })).toBe(`${count}`);
+      if (snapshot.token === token) break;
+      expect(tries).toBeLessThan(4);
+    }
     await snapshot.wait();
     expect(existsSync(`${snapshot.file}.new`)).toBe(false);
     await engine.close();
     const asked = feed.asked;
-    expect(await value(open(feed, { snapshot }), COUNT)).toBe("20001");
+    expect(await value(open(feed, { snapshot }), COUNT)).toBe(`${count}`);
     expect(feed.asked - asked).toBe(1);
   });
 

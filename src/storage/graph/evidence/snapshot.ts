@@ -3,6 +3,7 @@ import { open, rename, rm } from "node:fs/promises";
 import { endianness } from "node:os";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { crc32 } from "node:zlib";
+import type { EngineLog } from "../port.js";
 import { EvidenceStore, type StoreView } from "./store.js";
 
 /**
@@ -36,8 +37,28 @@ interface Head {
 /** Where a snapshot is until it is complete. */
 export const unfinished = (file: string): string => `${file}.new`;
 
-/** Removes what was not written to its end: the process or the thread ended meanwhile. */
-export const removeUnfinished = (file: string): void => rmSync(unfinished(file), { force: true });
+/**
+ * Removes what was not written to its end, because the process or the thread ended meanwhile; it would
+ * take its place on the disk for ever. Where it cannot be removed, the log says so.
+ */
+export function removeUnfinished(file: string, log: EngineLog): void {
+  try {
+    rmSync(unfinished(file), { force: true });
+  } catch (error) {
+    const reason = (error as Error).message;
+    log.warn({ reason }, "an unfinished snapshot of the graph index could not be removed");
+  }
+}
+
+/** @throws Error where there is a file that cannot be opened */
+export function openIfThere(file: string): number | undefined {
+  try {
+    return openSync(file, "r");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
 
 /**
  * Writes what the store holds now, beside what it reads and answers meanwhile. The file is complete,
@@ -107,13 +128,8 @@ export function readSnapshot(
   store: EvidenceStore,
   token: string,
 ): number | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const descriptor = openIfThere(file);
+  if (descriptor === undefined) return undefined;
   try {
     const { size } = fstatSync(descriptor);
     let sum = 0;

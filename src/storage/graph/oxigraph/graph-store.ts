@@ -181,6 +181,14 @@ export class GraphStore {
   readonly #bytes = new BatchBytes();
   readonly #onRefused: (ark: string, lines: number, reason: string) => void;
 
+  /**
+   * @param onRefused called with lines that the engine cannot hold; the rest of the record is
+   * stored
+   */
+  constructor(onRefused: (ark: string, lines: number, reason: string) => void = () => {}) {
+    this.#onRefused = onRefused;
+  }
+
   get records(): number {
     return this.#arks.size;
   }
@@ -204,14 +212,6 @@ export class GraphStore {
         `VALUES ?c { ${DIGITS} } VALUES ?d { ${DIGITS} } BIND (STRUUID() AS ?u) }`,
       "json",
     );
-  }
-
-  /**
-   * @param onRefused called with lines that the engine cannot hold; the rest of the record is
-   * stored
-   */
-  constructor(onRefused: (ark: string, lines: number, reason: string) => void = () => {}) {
-    this.#onRefused = onRefused;
   }
 
   /** Brings each record's two graphs to the given state; new ones of a page arrive in one load. */

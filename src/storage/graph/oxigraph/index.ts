@@ -139,7 +139,8 @@ class Threads {
   /** Starts the first thread. Until then the index counts as loading. */
   start(): void {
     if (this.#closed || this.#current) return;
-    this.#removeUnfinished();
+    const { snapshot, log } = this.#options;
+    if (snapshot) removeUnfinished(snapshot.file, log);
     this.#startCurrent();
   }
 
@@ -260,18 +261,6 @@ class Threads {
     if (handle.isWorn(rebuildAfter) && handle.rewrites >= this.#rebuildFrom && !this.#successor)
       this.#rebuild(handle);
     if (handle.due && performance.now() >= this.#saveFrom) void this.#save(handle);
-  }
-
-  /** What an earlier process did not finish to write would take its place on the disk for ever. */
-  #removeUnfinished(): void {
-    const { snapshot, log } = this.#options;
-    if (!snapshot) return;
-    try {
-      removeUnfinished(snapshot.file);
-    } catch (error) {
-      const reason = (error as Error).message;
-      log.warn({ reason }, "an unfinished snapshot of the graph index could not be removed");
-    }
   }
 
   /** Saves what a thread holds, for the next start. */

@@ -115,6 +115,7 @@ function endSaving(): void {
 /** The code for snapshots is not loaded where there are none. */
 async function save(token: string): Promise<void> {
   const mine = (saving = { ended: false });
+  const before = changed;
   try {
     const { writeSnapshot } = await import("./open/snapshot.js");
     const state = { ...store.state(), sequence: follower.sequence, held };
@@ -123,7 +124,7 @@ async function save(token: string): Promise<void> {
       !mine.ended &&
       (await writeSnapshot(data.snapshot!.file, engineOfThread(), state, token, isEnded))
     ) {
-      changed = 0;
+      changed -= before;
       reply({ op: "saved", token });
     } else {
       reply({ op: "saved", ended: true });

@@ -258,7 +258,7 @@ export class OpenEngine implements OpenQueries {
       ...options,
     };
     this.#token = options.snapshot?.token;
-    this.#removeUnfinished();
+    if (options.snapshot) removeUnfinished(options.snapshot.file, this.#options.log);
     this.#line = new FairLine(
       { ...options, slots: options.threads },
       "thread",
@@ -433,18 +433,6 @@ export class OpenEngine implements OpenQueries {
     this.#serve();
   }
 
-  /** What was not written to its end would take its place on the disk for ever. */
-  #removeUnfinished(): void {
-    const { snapshot, log } = this.#options;
-    if (!snapshot) return;
-    try {
-      removeUnfinished(snapshot.file);
-    } catch (error) {
-      const reason = (error as Error).message;
-      log.warn({ reason }, "an unfinished snapshot of the graph could not be removed");
-    }
-  }
-
   /** Saves what a thread holds, for the next one that starts. */
   async #save(lane: Lane): Promise<void> {
     const { snapshot, log } = this.#options;
@@ -453,7 +441,7 @@ export class OpenEngine implements OpenQueries {
     try {
       const { token, failed } = await lane.save(randomUUID());
       if (failed) this.#saveFrom = performance.now() + (snapshot.pause ?? SAVE_PAUSE);
-      if (token === undefined) return this.#removeUnfinished();
+      if (token === undefined) return removeUnfinished(snapshot.file, log);
       // After the file: a record store that lost its last commits does not know it either.
       await snapshot.remember(token);
       this.#token = token;

@@ -1,17 +1,19 @@
 import {
   closeSync,
+  fdatasync,
   fstatSync,
-  fsyncSync,
   openSync,
   readSync,
   renameSync,
+  rmSync,
   statfsSync,
   writeSync,
 } from "node:fs";
 import { dirname } from "node:path";
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { promisify } from "node:util";
 import { crc32 } from "node:zlib";
-import { removeUnfinished, unfinished } from "../../evidence/snapshot.js";
+import { openIfThere, unfinished } from "../../evidence/snapshot.js";
 import type { Engine } from "../memory.js";
 
 /**
@@ -28,6 +30,12 @@ const HEAD = 64 * 1024;
 /** Bytes in one write or read. */
 const CHUNK = 2 ** 20;
 const ZEROS = Buffer.alloc(CHUNK);
+/**
+ * Chunks that may be in memory of the system alone: a sync of the record store would wait until all of
+ * the file is on the disk.
+ */
+const UNSYNCED = 32;
+const synced = promisify(fdatasync);
 
 /** Of a thread, besides the memory of its engine. */
 export interface OpenState {
@@ -44,7 +52,7 @@ export interface OpenState {
 
 interface Head extends Omit<OpenState, "arks"> {
   format: number;
-  /** The engine's code, and what it read from the records: another one has another memory. */
+  /** SHA-256 of the engine's code: another one has another memory. */
   module: string;
   /** Names this file in the record store that it was made from. */
   token: string;
@@ -53,7 +61,7 @@ interface Head extends Omit<OpenState, "arks"> {
   arks: number;
   /** Chunks of the memory that are not in the file: the engine reserves more than it uses. */
   empty: number[];
-  /** Values of JavaScript that the engine keeps, by their place in its table. */
+  /** Values of JavaScript that the engine holds, by their place in its table. */
   externals: { length: number; values: [place: number, value: string][] };
 }
 
@@ -65,7 +73,7 @@ export const DAMAGED = "the snapshot of the graph is damaged";
  * the writing if something has to. The file is complete, or the one before it stays.
  * @param isEnded asked between writes
  * @returns false when it was ended
- * @throws Error when it cannot be written, or the engine keeps more than its memory
+ * @throws Error when it cannot be written, or the engine holds more than its memory
  */
 export async function writeSnapshot(
   file: string,
@@ -91,27 +99,30 @@ export async function writeSnapshot(
   };
   const line = Buffer.alloc(HEAD, " ");
   if (line.write(`${JSON.stringify(head)}\n`) === HEAD)
-    throw new Error("the engine keeps too many texts for a snapshot");
+    throw new Error("the engine holds too many texts for a snapshot");
   assertSpace(dirname(file), memory.buffer.byteLength - empty.length * CHUNK);
   const descriptor = openSync(written, "w", 0o600);
   let done = false;
   try {
     let sum = 0;
+    let unsynced = 0;
     for (const chunk of [line, ...without(chunks, empty), ...chunksOf(names)]) {
       // Not beside this thread: what is written must not move.
       writeSync(descriptor, chunk);
       sum = crc32(chunk, sum);
-      await nextTurn();
+      if (++unsynced % UNSYNCED === 0) await synced(descriptor);
+      else await nextTurn();
       if (isEnded()) return false;
     }
     const end = Buffer.alloc(4);
     end.writeUInt32LE(sum);
     writeSync(descriptor, end);
-    fsyncSync(descriptor);
+    // Questions are answered meanwhile: all is written.
+    await synced(descriptor);
     done = true;
   } finally {
     closeSync(descriptor);
-    if (!done) removeUnfinished(file);
+    if (!done) rmSync(written, { force: true });
   }
   renameSync(written, file);
   return true;
@@ -137,13 +148,8 @@ export function assertSpace(folder: string, bytes: number): void {
  * the file cannot be opened
  */
 export function readSnapshot(file: string, engine: Engine, token: string): OpenState | undefined {
-  let descriptor: number;
-  try {
-    descriptor = openSync(file, "r");
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error;
-  }
+  const descriptor = openIfThere(file);
+  if (descriptor === undefined) return undefined;
   try {
     const line = Buffer.alloc(HEAD);
     const { size } = fstatSync(descriptor);
@@ -155,6 +161,8 @@ export function readSnapshot(file: string, engine: Engine, token: string): OpenS
       head.memory > engine.most
     )
       return undefined;
+    // Before anything of the size that the head says is made.
+    if (sizeOf(head) !== size) throw new Error(`it has ${size} bytes instead of ${sizeOf(head)}`);
     const { memory, table } = engine;
     const had = memory.buffer.byteLength;
     memory.grow((head.memory - had) / PAGE);
@@ -171,8 +179,8 @@ export function readSnapshot(file: string, engine: Engine, token: string): OpenS
       at += chunk.length;
     }
     const end = Buffer.alloc(4);
-    if (size !== at + readSync(descriptor, end, 0, end.length, at) || end.readUInt32LE() !== sum)
-      throw new Error("its checksum is wrong");
+    readSync(descriptor, end, 0, end.length, at);
+    if (end.readUInt32LE() !== sum) throw new Error("its checksum is wrong");
     table.grow(Math.max(0, head.externals.length - table.length));
     for (const [place, value] of head.externals.values) table.set(place, value);
     const { place, sequence, rewrites, held } = head;
@@ -200,6 +208,15 @@ function without(chunks: readonly Uint8Array[], indexes: readonly number[]): Uin
   return chunks.filter((_, index) => !left.has(index));
 }
 
+/** Bytes of a file with this head. */
+function sizeOf({ memory, arks, empty }: Head): number {
+  const written = empty.reduce(
+    (left, index) => left - Math.min(CHUNK, memory - index * CHUNK),
+    memory,
+  );
+  return HEAD + written + arks + 4;
+}
+
 function headOf(line: Buffer): Head | undefined {
   try {
     return JSON.parse(line.toString()) as Head;
@@ -219,7 +236,7 @@ function externalsOf(table: Engine["table"]): Head["externals"] {
     const value = table.get(place);
     if (typeof value === "string") values.push([place, value]);
     else if (value !== null && value !== undefined && typeof value !== "boolean")
-      throw new Error(`the engine keeps a value of type ${typeof value}`);
+      throw new Error(`the engine holds a value of type ${typeof value}`);
   }
   return { length: table.length, values };
 }
