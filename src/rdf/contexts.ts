@@ -143,11 +143,19 @@ function readContext(name: string): object {
   return document;
 }
 
-/** Document loader for jsonld.js that answers from bundled copies only. */
+/**
+ * Document loader for jsonld.js that answers from bundled copies only. They never change, so that
+ * the processor resolves each of them once, not once for each document.
+ */
 export async function bundledLoader(
   url: string,
-): Promise<{ contextUrl: undefined; documentUrl: string; document: object }> {
-  return { contextUrl: undefined, documentUrl: url, document: bundledContext(url) };
+): Promise<{ contextUrl: undefined; documentUrl: string; document: object; tag: "static" }> {
+  return {
+    contextUrl: undefined,
+    documentUrl: url,
+    document: bundledContext(url),
+    tag: "static",
+  };
 }
 
 /** Settings that bound what the contexts of one document, or of one crate, may cost. */
