@@ -89,7 +89,7 @@ describe("the engine for anonymous callers", () => {
   it("ends a query that runs too long, and delays others no further", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
-    open(feed, { timeout: 2_500 });
+    open(feed, { timeout: 1_000 });
     expect(await count()).toBe(30);
     const guilty = ask(ENDLESS);
     const innocent = Promise.all([count(), count(), count()]);
@@ -120,7 +120,7 @@ describe("the engine for anonymous callers", () => {
     async () => {
       const feed = new MemoryFeed();
       feed.commit(records(30));
-      open(feed, { queue: 2, queueWait: 5_000 });
+      open(feed, { queue: 2, queueWait: 3_000 });
       expect(await count()).toBe(30);
       void ask(ENDLESS).catch(() => {});
       const leaving = new AbortController();
@@ -141,7 +141,7 @@ describe("the engine for anonymous callers", () => {
   it("schedules callers fairly, and checks again before it runs their query", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
-    open(feed, { timeout: 2_500, queue: 10 });
+    open(feed, { timeout: 1_000, queue: 10 });
     const served: string[] = [];
     let barred = false;
     const by = (caller: string, query = COUNT) =>
