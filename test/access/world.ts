@@ -124,6 +124,16 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
     if (status) await publish(root, status);
     return { root, submission: submission.submissionUUID };
   };
+  // Each member is a record of its own: a crate has one for many writes.
+  const members: string[] = [];
+  const memberOfCrate = async (): Promise<string> => {
+    if (members.length === 0) {
+      const files = Array.from({ length: 12 }, (_, index) => `${index}.txt`);
+      const { root } = await upload(Object.fromEntries(files.map((name) => [name, name])));
+      members.push(...files.map((name) => `${root}/${name}`));
+    }
+    return members.pop()!;
+  };
   const fresh = async (state: State): Promise<string> => {
     switch (state) {
       case "draft":
@@ -145,7 +155,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
       case "crate":
         return (await upload({ "a.txt": "a" })).root;
       case "crateMember":
-        return `${(await upload({ "a.txt": "a" })).root}/a.txt`;
+        return memberOfCrate();
       case "computation":
         return (await ask("POST", "/computation", bodyOf("computation", group)))["@id"] as string;
       case "group":
@@ -219,8 +229,7 @@ export async function makeWorld(by: "token" | "session"): Promise<World> {
 }
 
 /** All text of an answer; of an archive that of its members. */
-export async function textsOf(answer: Response): Promise<string> {
-  const bytes = Buffer.from(await answer.arrayBuffer());
+export async function textOf(bytes: Buffer): Promise<string> {
   if (bytes.subarray(0, 2).toString("latin1") !== "PK") return bytes.toString("latin1");
   const archive = await Archive.open(readerOf(bytes), LIMITS);
   const parts: string[] = [];
