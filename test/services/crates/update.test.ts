@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { sweepObjects } from "../../../src/services/objects/damage.js";
 import { crate, type Entity, type Members, withoutDescriptors } from "../../support/crates.js";
+import { ingestInThisThread } from "../../support/intake-here.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const ROOT = "ark:99999/crate-one";
@@ -12,8 +13,13 @@ const of = (entities: Entity[], files: Members = {}, root: Entity = {}) =>
 
 describe("a crate that is uploaded again", () => {
   let rig: IntakeRig;
-  beforeEach(async () => {
+  /** Crates are ingested in threads of their own, as in the service. */
+  const inThreads = async () => {
+    await rig.close();
     rig = await openIntakeRig();
+  };
+  beforeEach(async () => {
+    rig = await openIntakeRig({}, ingestInThisThread);
   });
   afterEach(() => rig.close());
 
@@ -39,6 +45,7 @@ describe("a crate that is uploaded again", () => {
   };
 
   it("revises changed records, creates new ones, and deletes missing ones, in one commit", async () => {
+    await inThreads();
     await rig.upload(
       await of([file("a.csv"), file("b.csv"), file("c.csv")], {
         "a.csv": "a",
@@ -100,6 +107,7 @@ describe("a crate that is uploaded again", () => {
   });
 
   it("changes nothing when it is the same", async () => {
+    await inThreads();
     const archive = await of([file("a.csv"), person], { "a.csv": "a", "more.txt": "m" });
     await rig.upload(archive);
     const before = await rig.records.sequence();
@@ -148,6 +156,7 @@ describe("a crate that is uploaded again", () => {
   });
 
   it("never changes another owner's record, and reveals only its kind", async () => {
+    await inThreads();
     await rig.upload(await crate([person], {}, { "@id": "ark:99999/crate-bob" }), { user: OTHER });
     await rig.upload(await of([file("a.csv")], { "a.csv": "a" }));
     const refused = await update(await of([{ ...person, name: "Mine now" }], {}));
