@@ -2310,6 +2310,7 @@ export type SearchQueryVariables = Exact<{
 export type SearchQuery = {
   search: {
     totalCount: number;
+    totalIsExact: boolean;
     rankedResults: number;
     didYouMean: string | null;
     facets: Array<{
@@ -4650,6 +4651,7 @@ export const SearchDocument = new TypedDocumentString(/* GraphQL */ `
   ) {
     search(query: $query, filter: $filter, first: $first, after: $after, mode: $mode) {
       totalCount
+      totalIsExact
       rankedResults
       didYouMean
       facets(

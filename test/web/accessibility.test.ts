@@ -116,3 +116,20 @@ describe.skipIf(!CHROMIUM)("the pages by WCAG 2.2 AA, judged by axe", () => {
     180_000,
   );
 });
+
+/** Tests of pages rely on it: they look at each screen with one colour scheme. */
+test("style sheets set nothing but colours by the colour scheme", () => {
+  let count = 0;
+  for (const name of ["arkgraph.css", "evidence-picture.css"]) {
+    const text = readFileSync(new URL(`../../src/web/assets/${name}`, import.meta.url), "utf8");
+    const blocks = text.match(/@media[^{]*prefers-color-scheme[^{]*\{(?:[^{}]*\{[^{}]*\})*\s*\}/g);
+    expect(blocks, name).toHaveLength(1);
+    expect(text.match(/prefers-color-scheme/g), name).toHaveLength(1);
+    for (const [, declarations] of blocks![0].matchAll(/\{([^{}]*)\}/g))
+      for (const declaration of declarations!.split(";").filter((one) => one.trim() !== "")) {
+        expect(declaration).toMatch(/^\s*(?:--[\w-]+|fill|stroke):\s*(?:#[0-9a-f]{3,8}|none)\s*$/);
+        count++;
+      }
+  }
+  expect(count).toBeGreaterThan(40);
+});

@@ -1,10 +1,11 @@
 import { setTimeout as wait } from "node:timers/promises";
+import { strToU8, zipSync } from "fflate";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { KINDS } from "../../src/model/kinds.js";
 import { bodyOf, WRITABLE } from "../support/bodies.js";
 import { CHROMIUM, launch } from "../support/chromium.js";
-import { crate, type Entity, tableWithSchema } from "../support/crates.js";
+import { crate, type Entity, metadata, tableWithSchema } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
 
@@ -213,13 +214,17 @@ describe("crates and tables of a great size", () => {
         "the same in each",
       ]),
     );
-    const archive = await crate(
+    const document = metadata(
       Object.keys(files)
         .slice(0, 5_000)
         .map((path): Entity => ({ "@id": encodeURI(path), "@type": "File", name: path })),
-      files,
       { "@id": "ark:99999/many-files", name: "Many files" },
     );
+    // `crate` would open a zlib stream for each file: eight times the CPU of this.
+    const archive = zipSync({
+      "ro-crate-metadata.json": strToU8(JSON.stringify(document)),
+      ...Object.fromEntries(Object.entries(files).map(([path, text]) => [path, strToU8(text)])),
+    });
     expect(await registry.take(archive, ada.token, 240_000)).toMatchObject({ status: "finished" });
     await page("/ark:99999/many-files");
     const whole = await page("/ark:99999/many-files");
@@ -301,16 +306,16 @@ describe("crates and tables of a great size", () => {
       if (answer["data"]?.impact?.total >= 2 * steps) break;
       await wait(500);
     }
+    const texts: string[] = [];
     for (const path of [`/evidence/${source}`, `/${source}`, `/impact/${source}`]) {
-      await page(path);
       const { text, ms } = await page(path);
       expect(text.length, path).toBeLessThan(1_500_000);
       // About 2 s where no other process uses the cores; several test files run beside this one.
       expect(ms, path).toBeLessThan(15_000);
+      texts.push(text);
     }
-    expect((await page(`/evidence/${source}`)).text).toMatch(/[\d,]{6,} further away/);
-    const { text } = await page(`/impact/${source}`);
-    expect(text).toContain("99,980 records");
+    expect(texts[0]).toMatch(/[\d,]{6,} further away/);
+    expect(texts[2]).toContain("99,980 records");
     if (browser) await look([`/evidence/${source}`, `/${source}`]);
   }, 600_000);
 });

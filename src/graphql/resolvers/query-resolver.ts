@@ -182,6 +182,12 @@ class SearchFacetType {
 class SearchAnswerType {
   @Field({ description: "The query as it was sent." }) query!: string;
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
+  @Field({
+    description:
+      "All were counted; else totalResults and totalCount are an estimate. Some 60,000 results " +
+      "and fewer are always counted.",
+  })
+  totalIsExact!: boolean;
   @Field(() => Int, {
     description:
       "How many of them were ranked: all, or of very many a few thousand, chosen among the newest, " +
@@ -261,7 +267,7 @@ export class SearchResolver {
       filter: filter ?? null,
       ...(type == null ? {} : { kind: kindOf(type) }),
     };
-    const { total, ranked, didYouMean, found, hasNext, hasPrevious, ms } = await this.search(
+    const { total, exact, ranked, didYouMean, found, hasNext, hasPrevious, ms } = await this.search(
       request,
       context,
     );
@@ -282,6 +288,7 @@ export class SearchResolver {
     return {
       query,
       totalResults: total,
+      totalIsExact: exact,
       rankedResults: ranked,
       didYouMean,
       totalCount: total,

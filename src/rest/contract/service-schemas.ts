@@ -591,6 +591,12 @@ export const SERVICE_SCHEMAS: JsonObject = {
     properties: {
       query: { type: "string" },
       total_results: { type: "integer", description: "Records found in all." },
+      total_is_estimate: {
+        type: "boolean",
+        description:
+          "Only where `total_results` is an estimate, and then true. Some 60,000 results and " +
+          "fewer are always counted.",
+      },
       did_you_mean: {
         type: "string",
         description:

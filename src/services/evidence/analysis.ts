@@ -2,10 +2,10 @@
  * Questions about evidence whose answer is no graph: what a record supports, in numbers, and the
  * shortest path to a record.
  */
-import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
+import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
-import type { StoredRecord } from "../../storage/records/port.js";
+import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { type Asking, describe, holderOf, recordsOfUrls } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
@@ -88,12 +88,10 @@ export async function impactOf(
     add(kinds, kind);
     add(owners.get(owner) ?? owners.set(owner, new Map()).get(owner)!, kind);
   }
-  const names = new Map<string, string | null>();
-  for await (const owner of live(
+  const names = await namesOf(
     [...owners.keys()].filter((owner) => owner !== null),
     deps,
-  ))
-    names.set(owner.ark, owner.name);
+  );
   return {
     "@id": record.ark,
     total,
@@ -142,14 +140,33 @@ async function stepsByRecord(
   return found;
 }
 
-async function* live(
+/** Live records by stored form, else by a key that exactly one record has; without documents. */
+async function* live(arks: readonly string[], { records }: EvidenceDeps): AsyncGenerator<Holder> {
+  for (let start = 0; start < arks.length; start += BATCH) {
+    const keys = new Map(arks.slice(start, start + BATCH).map((ark) => [ark, arkKey(ark)]));
+    const byArk = new Map<string, Holder>();
+    const byKey = new Map<string, Holder | undefined>();
+    for (const holder of await records.holders([...new Set(keys.values())])) {
+      byArk.set(holder.ark, holder);
+      byKey.set(holder.key, byKey.has(holder.key) ? undefined : holder);
+    }
+    for (const [ark, key] of keys) {
+      const holder = byArk.get(ark) ?? byKey.get(key);
+      if (holder && !holder.deleted) yield holder;
+    }
+  }
+}
+
+async function namesOf(
   arks: readonly string[],
   { records }: EvidenceDeps,
-): AsyncGenerator<StoredRecord> {
+): Promise<Map<string, string | null>> {
+  const names = new Map<string, string | null>();
   for (let start = 0; start < arks.length; start += BATCH) {
     for (const record of await records.findMany(arks.slice(start, start + BATCH)))
-      if (record && !record.tombstone) yield record;
+      if (record && !record.tombstone) names.set(record.ark, record.name);
   }
+  return names;
 }
 
 const add = (counts: Map<KindName, number>, kind: KindName): unknown =>

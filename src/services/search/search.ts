@@ -79,6 +79,8 @@ export interface SearchResult {
 export interface SearchAnswer {
   query: string;
   total_results: number;
+  /** Only where `total_results` is an estimate. */
+  total_is_estimate?: true;
   /** Only where fewer were ranked than found. */
   ranked_results?: number;
   /** Only where other words were sought: see {@link Found.didYouMean}. */
@@ -101,6 +103,8 @@ export interface FoundRecord {
 /** What a search found, best first; `ms` is the time that it took. */
 export interface Found {
   total: number;
+  /** False where `total` is an estimate. */
+  exact: boolean;
   /** How many of them were compared for the order; the others follow, the newest first. */
   ranked: number;
   /** The query with known words in place of those that no record holds: it was answered. */
@@ -156,6 +160,7 @@ export async function find(deps: Deps, request: SearchRequest): Promise<Found> {
   const end = offset + found.length;
   return {
     total: page.total,
+    exact: page.exact,
     ranked: page.ranked,
     didYouMean,
     found,
@@ -337,7 +342,7 @@ async function related(
 export async function searchAnswer(
   deps: Deps,
   query: string,
-  { total, ranked, didYouMean, found, facets, ms }: Found,
+  { total, exact, ranked, didYouMean, found, facets, ms }: Found,
   more: { fragments?: boolean } = {},
 ): Promise<SearchAnswer> {
   const records = await deps.records.findMany(found.map(({ ark }) => ark));
@@ -363,6 +368,7 @@ export async function searchAnswer(
   return {
     query,
     total_results: total,
+    ...(exact ? {} : { total_is_estimate: true }),
     ...(ranked < total ? { ranked_results: ranked } : {}),
     ...(didYouMean === null ? {} : { did_you_mean: didYouMean }),
     ...(facets === undefined

@@ -799,9 +799,12 @@ export interface ScorePart {
   score: number;
 }
 
-/** Hits by falling score, then by creation; `total` counts all there are. */
+/** Hits by falling score, then by creation. */
 export interface SearchPage {
+  /** How many records were found. */
   total: number;
+  /** False where so many were found that `total` is an estimate, with two significant digits. */
+  exact: boolean;
   /**
    * How many of them were ranked: all, or at most a few thousand that are likely to be the best.
    * The others follow those, the newest first.

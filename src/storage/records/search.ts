@@ -174,7 +174,7 @@ export class Stemmer {
 }
 
 /** What a search without words finds. */
-export const NOTHING: SearchPage = { total: 0, ranked: 0, hits: [] };
+export const NOTHING: SearchPage = { total: 0, exact: true, ranked: 0, hits: [] };
 
 /**
  * Most records that one search ranks: SQLite and PostgreSQL rank 5,000 to 10,000 records in 50 ms.
@@ -186,6 +186,11 @@ export const UNRANKED = 1e-9;
 
 /** Most records that facets count: of more, the newest. SQLite counts 20,000 by a value in 15 ms. */
 export const FACETED = 50_000;
+/**
+ * Records from which on a search may estimate how many it finds. Above the results that pages
+ * reach, and above {@link FACETED}, so that facets of fewer are exact.
+ */
+export const ESTIMATED = 60_000;
 
 /** The values of most records, equal ones in their order. */
 export function facetOf(
@@ -316,8 +321,17 @@ export function pickRelated(
     .map(({ word }) => word);
 }
 
-/** How many letters may differ: none in short words, where every other word is near. */
-export const tolerance = (word: string): number => (word.length < 4 ? 0 : word.length < 8 ? 1 : 2);
+/**
+ * How many letters may differ: none in short words, where every other word is near, and none in a
+ * number or what begins with one, where another number is another thing.
+ */
+export const tolerance = (word: string): number =>
+  word.length < 4 || /^[0-9]/.test(word) ? 0 : word.length < 8 ? 1 : 2;
+/**
+ * Stems that begin with a digit come before this one, in the order of code points. A registry may
+ * have as many of them as records, and none is a correction of a word.
+ */
+export const BEHIND_NUMBERS = ":";
 
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 /** Longer words are not checked for one wrong letter. */

@@ -63,7 +63,12 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(
         (await identified("ark:99999/cells", { offset: 1, limit: 1 })).hits.map((hit) => hit.ark),
       ).toEqual([ark("cells/b")]);
-      expect(await identified("ark:99999/nothing")).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await identified("ark:99999/nothing")).toEqual({
+        total: 0,
+        exact: true,
+        ranked: 0,
+        hits: [],
+      });
     });
   });
 
@@ -80,7 +85,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("cafe")).toEqual(["b"]);
       expect(await found("xyz imaging")).toEqual(["c"]);
       expect(await found("cells café")).toEqual([]);
-      expect(await ask("… !!! ---")).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("… !!! ---")).toEqual({ total: 0, exact: true, ranked: 0, hits: [] });
     });
 
     test("ranks a word in the name before one in keywords, description or elsewhere", async () => {
@@ -186,13 +191,19 @@ export function searchConforms({ store, reopen }: Setting): void {
           ...(await found("plate", { limit: 5, offset: 5 })),
         ].toSorted(),
       ).toEqual([...Array.from({ length: 7 }, (_, i) => `d${i}`), "s"]);
-      expect(await ask("plate", { offset: 8 })).toEqual({ total: 8, ranked: 8, hits: [] });
+      expect(await ask("plate", { offset: 8 })).toEqual({
+        total: 8,
+        exact: true,
+        ranked: 8,
+        hits: [],
+      });
       expect(await ask("plate", { filter: { kinds: ["software"] } })).toMatchObject({
         total: 1,
         hits: [{ ark: ark("s") }],
       });
       expect(await ask("plate", { filter: { kinds: ["group"] } })).toEqual({
         total: 0,
+        exact: true,
         ranked: 0,
         hits: [],
       });
@@ -211,6 +222,18 @@ export function searchConforms({ store, reopen }: Setting): void {
       // Short words are near everything.
       expect(await found("mop")).toEqual([]);
       expect(await found("images xylophone")).toEqual([]);
+    });
+
+    test("corrects neither a number nor a word to one that begins with a digit", async () => {
+      await write(
+        store(),
+        holding("a", { name: "Batch 20240117" }),
+        holding("b", { name: "3plate" }),
+      );
+      expect(await found("20240118")).toEqual([]);
+      expect(await found("2024o117")).toEqual([]);
+      expect(await found("splate")).toEqual([]);
+      expect(await found("bacth")).toEqual(["a"]);
     });
 
     test("corrects a word with one wrong letter, also where its ending changes the stem", async () => {
@@ -325,8 +348,13 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await sorted("counts -single-cell")).toEqual(["apart"]);
       for (const query of ["cell -mouse", "genes cell -mouse"])
         expect(await found(query, { match: "related" })).toEqual(["pair"]);
-      expect(await ask("-mouse")).toEqual({ total: 0, ranked: 0, hits: [] });
-      expect(await ask("-mouse", { match: "related" })).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("-mouse")).toEqual({ total: 0, exact: true, ranked: 0, hits: [] });
+      expect(await ask("-mouse", { match: "related" })).toEqual({
+        total: 0,
+        exact: true,
+        ranked: 0,
+        hits: [],
+      });
     });
 
     test("finds words and phrases in one field", async () => {
@@ -544,6 +572,7 @@ export function searchConforms({ store, reopen }: Setting): void {
         );
         expect(await ask("plate", { facets, match, limit: 0 })).toEqual({
           total: 4,
+          exact: true,
           ranked: 4,
           facets: expected,
           hits: [],
@@ -615,6 +644,7 @@ export function searchConforms({ store, reopen }: Setting): void {
         // A kind with few records: all of them are ranked.
         expect(await ask("plate", { filter: { kinds: ["software"] } })).toMatchObject({
           total: 20,
+          exact: true,
           ranked: 20,
         });
         // A filter that most of them meet, and one that finds them by more than an index.
@@ -667,6 +697,7 @@ export function searchConforms({ store, reopen }: Setting): void {
       expect(await found("tunour", { match: "related" })).toContain("a");
       expect(await ask("xylophone", { match: "related" })).toEqual({
         total: 0,
+        exact: true,
         ranked: 0,
         hits: [],
       });

@@ -292,7 +292,7 @@ export function vectorsConform({ store, reopen }: Setting): void {
       });
       expect(plain.total).toBe(2);
       expect(await ask("tumour", EAST)).toEqual(plain);
-      expect(await ask("… !!!", EAST)).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("… !!!", EAST)).toEqual({ total: 0, exact: true, ranked: 0, hits: [] });
       await keep([kept("a", EAST)], "other");
       expect(await ask("tumour", EAST)).toEqual(plain);
       expect(await ask("tumour", unit(1, 1), {}, "other")).toEqual(plain);
@@ -400,11 +400,13 @@ export function vectorsConform({ store, reopen }: Setting): void {
       expect(await found("plate", EAST, { filter: { kinds: ["software"] } })).toEqual(["s", "t"]);
       expect(await ask("plate", EAST, { filter: { kinds: ["software"] }, offset: 2 })).toEqual({
         total: 2,
+        exact: true,
         ranked: 2,
         hits: [],
       });
       expect(await ask("", EAST, { filter: { kinds: ["software"] }, offset: 1 })).toEqual({
         total: 1,
+        exact: true,
         ranked: 1,
         hits: [],
       });
@@ -418,9 +420,15 @@ export function vectorsConform({ store, reopen }: Setting): void {
         expect(page.hits).toMatchObject([{ ark: ark("u"), score: 1 }]);
         expect(page.facets).toMatchObject([{ values: [{ value: "software", records: 1 }] }]);
       }
-      expect(await ask("", EAST, { offset: 100 })).toEqual({ total: 7, ranked: 7, hits: [] });
+      expect(await ask("", EAST, { offset: 100 })).toEqual({
+        total: 7,
+        exact: true,
+        ranked: 7,
+        hits: [],
+      });
       expect(await ask("plate", EAST, { filter: { kinds: ["group"] } })).toEqual({
         total: 0,
+        exact: true,
         ranked: 0,
         hits: [],
       });
@@ -430,7 +438,12 @@ export function vectorsConform({ store, reopen }: Setting): void {
       await write(store(), holding("a", "plate"), holding("b", "cup"));
       await keep([kept("a", NORTH), kept("b", EAST)]);
       expect(await found("plate", EAST, { match: "all" })).toEqual(["a"]);
-      expect(await ask("", EAST, { match: "all" })).toEqual({ total: 0, ranked: 0, hits: [] });
+      expect(await ask("", EAST, { match: "all" })).toEqual({
+        total: 0,
+        exact: true,
+        ranked: 0,
+        hits: [],
+      });
     });
 
     test(

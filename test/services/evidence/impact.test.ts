@@ -160,4 +160,30 @@ describe("the impact of a record", () => {
       edges: [],
     });
   });
+
+  it("finds dependents by another spelling, and counts deleted ones among the unresolved", async () => {
+    world.write({
+      source: {},
+      process: {
+        kind: "computation",
+        edges: { usedDataset: ["source"], generated: ["sp-elled", "gone", "twi-ce"] },
+      },
+      spelled: {},
+      gone: {},
+      // Two records with one key: neither is meant by a third spelling.
+      "tw-ice": {},
+      "t-wice": {},
+    });
+    world.delete("gone");
+    await world.engine.reach(world.feed.sequence, 10_000);
+    expect(await impactOf(arkFrom(ark("source")), deps())).toMatchObject({
+      total: 2,
+      direct: 1,
+      byKind: [
+        { kind: "computation", count: 1 },
+        { kind: "dataset", count: 1 },
+      ],
+      unresolved: 2,
+    });
+  });
 });

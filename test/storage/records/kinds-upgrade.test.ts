@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { arkKey } from "../../../src/identifiers/ark.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import type { KindName } from "../../../src/model/kind.js";
@@ -122,7 +122,8 @@ function upgrades(place: () => Promise<Place>): void {
   let here: Place;
   let store: RecordStore;
   let sequence: number;
-  beforeEach(async () => {
+  // One upgrade for all: only the last test writes.
+  beforeAll(async () => {
     here = await place();
     store = await here.open();
     for (const name of Object.keys(ENTITIES)) await write(store, await created(name));
@@ -148,9 +149,9 @@ function upgrades(place: () => Promise<Place>): void {
     await here.asSchema10();
     store = await here.open();
   });
-  afterEach(async () => {
-    await store.close();
-    await here.remove();
+  afterAll(async () => {
+    await store?.close();
+    await here?.remove();
   });
   const record = async (name: string): Promise<StoredRecord> => {
     const [found] = await store.findMany([at(name)]);

@@ -9,6 +9,7 @@ import type {
 } from "../../port.js";
 import {
   coverage,
+  ESTIMATED,
   EXPLAINED,
   FACETED,
   facetOf,
@@ -36,8 +37,13 @@ import {
   type Analyzer,
   type AskedStem,
   Commonness,
+  FEW_TEXTS,
   lexeme,
+  MANY_TEXTS,
+  percentOf,
   relatedStems,
+  sample,
+  sampled,
   type StemTerm,
   spellings,
   tsqueryOf,
@@ -186,8 +192,13 @@ function amongOf({ filter }: SearchQuery, dialect: Dialect): Among {
 }
 
 /** Texts that a tsquery finds. */
-const foundBy = (query: string, among: Among, sql: Sql): string =>
-  `FROM text AS t WHERE t.search @@ ${sql.add(query)}::tsquery${among.ofTexts(sql)}`;
+const foundBy = (query: string, among: Among, sql: Sql, of = ""): string =>
+  `FROM text AS t ${of} WHERE t.search @@ ${sql.add(query)}::tsquery${among.ofTexts(sql)}`;
+/**
+ * All texts, the newest first, for what so many of them have that the first ones suffice: `OFFSET 0`
+ * keeps the planner from the index of words, which reads all that hold them.
+ */
+const NEWEST = "(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t";
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");
 
 /** The records of a page: all that a tsquery finds, or the candidates among them. */
@@ -239,8 +250,8 @@ const LOOKED_THROUGH = 4 * RANKED;
 const MOST_SOURCES = 16;
 /**
  * The newest records that a tsquery finds, of them first those with its words in name or keywords.
- * Where many records hold the words, these are found from the newest backwards (`OFFSET 0` keeps
- * the planner from the index of words), else by that index.
+ * Where many records hold the words, these are found from the newest backwards, else by the index
+ * of words.
  */
 function candidatesSql(
   query: string,
@@ -249,9 +260,7 @@ function candidatesSql(
   among: Among,
   sql: Sql,
 ): string {
-  const source = isCommon
-    ? "(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t"
-    : "text AS t";
+  const source = isCommon ? NEWEST : "text AS t";
   const sought = `${sql.add(query)}::tsquery`;
   const most = sql.add(share);
   return `WITH newest AS MATERIALIZED (SELECT t.state, t.search FROM ${source}
@@ -440,6 +449,7 @@ export class SearchReads {
       const found = (sql: Sql): string => `SELECT r.id ${where(sql)}`;
       return {
         total,
+        exact: true,
         ranked: total,
         ...(facets ? { facets: await this.#facets(session, found, total, facets) } : {}),
         hits: rows.map(([ark, length]) => ({
@@ -528,6 +538,7 @@ export class SearchReads {
     const texts = best.found.map(
       ([, , name, keywords, description]) => `${name} ${keywords} ${description}`,
     );
+    const records = await this.#records(session);
     const related = (
       await relatedStems(
         session,
@@ -535,7 +546,7 @@ export class SearchReads {
         this.#commonness,
         texts,
         asked.flatMap(({ stems }) => stems),
-        await this.#records(session),
+        records,
       )
     ).map((stem): StemTerm => ({ stems: [stem], others: [], prefix: false, text: stem }));
     const words = [...sought.terms.values()].slice(0, MOST_WORDS).flatMap(({ stems }) => stems);
@@ -543,8 +554,12 @@ export class SearchReads {
       near.length === 0
         ? 1
         : coverage(
-            [...(await this.#commonness.of(session, [...new Set(words.map(lexeme))])).values()],
-            await this.#records(session),
+            [
+              ...(
+                await this.#commonness.of(session, [...new Set(words.map(lexeme))], records)
+              ).values(),
+            ],
+            records,
           );
     const all = [...asked, ...related];
     const page = await this.#page(
@@ -574,11 +589,11 @@ export class SearchReads {
   ): Promise<{ asked: readonly StemTerm[]; groups?: StemTerm[][] }> {
     const terms = [...sought.terms.values()].slice(0, MOST_WORDS);
     if (terms.length === 0) return { asked: [] };
-    const [[known]] = (await this.#read(
+    const known = await this.#read(
       session,
-      (sql) => `SELECT count(*) ${foundBy(without(anyOf(terms), sought.none), among, sql)}`,
-    )) as [[number]];
-    if (known > 0) return { asked: terms };
+      (sql) => `SELECT 1 ${foundBy(without(anyOf(terms), sought.none), among, sql)} LIMIT 1`,
+    );
+    if (known.length > 0) return { asked: terms };
     const groups = await this.#spellings(session, sought);
     return groups === undefined ? { asked: [] } : { asked: groups.flat(), groups };
   }
@@ -594,7 +609,7 @@ export class SearchReads {
         } satisfies AskedStem,
       ]),
     );
-    const groups = await spellings(session, [...asked.values()]);
+    const groups = await spellings(session, [...asked.values()], await this.#records(session));
     if (groups === undefined) return undefined;
     const spelt = new Map([...asked.keys()].map((stem, index) => [stem, groups[index]!]));
     return [...terms.values()].map((term) =>
@@ -634,12 +649,13 @@ export class SearchReads {
     near: readonly Near[] = [],
   ): Promise<SearchPage> {
     if (asked.rated.size === 0 && near.length === 0) return nothingFor(query);
-    const { total, ranked, found } = await this.#best(session, asked, query, among, near);
-    const states = (sql: Sql): string => statesSql(asked, near, among, sql);
+    const { total, exact, ranked, found } = await this.#best(session, asked, query, among, near);
+    const states = (sql: Sql): string => statesSql(asked, near, among, sql, exact);
     const parts =
       query.explain === true ? await this.#parts(session, found, asked, near) : undefined;
     return {
       total,
+      exact,
       ranked,
       ...(query.facets
         ? {
@@ -674,6 +690,7 @@ export class SearchReads {
     const counts = await this.#commonness.of(
       session,
       some.map(([query]) => query),
+      records,
     );
     for (const [id, place, rank] of await session.query(PARTS, [
       [...raw.keys()],
@@ -702,16 +719,26 @@ export class SearchReads {
     page: Page,
     among: Among,
     near: readonly Near[] = [],
-  ): Promise<{ total: number; ranked: number; found: Found[] }> {
+  ): Promise<{ total: number; exact: boolean; ranked: number; found: Found[] }> {
     const { query, rated, covered = 1, none } = asked;
     const { offset, limit } = page;
-    const [[words]] = (
-      rated.size === 0
-        ? [[0]]
-        : await this.#read(session, (sql) => `SELECT count(*) ${foundBy(query, among, sql)}`)
-    ) as [[number]];
+    const records = await this.#records(session);
+    const estimate =
+      rated.size === 0 ? undefined : await this.#estimate(session, query, among, records);
+    const exact = estimate === undefined;
+    const words =
+      estimate ??
+      (rated.size === 0
+        ? 0
+        : (
+            await this.#read<[number]>(
+              session,
+              (sql) => `SELECT count(*) ${foundBy(query, among, sql)}`,
+            )
+          )[0]![0]);
+    // Near records are few beside so many that they are not counted.
     const total =
-      near.length === 0
+      near.length === 0 || !exact
         ? words
         : (
             await this.#read<[number]>(
@@ -719,11 +746,9 @@ export class SearchReads {
               (sql) => `SELECT count(*) FROM (${statesSql(asked, near, among, sql)}) AS u`,
             )
           )[0]![0];
-    if (total === 0 || limit === 0) return { total, ranked: Math.min(total, RANKED), found: [] };
-    const [records, counts] = [
-      await this.#records(session),
-      await this.#commonness.of(session, [...rated.keys()]),
-    ];
+    if (total === 0 || limit === 0)
+      return { total, exact, ranked: Math.min(total, RANKED), found: [] };
+    const counts = await this.#commonness.of(session, [...rated.keys()], records);
     const candidates =
       words > RANKED ? await this.#candidates(session, asked, among, records, words) : undefined;
     const weights = [...rated].map(
@@ -744,7 +769,7 @@ export class SearchReads {
       },
       among.filter === undefined,
     );
-    if (candidates === undefined) return { total, ranked: total, found };
+    if (candidates === undefined) return { total, exact, ranked: total, found };
     const places = new Set(candidates);
     if (near.length > 0)
       for (const [state] of await this.#read<[state: number]>(
@@ -764,7 +789,32 @@ export class SearchReads {
       );
       for (const row of rest) found.push(row);
     }
-    return { total, ranked: places.size, found };
+    return { total, exact, ranked: places.size, found };
+  }
+
+  /**
+   * How many records are found, where a sample shows that they are many: PostgreSQL would read all
+   * of them to count them. `undefined` where they are to be counted.
+   */
+  async #estimate(
+    session: Session,
+    query: string,
+    among: Among,
+    records: number,
+  ): Promise<number | undefined> {
+    let estimate = 0;
+    // Most searches find few records: a small sample shows that at once.
+    for (const size of [FEW_TEXTS, MANY_TEXTS]) {
+      const percent = percentOf(size, records);
+      if (percent === undefined) return undefined;
+      const [[texts, all]] = (await this.#read<[number, number]>(session, (sql) => {
+        const part = sql.add(percent);
+        return `SELECT count(*), ${sampled(part)} ${foundBy(query, among, sql, sample(part))}`;
+      })) as [[number, number]];
+      estimate = Number(((texts / Math.max(all, 1)) * records).toPrecision(2));
+      if (estimate <= ESTIMATED) return undefined;
+    }
+    return estimate;
   }
 
   /** An equal share of each source: {@link RANKED} in all. */
@@ -778,7 +828,9 @@ export class SearchReads {
     const some = sources.slice(0, MOST_SOURCES);
     const share = Math.ceil(RANKED / (2 * some.length));
     const counts =
-      some.length === 1 ? new Map([[some[0]!, found]]) : await this.#commonness.of(session, some);
+      some.length === 1
+        ? new Map([[some[0]!, found]])
+        : await this.#commonness.of(session, some, records);
     const states = new Set<number>();
     for (const source of some) {
       const count = counts.get(source)!;
@@ -869,15 +921,23 @@ export class SearchReads {
   }
 }
 
-/** SELECT of the states of all that is found. */
+/** SELECT of the states of all that is found, or of the newest {@link FACETED} of very many. */
 const statesSql = (
   { query, rated, none }: Asked,
   near: readonly Near[],
   among: Among,
   sql: Sql,
+  all = true,
 ): string =>
   [
-    ...(rated.size === 0 ? [] : [`SELECT t.state ${foundBy(query, among, sql)}`]),
+    ...(rated.size === 0
+      ? []
+      : all
+        ? [`SELECT t.state ${foundBy(query, among, sql)}`]
+        : [
+            `(SELECT t.state FROM ${NEWEST} WHERE t.search @@ ${sql.add(query)}::tsquery
+              ${among.ofTexts(sql)} LIMIT ${FACETED})`,
+          ]),
     ...(near.length === 0
       ? []
       : [`SELECT state FROM (${nearSql({ near, none }, among, sql)}) AS n`]),

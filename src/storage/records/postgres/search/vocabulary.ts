@@ -2,8 +2,10 @@
 import { type QueryField, type QueryTerm, textOf } from "../../../../model/search-query.js";
 import type { SearchText } from "../../port.js";
 import {
+  BEHIND_NUMBERS,
   completionsOf,
   distance,
+  ESTIMATED,
   everyWordOf,
   pickRelated,
   RECORDS_LOOKED_AT,
@@ -154,24 +156,67 @@ const MOST_LOOKED_AT = 64;
 /** Stems of one answer: between two answers other work may run. */
 const AT_ONCE = 5000;
 
-const COUNTS = statement<[stem: string, records: number]>(
-  `SELECT asked.stem, (SELECT count(*) FROM text AS t WHERE t.search @@ asked.word::tsquery)
-    FROM unnest($1::text[], $2::text[]) AS asked (stem, word)`,
+const COUNTS = statement<[query: string, records: number]>(
+  `SELECT asked.query, (SELECT count(*) FROM text AS t WHERE t.search @@ asked.query::tsquery)
+    FROM unnest($1::text[]) AS asked (query)`,
+);
+const KNOWN = statement<[stem: string]>(
+  `SELECT t.stem FROM unnest($1::smallint[], $2::text[]) AS asked (length, stem)
+    JOIN term AS t USING (length, stem)`,
 );
 const TERMS = statement<[stem: string]>(
   `SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`,
 );
 
-/** Returns the number of records that hold each stem. */
-async function countsOf(session: Session, stems: readonly string[]): Promise<Map<string, number>> {
-  return new Map(stems.length === 0 ? [] : await session.query(COUNTS, [stems, stems.map(lexeme)]));
-}
-/** Returns the number of records that each tsquery finds. */
+/** Texts of a sample that tells common words from rare ones, and of one that counts. */
+export const [FEW_TEXTS, MANY_TEXTS] = [2_000, 20_000];
+/** The same pages each time, so that the pages of one result have one estimate. */
+export const sample = (percent: string): string => `TABLESAMPLE SYSTEM (${percent}) REPEATABLE (1)`;
+/** SELECT of how many texts that sample has: pages hold more or fewer of them. */
+export const sampled = (percent: string): string =>
+  `(SELECT count(*) FROM text AS s ${sample(percent)})`;
+const HELD = statement<[query: string, texts: number, all: number]>(
+  `SELECT asked.query, count(*), ${sampled("$2")} FROM text AS t ${sample("$2")}
+    CROSS JOIN unnest($1::text[]) AS asked (query)
+    WHERE t.search @@ asked.query::tsquery GROUP BY asked.query`,
+);
+
+/**
+ * The part of all texts that a sample is, in percent; `undefined` where they are so few that counting
+ * takes no longer.
+ * @param records number of all records
+ */
+export const percentOf = (texts: number, records: number): number | undefined =>
+  records <= ESTIMATED ? undefined : (texts / records) * 100;
+
+/** Returns the number of records that hold each stem: of common ones an estimate. */
+const countsOf = async (
+  session: Session,
+  stems: readonly string[],
+  records: number,
+): Promise<Map<string, number>> => {
+  const counts = await countsFor(session, stems.map(lexeme), records);
+  return new Map(stems.map((stem) => [stem, counts.get(lexeme(stem))!]));
+};
+/** Returns the number of records that each tsquery finds: of common ones an estimate. */
 async function countsFor(
   session: Session,
   queries: readonly string[],
+  records: number,
 ): Promise<Map<string, number>> {
-  return new Map(queries.length === 0 ? [] : await session.query(COUNTS, [queries, queries]));
+  if (queries.length === 0) return new Map();
+  const counts = new Map<string, number>();
+  // PostgreSQL reads every text that has a common word, which takes seconds.
+  const percent = percentOf(FEW_TEXTS, records);
+  if (percent !== undefined)
+    for (const [query, texts, all] of await session.query(HELD, [queries, percent])) {
+      const estimate = (texts / all) * records;
+      if (estimate > ESTIMATED) counts.set(query, estimate);
+    }
+  const rare = queries.filter((query) => !counts.has(query));
+  if (rare.length > 0)
+    for (const [query, found] of await session.query(COUNTS, [rare])) counts.set(query, found);
+  return counts;
 }
 
 /** ms for which a count serves for a rank, and how many counts are cached. */
@@ -182,14 +227,21 @@ const MOST_KEPT = 20_000;
 export class Commonness {
   readonly #kept = new Map<string, { records: number; at: number }>();
 
-  /** @param queries terms, each as a tsquery */
-  async of(session: Session, queries: readonly string[]): Promise<Map<string, number>> {
+  /**
+   * @param queries terms, each as a tsquery
+   * @param records number of all records
+   */
+  async of(
+    session: Session,
+    queries: readonly string[],
+    records: number,
+  ): Promise<Map<string, number>> {
     const now = performance.now();
     const missing = queries.filter(
       (query) => !((this.#kept.get(query)?.at ?? -Infinity) > now - FRESH),
     );
     if (this.#kept.size + missing.length > MOST_KEPT) this.#kept.clear();
-    const counted = await countsFor(session, missing);
+    const counted = await countsFor(session, missing, records);
     for (const [query, records] of counted) this.#kept.set(query, { records, at: now });
     return new Map(
       queries.map((query) => [query, counted.get(query) ?? this.#kept.get(query)?.records ?? 0]),
@@ -211,10 +263,12 @@ export interface AskedStem {
 export async function spellings(
   session: Session,
   asked: readonly AskedStem[],
+  records: number,
 ): Promise<string[][] | undefined> {
   const counts = await countsOf(
     session,
     asked.map(({ stem }) => stem),
+    records,
   );
   const groups: string[][] = [];
   let changed = false;
@@ -223,7 +277,7 @@ export async function spellings(
       groups.push([stem]);
       continue;
     }
-    const near = await nearest(session, stem, meant());
+    const near = await nearest(session, stem, meant(), records);
     if (near.length === 0) return undefined;
     groups.push(near);
     changed = true;
@@ -235,16 +289,22 @@ async function nearest(
   session: Session,
   stem: string,
   meant: readonly string[],
+  records: number,
 ): Promise<string[]> {
   const most = tolerance(stem);
-  // Few of these are words of the dictionary; their counts show which.
-  const held = [...(await countsOf(session, meant))].filter(([, records]) => records > 0);
+  const known = await session.query(KNOWN, [meant.map((one) => one.length), meant]);
+  const counts = await countsOf(
+    session,
+    known.map(([one]) => one),
+    records,
+  );
+  const held = [...counts].filter(([, count]) => count > 0);
   const found: { term: string; unavailable: number }[] = held.map(([term]) => ({
     term,
     unavailable: 1,
   }));
   for (let length = stem.length - most; most > 0 && length <= stem.length + most; length++) {
-    for (let after = ""; ;) {
+    for (let after = BEHIND_NUMBERS; ;) {
       const terms = await session.query(TERMS, [length, after]);
       for (const [term] of terms) {
         const unavailable = distance(stem, term, most);
@@ -262,7 +322,7 @@ async function nearest(
       .slice(0, MOST_LOOKED_AT)
       .map(({ term }) => term);
     if (some.length === 0) continue;
-    const live = [...(await countsOf(session, some))].filter(([, records]) => records > 0);
+    const live = [...(await countsOf(session, some, records))].filter(([, count]) => count > 0);
     if (live.length > 0)
       return live
         .toSorted(([, a], [, b]) => b - a)
@@ -295,7 +355,7 @@ export async function relatedStems(
   const shared = [...best]
     .filter(([stem, times]) => times > 1 && stem.length > 2)
     .map(([stem]) => stem);
-  const counts = await commonness.of(session, shared.map(lexeme));
+  const counts = await commonness.of(session, shared.map(lexeme), records);
   return pickRelated(
     [...best].map(([stem, times]) => ({ word: stem, stem, best: times })),
     (stem) => counts.get(lexeme(stem)) ?? Infinity,

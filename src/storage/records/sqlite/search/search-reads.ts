@@ -524,7 +524,7 @@ export class SearchReads {
         this.#addRest(rows, matches, among, places, { offset, limit });
       return this.#shown(total, ranked, rows, matches, query, near);
     };
-    const shown = limit === 0 ? { ranked: Math.min(total, RANKED), hits: [] } : page();
+    const shown = limit === 0 ? { exact: true, ranked: Math.min(total, RANKED), hits: [] } : page();
     return {
       ...shown,
       total,
@@ -623,6 +623,7 @@ export class SearchReads {
     );
     return {
       total,
+      exact: true,
       ranked,
       hits: rows.map(([id, ark, score]) => ({
         ark,

@@ -1,4 +1,5 @@
 import {
+  BEHIND_NUMBERS,
   distance,
   oneLetterOff,
   pickRelated,
@@ -28,7 +29,8 @@ export class Vocabulary {
         "instance); PRAGMA query_only = 1",
     );
     this.#all = connection.prepare<[string, number]>(
-      "SELECT term, doc FROM temp.vocabulary WHERE length(term) BETWEEN ? AND ?",
+      `SELECT term, doc FROM temp.vocabulary
+        WHERE term > '${BEHIND_NUMBERS}' AND length(term) BETWEEN ? AND ?`,
     );
     this.#one = connection.prepare<[number]>("SELECT doc FROM temp.vocabulary WHERE term = ?");
     this.#holder = connection.prepare<[string]>(

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { SearchQuery } from "../../../src/storage/records/port.js";
+import { ESTIMATED, FACETED } from "../../../src/storage/records/search.js";
+import { create, write } from "../../conformance/records/fixtures.js";
+import { type Node, Nodes } from "../../support/postgres-nodes.js";
+import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
+
+/** Copies of one record. */
+const COPIES = ESTIMATED + 10_000;
+
+describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreSQL", () => {
+  let server: PostgresServer;
+  let node: Node;
+  const nodes = new Nodes();
+  beforeAll(async () => {
+    server = await PostgresServer.start(["fsync=off"]);
+    const url = await server.schema();
+    node = await nodes.open(url);
+    const texts = {
+      "common/a": ["dataset", "A plate", "frequent"],
+      "common/b": ["software", "A lens", "frequent rare"],
+      "common/c": ["dataset", "A plate", "seldom"],
+    } as const;
+    await write(
+      node,
+      ...Object.entries(texts).map(([name, [kind, title, description]]) => ({
+        ...create(`ark:99999/${name}`, { kind, name: title, keywords: [] }),
+        text: { name: title, description, keywords: "", other: "" },
+      })),
+    );
+    // As a commit of so many records stores them, which would take a minute.
+    await server.sql(
+      `INSERT INTO record SELECT (jsonb_populate_record(r, jsonb_build_object(
+          'id', r.id + 1000 * g, 'ark', r.ark || '/' || g, 'key', r.key || '/' || g,
+          'state', r.state + 1000 * g))).*
+        FROM record AS r, generate_series(1, ${COPIES}) AS g WHERE r.ark = 'ark:99999/common/a';
+      INSERT INTO text SELECT (jsonb_populate_record(t, jsonb_build_object(
+          'state', t.state + 1000 * g))).*
+        FROM text AS t JOIN record AS r USING (state), generate_series(1, ${COPIES}) AS g
+        WHERE r.ark = 'ark:99999/common/a';
+      UPDATE tally SET live = live + ${COPIES} WHERE kind = 'dataset';
+      ANALYZE`,
+      url,
+    );
+  }, 120_000);
+  afterAll(async () => {
+    await nodes.close();
+    await server?.stop();
+  });
+
+  const ask = (text: string, more: Partial<SearchQuery> = {}) =>
+    node.search({ text, match: "all", offset: 0, limit: 10, ...more });
+  const aboutAll = (total: number, all: number): void => {
+    expect(Math.abs(total / all - 1)).toBeLessThan(0.1);
+    expect(total).toBe(Number(total.toPrecision(2)));
+  };
+
+  test("estimates how many, with two digits, and says so", async () => {
+    const { total, exact, ranked, hits } = await ask("frequent");
+    aboutAll(total, COPIES);
+    expect(exact).toBe(false);
+    expect(ranked).toBeLessThan(total);
+    expect(hits).toHaveLength(10);
+    expect(new Set(hits.map((hit) => hit.ark)).size).toBe(10);
+  });
+
+  test("has the same estimate on each page", async () => {
+    const [one, two] = [await ask("frequent"), await ask("frequent", { offset: 500 })];
+    expect(two.total).toBe(one.total);
+    expect(two.hits).toHaveLength(10);
+  });
+
+  test("counts what few records have, and what a filter leaves of many words", async () => {
+    expect(await ask("seldom")).toMatchObject({ total: 1, exact: true, ranked: 1 });
+    expect(await ask("frequent seldom")).toMatchObject({ total: 0, exact: true });
+    expect(await ask("frequent", { filter: { nameStartsWith: "a table" } })).toMatchObject({
+      total: 0,
+      exact: true,
+    });
+  });
+
+  test("estimates within a kind, and for any of several words", async () => {
+    const kind = await ask("frequent", { filter: { kinds: ["dataset"] } });
+    aboutAll(kind.total, COPIES);
+    expect(kind.exact).toBe(false);
+    expect(await ask("frequent", { filter: { kinds: ["software"] } })).toMatchObject({
+      total: 1,
+      exact: true,
+    });
+    const any = await ask("frequent seldom", { match: "related" });
+    aboutAll(any.total, COPIES);
+    expect(any.exact).toBe(false);
+    // The rare word counts more.
+    expect(any.hits[0]!.ark).toBe("ark:99999/common/c");
+  });
+
+  test("counts the newest by their values, and says that these are not all", async () => {
+    const { facets } = await ask("frequent", { facets: { by: ["kind"], limit: 10 } });
+    expect(facets).toMatchObject([{ by: "kind", exact: false }]);
+    expect(facets![0]!.values.reduce((sum, { records }) => sum + records, 0)).toBe(FACETED);
+  });
+});
