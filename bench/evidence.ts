@@ -184,7 +184,7 @@ async function memoryOf({ sizes, folder, say }: Surroundings): Promise<Figure> {
       value: Math.max(0.1, peak - before),
       unit: "MiB",
       baseline: { name: "size of the answer", value: size / 2 ** 20 },
-      wanted: { atMost: 3 },
+      wanted: { atMost: 1.5 },
     };
   } finally {
     await server.stop();
