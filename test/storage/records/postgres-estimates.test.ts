@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { SearchQuery } from "../../../src/storage/records/port.js";
 import { ESTIMATED, FACETED } from "../../../src/storage/records/search.js";
 import { create, write } from "../../conformance/records/fixtures.js";
+import { LiveRegistry } from "../../support/live-registry.js";
 import { type Node, Nodes } from "../../support/postgres-nodes.js";
 import { hasPostgres, PostgresServer } from "../../support/servers/postgres.js";
 
@@ -10,11 +11,12 @@ const COPIES = ESTIMATED + 10_000;
 
 describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreSQL", () => {
   let server: PostgresServer;
+  let url: string;
   let node: Node;
   const nodes = new Nodes();
   beforeAll(async () => {
     server = await PostgresServer.start(["fsync=off"]);
-    const url = await server.schema();
+    url = await server.schema();
     node = await nodes.open(url);
     const texts = {
       "common/a": ["dataset", "A plate", "frequent"],
@@ -99,4 +101,32 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
     expect(facets).toMatchObject([{ by: "kind", exact: false }]);
     expect(facets![0]!.values.reduce((sum, { records }) => sum + records, 0)).toBe(FACETED);
   });
+
+  test("says so over REST and GraphQL and on the page", async () => {
+    const registry = await LiveRegistry.start({ DATABASE_URL: url });
+    try {
+      const told = async (words: string) => {
+        const rest = await registry.ask(`/search/basic?query=${words}`);
+        const graphql = await registry.graphql(
+          `{ search(query: "${words}") { totalCount totalIsExact } }`,
+        );
+        const page = await registry.ask(`/search?q=${words}`, { headers: { Accept: "text/html" } });
+        return { rest: rest.body, graphql: graphql.body["data"].search, page: page.text };
+      };
+      const many = await told("frequent");
+      aboutAll(many.rest["total_results"] as number, COPIES);
+      expect(many.rest["total_is_estimate"]).toBe(true);
+      expect(many.graphql).toEqual({
+        totalCount: many.rest["total_results"],
+        totalIsExact: false,
+      });
+      expect(many.page).toMatch(/about \d{2},000 records/);
+      const few = await told("seldom");
+      expect(few.rest).not.toHaveProperty("total_is_estimate");
+      expect(few.graphql).toEqual({ totalCount: 1, totalIsExact: true });
+      expect(few.page).not.toContain("about 1 record");
+    } finally {
+      await registry.stop();
+    }
+  }, 60_000);
 });
