@@ -204,24 +204,34 @@ export function authenticated(caller: Caller | null): Caller {
 }
 
 /**
- * Owners alone, without reading the records: by stored form, else by a key that exactly one record
- * has. A user is its own owner, and tombstones preserve their owner.
- * @returns null for a record without an owner, `undefined` where nothing is stored or the key is
- * ambiguous
+ * Records without their documents: by stored form, else by a key that exactly one record has.
+ * @returns `undefined` where nothing is stored or the key is ambiguous
  */
-export async function ownersOf(
+export async function holdersOf(
   records: Pick<RecordStore, "holders">,
   arks: readonly string[],
-): Promise<(string | null | undefined)[]> {
-  const byArk = new Map<string, string | null>();
-  const byKey = new Map<string, string | null | undefined>();
-  for (const { ark, key, kind, owner } of await records.holders([...new Set(arks.map(arkKey))])) {
-    const own = kind === "user" ? ark : owner;
-    byArk.set(ark, own);
-    byKey.set(key, byKey.has(key) ? undefined : own);
+): Promise<(Holder | undefined)[]> {
+  const byArk = new Map<string, Holder>();
+  const byKey = new Map<string, Holder | undefined>();
+  for (const holder of await records.holders([...new Set(arks.map(arkKey))])) {
+    byArk.set(holder.ark, holder);
+    byKey.set(holder.key, byKey.has(holder.key) ? undefined : holder);
   }
-  return arks.map((ark) => (byArk.has(ark) ? byArk.get(ark) : byKey.get(arkKey(ark))));
+  return arks.map((ark) => byArk.get(ark) ?? byKey.get(arkKey(ark)));
 }
+
+/**
+ * Owners alone, of records as {@link holdersOf} finds them. A user is its own owner, and tombstones
+ * preserve their owner.
+ * @returns null for a record without an owner, `undefined` where no record is found
+ */
+export const ownersOf = async (
+  records: Pick<RecordStore, "holders">,
+  arks: readonly string[],
+): Promise<(string | null | undefined)[]> =>
+  (await holdersOf(records, arks)).map(
+    (holder) => holder && (holder.kind === "user" ? holder.ark : holder.owner),
+  );
 
 /** Keys in one query: few enough not to delay readers. */
 const BATCH = 500;

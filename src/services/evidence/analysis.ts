@@ -2,10 +2,11 @@
  * Questions about evidence whose answer is no graph: what a record supports, in numbers, and the
  * shortest path to a record.
  */
-import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
+import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
 import type { Holder, StoredRecord } from "../../storage/records/port.js";
+import { holdersOf } from "../access/rules.js";
 import { type Asking, describe, holderOf, recordsOfUrls } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
@@ -140,20 +141,11 @@ async function stepsByRecord(
   return found;
 }
 
-/** Live records by stored form, else by a key that exactly one record has; without documents. */
+/** Live records, without their documents. */
 async function* live(arks: readonly string[], { records }: EvidenceDeps): AsyncGenerator<Holder> {
   for (let start = 0; start < arks.length; start += BATCH) {
-    const keys = new Map(arks.slice(start, start + BATCH).map((ark) => [ark, arkKey(ark)]));
-    const byArk = new Map<string, Holder>();
-    const byKey = new Map<string, Holder | undefined>();
-    for (const holder of await records.holders([...new Set(keys.values())])) {
-      byArk.set(holder.ark, holder);
-      byKey.set(holder.key, byKey.has(holder.key) ? undefined : holder);
-    }
-    for (const [ark, key] of keys) {
-      const holder = byArk.get(ark) ?? byKey.get(key);
+    for (const holder of await holdersOf(records, arks.slice(start, start + BATCH)))
       if (holder && !holder.deleted) yield holder;
-    }
   }
 }
 
