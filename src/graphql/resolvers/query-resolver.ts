@@ -184,8 +184,8 @@ class SearchAnswerType {
   @Field(() => Int, { description: "Records found in all." }) totalResults!: number;
   @Field({
     description:
-      "All were counted; else totalResults and totalCount are an estimate. Some 60,000 results " +
-      "and fewer are always counted.",
+      "All were counted. Otherwise totalResults and totalCount are an estimate, which PostgreSQL " +
+      "returns for about 60,000 results and more.",
   })
   totalIsExact!: boolean;
   @Field(() => Int, {

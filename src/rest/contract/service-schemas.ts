@@ -594,8 +594,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
       total_is_estimate: {
         type: "boolean",
         description:
-          "Only where `total_results` is an estimate, and then true. Some 60,000 results and " +
-          "fewer are always counted.",
+          "Only where `total_results` is an estimate, and then true. PostgreSQL returns one for " +
+          "about 60,000 results and more.",
       },
       did_you_mean: {
         type: "string",

@@ -187,8 +187,8 @@ export const UNRANKED = 1e-9;
 /** Most records that facets count: of more, the newest. SQLite counts 20,000 by a value in 15 ms. */
 export const FACETED = 50_000;
 /**
- * Records from which on a search may estimate how many it finds. Above the results that pages
- * reach, and above {@link FACETED}, so that facets of fewer are exact.
+ * Results above which a search may estimate their number. More than pages reach, and more than
+ * {@link FACETED}, so an estimate never makes facets look exact.
  */
 export const ESTIMATED = 60_000;
 

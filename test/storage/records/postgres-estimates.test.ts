@@ -57,7 +57,7 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
     expect(total).toBe(Number(total.toPrecision(2)));
   };
 
-  test("estimates how many, with two digits, and says so", async () => {
+  test("estimates how many, with two digits, and marks the number", async () => {
     const { total, exact, ranked, hits } = await ask("frequent");
     aboutAll(total, COPIES);
     expect(exact).toBe(false);
@@ -96,16 +96,39 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
     expect(any.hits[0]!.ark).toBe("ark:99999/common/c");
   });
 
-  test("counts the newest by their values, and says that these are not all", async () => {
+  test("estimates for terms of every form, also for many at a time", async () => {
+    const words = Array.from({ length: 63 }, (_, index) => `word${index}`).join(" ");
+    for (const text of [
+      '"a plate"',
+      "freq*",
+      "name:plate",
+      "description:frequent",
+      "frequent -seldom",
+      "frequent OR AND ((",
+      "FREQUENT frequent",
+    ]) {
+      const { total, exact } = await ask(text, text.includes("((") ? { match: "related" } : {});
+      expect(exact, text).toBe(false);
+      aboutAll(total, COPIES);
+    }
+    expect(await ask(`frequent ${words}`)).toMatchObject({ total: 0, exact: true });
+    const any = await ask(`frequent ${words}`, { match: "related" });
+    expect(any.exact).toBe(false);
+    aboutAll(any.total, COPIES);
+    // Nothing of a number is near to another one.
+    expect(await ask("20240117")).toMatchObject({ total: 0, exact: true, hits: [] });
+  });
+
+  test("counts the newest by their values, and marks the counts as incomplete", async () => {
     const { facets } = await ask("frequent", { facets: { by: ["kind"], limit: 10 } });
     expect(facets).toMatchObject([{ by: "kind", exact: false }]);
     expect(facets![0]!.values.reduce((sum, { records }) => sum + records, 0)).toBe(FACETED);
   });
 
-  test("says so over REST and GraphQL and on the page", async () => {
+  test("marks the estimate over REST and GraphQL and on the page", async () => {
     const registry = await LiveRegistry.start({ DATABASE_URL: url });
     try {
-      const told = async (words: string) => {
+      const answers = async (words: string) => {
         const rest = await registry.ask(`/search/basic?query=${words}`);
         const graphql = await registry.graphql(
           `{ search(query: "${words}") { totalCount totalIsExact } }`,
@@ -113,7 +136,7 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
         const page = await registry.ask(`/search?q=${words}`, { headers: { Accept: "text/html" } });
         return { rest: rest.body, graphql: graphql.body["data"].search, page: page.text };
       };
-      const many = await told("frequent");
+      const many = await answers("frequent");
       aboutAll(many.rest["total_results"] as number, COPIES);
       expect(many.rest["total_is_estimate"]).toBe(true);
       expect(many.graphql).toEqual({
@@ -121,7 +144,7 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
         totalIsExact: false,
       });
       expect(many.page).toMatch(/about \d{2},000 records/);
-      const few = await told("seldom");
+      const few = await answers("seldom");
       expect(few.rest).not.toHaveProperty("total_is_estimate");
       expect(few.graphql).toEqual({ totalCount: 1, totalIsExact: true });
       expect(few.page).not.toContain("about 1 record");

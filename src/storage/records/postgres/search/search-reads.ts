@@ -195,8 +195,8 @@ function amongOf({ filter }: SearchQuery, dialect: Dialect): Among {
 const foundBy = (query: string, among: Among, sql: Sql, of = ""): string =>
   `FROM text AS t ${of} WHERE t.search @@ ${sql.add(query)}::tsquery${among.ofTexts(sql)}`;
 /**
- * All texts, the newest first, for what so many of them have that the first ones suffice: `OFFSET 0`
- * keeps the planner from the index of words, which reads all that hold them.
+ * All texts, the newest first, for words that so many of them have that the first ones suffice.
+ * With `OFFSET 0` the planner does not use the index of words, which reads all texts that have them.
  */
 const NEWEST = "(SELECT state, kind, search FROM text ORDER BY state DESC OFFSET 0) AS t";
 const TOTAL = statement<[number]>("SELECT coalesce(sum(live), 0)::bigint FROM tally");

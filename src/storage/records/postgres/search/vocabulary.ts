@@ -168,7 +168,7 @@ const TERMS = statement<[stem: string]>(
   `SELECT stem FROM term WHERE length = $1 AND stem > $2 ORDER BY stem LIMIT ${AT_ONCE}`,
 );
 
-/** Texts of a sample that tells common words from rare ones, and of one that counts. */
+/** Texts in the sample that separates common words from rare ones, and in the one for a number. */
 export const [FEW_TEXTS, MANY_TEXTS] = [2_000, 20_000];
 /** The same pages each time, so that the pages of one result have one estimate. */
 export const sample = (percent: string): string => `TABLESAMPLE SYSTEM (${percent}) REPEATABLE (1)`;
