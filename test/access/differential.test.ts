@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OPERATIONS } from "../../src/rest/contract/document.js";
 import type { ContractRow } from "../../src/rest/contract/rows.js";
@@ -51,13 +52,18 @@ const send = async (
     const asked = request(world.server.url + path, { method, agent }, (answer) => {
       buffer(answer).then(
         (bytes) =>
-          resolve({ status: answer.statusCode!, headers: answer.rawHeaders.join("\n"), bytes }),
+          resolve({
+            status: answer.statusCode!,
+            headers: answer.rawHeaders.join("\n"),
+            bytes: answer.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes,
+          }),
         reject,
       );
     });
     asked.on("error", reject);
     for (const [name, value] of Object.entries({
       Accept: "*/*",
+      "Accept-Encoding": "gzip",
       ...(typeof sent === "string" ? { "Content-Type": "text/plain;charset=UTF-8" } : {}),
       ...(form ? { "Content-Type": form.headers.get("Content-Type")! } : {}),
     }))
