@@ -1,10 +1,9 @@
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { codegen } from "@graphql-codegen/core";
 import * as documents from "@graphql-codegen/typed-document-node";
 import * as operations from "@graphql-codegen/typescript-operations";
 import { buildSchema, parse } from "graphql";
-import { format } from "prettier";
 import { stringify } from "yaml";
 import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
@@ -21,82 +20,29 @@ import {
   settingsPage,
 } from "./pages.js";
 
-/** Characters of a line. */
-const LINE = 100;
-
-/** A document as graphql-codegen reads it. */
-interface Source {
-  location: string;
-  text: string;
-}
-
 /**
- * Operations as typed documents. graphql-codegen's command line makes the same of these two plugins
- * and this configuration.
+ * The operations of the example client as typed documents: graphql-codegen's command line makes the
+ * same of these two plugins and this configuration.
  */
-async function typedDocuments(sources: readonly Source[], config: object): Promise<string> {
+async function clientDocuments(): Promise<string> {
+  const location = "operations.graphql";
+  const text = await readFile(join(packageRoot, "docs/clients", location), "utf8");
   const schema = schemaText(await graphqlSchema());
-  return codegen({
+  const made = await codegen({
     filename: "documents.ts",
     schema: parse(schema),
     schemaAst: buildSchema(schema),
-    documents: sources.map(({ location, text }) => ({ location, document: parse(text) })),
+    documents: [{ location, document: parse(text) }],
     config: {
       useTypeImports: true,
       enumsAsTypes: true,
       scalars: { DateTimeISO: "string", JSON: "unknown", Upload: "never" },
-      ...config,
     },
     plugins: [{ operations: {} }, { documents: {} }],
     pluginMap: { operations, documents },
   });
-}
-
-/** The operations of the example client. */
-async function clientDocuments(): Promise<string> {
-  const location = "operations.graphql";
-  const text = await readFile(join(packageRoot, "docs/clients", location), "utf8");
-  const made = await typedDocuments([{ location, text }], {});
   return `// Printed by \`npm run generate\` from operations.graphql.\n${made}\n`;
 }
-
-/** The operations of the web pages: `src/web/queries`. */
-async function pageDocuments(): Promise<string> {
-  const folder = join(packageRoot, "src/web/queries");
-  const files = (await readdir(folder)).filter((name) => name.endsWith(".graphql")).sort();
-  const sources = await Promise.all(
-    files.map(async (location) => ({
-      location,
-      text: await readFile(join(folder, location), "utf8"),
-    })),
-  );
-  const made = await typedDocuments(sources, {
-    documentMode: "string",
-    mergeFragmentTypes: true,
-    dedupeFragments: true,
-  });
-  // The class is our own: the printed one has no parsed form.
-  const own = made
-    .replace(/export class TypedDocumentString[\s\S]*?\n}\n/, "")
-    .replace(/import type \{ DocumentTypeDecoration \}.*\n/, "");
-  const text =
-    "// Printed by `npm run generate` from the files in queries.\n" +
-    `import { TypedDocumentString } from "./document.js";\n${own}\n`;
-  // Prettier breaks the lines of a template that is marked as GraphQL.
-  const marked = text.replaceAll(
-    "new TypedDocumentString(`",
-    "new TypedDocumentString(/* GraphQL */ `",
-  );
-  return wrapped(await format(marked, { parser: "typescript", printWidth: LINE }));
-}
-
-/** Descriptions are comments of one line, however long: Prettier leaves comments as they are. */
-const wrapped = (code: string): string =>
-  code.replace(/^( *)\/\*\* (.*) \*\/$/gm, (line: string, indent: string, words: string) => {
-    if (line.length <= LINE) return line;
-    const lines = words.match(new RegExp(`.{1,${LINE - indent.length - 3}}(?: |$)`, "g")) ?? [];
-    return `${indent}/**\n${lines.map((part) => `${indent} * ${part.trimEnd()}\n`).join("")}${indent} */`;
-  });
 
 /** A file of the repository that is generated from the code. */
 interface Output {
@@ -122,7 +68,6 @@ export const OUTPUTS: readonly Output[] = [
   { file: "graphql/schema.graphql", render: async () => schemaText(await graphqlSchema()) },
   { file: "src/web/assets/evidence-picture.css", render: () => `${PICTURE_STYLE}\n` },
   { file: "docs/clients/typescript/documents.ts", render: clientDocuments },
-  { file: "src/web/documents.ts", render: pageDocuments },
   { file: "docs/settings.md", render: settingsPage },
   { file: "docs/errors.md", render: errorsPage },
   { file: "docs/scoring.md", render: scoringPage },
