@@ -33,4 +33,4 @@ EXPOSE 8080
 # Every role answers /healthz on PORT.
 HEALTHCHECK --interval=10s --timeout=5s --start-period=30s CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # As many of V8's threads as there are cores for: docs/decisions/0041-threads-by-cores.md
-CMD ["node", "--v8-pool-size=0", "dist/server.js"]
+CMD ["node", "--v8-pool-size=0", "dist/src/app/main.js"]

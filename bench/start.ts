@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { alternating, timed } from "./support/measure.js";
-import { MODULES, registryEnv, startNode, startServer } from "./support/server.js";
+import { SERVER, registryEnv, startNode, startServer } from "./support/server.js";
 
 /**
  * From the command to the first 200 of /healthz, against a bare process that imports the same
@@ -89,7 +89,7 @@ import { isMainThread } from "node:worker_threads";
 if (isMainThread) register("./hooks.mjs", import.meta.url);
 `,
   );
-  const server = await startNode(["--import", preload, MODULES], registryEnv(join(folder, "data")));
+  const server = await startNode(["--import", preload, SERVER], registryEnv(join(folder, "data")));
   await fetch(`${server.url}/healthz`);
   await server.stop();
   const modules = new Set((await readFile(list, "utf8")).split("\n").filter((url) => url !== ""));

@@ -1,5 +1,5 @@
 // Bundles the command line into one CommonJS file: reading a hundred small modules took longer than most commands.
-// Commands that need the registry stay outside and are loaded from dist/bundled/cli/ when they run.
+// Commands that need the registry are loaded when they run.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -7,18 +7,6 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 const { version } = JSON.parse(readFileSync(`${root}/package.json`, "utf8"));
-
-/** What program.ts loads when a command runs lies in bundles of its own. */
-const outside = {
-  name: "commands-outside",
-  setup({ onResolve }) {
-    onResolve({ filter: /^\.\// }, ({ kind, importer, path }) =>
-      kind === "dynamic-import" && /[\\/]cli[\\/]program\.ts$/.test(importer)
-        ? { path: path.replace(/^\./, "../bundled/cli"), external: true }
-        : undefined,
-    );
-  },
-};
 
 /** @returns paths of the modules that were bundled */
 export async function bundleCli() {
@@ -37,8 +25,10 @@ export async function bundleCli() {
     define: { ARKGRAPH_VERSION: JSON.stringify(version) },
     minify: true,
     keepNames: true,
+    sourcemap: true,
     logLevel: "warning",
-    plugins: [outside],
+    // What program.ts loads when a command runs.
+    external: ["./commands/serve.js", "./commands/data.js", "./demo/*"],
     metafile: true,
   });
   return Object.keys(metafile.inputs);

@@ -21,7 +21,7 @@ const compiler = run(
   "--preserveWatchOutput",
 );
 
-let server = run("dist/server.js");
+let server = run("dist/src/app/main.js");
 let later;
 /** Compiling writes many files: the server starts again when nothing was written for half a second. */
 const restart = () => {
@@ -34,7 +34,7 @@ const restart = () => {
         spawnSync(process.execPath, ["scripts/build.mjs"], { cwd: root, stdio: "inherit" })
           .status === 0
       )
-        server = run("dist/server.js");
+        server = run("dist/src/app/main.js");
     };
     if (old === undefined || old.exitCode !== null) next();
     else {

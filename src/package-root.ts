@@ -13,11 +13,10 @@ export const packageRoot: string = (() => {
 })();
 
 /**
- * URL of a module to run in a thread, bundled with all it imports. Threads run the built code, also
- * when the caller is a TypeScript source under test.
- * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`;
- * `scripts/bundle-server.mjs` lists them
+ * URL of a module to run in a thread. Threads run the built code, also when the caller is a
+ * TypeScript source under test.
+ * @param path below the package, without extension, e.g. `src/storage/graph/oxigraph/thread`
  */
 export function threadModule(path: string): URL {
-  return pathToFileURL(join(packageRoot, "dist", "bundled", `${path}.js`));
+  return pathToFileURL(join(packageRoot, "dist", `${path}.js`));
 }

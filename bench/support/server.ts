@@ -85,10 +85,8 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(last);
 }
 
-/** The script of `npm start`: one bundled file. */
-export const SERVER = join(packageRoot, "dist", "server.js");
-/** The same before bundling: it shows the imported modules. */
-export const MODULES = join(packageRoot, "dist", "src", "app", "main.js");
+/** The script of the service. */
+export const SERVER = join(packageRoot, "dist", "src", "app", "main.js");
 /** Flags for Node in `npm start`, the image and the unit for systemd. */
 const FLAGS = ["--v8-pool-size=0"];
 /** Settings of a registry under measurement. */

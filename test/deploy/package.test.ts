@@ -52,34 +52,29 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 describe("the packed package", () => {
-  it("has less than 4 MB in less than 300 files", () => {
-    expect(packed.size).toBeLessThan(4_000_000);
-    expect(packed.files.length).toBeLessThan(300);
-  });
-
-  it("contains neither sources, tests, benches nor source maps", () => {
+  it("contains compiled modules with their source maps, and neither sources, tests nor benches", () => {
     const paths = packed.files.map(({ path }) => path);
-    expect(paths).toContain("dist/server.js");
+    expect(paths).toEqual(
+      expect.arrayContaining(["dist/src/app/main.js", "dist/src/app/main.js.map"]),
+    );
     expect(
       paths.filter((path) => /^(?!dist|bin|src\/web\/assets).*\.[cm]?[jt]s$/.test(path)),
     ).toEqual(["index.d.ts"]);
-    expect(paths.filter((path) => /\.map$|\.test\.|(^|\/)(test|bench)\//.test(path))).toEqual([]);
-    // What tsc makes, from which the bundles are made, is a second copy.
-    expect(paths.filter((path) => /^dist\/(src|cli\/(?!arkgraph\.cjs$))/.test(path))).toEqual([]);
+    expect(
+      paths.filter((path) => /\.test\.|(^|\/)(test|bench)\/|^dist\/src\/generate/.test(path)),
+    ).toEqual([]);
   });
 
-  it("contains the licences of bundled packages, and installs the rest", () => {
+  it("contains the licences of what pages and the command line bundle, and installs the rest", () => {
     const notices = readFileSync(join(installed, "dist", "THIRD-PARTY-NOTICES.txt"), "utf8");
     const { dependencies, devDependencies } = JSON.parse(
       readFileSync(join(packageRoot, "package.json"), "utf8"),
     ) as Record<"dependencies" | "devDependencies", Record<string, string>>;
-    for (const name of ["express", "commander", "@opentelemetry/core", "graphiql", "react"])
-      expect(notices).toContain(`${name} ${devDependencies[name]}`);
+    for (const name of ["commander", "graphiql", "react"])
+      expect(notices).toContain(`${name} ${{ ...dependencies, ...devDependencies }[name]}`);
     expect(notices).toMatch(/swagger-ui-dist [\d.]+\n\n[^-]*Apache License/);
-    for (const name of Object.keys(dependencies)) {
-      expect(notices).not.toContain(`\n${name} `);
-      expect(existsSync(join(folder, "empty", "node_modules", name))).toBe(true);
-    }
+    for (const name of Object.keys(dependencies))
+      expect(existsSync(join(folder, "empty", "node_modules", name)), name).toBe(true);
   });
 
   it("declares the type of the function that it exports", () => {
@@ -127,7 +122,9 @@ describe.each([20, 22, 24])("the installed package on Node.js %i", (major) => {
       try {
         await registry.expectPages();
         expect(registry.version).toMatch(new RegExp(`^v${major}\\.`));
-        registry.npx.kill("SIGTERM");
+        // To all processes of the group, as a terminal does: the shell that npx starts passes no
+        // signal on (docs/deployment.md).
+        process.kill(-registry.npx.pid!, "SIGTERM");
         // npx ends before the registry, which holds the output open until it has stopped.
         await once(registry.npx, "close");
         expect(registry.output).toContain('"stopping"');

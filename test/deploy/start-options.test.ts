@@ -10,8 +10,6 @@ const read = (...path: string[]): string => readFileSync(join(packageRoot, ...pa
  * 41).
  */
 test.each([
-  // npm start, arkgraph serve and arkgraph demo; test/cli/launch.test.ts starts it.
-  ["the launcher", () => read("bin", "launch.js")],
   ["the image", () => read("Dockerfile")],
   ["the unit for systemd", () => read("deploy", "systemd", "arkgraph@.service")],
   ["the benches", () => read("bench", "support", "server.ts")],

@@ -14,11 +14,9 @@ const NOT_IMPORTED: Readonly<Record<string, string>> = {
   "dependency-cruiser": "`npm run layers`, in .ci/run",
   "@vitest/coverage-v8": "`npm run coverage`",
   oxlint: "`npm run lint`, in .ci/run",
+  prettier: "`npm run format`, and the check in .ci/run",
   "oxlint-tsgolint": "what oxlint asks for types, see `npm run lint`",
 };
-
-/** Packages of one part, which is loaded only where it is asked for (decision 33). */
-const TELEMETRY = /^@opentelemetry\//;
 
 interface Manifest {
   dependencies: Record<string, string>;
@@ -26,12 +24,14 @@ interface Manifest {
 }
 const manifest = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as Manifest;
 
-const read = (...folders: string[]): string[] =>
-  folders.flatMap((folder) =>
-    readdirSync(join(packageRoot, folder), { recursive: true, encoding: "utf8" })
-      .filter((name) => /\.[cm]?[jt]sx?$/.test(name) && !name.startsWith("assets/"))
-      .map((name) => readFileSync(join(packageRoot, folder, name), "utf8")),
-  );
+/** Parts of `src` of which the package holds nothing, or what the build bundles for browsers. */
+const BUILT = /^(?:generate|web\/client)\//;
+
+const read = (...folders: string[]): string[] => folders.flatMap((folder) => readOf(folder));
+const readOf = (folder: string, left = /^assets\//): string[] =>
+  readdirSync(join(packageRoot, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => /\.[cm]?[jt]sx?$/.test(name) && !left.test(name))
+    .map((name) => readFileSync(join(packageRoot, folder, name), "utf8"));
 
 const packageOf = (specifier: string): string =>
   specifier
@@ -54,10 +54,11 @@ function specifierOf(node: Node): unknown {
     : undefined;
 }
 
-/** The packages that a source imports, loads or resolves. */
-function imported(source: string): string[] {
+/** The packages that a source imports, loads or resolves. Types of packages are not imported when it runs. */
+function imported(source: string, types = true): string[] {
   const found: string[] = [];
   const visit = (node: Node): void => {
+    if (!types && node["importKind"] === "type") return;
     const name = specifierOf(node);
     if (typeof name === "string" && /^[@a-z]/.test(name) && !isBuiltin(name))
       found.push(packageOf(name));
@@ -74,8 +75,15 @@ function imported(source: string): string[] {
   return found;
 }
 
-const running = new Set(read("src", "cli").flatMap(imported));
-const developing = new Set(read("scripts", "bench", "test").flatMap(imported));
+const running = new Set(read("src", "cli").flatMap((source) => imported(source)));
+/** Packages that are loaded when the registry or the command line runs. */
+const serving = new Set([
+  ...[...readOf("src", BUILT), ...readOf("cli")].flatMap((source) => imported(source, false)),
+  // Every file with JSX loads its runtime (`jsxImportSource`), and a peer is loaded by its package.
+  "preact",
+  "express-rate-limit",
+]);
+const developing = new Set(read("scripts", "bench", "test").flatMap((source) => imported(source)));
 /** Scripts also name the files of a package, without importing them. */
 const scripts = read("scripts").join("\n");
 
@@ -94,9 +102,9 @@ describe("the packages of package.json", () => {
       Object.keys(NOT_IMPORTED).sort(),
     );
   });
-  it("include all that the service and the CLI import", () => {
-    const declared = { ...manifest.dependencies, ...manifest.devDependencies };
-    expect([...running].filter((name) => !(name in declared))).toEqual([]);
+  it("are installed with the package where the service or the CLI imports them", () => {
+    expect([...serving].filter((name) => !(name in manifest.dependencies))).toEqual([]);
+    expect(Object.keys(manifest.dependencies).filter((name) => !serving.has(name))).toEqual([]);
   });
   it("have a row each on the page of dependencies, with files that import them", () => {
     const page = readFileSync(join(packageRoot, "docs/dependencies.md"), "utf8");
@@ -104,9 +112,7 @@ describe("the packages of package.json", () => {
     const rows = [...page.matchAll(/^\| (`[^|]+) \|[^|]+\| ([^|]+) \|$/gm)].flatMap((row) =>
       quoted(row[1]!).map((name) => ({ name, files: quoted(row[2]!) })),
     );
-    expect(rows.map(({ name }) => name).sort()).toEqual(
-      [...running].filter((name) => !TELEMETRY.test(name)).sort(),
-    );
+    expect(rows.map(({ name }) => name).sort()).toEqual([...running].sort());
     for (const { name, files } of rows) {
       expect(files, name).not.toEqual([]);
       for (const file of files)
@@ -139,7 +145,9 @@ describe("the packages of package.json", () => {
       ["swagger-ui-dist"],
     ]);
     expect(
-      ['import { a } from "./a.js";', '// from "n3"', 'const name = "pg";'].flatMap(imported),
+      ['import { a } from "./a.js";', '// from "n3"', 'const name = "pg";'].flatMap((source) =>
+        imported(source),
+      ),
     ).toEqual([]);
     expect(imported('import { join } from "node:path";')).toEqual([]);
   });

@@ -11,7 +11,6 @@ const WITH_LONG_DATA: readonly string[] = [
   "bench/support/hostile-requests.ts",
   "bench/support/tables.ts",
   "bench/support/wrk.ts",
-  "scripts/bundle-otlp.mjs",
   "test/cli/client-records.test.ts",
   "test/cli/client-tls.test.ts",
   "test/cli/client-upload.test.ts",

@@ -153,7 +153,7 @@ export async function runToEnd(
 function spawnRegistry(
   folder: string,
   env: Record<string, string> = {},
-  program = "dist/server.js",
+  program = "dist/src/app/main.js",
 ) {
   // util-linux: it is gone with the tests, however they end.
   const command = [...ENDS_WITH_US, process.execPath, ...V8, join(packageRoot, program)];

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Config } from "../../config/config.js";
 import { packageRoot } from "../../package-root.js";
 import type { Deps } from "../../services/deps.js";
@@ -15,10 +14,7 @@ import type { StoreCall, Tracing } from "./port.js";
  */
 export async function tracingOf(config: Config, log: Log): Promise<Tracing | undefined> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return undefined;
-  // One file with the SDK in it, made by the build: an installation has none of its packages.
-  const { openTracing } = (await import(
-    pathToFileURL(join(packageRoot, "dist/otlp.js")).href
-  )) as typeof import("./otlp.js");
+  const { openTracing } = await import("./otlp.js");
   const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
     version: string;
   };
