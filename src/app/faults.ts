@@ -42,16 +42,15 @@ export class ContainedResponse extends ServerResponse<ContainedRequest> {
  */
 export function surviveFaults(log: Log): void {
   process
-    .on("uncaughtException", (error) =>
-      log.error(described(error), "an error was caught by no code; the registry goes on"),
-    )
-    .on("unhandledRejection", (reason) =>
-      log.error(described(reason), "a rejection was handled by no code; the registry goes on"),
-    );
+    .on("uncaughtException", (error) => reportFault(log, error))
+    .on("unhandledRejection", (reason) => reportFault(log, reason));
 }
 
-/** Without further members of the error, which may hold what a client sent. */
-const described = (error: unknown): object =>
-  error instanceof Error
-    ? { err: { type: error.name, message: error.message, stack: error.stack } }
-    : { err: { type: typeof error, message: String(error).slice(0, 500) } };
+/** Logs an error without its further members, which may hold what a client sent. */
+export function reportFault(log: Log, error: unknown): void {
+  const err =
+    error instanceof Error
+      ? { type: error.name, message: error.message, stack: error.stack }
+      : { type: typeof error, message: String(error).slice(0, 500) };
+  log.error({ err }, "an error was caught by no code; the registry goes on");
+}

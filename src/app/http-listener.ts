@@ -27,7 +27,7 @@ import { sendError } from "../web/frame.js";
 import type { SparqlAnswer } from "../web/page.js";
 import { Site, UNREAD } from "../web/site.js";
 import { BodyClock, limitConnections } from "./connections.js";
-import { ContainedRequest, ContainedResponse } from "./faults.js";
+import { ContainedRequest, ContainedResponse, reportFault } from "./faults.js";
 
 /** An HTTP server that does not listen yet. */
 export interface HttpInterface {
@@ -152,7 +152,10 @@ export async function openHttpInterface(
       ServerResponse: ContainedResponse,
     },
     (req: ContainedRequest, res: ServerResponse) => {
-      req.onFault = (error) => sendError(req, res, error, deps.log);
+      req.onFault = (error) => {
+        if (res.headersSent) reportFault(deps.log, error);
+        sendError(req, res, error, deps.log);
+      };
       try {
         begin(req, res);
       } catch (error) {
