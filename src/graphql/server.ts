@@ -2,25 +2,32 @@
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
+import { finished } from "node:stream/promises";
 import { ApolloServer, type ApolloServerPlugin, type GraphQLRequestListener } from "@apollo/server";
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from "@apollo/server/plugin/disabled";
-import busboy from "busboy";
 import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
-import processRequest, { type FileUpload } from "graphql-upload/processRequest.mjs";
+import type { FileUpload } from "graphql-upload/processRequest.mjs";
 import Upload from "graphql-upload/Upload.mjs";
-import type { Config } from "../config/config.js";
-import { ServiceError, ValidationError } from "../errors.js";
-import { checkBodyType, FormEnd, mediaType, readJson, secondFile, twice } from "../http/body.js";
+import { ServiceError } from "../errors.js";
+import {
+  checkBodyType,
+  checkedJson,
+  endedEarly,
+  mediaType,
+  readJson,
+  readMultipart,
+  secondFile,
+  type UploadedFile,
+} from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, requestIdOf } from "../http/client.js";
 import { notModified } from "../http/negotiation.js";
 import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
-import type { JsonValue } from "../model/field.js";
+import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { findBadString } from "../model/strings.js";
 import { authenticated, type Caller } from "../services/access/rules.js";
 import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
@@ -32,45 +39,6 @@ import { graphqlSchema, schemaText } from "./schema.js";
 import { eventStreamTransport, type Streaming, webSocketTransport } from "./subscriptions.js";
 
 /**
- * Checks the parts of a multipart request while another parser reads them: that parser silently
- * drops a second file, and a second `operations` or `map`.
- */
-function watchParts(req: IncomingMessage): FormEnd {
-  const end = new FormEnd();
-  const seen = new Set<string>();
-  let parser: busboy.Busboy;
-  try {
-    parser = busboy({ headers: req.headers, limits: { fieldSize: 1 }, defParamCharset: "utf8" });
-  } catch {
-    // The other parser reports the error.
-    end.reach();
-    return end;
-  }
-  parser.on("field", (field) => {
-    if (seen.has(field)) end.fail(twice(field));
-    seen.add(field);
-  });
-  let files = 0;
-  parser.on("file", (field, stream) => {
-    stream.on("error", () => undefined).resume();
-    files += 1;
-    if (files > 1) end.fail(secondFile(field));
-  });
-  parser.on("error", () =>
-    end.fail(new ServiceError("BAD_REQUEST", "The multipart form cannot be read.")),
-  );
-  parser.on("close", end.reach);
-  req.once("close", () => {
-    if (!req.readableEnded)
-      end.fail(
-        new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again."),
-      );
-  });
-  req.pipe(parser);
-  return end;
-}
-
-/**
  * Headers that a page of another origin cannot send without a preflight request (CORS); any value
  * is accepted.
  */
@@ -79,15 +47,17 @@ const PREFLIGHT = ["apollo-require-preflight", "x-apollo-operation-name"];
 /**
  * The operation of a GraphQL multipart request, its file in place. The file arrives while the
  * operation runs.
- * @throws ServiceError `BAD_REQUEST` without a preflight header or for a malformed form,
- * `NOT_AUTHENTICATED`, `TOO_LARGE`; ValidationError for a part that came twice
+ * @throws ServiceError `BAD_REQUEST` without a preflight header, for a malformed form, or a map that
+ * does not lead to a variable; `NOT_AUTHENTICATED`, `TOO_LARGE`; ValidationError for a part that came
+ * twice, and as {@link checkedJson}
  */
-async function readUpload(
+function readUpload(
   req: IncomingMessage,
   res: ServerResponse,
   caller: Caller | null,
-  { MAX_UPLOAD_BYTES, MAX_JSON_DEPTH, MAX_JSON_VALUES, GRAPHQL_MAX_MESSAGE_BYTES }: Config,
+  deps: Pick<Deps, "config" | "documents">,
 ): Promise<JsonValue> {
+  const { MAX_UPLOAD_BYTES, GRAPHQL_MAX_MESSAGE_BYTES } = deps.config;
   if (!PREFLIGHT.some((name) => name in req.headers)) {
     throw new ServiceError(
       "BAD_REQUEST",
@@ -101,104 +71,105 @@ async function readUpload(
       "TOO_LARGE",
       `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`,
     );
-  const end = watchParts(req);
-  let body: JsonValue;
-  try {
-    const read = processRequest(req, res, {
-      maxFileSize: MAX_UPLOAD_BYTES,
-      maxFiles: 1,
-      maxFieldSize: GRAPHQL_MAX_MESSAGE_BYTES,
-    });
-    body = (await first(end, read)) as JsonValue;
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    const { status, message } = error as { status?: number; message: string };
-    // Only the map shows which limit was exceeded; the parser has one status for all of them.
-    if (status === 413 && message.includes("max file uploads")) throw secondFile("map");
-    throw new ServiceError(
-      status === 413 ? "TOO_LARGE" : "BAD_REQUEST",
-      status === undefined ? "The multipart form cannot be read." : message,
-    );
-  }
-  assertStorable(body, MAX_JSON_DEPTH, MAX_JSON_VALUES);
-  holdFiles(body, end);
-  return body;
-}
-
-/** The result of the form parser, unless the form is refused before. */
-function first<T>(end: FormEnd, parsed: Promise<T>): Promise<T> {
-  return Promise.race([parsed, end.reached.then(() => parsed)]).catch((error) => {
-    // Both read the same bytes; the parser's refusal may come first, and is less precise.
-    throw end.failure ?? error;
+  const fields = {
+    texts: ["operations", "map"],
+    textLimit: { bytes: GRAPHQL_MAX_MESSAGE_BYTES, setting: "GRAPHQL_MAX_MESSAGE_BYTES" },
+  };
+  return new Promise((resolve, reject) => {
+    const take = async ({ field, stream, name, mediaType: type }: UploadedFile, texts: Texts) => {
+      const upload = new Upload();
+      const body = await operationIn(texts, deps, { field, upload });
+      // Nothing reads it after the answer; then the rest of the form is skipped.
+      res.once("close", () => stream.destroy(endedEarly()));
+      upload.resolve({
+        filename: name,
+        mimetype: type,
+        encoding: "",
+        createReadStream: () => stream,
+      } as FileUpload);
+      resolve(body);
+      await finished(stream).catch(() => undefined);
+    };
+    readMultipart(req, fields, take)
+      .then(async ({ texts, file }) => file ?? resolve(await operationIn(texts, deps)))
+      .catch(reject);
   });
 }
 
-/**
- * An operation must not see the end of its file, and do its work, before the whole form has been
- * read.
- */
-function holdFiles(value: unknown, end: FormEnd): void {
-  if (value instanceof Upload) {
-    const file: Promise<FileUpload> = first(end, value.promise).then((file) => ({
-      ...file,
-      createReadStream: (options) => end.hold(file.createReadStream(options)),
-    }));
-    file.catch(() => undefined);
-    value.promise = file;
-  } else if (value !== null && typeof value === "object") {
-    for (const item of Object.values(value)) holdFiles(item, end);
-  }
-}
+type Texts = ReadonlyMap<string, Uint8Array>;
+
+const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
+const shown = (name: string): string => JSON.stringify(cut(name));
+
+const malformedForm = (message: string): ServiceError =>
+  new ServiceError(
+    "BAD_REQUEST",
+    `${message} See https://github.com/jaydenseric/graphql-multipart-request-spec.`,
+  );
 
 /**
- * The form's JSON was parsed leniently; values that no document may hold are refused as in a JSON
- * body. Without recursion: the client chooses the depth.
- * @throws ServiceError `TOO_LARGE` past MAX_JSON_VALUES; ValidationError
+ * The JSON of the field `operations`, with the file where `map` says.
+ * @throws ServiceError `BAD_REQUEST`, `TOO_LARGE`; ValidationError
  */
-function assertStorable(body: unknown, maxDepth: number, maxValues: number): void {
-  const open: { value: unknown; loc: (string | number)[] }[] = [{ value: body, loc: ["body"] }];
-  let values = 0;
-  for (let next = open.pop(); next; next = open.pop()) {
-    const { value, loc } = next;
-    if (++values > maxValues)
-      throw new ServiceError(
-        "TOO_LARGE",
-        `The field operations holds more than MAX_JSON_VALUES=${maxValues} keys and values. ` +
-          "Send fewer.",
+async function operationIn(
+  texts: Texts,
+  deps: Pick<Deps, "config" | "documents">,
+  file?: { field: string; upload: Upload },
+): Promise<JsonValue> {
+  const read = async (name: string): Promise<JsonObject> => {
+    const text = texts.get(name);
+    if (!text)
+      throw malformedForm(
+        `The form has no field ${name}${file ? " before its file" : ""}: send operations, map ` +
+          "and then the file.",
       );
-    if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER)
-      throw new ValidationError([
-        {
-          loc,
-          msg: "Input should be a number that a double holds exactly",
-          type: "number_precision",
-        },
-      ]);
-    if (
-      !Array.isArray(value) &&
-      (value === null ||
-        typeof value !== "object" ||
-        Object.getPrototypeOf(value) !== Object.prototype)
-    )
-      continue;
-    if (loc.length > maxDepth)
-      throw new ValidationError([
-        { loc, msg: "Input is nested too deep (MAX_JSON_DEPTH)", type: "too_deep" },
-      ]);
-    for (const [name, member] of Object.entries(value))
-      open.push({ value: member, loc: [...loc, Array.isArray(value) ? Number(name) : name] });
-    if (!Array.isArray(value)) values += Object.keys(value).length;
-  }
-  const bad = findBadString(body);
-  if (bad)
-    throw new ValidationError([
-      {
-        loc: ["body", ...bad],
-        msg: "Input should be a valid string without NUL or lone surrogates",
-        type: "string_unicode",
-      },
-    ]);
+    const value = await checkedJson(new Uint8Array(text), deps, ["body", name]);
+    if (value === null || typeof value !== "object" || Array.isArray(value))
+      throw malformedForm(`The field ${name} must be a JSON object.`);
+    return value;
+  };
+  const operations = await read("operations");
+  const entries = Object.entries(await read("map"));
+  if (entries.length > 1) throw secondFile("map");
+  const other = entries.find(([name]) => name !== file?.field)?.[0];
+  if (other !== undefined)
+    throw malformedForm(
+      `The map has the entry ${shown(other)}, but the form has no file of that name` +
+        `${file ? `: its file is ${shown(file.field)}` : ""}.`,
+    );
+  if (!file) return operations;
+  const places = entries[0]?.[1];
+  if (!Array.isArray(places) || places.length === 0)
+    throw malformedForm(
+      `The map must have an entry ${shown(file.field)} with a list of variables, such as ` +
+        `{${JSON.stringify(file.field.slice(0, 40))}: ["variables.file"]}.`,
+    );
+  for (const place of places) put(operations, place, file);
+  return operations;
 }
+
+/** Replaces a variable that is null, and is named by a path such as `variables.file`, by the file. */
+function put(
+  operations: JsonObject,
+  place: JsonValue,
+  { field, upload }: { field: string; upload: Upload },
+): void {
+  const steps = typeof place === "string" ? place.split(".") : [];
+  const last = steps.pop();
+  let holder: JsonValue | undefined = operations;
+  for (const step of steps) holder = memberOf(holder, step);
+  if (steps[0] !== "variables" || memberOf(holder, last!) !== null)
+    throw malformedForm(
+      `The entry ${shown(field)} of the map names ${cut(JSON.stringify(place))}, where the field ` +
+        "operations has no variable with the value null: name one, such as variables.file.",
+    );
+  Object.defineProperty(holder, last!, { value: upload });
+}
+
+const memberOf = (holder: JsonValue | undefined, name: string): JsonValue | undefined =>
+  holder !== null && typeof holder === "object" && Object.hasOwn(holder, name)
+    ? (holder as JsonObject)[name]
+    : undefined;
 
 const METHODS = ["GET", "HEAD", "POST"];
 
@@ -302,7 +273,7 @@ export async function openGraphql(
     res: ServerResponse,
     caller: Caller | null,
   ): Promise<JsonValue | undefined> => {
-    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, config);
+    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, deps);
     // As strict as REST: the same numbers and strings are refused.
     return readJson(req, deps);
   };

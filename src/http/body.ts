@@ -46,7 +46,7 @@ export class FormEnd {
     });
     // Also while the file is arriving: a source that its parser ended may emit no event.
     this.reached.catch((error: Error) => held.destroy(error));
-    stream.on("error", (error) => held.destroy(error));
+    stream.on("error", (error) => held.destroy(unreadable(error)));
     held.on("error", () => undefined).once("close", () => stream.unpipe(held).resume());
     return stream.pipe(held);
   }
@@ -163,10 +163,7 @@ export function checkBodyHeaders(
  */
 export function bodyStream(req: IncomingMessage): Readable {
   const stream = new PassThrough();
-  const broken = () =>
-    void stream.destroy(
-      new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again."),
-    );
+  const broken = () => void stream.destroy(endedEarly());
   // Without a listener an error on an abandoned stream would crash the process.
   stream.on("error", () => undefined).once("close", () => req.unpipe(stream));
   req.once("aborted", broken).once("error", broken);
@@ -357,14 +354,16 @@ export function formFields(
 
 /** A file of a multipart form while it arrives. */
 export interface UploadedFile {
+  /** The name of its part. */
+  field: string;
   stream: Readable;
   name: string;
   mediaType: string;
 }
 
 export interface FormFields {
-  /** Accepted names of the file part; errors show the first. */
-  file: readonly string[];
+  /** Accepted names of the file part, any when absent; errors show the first. */
+  file?: readonly string[];
   /** Names of parts that are read into memory, as text or as a file of any type. */
   texts?: readonly string[];
   /** Most bytes of such a part. */
@@ -396,7 +395,9 @@ export async function readMultipart<T>(
   fields: FormFields,
   take: (file: UploadedFile, texts: ReadonlyMap<string, Uint8Array>) => Promise<T>,
 ): Promise<ReceivedForm<T>> {
-  const [name] = fields.file as [string];
+  const [name = "file"] = fields.file ?? [];
+  const isText = (field: string) => fields.texts?.includes(field) === true;
+  const isFile = (field: string) => fields.file?.includes(field) ?? !isText(field);
   let missing: ValidationItem = { loc: ["body", name], msg: "Field required", type: "missing" };
   const texts = new Map<string, Uint8Array>();
   if (mediaType(req) !== "multipart/form-data") {
@@ -412,14 +413,14 @@ export async function readMultipart<T>(
   }
   const { bytes: textLimit, setting } = fields.textLimit ?? { bytes: 1 << 20, setting: "1 MiB" };
   const parser = parserOf(req, textLimit);
-  const isText = (field: string) => fields.texts?.includes(field) === true;
   const tooLong = (field: string) =>
     new ServiceError(
       "TOO_LARGE",
       `The field ${field} is larger than ${textLimit} bytes (${setting}).`,
     );
   // Called while bytes arrive: without this the work would not belong to the request in its traces.
-  const taking = AsyncResource.bind(take);
+  // What it throws before its first wait is a rejection as well.
+  const taking = AsyncResource.bind(async (...args: Parameters<typeof take>) => take(...args));
   const end = new FormEnd();
   const gaveUp = end.fail;
   let taken: Promise<T> | undefined;
@@ -427,7 +428,7 @@ export async function readMultipart<T>(
   // is meant.
   const seen = new Set<string>();
   const again = (field: string): boolean => {
-    const known = isText(field) ? field : fields.file.includes(field) ? name : undefined;
+    const known = isText(field) ? field : isFile(field) ? name : undefined;
     if (known === undefined) return false;
     if (seen.has(known)) {
       gaveUp(known === name ? secondFile(field) : twice(field));
@@ -443,7 +444,7 @@ export async function readMultipart<T>(
       texts.set(field, Buffer.from(value));
       return info.valueTruncated ? gaveUp(tooLong(field)) : undefined;
     }
-    if (fields.file.includes(field))
+    if (isFile(field))
       missing = {
         loc: ["body", field],
         msg: "Value error, Expected UploadFile, received: <class 'str'>",
@@ -461,19 +462,14 @@ export async function readMultipart<T>(
         (bytes) => texts.set(field, bytes),
         () => gaveUp(tooLong(field)),
       );
-    if (!fields.file.includes(field)) return void stream.resume();
-    taken = taking(
-      { stream: end.hold(stream), name: info.filename ?? "", mediaType: info.mimeType },
-      texts,
-    );
+    if (!isFile(field)) return void stream.resume();
+    const name = info.filename ?? "";
+    taken = taking({ field, stream: end.hold(stream), name, mediaType: info.mimeType }, texts);
     // When the consumer gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch(gaveUp);
   });
   const broken = () => {
-    const error = new ServiceError(
-      "BAD_REQUEST",
-      "The upload ended before it was complete: send it again.",
-    );
+    const error = endedEarly();
     parser.destroy(error);
     gaveUp(error);
   };
@@ -488,9 +484,7 @@ export async function readMultipart<T>(
         ),
       ),
     );
-  parser.on("error", (error) =>
-    gaveUp(error instanceof ServiceError ? error : unreadable(error as Error)),
-  );
+  parser.on("error", (error) => gaveUp(unreadable(error as Error)));
   parser.on("close", end.reach);
   req.pipe(parser);
   await end.reached.catch(async (error) => {
@@ -518,7 +512,12 @@ export async function takeFile<T>(
 }
 
 const unreadable = (error: Error) =>
-  new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${error.message}.`);
+  error instanceof ServiceError
+    ? error
+    : new ServiceError("BAD_REQUEST", `The multipart form cannot be read: ${error.message}.`);
+
+export const endedEarly = (): ServiceError =>
+  new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again.");
 
 function parserOf(req: IncomingMessage, textLimit: number): busboy.Busboy {
   try {

@@ -442,5 +442,6 @@ export function sendEarly(
     res.end();
   };
   const timer = setTimeout(end, LINGER).unref();
-  req.on("end", end).on("error", end).on("close", end).resume();
+  // A parser that waits for somebody to read its file would hold the rest back.
+  req.unpipe().on("end", end).on("error", end).on("close", end).resume();
 }

@@ -316,7 +316,7 @@ export class CrateResolver {
     update: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
-    return withUpload(upload, context, (file) => {
+    return withUpload(upload, (file) => {
       const signed = signedIn(context);
       return this.submit(file, uploadOptions(update, crate), signed);
     });
@@ -641,7 +641,7 @@ export class CratePlanResolver {
         "Send either a file or metadata",
         upload ? "value_error" : "missing",
       );
-    return typedPlan(await withUpload(upload, context, (file) => this.plan(file, options, signed)));
+    return typedPlan(await withUpload(upload, (file) => this.plan(file, options, signed)));
   }
 
   @Mutation(() => SubmissionType, {

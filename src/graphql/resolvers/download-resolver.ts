@@ -109,7 +109,7 @@ export class DownloadResolver {
     @Arg("file", () => GraphQLUpload, { description: "The content." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
   ): Promise<RecordNode> {
-    const { record } = await withUpload(upload, context, async (file) => {
+    const { record } = await withUpload(upload, async (file) => {
       const signed = signedIn(context);
       const document = documentOf("datadownload", input, context.deps.config.MAX_JSON_DEPTH);
       // Validated before the bytes are received.
@@ -132,7 +132,7 @@ export class DownloadResolver {
     @Ctx() context: Context,
     @Arg("expectedRevision", () => Int, EXPECTED) expectedRevision?: number | null,
   ): Promise<RecordNode> {
-    const { record } = await withUpload(upload, context, (file) =>
+    const { record } = await withUpload(upload, (file) =>
       this.upload(askedArk(id), file, expectedRevision ?? undefined, signedIn(context)),
     );
     context.loaders.forget();

@@ -167,7 +167,7 @@ export class SchemaResolver {
     @Arg("file", () => GraphQLUpload, { description: "The table." }) upload: Promise<FileUpload>,
     @Ctx() context: Context,
   ): Promise<TableCheckType> {
-    const { errors, ...rest } = await withUpload(upload, context, (file) =>
+    const { errors, ...rest } = await withUpload(upload, (file) =>
       this.check(askedArk(schema), file, context),
     );
     return {

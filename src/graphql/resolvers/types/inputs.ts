@@ -11,7 +11,7 @@ import {
   Int,
   registerEnumType,
 } from "type-graphql";
-import { invalid, ServiceError, ValidationError } from "../../../errors.js";
+import { invalid, ValidationError } from "../../../errors.js";
 import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/field.js";
 import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -20,7 +20,6 @@ import type { IncomingFile } from "../../../services/files/stored-content.js";
 import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
 import type { RecordOrder } from "../../../storage/records/selection-port.js";
-import type { Context } from "../context.js";
 import {
   checkedPage,
   PageArguments,
@@ -521,38 +520,14 @@ function isDeeperThan(value: JsonValue, most: number): boolean {
  */
 export async function withUpload<T>(
   upload: Promise<FileUpload>,
-  context: Context,
   use: (file: IncomingFile) => Promise<T>,
 ): Promise<T> {
+  const { createReadStream, filename, mimetype } = await upload;
+  const stream = createReadStream();
   try {
-    const { createReadStream, filename, mimetype } = await upload;
-    const stream = createReadStream();
-    // Until the store reads from the stream it has no other listener; a client that disconnects at
-    // that time would crash the process.
-    stream.on("error", () => undefined);
-    try {
-      return await use({ stream, name: filename, mediaType: mimetype });
-    } finally {
-      stream.destroy();
-      await finished(stream).catch(() => undefined);
-    }
-  } catch (error) {
-    throw uploadRefusal(error, context.deps.config.MAX_UPLOAD_BYTES);
+    return await use({ stream, name: filename, mediaType: mimetype });
+  } finally {
+    stream.destroy();
+    await finished(stream).catch(() => undefined);
   }
-}
-
-/**
- * The form parser counts and watches the bytes as well, and may be the first to detect that the
- * file is too large or incomplete.
- */
-function uploadRefusal(error: unknown, limit: number): unknown {
-  const { status } = error as { status?: number };
-  if (error instanceof ServiceError || status === undefined || status < 400 || status >= 500)
-    return error;
-  if (status === 413)
-    return new ServiceError(
-      "TOO_LARGE",
-      `The upload is larger than ${limit} bytes (MAX_UPLOAD_BYTES).`,
-    );
-  return new ServiceError("BAD_REQUEST", "The upload ended before it was complete: send it again.");
 }
