@@ -7,11 +7,11 @@ import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
 import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { holdersOf } from "../access/rules.js";
-import { type Asking, describe, holderOf, recordsOfUrls } from "./descriptions.js";
+import { type Asking, describe, holderOf } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
 import type { AssertedBy, Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
-import { Assertions, discover, nearEnd, type Seeds, seedsOf, walk } from "./walk.js";
+import { Assertions, discover, nearEnd, type Seeds, seedsOf, subjectOf, walk } from "./walk.js";
 
 export interface KindCount {
   kind: KindName;
@@ -68,16 +68,13 @@ export async function impactOf(
   const record = await upToDate(ark, deps);
   const ask = askingOf(deps);
   const seeds = await seedsOf(ask, record, deps.records);
-  const only =
-    assertedBy === "owner"
-      ? new Assertions(ask, deps.records, { root: record.ark, aliases: seeds.self.slice(1) })
-      : undefined;
-  const { near, thirdParty } = await walk(ask, seeds, {
+  const assertions = new Assertions(ask, deps.records, subjectOf(record, seeds));
+  const { near, thirdParty } = await walk(ask, seeds, assertions, {
     direction: "downstream",
     depth: Number.POSITIVE_INFINITY,
-    ...(only && { only }),
+    assertedBy,
   });
-  const steps = await stepsByRecord(ask, near);
+  const steps = await stepsByRecord(assertions, near);
   steps.delete(record.ark);
   const owners = new Map<string | null, Map<KindName, number>>();
   const kinds = new Map<KindName, number>();
@@ -108,7 +105,7 @@ export async function impactOf(
       }))
       .toSorted((a, b) => b.count - a.count || ((a.owner ?? "") < (b.owner ?? "") ? -1 : 1)),
     unresolved: steps.size - total,
-    ...(only && { hidden: { thirdParty } }),
+    ...(assertedBy === "owner" && { hidden: { thirdParty } }),
     asOf: ask.oldest,
   };
 }
@@ -118,7 +115,7 @@ export async function impactOf(
  * stand for it.
  */
 async function stepsByRecord(
-  ask: Asking,
+  assertions: Assertions,
   near: ReadonlyMap<string, number>,
 ): Promise<Map<string, number>> {
   const found = new Map<string, number>();
@@ -129,7 +126,7 @@ async function stepsByRecord(
     .filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node))
     .map(([url]) => url);
   const records = new Map<string, string[]>(urls.map((url) => [url, []]));
-  for (const [url, ark] of await recordsOfUrls(ask, urls)) records.get(url)!.push(ark);
+  for (const [url, ark] of await assertions.describers(urls)) records.get(url)!.push(ark);
   for (const [node, step] of removed) {
     const behind = records.get(node);
     if (!behind) reach(holderOf(node) ?? node, step);
@@ -211,10 +208,7 @@ export async function supportPath(
   const ask = askingOf(deps);
   const starts = await seedsOf(ask, start, deps.records);
   const ends = await seedsOf(ask, end, deps.records);
-  const assertions = new Assertions(ask, deps.records, {
-    root: start.ark,
-    aliases: starts.self.slice(1),
-  });
+  const assertions = new Assertions(ask, deps.records, subjectOf(start, starts));
   for (const way of ["upstream", "downstream"] as const) {
     const net = new Net();
     const nodes = await shortest(
@@ -223,7 +217,8 @@ export async function supportPath(
       all(starts),
       new Set(all(ends)),
       way,
-      assertedBy === "owner" ? assertions : undefined,
+      assertions,
+      assertedBy === "owner",
     );
     if (!nodes) continue;
     const shown = await reported(ask, net, nodes, way, { records: [start, end], assertions }, deps);
@@ -255,7 +250,8 @@ async function shortest(
   starts: readonly string[],
   ends: ReadonlySet<string>,
   way: OneWay,
-  only?: Assertions,
+  assertions: Assertions,
+  only: boolean,
 ): Promise<string[] | undefined> {
   const next = new Map<string, string[]>();
   const found = starts.find((node) => ends.has(node));
@@ -265,10 +261,12 @@ async function shortest(
     depth: Number.POSITIVE_INFINITY,
     ...(only ? {} : { until: ends }),
   });
-  await only?.dropThirdParties(
-    net,
-    nearEnd(way, () => 0),
-  );
+  await assertions.trace(net, starts, way);
+  if (only)
+    await assertions.dropThirdParties(
+      net,
+      nearEnd(way, () => 0),
+    );
   for (const edge of net.edges()) {
     const [supported, supporting] = supportOf(edge);
     const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
@@ -316,7 +314,7 @@ async function reported(
     nearEnd(way, () => 0),
   );
   const fields = await fieldsOf(edges, deps.records);
-  const described = await describe(ask, nodes);
+  const described = await describe(ask, nodes, assertions);
   for (const record of records)
     if (nodes.includes(record.ark) && !described.has(record.ark))
       described.set(record.ark, ofRecord(record));

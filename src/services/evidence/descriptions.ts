@@ -36,7 +36,15 @@ export function holderOf(node: string): string | undefined {
   return at > 0 ? node.slice(0, at) : undefined;
 }
 
-/** The records that state to stand for these URLs: `[url, record]`. */
+/** Determines the records whose descriptions of URLs count: `[url, record]`. */
+export interface Describers {
+  describers(urls: readonly string[]): Promise<[string, string][]>;
+}
+
+/**
+ * The records that state to stand for these URLs, whoever owns them: `[url, record]`. Anybody can
+ * state it; see {@link Describers}.
+ */
 export async function recordsOfUrls(
   ask: Asking,
   urls: readonly string[],
@@ -98,6 +106,7 @@ const COMBINATIONS = 4;
 export async function describe(
   ask: Asking,
   nodes: readonly string[],
+  assertions: Describers,
   texts?: Promise<string>,
 ): Promise<Map<string, Description>> {
   const found = new Map<string, Description>();
@@ -134,7 +143,7 @@ export async function describe(
       selves.push(node);
     }
   }
-  for (const named of await recordsOfUrls(ask, urls)) homes.push(named);
+  homes.push(...(await assertions.describers(urls)));
   for await (const tsv of ask.tables(
     selves,
     (some) => ({ ask: "selves", of: { nodes: some } }),

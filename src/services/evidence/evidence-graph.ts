@@ -256,7 +256,7 @@ async function know(
   const alone = order.length === 1 && order[0] === root;
   const described = await (alone && !texts
     ? describeRecord(ask, root, deps.records)
-    : describe(ask, order, texts));
+    : describe(ask, order, assertions, texts));
   if (order.includes(root) && !described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(
     order.filter((node) => !described.has(node)),

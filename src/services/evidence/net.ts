@@ -23,6 +23,9 @@ export interface Edge {
 }
 export type OneWay = "upstream" | "downstream";
 
+/** A node that is neither a record nor an object inside one: any number of records may be about it. */
+export const isUrl = (node: string): boolean => !node.startsWith("ark:");
+
 const NAMES = Object.keys(PROVENANCE) as ProvenanceName[];
 const PLACES = new Map(NAMES.map((name, place) => [name, place]));
 /** By index of the name: whether the object supports the subject. */
@@ -141,6 +144,24 @@ export class Net {
       }
     }
     return found;
+  }
+
+  /** The edges that a walk in one direction comes to from a node. */
+  stepsFrom(way: OneWay): (node: string) => Edge[] {
+    const { starts, edges } = this.#runs(this.#along(way)[0]);
+    return (node) => {
+      const number = this.#numbers.get(node);
+      return number === undefined
+        ? []
+        : Array.from(edges.subarray(starts[number], starts[number + 1]), (edge) =>
+            this.#edge(edge),
+          );
+    };
+  }
+
+  /** Whether a node is something else than a record or an object inside one. */
+  hasUrls(): boolean {
+    return this.#iris.some(isUrl);
   }
 
   *edges(): Generator<Edge, void, undefined> {

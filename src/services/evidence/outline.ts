@@ -17,7 +17,7 @@ import {
   type NodePage,
   pageOf,
 } from "./types.js";
-import { Assertions, type Further, nearEnd, seedsOf, walk } from "./walk.js";
+import { Assertions, type Further, nearEnd, seedsOf, subjectOf, walk } from "./walk.js";
 
 /** Similar siblings that one node represents. */
 interface Group extends GroupMarks {
@@ -223,14 +223,14 @@ export async function outlineOf(
   const seeds = await seedsOf(ask, record, deps.records);
   const { root } = seeds;
   const aliases = seeds.self.slice(1);
-  const assertions = new Assertions(ask, deps.records, { root, aliases });
+  const assertions = new Assertions(ask, deps.records, subjectOf(record, seeds));
   const { depth = Number.POSITIVE_INFINITY } = request;
   const { groups: openGroups, records: expanded } = expandedIn(request.expand);
-  const { near, net, beyond, further, thirdParty, texts } = await walk(ask, seeds, {
+  const { near, net, beyond, further, thirdParty, texts } = await walk(ask, seeds, assertions, {
     direction: request.direction,
     depth,
     expanded,
-    ...(request.assertedBy === "owner" && { only: assertions }),
+    assertedBy: request.assertedBy,
     describe:
       request.cursor === undefined && request.depth === undefined
         ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE
@@ -249,9 +249,9 @@ export async function outlineOf(
     assertions,
     near: nearOf,
     ...(texts && { texts }),
-    ...(request.further && { further: await furtherOf(ask, further, request.kinds) }),
+    ...(request.further && { further: await furtherOf(ask, further, assertions, request.kinds) }),
   };
-  const kind = request.kinds ? await keepKinds(ask, near, request.kinds, texts) : 0;
+  const kind = request.kinds ? await keepKinds(ask, near, assertions, request.kinds, texts) : 0;
   if (kind > 0) net.keep((end) => end === root || near.has(end));
   const hidden = {
     ...(beyond > 0 && { depth: beyond }),
@@ -283,11 +283,12 @@ export async function outlineOf(
 async function keepKinds(
   ask: Asking,
   near: Map<string, number>,
+  assertions: Assertions,
   kinds: readonly KindName[],
   texts?: Promise<string>,
 ): Promise<number> {
   let removed = 0;
-  for (const node of await ofOtherKinds(ask, [...near.keys()], kinds, texts))
+  for (const node of await ofOtherKinds(ask, [...near.keys()], assertions, kinds, texts))
     if (near.delete(node)) removed++;
   return removed;
 }
@@ -296,12 +297,13 @@ async function keepKinds(
 async function ofOtherKinds(
   ask: Asking,
   nodes: readonly string[],
+  assertions: Assertions,
   kinds: readonly KindName[],
   texts?: Promise<string>,
 ): Promise<Set<string>> {
   const classes = kinds.map((name) => compactType(expandCurie(KINDS[name].rdfClass)));
   const others = new Set<string>();
-  for (const [node, { types }] of await describe(ask, nodes, texts))
+  for (const [node, { types }] of await describe(ask, nodes, assertions, texts))
     if (!classes.some((name) => types.includes(name))) others.add(node);
   return others;
 }
@@ -310,12 +312,15 @@ async function ofOtherKinds(
 async function furtherOf(
   ask: Asking,
   { upstream, downstream }: Further,
+  assertions: Assertions,
   kinds?: readonly KindName[],
 ): Promise<Map<string, FurtherNodes>> {
   const beyond = new Set(
     [...upstream.values(), ...downstream.values()].flatMap((next) => [...next]),
   );
-  const others = kinds ? await ofOtherKinds(ask, [...beyond], kinds) : new Set<string>();
+  const others = kinds
+    ? await ofOtherKinds(ask, [...beyond], assertions, kinds)
+    : new Set<string>();
   const counts = new Map<string, FurtherNodes>();
   const count = (side: keyof FurtherNodes, leading: Further["upstream"]): void => {
     for (const [node, next] of leading) {
@@ -335,7 +340,7 @@ async function knowAll(
   { record, root, net, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">,
   deps: EvidenceDeps,
 ): Promise<Known> {
-  const described = await describe(ask, nodes, texts);
+  const described = await describe(ask, nodes, assertions, texts);
   if (!described.has(root)) described.set(root, ofRecord(record));
   const missing = await dangling(
     nodes.filter((node) => !described.has(node)),

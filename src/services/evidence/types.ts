@@ -116,7 +116,7 @@ export type EvidenceNode = {
 } & Partial<GroupMarks> & { [Name in ProvenanceName]?: Reference[] };
 
 /**
- * `external`: a URL that no record here describes. `deleted`: a record that left a tombstone.
+ * `external`: a URL that nobody whose statements led to it describes. `deleted`: a record that left a tombstone.
  * `unknown`: no record has this identifier (yet).
  */
 export interface Dangling extends Reference, Partial<GroupMarks> {

@@ -14,29 +14,61 @@ import {
 } from "../../storage/graph/port.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { actsFor, ownersOf } from "../access/rules.js";
+import { ENTITY } from "../crates/identifiers/identify.js";
 import { describedCrate } from "../crates/layout.js";
 import { type Asking, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
-import { type Edge, Net, type OneWay, supportOf } from "./net.js";
-import { type Assertion, type Direction, type EvidenceDeps, IRIS } from "./types.js";
+import { type Edge, isUrl, Net, type OneWay, supportOf } from "./net.js";
+import {
+  type AssertedBy,
+  type Assertion,
+  type Direction,
+  type EvidenceDeps,
+  IRIS,
+} from "./types.js";
 
-/** The record that the evidence is about, by its ARK and by the URLs that its crate uses for it. */
+/**
+ * The record that the evidence is about, by its ARK and by the URLs that its crate uses for it;
+ * `crate`: the one that it came with, or is.
+ */
 export interface Subject {
   root: string;
   aliases: readonly string[];
+  crate: string | null;
 }
+
+export const subjectOf = (record: StoredRecord, { self }: Seeds): Subject => ({
+  root: record.ark,
+  aliases: self.slice(1),
+  crate: record.kind === "rocrate" ? record.ark : record.crate,
+});
 /** Nodes in one query for owners. */
 const BATCH = 2_000;
 /** Edges that are processed before other requests may run. */
 const EDGES = 10_000;
 
+/** Records that state something about one URL of which the crates are looked up. */
+const STATING = 1_000;
+
+/** What leads from the requested record to a URL, without third parties. */
+interface Lead {
+  /** Records that state it, and their owners; the empty string where a record has none. */
+  records: Set<string>;
+  owners: Set<string>;
+}
+
 /**
  * Determines who states each edge. The owner of the record that states an edge has a right over a
  * node when the record is the node's own, when both have one owner, or when that owner may change
  * the node's record as a member or owner of the group, organization or project that owns it.
+ *
+ * Anybody can describe a URL. So of the records about one only those count whose owners' statements
+ * led to it from the requested record: what somebody else says about a URL neither names it in the
+ * evidence of others, nor gives a right over it.
  */
 export class Assertions {
   /** Records that are about a URL. */
   readonly #ofUrls = new Map<string, string[]>();
+  readonly #leads = new Map<string, Lead>();
   /** By record; `undefined` where nothing is stored. */
   readonly #owners = new Map<string, string | null | undefined>();
   readonly #rights = new Map<string, boolean>();
@@ -61,9 +93,10 @@ export class Assertions {
     const found: Assertion[] = [];
     for (const edge of edges) {
       const { subject, object, graph } = edge;
-      const ownsSource = this.#owns(graph, subject);
-      const ownsTarget = this.#owns(graph, object);
-      const thirdParty = !(near(edge) === subject ? ownsSource : ownsTarget);
+      const isSourceNear = near(edge) === subject;
+      const ownsSource = this.#owns(graph, subject, isSourceNear);
+      const ownsTarget = this.#owns(graph, object, !isSourceNear);
+      const thirdParty = !(isSourceNear ? ownsSource : ownsTarget);
       found.push({
         record: graph,
         owner: this.#owners.get(graph) ?? null,
@@ -73,6 +106,82 @@ export class Assertions {
       });
     }
     return found;
+  }
+
+  /**
+   * Follows the edges from the start, but not those of third parties, to find out whose statements
+   * lead to URLs. Before the other methods are called with edges of the net.
+   */
+  async trace(net: Net, starts: readonly string[], way: OneWay): Promise<void> {
+    if (!net.hasUrls()) return;
+    let batch: Edge[] = [];
+    for (const edge of net.edges()) {
+      if (batch.push(edge) < EDGES) continue;
+      await this.#learn(batch);
+      batch = [];
+    }
+    await this.#learn(batch);
+    const stepsFrom = net.stepsFrom(way);
+    const queue = [...new Set(starts)];
+    const reached = new Set(queue);
+    for (const start of starts) if (isUrl(start)) this.#lead(start, this.#subject.root);
+    for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+      for (const { subject, object, graph } of stepsFrom(node)) {
+        if (!this.#owns(graph, node, true)) continue;
+        const next = subject === node ? object : subject;
+        // Of a URL that another owner leads to, other edges count as well.
+        const isNew = isUrl(next) ? this.#lead(next, graph) : !reached.has(next);
+        reached.add(next);
+        if (isNew) queue.push(next);
+      }
+    }
+  }
+
+  /** Notes that a record leads to a URL. @returns whether it is the first one of its owner */
+  #lead(url: string, graph: string): boolean {
+    const lead =
+      this.#leads.get(url) ??
+      this.#leads.set(url, { records: new Set(), owners: new Set() }).get(url)!;
+    lead.records.add(graph);
+    const known = lead.owners.size;
+    return lead.owners.add(this.#owners.get(graph) ?? "").size > known;
+  }
+
+  /**
+   * The records whose descriptions of URLs count, as `[url, record]`: those of the requested
+   * record's crate; else of the crates whose records led to the URL; else of the owners of these.
+   * Where several are left, the requested record's owner comes first.
+   */
+  async describers(urls: readonly string[]): Promise<[string, string][]> {
+    await this.#learnUrls(urls);
+    const found: [string, string][] = [];
+    for (const url of urls)
+      for (const record of await this.#describersOf(url)) found.push([url, record]);
+    return found;
+  }
+
+  async #describersOf(url: string): Promise<readonly string[]> {
+    const { root, aliases, crate } = this.#subject;
+    if (aliases.includes(url)) return [root];
+    const candidates = this.#ofUrls.get(url)!;
+    const lead = this.#leads.get(url);
+    if (!lead || candidates.length === 0) return [];
+    const ownerOf = (record: string): string => this.#owners.get(record) ?? "";
+    const led = candidates.filter((record) => lead.owners.has(ownerOf(record)));
+    if (new Set(candidates.map(crateOfEntity)).size === 1) return led;
+    const here = candidates.filter((record) => crate !== null && crateOfEntity(record) === crate);
+    if (here.length > 0) return here;
+    const crates = await this.#cratesOf([...lead.records].toSorted().slice(0, STATING));
+    const beside = candidates.filter((record) => crates.has(crateOfEntity(record) ?? record));
+    const chosen = beside.length > 0 ? beside : led;
+    const own = chosen.filter((record) => ownerOf(record) === ownerOf(root));
+    return own.length > 0 ? own : chosen;
+  }
+
+  /** The crates that records came with, and the records themselves. */
+  async #cratesOf(arks: readonly string[]): Promise<Set<string>> {
+    const found = await this.#records.findMany(arks);
+    return new Set([...arks, ...found.flatMap((record) => record?.crate ?? [])]);
   }
 
   /** Removes the edges of third parties from a net; returns them. */
@@ -99,31 +208,38 @@ export class Assertions {
 
   async #learn(edges: readonly Edge[]): Promise<void> {
     const urls = new Set<string>();
-    const isNew = (end: string): boolean =>
-      !end.startsWith("ark:") && this.#homeOf(end) === undefined && !this.#ofUrls.has(end);
-    for (const { subject, object } of edges) {
-      if (isNew(subject)) urls.add(subject);
-      if (isNew(object)) urls.add(object);
-    }
-    for (const url of urls) this.#ofUrls.set(url, []);
-    for (const [url, record] of await recordsOfUrls(this.#ask, [...urls]))
-      this.#ofUrls.get(url)!.push(record);
-
+    for (const { subject, object } of edges) for (const end of [subject, object]) urls.add(end);
+    await this.#learnUrls([...urls]);
     const records = new Set([this.#subject.root]);
-    for (const url of urls) for (const record of this.#ofUrls.get(url)!) records.add(record);
     for (const { subject, object, graph } of edges) {
       records
         .add(graph)
         .add(this.#homeOf(subject) ?? graph)
         .add(this.#homeOf(object) ?? graph);
     }
+    await this.#learnOwners(records);
+    await this.#settle(edges);
+  }
+
+  /** Looks up the records that are about URLs, and their owners; other nodes are ignored. */
+  async #learnUrls(nodes: readonly string[]): Promise<void> {
+    const urls = nodes.filter(
+      (node) => isUrl(node) && this.#homeOf(node) === undefined && !this.#ofUrls.has(node),
+    );
+    if (urls.length === 0) return;
+    for (const url of urls) this.#ofUrls.set(url, []);
+    const about = await recordsOfUrls(this.#ask, urls);
+    for (const [url, record] of about) this.#ofUrls.get(url)!.push(record);
+    await this.#learnOwners(new Set(about.map(([, record]) => record)));
+  }
+
+  async #learnOwners(records: ReadonlySet<string>): Promise<void> {
     const asked = [...records].filter((record) => !this.#owners.has(record));
     for (let start = 0; start < asked.length; start += BATCH) {
       const some = asked.slice(start, start + BATCH);
       for (const [index, owner] of (await ownersOf(this.#records, some)).entries())
         this.#owners.set(some[index]!, owner);
     }
-    await this.#settle(edges);
   }
 
   /**
@@ -135,11 +251,7 @@ export class Assertions {
     return this.#subject.aliases.includes(node) ? this.#subject.root : undefined;
   }
 
-  /**
-   * Owners of the records that a node stands for; the empty string where a record has none. If
-   * several owners describe a node and the requested record's owner is one of them, only that owner
-   * counts: anybody can describe a URL.
-   */
+  /** Owners of the records that a node stands for; the empty string where a record has none. */
   #ownersOf(node: string): string[] {
     const home = this.#homeOf(node);
     const records = home === undefined ? (this.#ofUrls.get(node) ?? []) : [home];
@@ -148,8 +260,7 @@ export class Assertions {
       const owner = this.#owners.get(record);
       if (owner !== undefined) owners.add(owner ?? "");
     }
-    const own = this.#owners.get(this.#subject.root) ?? "";
-    return owners.size > 1 && owners.has(own) ? [own] : [...owners];
+    return [...owners];
   }
 
   /** Looks up members of groups where two owners differ: each pair once. */
@@ -176,14 +287,24 @@ export class Assertions {
     return home !== undefined && this.#owners.get(home) === user;
   }
 
-  #owns(graph: string, node: string): boolean {
+  /** @param isNear whether the walk comes from the node */
+  #owns(graph: string, node: string, isNear: boolean): boolean {
     const user = this.#owners.get(graph);
     if (user === undefined) return false;
     if (this.#isPlainlyOwned(user, node)) return true;
+    const led = isNear && this.#homeOf(node) === undefined ? this.#leads.get(node)?.owners : null;
     return this.#ownersOf(node).some(
-      (owner) => owner === (user ?? "") || this.#rights.get(`${user} ${owner}`) === true,
+      (owner) =>
+        (led === null || led?.has(owner) === true) &&
+        (owner === (user ?? "") || this.#rights.get(`${user} ${owner}`) === true),
     );
   }
+}
+
+/** The crate of a record that intake made for an entity with a URL. */
+function crateOfEntity(ark: string): string | undefined {
+  const at = ark.indexOf(ENTITY);
+  return at > 0 ? ark.slice(0, at) : undefined;
 }
 
 /**
@@ -447,8 +568,8 @@ interface Going {
   depth: number;
   /** Nodes from which to go one step more than the depth, in the direction in which they are. */
   expanded?: ReadonlySet<string>;
-  /** With it edges of third parties are omitted, and the nodes that only these edges lead to. */
-  only?: Assertions;
+  /** `owner`: edges of third parties are omitted, and the nodes that only these edges lead to. */
+  assertedBy?: AssertedBy | undefined;
   describe?: number;
 }
 
@@ -459,8 +580,10 @@ interface Going {
 export async function walk(
   ask: Asking,
   seeds: Seeds,
-  { direction, depth, expanded = new Set(), only, describe = 0 }: Going,
+  assertions: Assertions,
+  { direction, depth, expanded = new Set(), assertedBy, describe = 0 }: Going,
 ): Promise<Walk> {
+  const only = assertedBy === "owner";
   const starts = [...seeds.self, ...seeds.parts];
   const net = new Net();
   let near: Map<string, number> | undefined;
@@ -478,6 +601,7 @@ export async function walk(
       expanded,
       describe: direction === "both" ? 0 : describe,
     }));
+    await assertions.trace(net, starts, way);
     return net.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
@@ -488,7 +612,8 @@ export async function walk(
       expanded,
       describe: direction === "both" ? 0 : describe,
     }));
-    for (const edge of await only!.dropThirdParties(
+    await assertions.trace(own, starts, way);
+    for (const edge of await assertions.dropThirdParties(
       own,
       nearEnd(way, () => 0),
     ))
@@ -514,7 +639,7 @@ export async function walk(
   const reached = near!;
   if (only && direction === "both") {
     across.keep((node) => reached.has(node));
-    for (const edge of await only.dropThirdParties(across, nearOf)) dropped.push(edge);
+    for (const edge of await assertions.dropThirdParties(across, nearOf)) dropped.push(edge);
     addTo(net, across);
   }
   net.keep((node) => reached.has(node));
@@ -588,16 +713,43 @@ export async function seedsOf(
     for (const [cell] of tsvRows(tsv)) self.push(iriIn(cell)!);
   }
   if (record.kind === "rocrate") {
+    const hasPart = iriTerm(IRIS.hasPart);
     const { tsv } = await ask.facts(
       { ask: "parts", of: root },
-      () => `SELECT ?n { ${iriTerm(root)} ${iriTerm(IRIS.hasPart)}+ ?n FILTER(ISIRI(?n)) }`,
+      () =>
+        `SELECT ?w ?g ?n { ${iriTerm(root)} ${hasPart}* ?w GRAPH ?g { ?w ${hasPart} ?n }
+        FILTER(ISIRI(?n)) }`,
     );
-    for (const [cell] of tsvRows(tsv)) parts.add(iriIn(cell)!);
+    for (const part of partsIn(tsv, root)) parts.add(part);
     // Older crates name no parts, and seldom include actions.
     for await (const member of membersOf(root, records)) parts.add(member);
   }
   parts.delete(root);
   return { root, self, parts: [...parts] };
+}
+
+/**
+ * The parts of a crate, and of its parts, as they state them themselves: what a record of somebody
+ * else says of their parts does not count. Of a URL the crates among them may state it.
+ */
+function partsIn(tsv: string, root: string): Set<string> {
+  const stated = new Map<string, { graph: string; part: string }[]>();
+  for (const cells of tsvRows(tsv)) {
+    const [whole, graph, part] = cells.map((cell) => iriIn(cell)!) as [string, string, string];
+    (stated.get(whole) ?? stated.set(whole, []).get(whole)!).push({ graph, part });
+  }
+  const parts = new Set<string>();
+  const wholes = new Set([root]);
+  for (const whole of wholes)
+    for (const { graph, part } of stated.get(whole) ?? []) {
+      const isOwn = isUrl(whole)
+        ? wholes.has(crateOfEntity(graph) ?? "")
+        : graph === (holderOf(whole) ?? whole);
+      if (!isOwn) continue;
+      parts.add(part);
+      wholes.add(part);
+    }
+  return parts;
 }
 
 async function* membersOf(

@@ -194,7 +194,7 @@ export type EvidenceQuestion =
   | { ask: "nodes"; of: Nodes }
   /** The statements of the nodes, with the graph that states each: `n`, `g`, and one for each arm. */
   | { ask: "edges"; of: Nodes; arms: readonly Arm[]; limit?: number }
-  /** All parts of a node, and of its parts: `n`. */
+  /** What says that a node or one of its parts has a part: `w`, `g`, `n`. */
   | { ask: "parts"; of: string }
   /** The nodes that the graph of a record calls the same as the record, and describes: `u`. */
   | { ask: "aliases"; of: string }

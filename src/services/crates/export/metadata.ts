@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
 import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
-import { EntityIds } from "../identifiers/identify.js";
+import { ENTITY, EntityIds } from "../identifiers/identify.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,
@@ -363,7 +363,7 @@ export function entityUrl(
   { ark, crate }: Pick<StoredRecord, "ark" | "crate">,
   document: JsonObject,
 ): string | undefined {
-  if (crate === null || !ark.startsWith(`${crate}/entity/`)) return undefined;
+  if (crate === null || !ark.startsWith(`${crate}${ENTITY}`)) return undefined;
   return listOf(document["sameAs"])
     .map(urlOf)
     .find((url) => {

@@ -43,6 +43,9 @@ const NOT_KEPT = new RegExp(
   "gu",
 );
 
+/** Between the identifier of a crate and that of an entity without a path or an ARK. */
+export const ENTITY = "/entity/";
+
 /**
  * Assigns an identifier in this registry to every `@id` of one crate, its nested crates included.
  */
@@ -133,7 +136,7 @@ export class EntityIds {
     const start = slug(words);
     let ark = "";
     for (let length = 8; ark === "" || (this.#madeFor.has(ark) && length <= 64); length += 8)
-      ark = `${this.crate}/entity/${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
+      ark = `${this.crate}${ENTITY}${start === "" ? "" : `${start}-`}${hash.slice(0, length)}`;
     this.#made.set(identity, ark);
     this.#madeFor.set(ark, identity);
     return ark;

@@ -325,7 +325,7 @@ export class EvidenceStore {
       case "edges":
         return this.#edges(question.of, question.arms, question.limit ?? Number.POSITIVE_INFINITY);
       case "parts":
-        return table("?n", this.#parts(question.of));
+        return table("?w\t?g\t?n", this.#parts(question.of));
       case "aliases":
         return table("?u", this.#aliases(question.of));
       case "records":
@@ -506,18 +506,20 @@ export class EvidenceStore {
     return table(EDGES, rows);
   }
 
-  /** The start only where it is a part of its parts. */
+  /** The statements of parts of a node and of its parts, without inferred ones. */
   #parts(of: string): string[] {
     const start = this.#ids.get(of);
-    if (start === undefined) return [];
-    const seen = new Set<number>();
-    const add = (whole: number): void => {
-      for (const at of this.#around(whole, true))
-        if (this.#code.at(at) === HAS_PART) seen.add(this.#object.at(at));
-    };
-    add(start);
-    for (const node of seen) add(node);
-    return [...seen].map((node) => this.#term(node));
+    const rows: string[] = [];
+    const wholes = new Set(start === undefined ? [] : [start]);
+    for (const whole of wholes)
+      for (const at of this.#around(whole, true)) {
+        const graph = this.#graph.at(at);
+        if (this.#code.at(at) !== HAS_PART || graph < 0) continue;
+        const part = this.#object.at(at);
+        rows.push(`${this.#term(whole)}\t${this.#term(graph)}\t${this.#term(part)}`);
+        wholes.add(part);
+      }
+    return rows;
   }
 
   #aliases(of: string): string[] {
