@@ -101,13 +101,32 @@ function detectHeader(rows: readonly string[][]): boolean {
   const [first, ...others] = rows;
   if (!first || others.length === 0) return false;
   if (new Set(first).size !== first.length || first.some((cell) => cell === "")) return false;
-  const kinds = first.map((_, column) => kindOf(others.map((row) => row[column] ?? "")));
-  const own = first.map((cell) => kindOf([cell]));
-  if (kinds.some((kind, column) => kind !== "string" && own[column] === "string")) return true;
-  if (kinds.some((kind) => kind !== "string")) return false;
+  const { typed, named } = typedColumns(first, others);
+  if (typed > 0) return named > 0;
   return first.every(
     (cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell),
   );
+}
+
+/** How many columns are not text below the first row, and how many of these are text in it. */
+function typedColumns(
+  first: readonly string[],
+  others: readonly (readonly string[])[],
+): { typed: number; named: number } {
+  const typed = [...first.keys()].filter(
+    (column) => kindOf(others.map((row) => row[column] ?? "")) !== "string",
+  );
+  return {
+    typed: typed.length,
+    named: typed.filter((column) => kindOf([first[column]!]) === "string").length,
+  };
+}
+
+/** Whether the first row is data and no header: it has numbers wherever the rows below have them. */
+export function beginsWithData([first, ...others]: readonly string[][]): boolean {
+  if (!first) return false;
+  const { typed, named } = typedColumns(first, others);
+  return typed > 0 && named === 0;
 }
 
 function kindOf(cells: readonly string[]): string {
@@ -279,19 +298,19 @@ export async function inferTable(
     given.header ??
     (isScannable(separator) && detectHeader(sampleRows(head, separator, whole, limits)));
   const guesses: ColumnGuess[] = [];
-  let names: string[] = [];
+  let names: readonly string[] = [];
   const widths = new Widths();
   const row = new Row();
-  const gate = new RowGate(
-    header,
-    row,
-    () => {
+  const gate = new RowGate(header, row, {
+    onRow: () => {
       widths.see(row);
       for (let column = 0; column < row.count; column++)
         (guesses[column] ??= new ColumnGuess()).see(row, column);
     },
-    () => (names = row.cells()),
-  );
+    onHeader: (header) => (names = header),
+    encoding: given.encoding,
+    limits,
+  });
   const feed = await textFeed(joined(head, rest), separator, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   if (names.length === 0 && guesses.length === 0)

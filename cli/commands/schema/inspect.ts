@@ -14,15 +14,7 @@ import {
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../terminal.js";
 import { newSchemaArk } from "./edit.js";
-import {
-  exists,
-  inFile,
-  loadSchema,
-  openData,
-  type ResultOptions,
-  textOptions,
-  writeResult,
-} from "./inputs.js";
+import { exists, inFile, loadSchema, openData, type ResultOptions, writeResult } from "./inputs.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
@@ -89,7 +81,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
   const found = await inFile(source.name, () =>
     inferTable(source.bytes, {
-      ...textOptions(options.encoding, remark),
+      ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
       ...(options.separator === undefined
         ? {}
         : { separator: unescapeSeparator(options.separator) }),
