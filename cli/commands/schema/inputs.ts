@@ -4,6 +4,7 @@ import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
 import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
+import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
 import { Failure, writeFailure } from "../../terminal.js";
@@ -81,7 +82,7 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
     );
     try {
       try {
-        await file.writeFile(`${JSON.stringify(document, null, 2)}\n`);
+        await file.writeFile(`${exactJsonText(document, 2)}\n`);
         await file.sync();
       } finally {
         await file.close();
@@ -110,7 +111,7 @@ export async function writeResult(
   what: string,
 ): Promise<void> {
   if (output === undefined) {
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    process.stdout.write(`${exactJsonText(document, 2)}\n`);
     return;
   }
   if (force !== true && (await exists(output)))

@@ -4,6 +4,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
+import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
@@ -33,7 +34,7 @@ async function readDocument(path: string): Promise<unknown> {
   if (/^ark(?::|\d)/i.test(path) && !(await exists(path))) return (await loadSchema(path)).document;
   const text = await inFile(path, () => readFile(path, "utf8"));
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return parseExactJson(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new Failure(`${path}: the schema is not JSON: ${(cause as Error).message}`, { cause });
   }
