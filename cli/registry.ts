@@ -14,6 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { lookupArk } from "../src/identifiers/ark.js";
 import type { Finding } from "../src/model/findings.js";
 import type { SubmissionView as Submission } from "../src/services/crates/submissions.js";
+import { exactJsonText } from "../src/tabular/schema/exact-json.js";
 import { Failure, visible } from "./terminal.js";
 
 /** The stored data of a login. */
@@ -380,7 +381,8 @@ export class Registry {
     return this.json<T>(path, {
       method,
       headers: { "Content-Type": "application/json" },
-      body: JSON.stringify(body),
+      // A number that the registry cannot hold is its to refuse, with the place.
+      body: exactJsonText(body),
     });
   }
 

@@ -2,7 +2,7 @@ import { DEFAULT_LIMITS, type TableLimits, TabularError } from "./limits.js";
 import { openSource, type TextOptions } from "./reader/open-source.js";
 import { ESCAPED, RELAXED, Row, RowGate, unguarded } from "./reader/row.js";
 import { INCOMPLETE, isScannable, RowScanner, textFeed } from "./reader/text-feed.js";
-import { isInteger, isNumber, readBoolean } from "./rules/notation.js";
+import { isCode, isInteger, isNumber, readBoolean } from "./rules/notation.js";
 import type { PropertyObject } from "./schema/table-schema.js";
 
 /** The types that fit all cells of one column so far. */
@@ -10,6 +10,8 @@ class ColumnGuess {
   #integer = true;
   #number = true;
   #boolean = true;
+  /** A cell is a numeral of which a number would lose a part: a leading zero, for example. */
+  #hasCode = false;
   /** Cells seen, and how many of them were empty. */
   cells = 0;
   empty = 0;
@@ -24,10 +26,11 @@ class ColumnGuess {
     const quote = (row.flags[column]! & (ESCAPED | RELAXED)) !== 0;
     if (this.#integer) this.#integer = !quote && isInteger(row.bytes, start, end);
     if (this.#number) this.#number = !quote && (this.#integer || isNumber(row.bytes, start, end));
+    if (this.#number) this.#hasCode ||= isCode(row.bytes, start, end);
     if (this.#boolean) this.#boolean = !quote && readBoolean(row.bytes, start, end) !== undefined;
   }
 
-  /** The types of the cells that are not empty. */
+  /** The form of the cells that are not empty. */
   get filled(): "integer" | "number" | "boolean" | "string" {
     if (this.cells === this.empty) return "string";
     return this.#integer
@@ -39,9 +42,17 @@ class ColumnGuess {
           : "string";
   }
 
-  /** The datatype that all cells conform to: an empty cell is text and nothing else. */
+  /** The cells are codes in the form of numbers. */
+  get isCodes(): boolean {
+    return this.#hasCode && (this.filled === "integer" || this.filled === "number");
+  }
+
+  /**
+   * The datatype that all cells conform to, and that keeps them whole: an empty cell is text and
+   * nothing else, and so is a code.
+   */
   get datatype(): "integer" | "number" | "boolean" | "string" {
-    return this.empty > 0 ? "string" : this.filled;
+    return this.empty > 0 || this.isCodes ? "string" : this.filled;
   }
 }
 
@@ -101,13 +112,32 @@ function detectHeader(rows: readonly string[][]): boolean {
   const [first, ...others] = rows;
   if (!first || others.length === 0) return false;
   if (new Set(first).size !== first.length || first.some((cell) => cell === "")) return false;
-  const kinds = first.map((_, column) => kindOf(others.map((row) => row[column] ?? "")));
-  const own = first.map((cell) => kindOf([cell]));
-  if (kinds.some((kind, column) => kind !== "string" && own[column] === "string")) return true;
-  if (kinds.some((kind) => kind !== "string")) return false;
+  const { typed, named } = typedColumns(first, others);
+  if (typed > 0) return named > 0;
   return first.every(
     (cell, column) => NAME.test(cell) && !others.some((row) => row[column] === cell),
   );
+}
+
+/** How many columns are not text below the first row, and how many of these are text in it. */
+function typedColumns(
+  first: readonly string[],
+  others: readonly (readonly string[])[],
+): { typed: number; named: number } {
+  const typed = [...first.keys()].filter(
+    (column) => kindOf(others.map((row) => row[column] ?? "")) !== "string",
+  );
+  return {
+    typed: typed.length,
+    named: typed.filter((column) => kindOf([first[column]!]) === "string").length,
+  };
+}
+
+/** Whether the first row is data and no header: it has numbers wherever the rows below have them. */
+export function beginsWithData([first, ...others]: readonly string[][]): boolean {
+  if (!first) return false;
+  const { typed, named } = typedColumns(first, others);
+  return typed > 0 && named === 0;
 }
 
 function kindOf(cells: readonly string[]): string {
@@ -148,7 +178,12 @@ function describeColumns(
       valueURL: null,
       type: guess?.datatype ?? "string",
     });
-    if (guess && guess.empty > 0 && guess.filled !== "string")
+    if (guess?.isCodes)
+      notes.push(
+        `column ${column} (${key}) holds numerals with leading zeros, or others of which a number ` +
+          "would lose a part: it is described as string",
+      );
+    else if (guess && guess.empty > 0 && guess.filled !== "string")
       notes.push(
         `column ${column} (${key}) holds values of type ${guess.filled}, but ${guess.empty} ` +
           "of its cells are empty: it is described as string",
@@ -279,19 +314,19 @@ export async function inferTable(
     given.header ??
     (isScannable(separator) && detectHeader(sampleRows(head, separator, whole, limits)));
   const guesses: ColumnGuess[] = [];
-  let names: string[] = [];
+  let names: readonly string[] = [];
   const widths = new Widths();
   const row = new Row();
-  const gate = new RowGate(
-    header,
-    row,
-    () => {
+  const gate = new RowGate(header, row, {
+    onRow: () => {
       widths.see(row);
       for (let column = 0; column < row.count; column++)
         (guesses[column] ??= new ColumnGuess()).see(row, column);
     },
-    () => (names = row.cells()),
-  );
+    onHeader: (header) => (names = header),
+    encoding: given.encoding,
+    limits,
+  });
   const feed = await textFeed(joined(head, rest), separator, limits);
   for await (const _ of feed(row, () => gate.pass(), unguarded));
   if (names.length === 0 && guesses.length === 0)

@@ -5,6 +5,8 @@ interface LimitNames {
   maxRow: string;
   maxColumns: string;
   patternSeconds: string;
+  /** The option that states another encoding than UTF-8; none where there is no such option. */
+  encoding?: string | undefined;
 }
 
 /**
@@ -27,6 +29,9 @@ export interface TableLimits {
   names: LimitNames;
 }
 
+/** The encoding of a text that is not said to have another one. */
+export const UTF_8 = "utf-8";
+
 /** Far below the speed of any pattern that does not explode. */
 export const PATTERN_BYTES_PER_SECOND = 1 << 20;
 
@@ -42,6 +47,7 @@ export const DEFAULT_LIMITS: TableLimits = {
     maxRow: "--max-row",
     maxColumns: "--max-columns",
     patternSeconds: "--pattern-seconds",
+    encoding: "--encoding",
   },
 };
 

@@ -1,5 +1,12 @@
 import * as zlib from "node:zlib";
-import type { AsyncBuffer, Compressors, FileMetaData } from "hyparquet";
+import type {
+  AsyncBuffer,
+  Compressors,
+  FileMetaData,
+  ParquetParsers,
+  SchemaElement,
+  SchemaTree,
+} from "hyparquet";
 import { type TableLimits, TabularError } from "./limits.js";
 import { setCells } from "./reader/reference-feed.js";
 import type { RowFeed } from "./reader/row.js";
@@ -14,7 +21,6 @@ function cellTexts(value: unknown): string[] {
 
 function cellText(value: unknown): string {
   if (value === null || value === undefined) return "";
-  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "" : value.toISOString();
   if (typeof value === "object")
     return JSON.stringify(value, (_key, member: unknown) =>
       typeof member === "bigint" ? member.toString() : member,
@@ -22,6 +28,165 @@ function cellText(value: unknown): string {
   // oxlint-disable-next-line typescript/no-base-to-string -- objects were handled above
   return String(value);
 }
+
+/** Milliseconds that a `Date` holds. */
+const MOST_MILLIS = 8_640_000_000_000_000n;
+
+/**
+ * A time as text with all of its digits; beyond the years of `Date` the number that it is stored
+ * as.
+ * @param digits decimals of a second in one unit of it
+ */
+function timeText(ticks: bigint, digits: 3 | 6 | 9): string {
+  const perSecond = 10n ** BigInt(digits);
+  const fraction = ((ticks % perSecond) + perSecond) % perSecond;
+  const millis = ((ticks - fraction) / perSecond) * 1000n;
+  if (millis > MOST_MILLIS || millis < -MOST_MILLIS) return String(ticks);
+  const second = new Date(Number(millis)).toISOString().slice(0, -".000Z".length);
+  return `${second}.${String(fraction).padStart(digits, "0")}Z`;
+}
+
+const DAY = 86_400_000;
+const dateText = (days: number): string =>
+  Math.abs(days) * DAY > Number(MOST_MILLIS)
+    ? String(days)
+    : new Date(days * DAY).toISOString().replace(/T.*/, "");
+
+const utf8 = new TextDecoder("utf-8", { fatal: true });
+const utf8Text = (bytes: Uint8Array | undefined): string | undefined => {
+  try {
+    return bytes && utf8.decode(bytes);
+  } catch (cause) {
+    throw new RangeError("it holds text that is not UTF-8", { cause });
+  }
+};
+
+/** Values as text that keeps every digit. */
+const PARSERS: Partial<ParquetParsers> = {
+  timestampFromMilliseconds: (millis) => timeText(millis, 3),
+  timestampFromMicroseconds: (micros) => timeText(micros, 6),
+  timestampFromNanoseconds: (nanos) => timeText(nanos, 9),
+  dateFromDays: dateText,
+  stringFromBytes: utf8Text,
+  // As it is written: reading it would round its numbers.
+  jsonFromBytes: utf8Text,
+  // Stands for decimals, see `exactly`.
+  geographyFromBytes: (bytes) => bytes,
+};
+
+/**
+ * The schema in a form by which the reader leaves decimals as they are stored: it would make
+ * doubles of them. Their scales are read from the tree of the first schema.
+ */
+function withRawDecimals(metadata: FileMetaData): FileMetaData {
+  return {
+    ...metadata,
+    schema: metadata.schema.map((element) => {
+      const { converted_type: _decimal, logical_type, ...rest } = element;
+      if (isDecimal(element)) return { ...rest, logical_type: { type: "GEOGRAPHY" } };
+      return logical_type?.type === "GEOGRAPHY"
+        ? { ...element, logical_type: { type: "GEOMETRY" } }
+        : element;
+    }),
+  };
+}
+
+const isDecimal = ({ converted_type, logical_type }: SchemaElement): boolean =>
+  converted_type === "DECIMAL" || logical_type?.type === "DECIMAL";
+
+const hasDecimals = ({ element, children }: SchemaTree): boolean =>
+  isDecimal(element) || children.some(hasDecimals);
+
+/** The value of a column with its decimals as text. */
+function exactly(value: unknown, tree: SchemaTree): unknown {
+  const { element, children } = tree;
+  if (value === null || value === undefined) return value;
+  if (children.length === 0) {
+    if (!isDecimal(element)) return value;
+    return Array.isArray(value)
+      ? value.map((item) => exactly(item, tree))
+      : decimalText(value as number | bigint | Uint8Array, element.scale ?? 0);
+  }
+  if (Array.isArray(value)) {
+    const [inner] = children;
+    const items =
+      element.converted_type !== "LIST"
+        ? tree
+        : inner!.children.length === 1
+          ? inner!.children[0]!
+          : inner!;
+    return value.map((item) => exactly(item, items));
+  }
+  const isMap = element.converted_type === "MAP";
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => {
+      const child = isMap
+        ? children[0]!.children[1]
+        : children.find((each) => each.element.name === name);
+      return [name, child ? exactly(member, child) : member];
+    }),
+  );
+}
+
+/** @param value the digits, as a number or as the bytes of a big-endian one with a sign */
+function decimalText(value: number | bigint | Uint8Array, scale: number): string {
+  const unscaled =
+    value instanceof Uint8Array
+      ? BigInt.asIntN(value.length * 8, BigInt(`0x0${Buffer.from(value).toString("hex")}`))
+      : BigInt(value);
+  const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, "0");
+  const point = digits.length - scale;
+  return (
+    (unscaled < 0n ? "-" : "") +
+    (scale === 0 ? digits : `${digits.slice(0, point)}.${digits.slice(point)}`)
+  );
+}
+
+/** Rows of some columns, with every digit of their values. @throws TabularError `DATA` */
+async function readRows(
+  metadata: FileMetaData,
+  options: {
+    file: AsyncBuffer;
+    columns: string[];
+    rowStart: number;
+    rowEnd: number;
+    compressors: Compressors;
+  },
+): Promise<unknown[][]> {
+  const { parquetRead, parquetSchema } = await import("hyparquet");
+  const read = async (columns: string[]): Promise<unknown[][]> => {
+    let rows: unknown[][] = [];
+    await parquetRead({
+      ...options,
+      columns,
+      metadata: withRawDecimals(metadata),
+      useOffsetIndex: true,
+      parsers: PARSERS,
+      onComplete: (found) => void (rows = found as unknown[][]),
+    });
+    return rows;
+  };
+  const { columns } = options;
+  const rows = await read(columns).catch(async (cause: unknown) => {
+    if (isSystemError(cause)) throw cause;
+    // One column after the other, to name the one that cannot be read.
+    for (const column of columns) {
+      await read([column]).catch((error: unknown) => {
+        throw new Error(`column ${column}: ${(error as Error).message}`, { cause: error });
+      });
+    }
+    throw cause;
+  });
+  const { children } = parquetSchema(metadata);
+  for (const [place, column] of columns.entries()) {
+    const tree = children.find(({ element }) => element.name === column);
+    if (tree && hasDecimals(tree)) for (const row of rows) row[place] = exactly(row[place], tree);
+  }
+  return rows;
+}
+
+const isSystemError = (error: unknown): boolean =>
+  (error as NodeJS.ErrnoException).syscall !== undefined;
 
 /** zlib of Node 22.15 and later has Zstandard. */
 const { zstdDecompressSync } = zlib as {
@@ -91,18 +256,16 @@ export async function parquetHead(
     );
     if (values > MAX_VALUES)
       throw new RangeError(`its first row group has more than ${MAX_VALUES} values`);
-    let rows: unknown[][] = [];
-    if (wanted.length > 0 && total > 0)
-      await parquet.parquetRead({
-        file: { byteLength: file.byteLength, slice: (start, end) => file.slice(start, end) },
-        metadata,
-        columns: wanted,
-        rowStart: 0,
-        rowEnd: Math.min(most, total, Number(metadata.row_groups[0]?.num_rows ?? 0)),
-        useOffsetIndex: true,
-        compressors: await boundedCompressors(),
-        onComplete: (read) => void (rows = read as unknown[][]),
-      });
+    const rows =
+      wanted.length > 0 && total > 0
+        ? await readRows(metadata, {
+            file: { byteLength: file.byteLength, slice: (start, end) => file.slice(start, end) },
+            columns: wanted,
+            rowStart: 0,
+            rowEnd: Math.min(most, total, Number(metadata.row_groups[0]?.num_rows ?? 0)),
+            compressors: await boundedCompressors(),
+          })
+        : [];
     return {
       // More than are shown: the caller sees that some are left out.
       columns: columns.slice(0, widest + 1),
@@ -137,17 +300,13 @@ export function parquetFeed(file: ParquetFile, schema: TableSchema, limits: Tabl
     const window = Math.max(1, Math.floor(WINDOW_VALUES / valuesPerRow(metadata, wanted)));
     row.line = 0;
     for (const [start, end] of windows(metadata, window)) {
-      let rows: unknown[][] = [];
-      await readable(() =>
-        parquet.parquetRead({
+      const rows = await readable(() =>
+        readRows(metadata, {
           file,
-          metadata,
           columns: wanted,
           rowStart: start,
           rowEnd: end,
-          useOffsetIndex: true,
           compressors: COMPRESSORS,
-          onComplete: (read) => void (rows = read as unknown[][]),
         }),
       );
       guard(() => {
@@ -215,7 +374,7 @@ async function readable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).syscall !== undefined) throw cause;
+    if (isSystemError(cause)) throw cause;
     throw new TabularError("DATA", `its Parquet data cannot be read: ${(cause as Error).message}`, {
       cause,
     });

@@ -148,12 +148,18 @@ function runCheck(
       maxErrors,
     });
     const row = new Row();
-    const gate: RowGate = new RowGate(
-      schema.header,
-      row,
-      () => checker.check(row, gate.firstCount),
-      options.onHeader && (() => reportHeader(schema, row.cells(), options.onHeader!)),
-    );
+    const gate: RowGate = new RowGate(schema.header, row, {
+      onRow: () => checker.check(row, gate.firstCount),
+      onHeader: options.onHeader && ((names) => reportHeader(schema, names, options.onHeader!)),
+      nameOf: (column) =>
+        schema.properties.find(({ index }) =>
+          index.kind === "column"
+            ? index.at === column
+            : index.from <= column && column < (index.to ?? Infinity),
+        )?.name,
+      encoding: options.encoding,
+      limits,
+    });
     for await (const _ of feed(
       row,
       () => gate.pass(),

@@ -8,9 +8,33 @@ type Column = { name: string } & (
   | { type: "DOUBLE"; values: number[] }
   | { type: "UTF8"; values: string[] }
   | { type: "BOOLEAN"; values: boolean[] }
+  | { type: "TIMESTAMP_MICROS"; values: bigint[] }
+  | { type: "INT96"; values: [day: number, nanos: bigint][] }
+  | { type: "DATE"; values: number[] }
+  /** Of 13 bytes, as 30 digits have them. */
+  | { type: "DECIMAL"; scale: number; values: bigint[] }
+  | { type: "DECIMAL64"; scale: number; values: bigint[] }
 );
 
-const PHYSICAL = { BOOLEAN: 0, INT64: 2, DOUBLE: 5, UTF8: 6 } as const;
+const PHYSICAL = {
+  BOOLEAN: 0,
+  DATE: 1,
+  INT64: 2,
+  TIMESTAMP_MICROS: 2,
+  DECIMAL64: 2,
+  INT96: 3,
+  DOUBLE: 5,
+  UTF8: 6,
+  DECIMAL: 7,
+} as const;
+const CONVERTED: Readonly<Partial<Record<Column["type"], number>>> = {
+  UTF8: 0,
+  DECIMAL: 5,
+  DECIMAL64: 5,
+  DATE: 6,
+  TIMESTAMP_MICROS: 10,
+};
+const DECIMAL_BYTES = 13;
 const I32 = 5,
   I64 = 6,
   BINARY = 8,
@@ -66,7 +90,32 @@ function struct(fields: Field[]): number[] {
 function plain(column: Column): Buffer {
   switch (column.type) {
     case "INT64":
+    case "TIMESTAMP_MICROS":
+    case "DECIMAL64":
       return Buffer.from(BigInt64Array.from(column.values).buffer);
+    case "DATE":
+      return Buffer.from(Int32Array.from(column.values).buffer);
+    case "INT96":
+      return Buffer.concat(
+        column.values.map(([day, nanos]) => {
+          const bytes = Buffer.alloc(12);
+          bytes.writeBigInt64LE(nanos);
+          // Days are Julian.
+          bytes.writeInt32LE(day + 2_440_588, 8);
+          return bytes;
+        }),
+      );
+    case "DECIMAL":
+      return Buffer.concat(
+        column.values.map((value) =>
+          Buffer.from(
+            BigInt.asUintN(DECIMAL_BYTES * 8, value)
+              .toString(16)
+              .padStart(DECIMAL_BYTES * 2, "0"),
+            "hex",
+          ),
+        ),
+      );
     case "DOUBLE":
       return Buffer.from(Float64Array.from(column.values).buffer);
     case "UTF8":
@@ -93,7 +142,10 @@ interface ParquetOptions {
   bomb?: Buffer;
 }
 
-/** A Parquet file of these columns. @param groupRows rows of a row group */
+/**
+ * A Parquet file of these columns; `a.b` is the member b of a struct a, which has no other one.
+ * @param groupRows rows of a row group
+ */
 export function parquetFile(
   columns: Column[],
   { groupRows = 1_000_000, gzip = false, bomb }: ParquetOptions = {},
@@ -139,7 +191,7 @@ export function parquetFile(
           [
             [1, I32, PHYSICAL[column.type]],
             [2, LIST, I32, [0]],
-            [3, LIST, BINARY, [column.name]],
+            [3, LIST, BINARY, column.name.split(".")],
             [4, I32, gzip ? 2 : 0],
             [5, I64, count],
             [6, I64, header.length + data.length],
@@ -155,12 +207,26 @@ export function parquetFile(
       [3, I64, count],
     ]);
   }
-  const elements = columns.map((column): Field[] => [
-    [1, I32, PHYSICAL[column.type]],
-    [3, I32, 0],
-    [4, BINARY, column.name],
-    ...(column.type === "UTF8" ? [[6, I32, 0] as Field] : []),
-  ]);
+  const elements = columns.flatMap((column): Field[][] => {
+    const [name, member] = column.name.split(".") as [string, string?];
+    const converted = CONVERTED[column.type];
+    const leaf: Field[] = [
+      [1, I32, PHYSICAL[column.type]],
+      ...(column.type === "DECIMAL" ? [[2, I32, DECIMAL_BYTES] as Field] : []),
+      [3, I32, 0],
+      [4, BINARY, member ?? name],
+      ...(converted === undefined ? [] : [[6, I32, converted] as Field]),
+      ...("scale" in column
+        ? [[7, I32, column.scale] as Field, [8, I32, column.type === "DECIMAL" ? 30 : 18] as Field]
+        : []),
+    ];
+    const group: Field[] = [
+      [3, I32, 0],
+      [4, BINARY, name],
+      [5, I32, 1],
+    ];
+    return member === undefined ? [leaf] : [group, leaf];
+  });
   const footer = Buffer.from(
     struct([
       [1, I32, 1],

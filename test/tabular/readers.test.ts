@@ -11,7 +11,11 @@ import { parts } from "./tables.js";
 async function rowsOf(feed: RowFeed): Promise<[number, string[]][] | string> {
   const rows: [number, string[]][] = [];
   const row = new Row();
-  const gate = new RowGate(false, row, () => rows.push([row.number, row.cells()]));
+  const gate = new RowGate(false, row, {
+    onRow: () => rows.push([row.number, row.cells()]),
+    encoding: undefined,
+    limits: DEFAULT_LIMITS,
+  });
   try {
     for await (const _ of feed(row, () => gate.pass(), unguarded));
   } catch (error) {

@@ -1,5 +1,6 @@
 import { InvalidArgumentError } from "commander";
 import { mintArk, parseArk } from "../../../src/identifiers/ark.js";
+import { exactInteger } from "../../../src/tabular/schema/exact-json.js";
 import {
   type Datatype,
   newSchemaDocument,
@@ -71,8 +72,8 @@ export interface PropertyOptions {
   pattern?: string;
   minLength?: number;
   maxLength?: number;
-  minimum?: number;
-  maximum?: number;
+  minimum?: number | bigint;
+  maximum?: number | bigint;
   itemsDatatype?: Exclude<Datatype, "array">;
   minItems?: number;
   maxItems?: number;
@@ -152,10 +153,10 @@ export function booleanValue(text: string): boolean {
   throw new InvalidArgumentError("Give true or false.");
 }
 
-export function numberValue(text: string): number {
+export function numberValue(text: string): number | bigint {
   if (!/^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(text) || !Number.isFinite(Number(text)))
     throw new InvalidArgumentError("Give a number.");
-  return Number(text);
+  return /^[+-]?\d+$/.test(text) ? exactInteger(text.replace("+", "")) : Number(text);
 }
 
 export function countValue(text: string): number {

@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { fromCsvw, toCsvw } from "../../../src/tabular/interchange/csvw.js";
 import { fromFrictionless, toFrictionless } from "../../../src/tabular/interchange/frictionless.js";
+import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import {
   newSchemaDocument,
   readSchema,
@@ -91,7 +92,7 @@ export async function importSchema(
 
 function parse(path: string, text: string): unknown {
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return parseExactJson(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new Failure(`${path}: it is not JSON: ${(cause as Error).message}`, { cause });
   }

@@ -4,7 +4,7 @@ import { open, readFile, realpath, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { DEFAULT_LIMITS, TabularError } from "../../../src/tabular/limits.js";
 import { type ParquetFile, parquetFeed } from "../../../src/tabular/parquet-feed.js";
-import type { TextOptions } from "../../../src/tabular/reader/open-source.js";
+import { exactJsonText } from "../../../src/tabular/schema/exact-json.js";
 import { parseSchemaText, type TableSchema } from "../../../src/tabular/schema/table-schema.js";
 import { type CheckOptions, type TableCheck, validateRows } from "../../../src/tabular/validate.js";
 import { Failure, writeFailure } from "../../terminal.js";
@@ -82,7 +82,7 @@ export async function writeDocument(path: string, document: unknown): Promise<vo
     );
     try {
       try {
-        await file.writeFile(`${JSON.stringify(document, null, 2)}\n`);
+        await file.writeFile(`${exactJsonText(document, 2)}\n`);
         await file.sync();
       } finally {
         await file.close();
@@ -111,7 +111,7 @@ export async function writeResult(
   what: string,
 ): Promise<void> {
   if (output === undefined) {
-    process.stdout.write(`${JSON.stringify(document, null, 2)}\n`);
+    process.stdout.write(`${exactJsonText(document, 2)}\n`);
     return;
   }
   if (force !== true && (await exists(output)))
@@ -130,28 +130,6 @@ export interface DataSource {
   name: string;
   size: number | undefined;
   bytes: AsyncIterable<Uint8Array>;
-}
-
-const UTF_8 = "utf-8";
-
-/**
- * The options for reading text: in the given encoding, else as UTF-8, with a remark if the text is
- * not UTF-8.
- */
-export function textOptions(
-  encoding: string | undefined,
-  remark: (sentence: string) => void,
-): TextOptions {
-  if (encoding !== undefined && encoding !== UTF_8) return { encoding };
-  return {
-    onForeign: ({ byte, offset, word }) => {
-      const place = `byte 0x${byte.toString(16).toUpperCase()} at offset ${offset}`;
-      remark(
-        `it is not UTF-8 (${place}): if it is ` +
-          `Latin-1${word === undefined ? "" : ` (“${word}”)`}, give --encoding latin1`,
-      );
-    },
-  };
 }
 
 /** Opens a data file; `-` is standard input. @throws Failure, at once when there is no such file */

@@ -4,6 +4,7 @@ import { fullFormats } from "ajv-formats/dist/formats.js";
 import { parseArk } from "../../../src/identifiers/ark.js";
 import { inferTable } from "../../../src/tabular/infer.js";
 import { DEFAULT_LIMITS } from "../../../src/tabular/limits.js";
+import { parseExactJson } from "../../../src/tabular/schema/exact-json.js";
 import { findPackagedSchema, PACKAGED_SCHEMAS } from "../../../src/tabular/schema/packaged.js";
 import {
   inspectSchema,
@@ -14,15 +15,7 @@ import {
 import { validateTable } from "../../../src/tabular/validate.js";
 import { Failure } from "../../terminal.js";
 import { newSchemaArk } from "./edit.js";
-import {
-  exists,
-  inFile,
-  loadSchema,
-  openData,
-  type ResultOptions,
-  textOptions,
-  writeResult,
-} from "./inputs.js";
+import { exists, inFile, loadSchema, openData, type ResultOptions, writeResult } from "./inputs.js";
 
 /**
  * `schema check`: checks the schema itself. Status 1 if it is invalid; warnings do not count.
@@ -41,7 +34,7 @@ async function readDocument(path: string): Promise<unknown> {
   if (/^ark(?::|\d)/i.test(path) && !(await exists(path))) return (await loadSchema(path)).document;
   const text = await inFile(path, () => readFile(path, "utf8"));
   try {
-    return JSON.parse(text.replace(/^\uFEFF/, ""));
+    return parseExactJson(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new Failure(`${path}: the schema is not JSON: ${(cause as Error).message}`, { cause });
   }
@@ -89,7 +82,7 @@ export async function inferSchema(data: string, options: InferOptions): Promise<
     process.stderr.write(`arkgraph: ${source.name}: ${sentence}\n`);
   const found = await inFile(source.name, () =>
     inferTable(source.bytes, {
-      ...textOptions(options.encoding, remark),
+      ...(options.encoding === undefined ? {} : { encoding: options.encoding }),
       ...(options.separator === undefined
         ? {}
         : { separator: unescapeSeparator(options.separator) }),

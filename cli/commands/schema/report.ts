@@ -101,8 +101,8 @@ export interface Report {
   add(errors: TableError[]): Promise<void>;
   /** After a file that could be read to its end. */
   end(summary: TableSummary): Promise<void>;
-  /** After a file that could not. */
-  abandon(): Promise<void>;
+  /** After a file that could not; also instead of {@link begin}, for one that could not be opened. */
+  abandon(file: string, failure: string): Promise<void>;
   /** After the last file. */
   finish(): Promise<void>;
 }
@@ -139,7 +139,7 @@ abstract class OrderedReport implements Report {
     yield* this.#spools.ValidationError.errors();
   }
 
-  async abandon(): Promise<void> {
+  async abandon(_file: string, _failure: string): Promise<void> {
     this.#close();
   }
 
@@ -335,7 +335,7 @@ export async function writeSummary(
 
 /**
  * One JSON object per line for each error, in the order of rows, written as soon as the error is
- * found.
+ * found; `{"file","failure"}` for a file that cannot be read.
  */
 export class NdjsonReport implements Report {
   #file = "";
@@ -360,13 +360,18 @@ export class NdjsonReport implements Report {
   }
 
   async end(): Promise<void> {}
-  async abandon(): Promise<void> {}
+
+  async abandon(file: string, failure: string): Promise<void> {
+    await this.#output.write(`${JSON.stringify({ file, failure })}\n`);
+    await this.#output.flush();
+  }
+
   async finish(): Promise<void> {}
 }
 
 /**
  * One document: `{"files":[{"file","errors":[…],"summary":{…}}],"valid":…}`, errors in the
- * contract's order.
+ * contract's order; `{"file","failure"}` for a file that cannot be read.
  */
 export class JsonReport extends OrderedReport {
   #count = 0;
@@ -374,9 +379,7 @@ export class JsonReport extends OrderedReport {
 
   protected async write(summary: TableSummary): Promise<void> {
     const { output } = this;
-    await output.write(
-      `${this.#count++ === 0 ? '{"files":[\n' : ",\n"}{"file":${JSON.stringify(this.file)},"errors":[`,
-    );
+    await output.write(`${this.#head()}{"file":${JSON.stringify(this.file)},"errors":[`);
     let first = true;
     for (const error of this.errors()) {
       const full = output.write(`${first ? "\n" : ",\n"}${JSON.stringify(error)}`);
@@ -387,9 +390,14 @@ export class JsonReport extends OrderedReport {
     if (summary.errors > 0) this.#valid = false;
   }
 
-  override async abandon(): Promise<void> {
-    await super.abandon();
+  override async abandon(file: string, failure: string): Promise<void> {
+    await super.abandon(file, failure);
+    await this.output.write(this.#head() + JSON.stringify({ file, failure }));
     this.#valid = false;
+  }
+
+  #head(): string {
+    return this.#count++ === 0 ? '{"files":[\n' : ",\n";
   }
 
   override async finish(): Promise<void> {
@@ -400,10 +408,13 @@ export class JsonReport extends OrderedReport {
   }
 }
 
+const uriOf = (file: string): string =>
+  file === "standard input" ? "-" : file.split(/[\\/]/).map(encodeURIComponent).join("/");
+
 /** SARIF 2.1.0: one run, one result for each error. */
 export class SarifReport extends OrderedReport {
   #count = 0;
-  #failed = false;
+  readonly #failures: object[] = [];
 
   protected async write(): Promise<void> {
     for (const error of this.errors()) {
@@ -412,14 +423,23 @@ export class SarifReport extends OrderedReport {
     }
   }
 
-  override async abandon(): Promise<void> {
-    await super.abandon();
-    this.#failed = true;
+  override async abandon(file: string, failure: string): Promise<void> {
+    await super.abandon(file, failure);
+    this.#failures.push({
+      level: "error",
+      message: { text: failure },
+      locations: [{ physicalLocation: { artifactLocation: { uri: uriOf(file) } } }],
+    });
   }
 
   override async finish(): Promise<void> {
     if (this.#count === 0) await this.output.write(this.#head().trimEnd());
-    await this.output.write(`],"invocations":[{"executionSuccessful":${!this.#failed}}]}]}\n`);
+    const failures = this.#failures;
+    const invocation = {
+      executionSuccessful: failures.length === 0,
+      ...(failures.length > 0 ? { toolExecutionNotifications: failures } : {}),
+    };
+    await this.output.write(`],"invocations":[${JSON.stringify(invocation)}]}]}\n`);
     await this.output.flush();
   }
 
@@ -442,10 +462,7 @@ export class SarifReport extends OrderedReport {
   }
 
   #result({ kind: { keyword, property }, row, line, column, message }: TableError): object {
-    const uri =
-      this.file === "standard input"
-        ? "-"
-        : this.file.split(/[\\/]/).map(encodeURIComponent).join("/");
+    const uri = uriOf(this.file);
     return {
       ruleId: keyword ?? "ParsingError",
       level: "error",
@@ -469,6 +486,12 @@ const property = (text: string): string => data(text).replaceAll(":", "%3A").rep
 
 /** Workflow commands of GitHub Actions: one annotation for each error. */
 export class GithubReport extends OrderedReport {
+  override async abandon(file: string, failure: string): Promise<void> {
+    await super.abandon(file, failure);
+    await this.output.write(`::error file=${property(file)}::${data(failure)}\n`);
+    await this.output.flush();
+  }
+
   protected async write(): Promise<void> {
     for (const {
       kind: { type, keyword },

@@ -7,7 +7,7 @@ import {
   validateTable,
 } from "../../../src/tabular/validate.js";
 import { failureLine, visible } from "../../terminal.js";
-import { type DataSource, loadSchema, namedFailure, openData, textOptions } from "./inputs.js";
+import { type DataSource, loadSchema, namedFailure, openData } from "./inputs.js";
 import {
   GithubReport,
   JsonReport,
@@ -51,9 +51,10 @@ export async function validateCommand(
       if (options.summary === true && options.quiet !== true)
         await writeSummary(file, summary, options.format, files.length > 1);
     } catch (error) {
-      await report.abandon();
       process.exitCode = 1;
-      note(failureLine(error));
+      const failure = failureLine(error);
+      await report.abandon(file === "-" ? "standard input" : file, failure);
+      note(failure);
     }
   }
   await report.finish();
@@ -87,14 +88,10 @@ async function checkFile(
   }
 }
 
-/** The options for remarks beside the errors; none with `--quiet`. */
-function remarks(
-  name: string,
-  { encoding, quiet }: ValidateOptions,
-): Pick<CheckOptions, "encoding" | "onForeign" | "onHeader"> {
-  if (quiet === true) return encoding === undefined ? {} : { encoding };
+/** The option for remarks beside the errors; none with `--quiet`. */
+function remarks(name: string, { quiet }: ValidateOptions): Pick<CheckOptions, "onHeader"> {
+  if (quiet === true) return {};
   return {
-    ...textOptions(encoding, (sentence) => note(`${name}: ${visible(sentence)}`)),
     onHeader: ({ total, columns }) => {
       const listed = columns.map(
         ({ column, found, expected }) => `column ${column} is ${found}, the schema has ${expected}`,
@@ -123,6 +120,7 @@ function aboutData(file: string, name: string, error: unknown, schema: string): 
 }
 
 function engineOptions({
+  encoding,
   strictColumns,
   maxErrors,
   maxCell,
@@ -137,6 +135,7 @@ function engineOptions({
   );
   return {
     limits,
+    ...(encoding === undefined ? {} : { encoding }),
     strictColumns: strictColumns === true,
     ...(maxErrors === undefined ? {} : { maxErrors }),
   };

@@ -1,10 +1,12 @@
 /** Bytes become a preview: text, tables, notebooks and images. */
+import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { beginsWithData } from "../../tabular/infer.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
 import { parquetHead } from "../../tabular/parquet-feed.js";
 import { setCells } from "../../tabular/reader/reference-feed.js";
-import { Row, type RowFeed, unguarded } from "../../tabular/reader/row.js";
+import { completeEnd, Row, type RowFeed, unguarded } from "../../tabular/reader/row.js";
 import { textFeed } from "../../tabular/reader/text-feed.js";
 import {
   readSchema,
@@ -36,6 +38,7 @@ const limitsOf = (bytes: number): TableLimits => ({
   maxText: bytes,
   maxCell: bytes,
   maxRow: bytes,
+  names: { ...DEFAULT_LIMITS.names, encoding: undefined },
 });
 
 async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -44,8 +47,13 @@ async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
 
 type Parts = Pick<PreviewInput, "schema" | "limits"> & { cut: boolean };
 
-/** The first rows of separated text. */
+/**
+ * The first rows of separated text.
+ * @param raw the bytes of the text: those that are not UTF-8 are shown in a likely encoding, and
+ * make a problem as in a check
+ */
 async function textTable(
+  raw: Buffer,
   text: string,
   separator: string | undefined,
   { schema, limits, cut }: Parts,
@@ -60,28 +68,39 @@ async function textTable(
       ? text.slice(0, Math.max(text.lastIndexOf("\n"), text.lastIndexOf("\r")) + 1)
       : text;
   const bytes = Buffer.from(whole);
-  const tableLimits = limitsOf(bytes.length + 1);
-  const header = applied.schema?.header ?? true;
-  const wanted = limits.rows + (header ? 1 : 0);
+  const stored = cut ? raw.subarray(0, wholeLines(raw)) : raw;
+  const tableLimits = limitsOf(Math.max(bytes.length, stored.length) + 1);
   const { rows, more, problem } = await rowsOf(
     await textFeed(once(bytes), by, tableLimits),
-    wanted,
+    limits.rows + 1,
   );
+  const header = applied.schema?.header ?? !beginsWithData(rows);
+  const shown = rows.slice(header ? 1 : 0).slice(0, limits.rows);
   return shownTable({
     columns: header ? (rows[0] ?? []) : [],
-    rows: header ? rows.slice(1) : rows,
-    moreRows: more || (cut && lines),
+    rows: shown,
+    moreRows: more || rows.length > shown.length + (header ? 1 : 0) || (cut && lines),
     // A quoted cell that is cut is no fault of the table.
     problem: cut ? null : problem,
     applied,
     limits,
+    otherwise: isUtf8(stored) ? undefined : { ...NO_COLUMNS, separator: by, header },
     check: (table) =>
-      validateTable(once(bytes), table, {
+      validateTable(once(stored), table, {
         patterns: "linear",
         maxErrors: MOST_ERRORS,
         limits: tableLimits,
       }),
   });
+}
+
+/** Applied to a table without a schema whose bytes are not sound. */
+const NO_COLUMNS: TableSchema = readSchema({ properties: {} });
+
+/** Bytes up to the end of the last line, else of the last character. */
+function wholeLines(bytes: Buffer): number {
+  const end = Math.max(bytes.lastIndexOf("\n"), bytes.lastIndexOf("\r")) + 1;
+  return end > 0 ? end : completeEnd(bytes, bytes.length);
 }
 
 /** The first rows of a Parquet file. */
@@ -126,22 +145,26 @@ async function shownTable({
   applied,
   limits,
   isPart = false,
+  otherwise,
   check,
 }: Pick<TablePreview, "columns" | "rows" | "moreRows" | "problem"> & {
   applied: Applied;
   limits: PreviewLimits;
   /** Rows are without their last columns. */
   isPart?: boolean;
+  /** What is checked where there is no schema. */
+  otherwise?: TableSchema | undefined;
   check: (schema: TableSchema) => TableCheck;
 }): Promise<TablePreview> {
   const widest = rows.reduce((most, { length }) => Math.max(most, length), columns.length);
   const errors: CellError[] = [];
   let unchecked = applied.problem;
+  const against = applied.schema ?? otherwise;
   try {
     if (applied.schema && isPart)
       unchecked = `It was not checked: it has more than ${limits.columns} columns.`;
-    else if (applied.schema)
-      for await (const { row, column, kind, message } of check(applied.schema)) {
+    else if (against)
+      for await (const { row, column, kind, message } of check(against)) {
         if (row >= rows.length) break;
         errors.push({
           row,
@@ -152,7 +175,7 @@ async function shownTable({
       }
   } catch (error) {
     if (!(error instanceof TabularError)) throw error;
-    unchecked = `It was not checked to the end: ${error.message}.`;
+    unchecked = `It was not ${applied.schema ? "checked" : "read"} to the end: ${error.message}.`;
   }
   const cells = (row: readonly string[]): string[] =>
     row.slice(0, limits.columns).map((cell) => shortened(cell, TABLE_CELL));
@@ -452,7 +475,7 @@ async function readText(
   const { name, mediaType, limits } = input;
   if (nature === "table") {
     const isTabs = /^(?:tsv|tab)$/.test(extensionOf(name)) || /tab-sep/i.test(mediaType);
-    return textTable(decoded.text, isTabs ? "\t" : undefined, { ...input, cut });
+    return textTable(bytes, decoded.text, isTabs ? "\t" : undefined, { ...input, cut });
   }
   if ((nature === "json" || nature === "notebook") && !cut) {
     const json = parsed(decoded.text);

@@ -159,6 +159,7 @@ function limitsOf(config: Config): TableLimits {
       maxCell: "TABLE_MAX_CELL",
       maxRow: "TABLE_MAX_ROW",
       maxColumns: "TABLE_MAX_COLUMNS",
+      encoding: undefined,
     },
   };
 }

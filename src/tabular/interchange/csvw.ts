@@ -1,7 +1,9 @@
 import { TabularError } from "../limits.js";
+import { exactJsonText } from "../schema/exact-json.js";
 import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
 import {
   anchoredPattern,
+  countOf,
   defined,
   type ExchangedColumn,
   fromColumns,
@@ -263,7 +265,7 @@ function noteLost(
   if (!isEmptyOnly)
     note(
       `${name}: null has no counterpart: cells that say ` +
-        `${JSON.stringify(missing).slice(0, 100)} are values here`,
+        `${exactJsonText(missing).slice(0, 100)} are values here`,
     );
   const isNumberLike = type !== "string" && type !== "any";
   if (isNumberLike && column["required"] !== true)
@@ -294,8 +296,8 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
     keywords: defined({
       // The format of a date or a duration is no regular expression.
       pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
-      minLength: numberOf(datatype["minLength"]) ?? numberOf(datatype["length"]),
-      maxLength: numberOf(datatype["maxLength"]) ?? numberOf(datatype["length"]),
+      minLength: countOf(datatype["minLength"]) ?? countOf(datatype["length"]),
+      maxLength: countOf(datatype["maxLength"]) ?? countOf(datatype["length"]),
       minimum: numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? LEAST[base],
       maximum: numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? MOST[base],
       exclusiveMinimum: numberOf(datatype["minExclusive"]),

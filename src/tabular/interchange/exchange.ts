@@ -1,4 +1,5 @@
 import { TabularError } from "../limits.js";
+import { exactInteger } from "../schema/exact-json.js";
 import type { PropertyObject, TableSchema, ValueKeywords } from "../schema/table-schema.js";
 
 /** Another format's description of a table, from which a schema is made. */
@@ -50,9 +51,18 @@ export function textOf(value: unknown): string | undefined {
 }
 
 /** A number, or text that is one: bounds are written either way. */
-export function numberOf(value: unknown): number | undefined {
+export function numberOf(value: unknown): number | bigint | undefined {
+  if (typeof value === "bigint") return value;
+  if (typeof value === "string" && /^\s*[+-]?\d+\s*$/.test(value))
+    return exactInteger(value.trim().replace("+", ""));
   const number = typeof value === "string" && value.trim() !== "" ? Number(value) : value;
   return typeof number === "number" && Number.isFinite(number) ? number : undefined;
+}
+
+/** A whole number that a double holds, such as a length. */
+export function countOf(value: unknown): number | undefined {
+  const number = numberOf(value);
+  return typeof number === "number" ? number : undefined;
 }
 
 /** The object without members that are undefined. */

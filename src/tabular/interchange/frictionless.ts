@@ -1,7 +1,9 @@
 import { TabularError } from "../limits.js";
+import { exactJsonText } from "../schema/exact-json.js";
 import { type TableSchema, unescapeSeparator } from "../schema/table-schema.js";
 import {
   anchoredPattern,
+  countOf,
   defined,
   type ExchangedColumn,
   fromColumns,
@@ -109,7 +111,8 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   if (!isJsonObject(document)) throw new TabularError("SCHEMA", "it is not a JSON object");
   const resources = document["resources"];
   const resource = Array.isArray(resources) && isJsonObject(resources[0]) ? resources[0] : document;
-  const schema = "fields" in resource ? resource : objectAt(resource, "schema");
+  // The statistics of a resource state the number of its fields under the same name.
+  const schema = Array.isArray(resource["fields"]) ? resource : objectAt(resource, "schema");
   const fields = schema["fields"];
   if (!Array.isArray(fields))
     throw new TabularError("SCHEMA", "it is not a Frictionless Table Schema: it has no fields");
@@ -127,7 +130,7 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
   if (Array.isArray(missing) && missing.some((text) => text !== ""))
     note(
       "missingValues has no counterpart: cells that say " +
-        `${JSON.stringify(missing).slice(0, 100)} are values here`,
+        `${exactJsonText(missing).slice(0, 100)} are values here`,
     );
   const noneMissing = Array.isArray(missing) && missing.length === 0;
   return {
@@ -142,9 +145,11 @@ export function fromFrictionless(document: unknown, note: Note): ImportedTable {
 
 const names = (text: string): ReadonlySet<string> => new Set(text.split(" "));
 const CARRIED = {
-  // Where the data are, and what profile the file follows, are no part of a schema.
+  // Where the data are, how much they are, and what profile the file follows, are no part of a
+  // schema.
   resource: names(
-    "$schema profile name title description path schema dialect format mediatype type scheme",
+    "$schema profile name title description path schema dialect format mediatype type scheme " +
+      "bytes hash fields rows stats",
   ),
   schema: names("$schema profile name title description dialect fields missingValues"),
   dialect: names("$schema delimiter header"),
@@ -196,8 +201,8 @@ function column(field: unknown, at: number, noneMissing: boolean, note: Note): E
     valueURL: textOf(field["rdfType"]) ?? null,
     keywords: defined({
       pattern: pattern === undefined ? undefined : anchoredPattern(pattern),
-      minLength: numberOf(constraints["minLength"]),
-      maxLength: numberOf(constraints["maxLength"]),
+      minLength: countOf(constraints["minLength"]),
+      maxLength: countOf(constraints["maxLength"]),
       minimum: numberOf(constraints["minimum"]),
       maximum: numberOf(constraints["maximum"]),
       enum: Array.isArray(choices) ? choices : undefined,

@@ -1,17 +1,10 @@
-import { isUtf8 } from "node:buffer";
-import { TabularError } from "../limits.js";
+import { TabularError, UTF_8 } from "../limits.js";
 
-/** The first bytes of a text that are not UTF-8. */
-interface ForeignBytes {
-  byte: number;
-  /** Position in the text, after unpacking. */
-  offset: number;
-  /** The word around it, read as Latin-1; absent where that is no word either. */
-  word?: string;
-}
+/** A byte that is no part of UTF-8, for what cannot be decoded: the reader then finds its place. */
+const FOREIGN = Buffer.of(0xff);
 
 /**
- * Text in another encoding, as UTF-8.
+ * Text in another encoding, as UTF-8; what is not in that encoding becomes {@link FOREIGN}.
  * @param encoding a label of the Encoding standard, `latin1` for example
  */
 async function* decoded(
@@ -19,80 +12,25 @@ async function* decoded(
   encoding: string,
 ): AsyncGenerator<Uint8Array> {
   const decoder = new TextDecoder(encoding);
-  for await (const part of text) {
-    const characters = decoder.decode(part, { stream: true });
-    if (characters !== "") yield Buffer.from(characters);
-  }
-  const last = decoder.decode();
-  if (last !== "") yield Buffer.from(last);
-}
-
-/**
- * Passes the text on, and reports the first bytes in it that are not UTF-8.
- * @param offset of the text in its source
- */
-async function* watched(
-  text: AsyncIterable<Uint8Array>,
-  offset: number,
-  report: (found: ForeignBytes) => void,
-): AsyncGenerator<Uint8Array> {
-  let start = offset;
-  // The beginning of a character that goes on in the next part.
-  let carried = Buffer.alloc(0);
-  let found: ForeignBytes | undefined;
-  for await (const part of text) {
-    if (!found) {
-      const bytes =
-        carried.length === 0
-          ? Buffer.from(part.buffer, part.byteOffset, part.byteLength)
-          : Buffer.concat([carried, part]);
-      const end = completeEnd(bytes, bytes.length);
-      if (isUtf8(bytes.subarray(0, end))) {
-        carried = Buffer.from(bytes.subarray(end));
-        start += end;
-      } else report((found = foreignIn(bytes, start)));
+  // Some encodings can write the replacement character itself; this one says whether it was.
+  let strict: TextDecoder | undefined = new TextDecoder(encoding, { fatal: true });
+  const step = (part?: Uint8Array): Uint8Array => {
+    const options = { stream: part !== undefined };
+    const characters = decoder.decode(part, options);
+    try {
+      strict?.decode(part, options);
+    } catch {
+      strict = undefined;
     }
-    yield part;
-  }
-  if (!found && carried.length > 0) report({ byte: carried[0]!, offset: start });
-}
-
-/** Where the last whole character of the first `length` bytes ends. */
-function completeEnd(bytes: Uint8Array, length: number): number {
-  for (let back = 1; back <= 3 && back <= length; back++) {
-    const byte = bytes[length - back]!;
-    if ((byte & 0xc0) === 0x80) continue;
-    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
-    return size > back ? length - back : length;
-  }
-  return length;
-}
-
-function foreignIn(bytes: Buffer, start: number): ForeignBytes {
-  // Of all beginnings those up to the place are UTF-8, and the longer ones are not.
-  let [good, bad] = [0, bytes.length];
-  while (bad - good > 1) {
-    const middle = (good + bad) >> 1;
-    if (isUtf8(bytes.subarray(0, completeEnd(bytes, middle)))) good = middle;
-    else bad = middle;
-  }
-  const at = completeEnd(bytes, good);
-  const word = wordAround(bytes, at);
-  return { byte: bytes[at]!, offset: start + at, ...(word === undefined ? {} : { word }) };
-}
-
-/** Characters shown on either side. */
-const AROUND = 20;
-
-function wordAround(bytes: Buffer, at: number): string | undefined {
-  const isLetter = (byte: number | undefined) =>
-    byte !== undefined &&
-    (byte >= 0xa0 || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a));
-  if (!isLetter(bytes[at])) return undefined;
-  let [from, to] = [at, at + 1];
-  while (from > 0 && at - from < AROUND && isLetter(bytes[from - 1])) from--;
-  while (to < bytes.length && to - at < AROUND && isLetter(bytes[to])) to++;
-  return bytes.toString("latin1", from, to);
+    if (strict) return Buffer.from(characters);
+    return Buffer.concat(
+      characters
+        .split("\ufffd")
+        .flatMap((piece, index) => (index === 0 ? [] : [FOREIGN]).concat(Buffer.from(piece))),
+    );
+  };
+  for await (const part of text) yield step(part);
+  yield step();
 }
 
 /** What the first bytes of a source say it is. */
@@ -161,24 +99,21 @@ const withoutMark = (head: Uint8Array): Uint8Array =>
 export interface TextOptions {
   /** Encoding of the text, by a label of the Encoding standard; default UTF-8. */
   encoding?: string;
-  /** Called with the first bytes of a text that should be UTF-8 and are not. */
-  onForeign?: (found: ForeignBytes) => void;
 }
 
 /**
  * The text of a source: gzip is unpacked, a byte order mark dropped, UTF-16 and binary refused,
- * another encoding that is named made UTF-8.
+ * another encoding that is named made UTF-8. Bytes that are not in the encoding are left for the
+ * reader, which knows their row and column.
  * @throws TabularError `DATA`, when the first part is asked for
  */
 export async function* openSource(
   source: AsyncIterable<Uint8Array>,
-  { encoding, onForeign }: TextOptions = {},
+  { encoding }: TextOptions = {},
 ): AsyncGenerator<Uint8Array> {
-  if (encoding !== undefined && encoding !== "utf-8")
-    return yield* decoded(unpackedText(source, natureOf), encoding);
-  const text = unpackedText(source, sniff);
-  if (!onForeign) return yield* withoutMarkOf(text);
-  yield* watched(withoutMarkOf(text), 0, onForeign);
+  if (encoding === undefined || encoding === UTF_8)
+    return yield* withoutMarkOf(unpackedText(source, sniff));
+  yield* decoded(withoutMarkOf(unpackedText(source, natureOf)), encoding);
 }
 
 async function* withoutMarkOf(text: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {

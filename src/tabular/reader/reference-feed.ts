@@ -1,11 +1,14 @@
+import { isUtf8 } from "node:buffer";
 import { type TableLimits, TabularError } from "../limits.js";
 import {
   cellTooLong,
+  completeEnd,
   NON_ASCII,
   QUOTED,
   type Row,
   type RowFeed,
   rowTooLong,
+  soundLength,
   tooManyColumns,
 } from "./row.js";
 
@@ -13,6 +16,33 @@ interface Read {
   cells: string[];
   /** True when a cell of the row had quotes around it. */
   quotes: boolean;
+  /** Bytes of the text up to the end of the row. */
+  end: number;
+}
+
+/** What the parser makes of bytes that are not UTF-8. */
+const REPLACEMENT = "\ufffd";
+
+/** Finds the first byte of a text that is not UTF-8: the parser only gives text. */
+class Utf8Watch {
+  /** Bytes before those in `#carried`. */
+  #seen = 0;
+  #carried: Buffer = Buffer.alloc(0);
+  found: { offset: number; byte: number } | undefined;
+
+  /** @param isLast nothing follows, so that a character must not go on */
+  see(part: Uint8Array, isLast = false): void {
+    if (this.found) return;
+    const bytes = Buffer.concat([this.#carried, part]);
+    const end = isLast ? bytes.length : completeEnd(bytes, bytes.length);
+    if (isUtf8(bytes.subarray(0, end))) {
+      this.#carried = bytes.subarray(end);
+      this.#seen += end;
+    } else {
+      const at = soundLength(bytes);
+      this.found = { offset: this.#seen + at, byte: bytes[at]! };
+    }
+  }
 }
 
 /**
@@ -41,17 +71,24 @@ export function referenceFeed(
       },
       // Taken here and not from the stream, which would drop rows it still holds when a later one
       // fails.
-      on_record: (cells: string[]) => {
-        batch.push({ cells, quotes });
+      on_record: (cells: string[], { bytes }) => {
+        batch.push({ cells, quotes, end: bytes });
         quotes = false;
         return null;
       },
     });
     // Passed to the callbacks below; without a listener it would end the process.
     parser.on("error", () => {});
+    const watch = new Utf8Watch();
     const step = (): void => {
-      for (const { cells, quotes } of batch) {
+      for (const { cells, quotes, end } of batch) {
         setCells(row, cells, quotes, limits);
+        const { found } = watch;
+        const column = cells.findIndex((cell) => cell.includes(REPLACEMENT));
+        row.foreign =
+          found && found.offset < end
+            ? { column: Math.max(0, column), byte: found.byte }
+            : undefined;
         each();
         row.line +=
           1 + cells.reduce((lines, cell) => lines + (cell.match(/\r\n|\n|\r/g)?.length ?? 0), 0);
@@ -70,11 +107,13 @@ export function referenceFeed(
             "DATA",
             `it holds a NUL byte after row ${row.number}: it is not a text table`,
           );
+        watch.see(chunk);
         // A copy: the parser holds the bytes that it has not finished, and a source may reuse its
         // buffer.
         await feed((done) => parser.write(Buffer.from(chunk), done));
         yield;
       }
+      watch.see(new Uint8Array(), true);
       await feed((done) => parser.end(done));
       yield;
     } finally {

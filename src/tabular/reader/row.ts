@@ -1,4 +1,5 @@
-import { sizeText, type TableLimits, TabularError } from "../limits.js";
+import { isUtf8 } from "node:buffer";
+import { sizeText, type TableLimits, TabularError, UTF_8 } from "../limits.js";
 
 /** Flags of a cell; 0 is the common case: plain ASCII between separators. */
 export const NON_ASCII = 1;
@@ -27,6 +28,8 @@ export class Row {
   number = 0;
   /** Line of the file the row begins in, from 1; 0 where there are no lines. */
   line = 1;
+  /** The first cell whose bytes are not UTF-8, and the first such byte in it. */
+  foreign: { column: number; byte: number; word?: string | undefined } | undefined;
   #blockText: string | undefined;
 
   /** Points at other bytes, or at the same bytes with other content. */
@@ -66,6 +69,20 @@ export class Row {
     return (flag & ESCAPED) === 0 ? raw : raw.replaceAll('""', '"');
   }
 
+  /** Finds the first cell whose bytes are not UTF-8. */
+  findForeign(): void {
+    this.foreign = undefined;
+    for (let column = 0; column < this.count; column++) {
+      const [start, end, flag] = [this.starts[column]!, this.ends[column]!, this.flags[column]!];
+      if ((flag & NON_ASCII) === 0) continue;
+      const cell = this.bytes.subarray(start, end);
+      if (isUtf8(cell)) continue;
+      const at = soundLength(cell);
+      this.foreign = { column, byte: cell[at]!, word: wordAround(cell, at) };
+      return;
+    }
+  }
+
   /** All cells as text. */
   cells(): string[] {
     return Array.from({ length: this.count }, (_, column) => this.ownText(column));
@@ -92,6 +109,44 @@ function relaxedText(raw: string): string {
   return `"${raw.slice(1, end).replaceAll('""', '"')}${raw.slice(end)}`;
 }
 
+/** How many bytes come before the first that is not UTF-8. */
+export function soundLength(bytes: Uint8Array): number {
+  // Of all beginnings those up to the place are UTF-8, and the longer ones are not.
+  let [good, bad] = [0, bytes.length + 1];
+  while (bad - good > 1) {
+    const middle = (good + bad) >> 1;
+    if (isUtf8(bytes.subarray(0, completeEnd(bytes, middle)))) good = middle;
+    else bad = middle;
+  }
+  return completeEnd(bytes, good);
+}
+
+/** Where the last whole character of the first `length` bytes ends. */
+export function completeEnd(bytes: Uint8Array, length: number): number {
+  for (let back = 1; back <= 3 && back <= length; back++) {
+    const byte = bytes[length - back]!;
+    if ((byte & 0xc0) === 0x80) continue;
+    const size = byte >= 0xf0 ? 4 : byte >= 0xe0 ? 3 : byte >= 0xc0 ? 2 : 1;
+    return size > back ? length - back : length;
+  }
+  return length;
+}
+
+/** Characters shown on either side. */
+const AROUND = 20;
+
+/** The word around a byte, read as Latin-1; `undefined` where that is no word either. */
+function wordAround(bytes: Buffer, at: number): string | undefined {
+  const isLetter = (byte: number | undefined) =>
+    byte !== undefined &&
+    (byte >= 0xa1 || (byte >= 0x61 && byte <= 0x7a) || (byte >= 0x41 && byte <= 0x5a));
+  if (!isLetter(bytes[at])) return undefined;
+  let [from, to] = [at, at + 1];
+  while (from > 0 && at - from < AROUND && isLetter(bytes[from - 1])) from--;
+  while (to < bytes.length && to - at < AROUND && isLetter(bytes[to])) to++;
+  return bytes.toString("latin1", from, to);
+}
+
 /** Runs work that must not take too long; see `timeGuard`. */
 export type Guard = (work: () => void) => void;
 
@@ -105,6 +160,17 @@ export type RowFeed = (row: Row, each: () => void, guard: Guard) => AsyncGenerat
 /** Without a limit of time. */
 export const unguarded: Guard = (work) => work();
 
+/** What takes the rows of a {@link RowGate}, and what its errors name. */
+interface RowHandlers {
+  onRow: (row: Row) => void;
+  onHeader?: ((names: readonly string[]) => void) | undefined;
+  /** The name of a column where it is not the header's. */
+  nameOf?: (column: number) => string | undefined;
+  /** As the text is stated to be. */
+  encoding: string | undefined;
+  limits: TableLimits;
+}
+
 /**
  * Between a reader and the rules: drops the header, numbers the data rows, and lets blank lines
  * pass only when a row follows them (trailing blank lines are no rows).
@@ -116,25 +182,33 @@ export class RowGate {
   /** Columns of the file's first row, header or not. */
   firstCount = -1;
 
-  readonly #row: Row;
-  readonly #onRow: (row: Row) => void;
-  readonly #onHeader: ((row: Row) => void) | undefined;
+  /** The text of the header. */
+  #names: readonly string[] = [];
 
-  constructor(header: boolean, row: Row, onRow: (row: Row) => void, onHeader?: (row: Row) => void) {
+  readonly #row: Row;
+  readonly #handlers: RowHandlers;
+
+  constructor(header: boolean, row: Row, handlers: RowHandlers) {
     this.#row = row;
-    this.#onRow = onRow;
-    this.#onHeader = onHeader;
+    this.#handlers = handlers;
 
     this.#headerPending = header;
   }
 
-  /** Takes the row that was just read. */
+  /** Takes the row that was just read. @throws TabularError `DATA` for one in another encoding */
   pass(): void {
     const row = this.#row;
+    const { onRow, onHeader, nameOf, encoding, limits } = this.#handlers;
+    if (row.foreign) {
+      const { column } = row.foreign;
+      const name = this.#headerPending ? undefined : (nameOf?.(column) ?? this.#names[column]);
+      throw foreignText(row, { isHeader: this.#headerPending, name, encoding }, limits);
+    }
     if (this.firstCount < 0) this.firstCount = row.count;
     if (this.#headerPending) {
       this.#headerPending = false;
-      this.#onHeader?.(row);
+      this.#names = row.cells();
+      onHeader?.(this.#names);
       return;
     }
     if (row.isBlank) {
@@ -142,7 +216,7 @@ export class RowGate {
       return;
     }
     if (this.#blanks > 0) this.#passBlanks();
-    this.#onRow(row);
+    onRow(row);
     row.number++;
   }
 
@@ -153,7 +227,7 @@ export class RowGate {
     row.setBlank();
     for (let index = 0; index < this.#blanks; index++) {
       row.line = this.#blankLine === 0 ? 0 : this.#blankLine + index;
-      this.#onRow(row);
+      this.#handlers.onRow(row);
       row.number++;
     }
     this.#blanks = 0;
@@ -164,6 +238,34 @@ export class RowGate {
 }
 
 const place = (row: Row): string => `row ${row.number}${row.line > 0 ? ` (line ${row.line})` : ""}`;
+
+/** Characters of a column's name in a message. */
+const SHOWN_NAME = 100;
+
+/** @param about where the cell is, and the encoding that the text was said to have */
+export function foreignText(
+  row: Row,
+  about: { isHeader: boolean; name: string | undefined; encoding: string | undefined },
+  { names }: TableLimits,
+): TabularError {
+  const { column, byte, word } = row.foreign!;
+  const name = about.name?.slice(0, SHOWN_NAME).replace(/\p{C}/gu, "?") ?? "";
+  const where =
+    (about.isHeader ? `the header (line ${row.line})` : place(row)) +
+    `, column ${column}${name === "" ? "" : ` (${name})`}`;
+  const option = names.encoding;
+  const fault = (message: string): TabularError => new TabularError("DATA", where + message);
+  if (about.encoding !== undefined && about.encoding !== UTF_8)
+    return fault(`: it is not ${about.encoding}: give the encoding that the text has`);
+  const advice =
+    option === undefined
+      ? "convert the file to UTF-8, e.g. iconv -f LATIN1 -t UTF-8"
+      : `give ${option} latin1`;
+  return fault(
+    `: byte 0x${byte.toString(16).toUpperCase().padStart(2, "0")} is not UTF-8: if it is Latin-1` +
+      `${word === undefined ? "" : ` (“${word}”)`}, ${advice}`,
+  );
+}
 
 export function tooManyColumns(row: Row, { maxColumns, names }: TableLimits): TabularError {
   return new TabularError(

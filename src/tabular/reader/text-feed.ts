@@ -1,6 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { type TableLimits, TabularError } from "../limits.js";
 import {
   cellTooLong,
+  completeEnd,
   ESCAPED,
   NON_ASCII,
   QUOTED,
@@ -178,10 +180,14 @@ export function scannedFeed(
     let enough = 0;
     const step = (final: boolean): void => {
       row.setBlock(buffer, used);
+      // One look at the block is quick; only where it fails is each row looked at.
+      const isSound = isUtf8(buffer.subarray(0, final ? used : completeEnd(buffer, used)));
+      row.foreign = undefined;
       let from = 0;
       while (from < used) {
         const next = scanner.scan(row, from, used, final);
         if (next === INCOMPLETE) break;
+        if (!isSound) row.findForeign();
         each();
         row.line += 1 + scanner.innerLines;
         from = next;

@@ -163,8 +163,13 @@ class BooleanCheck implements PropertyCheck {
  * Whether a value is a multiple of a divisor, in decimals: 0.3 is a multiple of 0.1, though the
  * doubles nearest to them do not divide evenly.
  */
-function isMultiple(value: number | bigint, divisor: number): boolean {
-  if (typeof value === "number" && Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
+function isMultiple(value: number | bigint, divisor: number | bigint): boolean {
+  if (
+    typeof value === "number" &&
+    typeof divisor === "number" &&
+    Number.isSafeInteger(value) &&
+    Number.isSafeInteger(divisor)
+  )
     return value % divisor === 0;
   const [top, topScale] = decimal(value);
   const [bottom, bottomScale] = decimal(divisor);
@@ -242,8 +247,17 @@ function stringRules(
 
 /** Rules of a whole number or of any number, in the order they are reported. */
 function numberRules(keywords: ValueKeywords, type: "number" | "integer"): Rule<number | bigint>[] {
-  const { maximum, minimum, exclusiveMaximum, exclusiveMinimum, multipleOf } = keywords;
   const floats = type === "number";
+  // Cells of any numbers are doubles, and so are the bounds for them.
+  const bound = (value: number | bigint | null | undefined): number | bigint | null | undefined =>
+    floats && typeof value === "bigint" ? Number(value) : value;
+  const [maximum, minimum, exclusiveMaximum, exclusiveMinimum, multipleOf] = [
+    keywords.maximum,
+    keywords.minimum,
+    keywords.exclusiveMaximum,
+    keywords.exclusiveMinimum,
+    keywords.multipleOf,
+  ].map(bound);
   const text = (value: number | bigint): string =>
     floats || (typeof value === "number" && !Number.isInteger(value))
       ? floatText(Number(value))
@@ -296,7 +310,10 @@ function choiceRules<T extends Scalar>(
   text: (value: T) => string,
   floats: boolean,
 ): Rule<T>[] {
-  const { enum: choices, const: only } = keywords;
+  const asCell = (choice: unknown): unknown =>
+    floats && typeof choice === "bigint" ? Number(choice) : choice;
+  const choices = keywords.enum?.map(asCell);
+  const only = asCell(keywords.const);
   const rules: Rule<T>[] = [];
   // `==` lets a whole number beyond 2^53, a bigint, equal the number it is; the types are checked
   // before.

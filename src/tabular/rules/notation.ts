@@ -3,6 +3,7 @@
 const PLUS = 0x2b;
 const MINUS = 0x2d;
 const DOT = 0x2e;
+const ZERO = 0x30;
 /** 0x30 to 0x39, in one comparison. */
 const isDigit = (byte: number): boolean => (byte ^ 0x30) < 10;
 const isBlank = (byte: number): boolean => byte === 0x20 || byte === 0x09;
@@ -99,6 +100,34 @@ export function isNumber(bytes: Buffer, start: number, end: number): boolean {
     (at === end || isExponent(bytes, at, end)) &&
     Number.isFinite(Number(bytes.toString("latin1", start, end)))
   );
+}
+
+/** Digits that a 64-bit integer may have. */
+const LONG_DIGITS = 19;
+/** Digits from which on a number with a plus sign is a telephone number. */
+const PHONE_DIGITS = 7;
+/** `2310009E13` is an identifier; programs write the exponents of numbers with a sign. */
+const EXPONENT_CODE = /^\d+[eE]\d+$/;
+
+/**
+ * True for a numeral that is likely a code, of which a number would lose a part: it begins with a
+ * zero before another digit, is beyond 64 bits, or has the form of a telephone number or of an
+ * identifier with an E.
+ * @param start of what {@link isNumber} finds a number
+ */
+export function isCode(bytes: Buffer, start: number, end: number): boolean {
+  while (start < end && isBlank(bytes[start]!)) start++;
+  while (end > start && isBlank(bytes[end - 1]!)) end--;
+  const first = bytes[start];
+  const from = first === PLUS || first === MINUS ? start + 1 : start;
+  if (bytes[from] === ZERO && from + 1 < end && isDigit(bytes[from + 1]!)) return true;
+  let at = from;
+  while (at < end && isDigit(bytes[at]!)) at++;
+  if (at < end) return EXPONENT_CODE.test(bytes.toString("latin1", from, end));
+  if (first === PLUS && at - from >= PHONE_DIGITS) return true;
+  if (at - from < LONG_DIGITS) return false;
+  const value = BigInt(bytes.toString("latin1", first === PLUS ? from : start, end));
+  return BigInt.asIntN(64, value) !== value;
 }
 
 function isExponent(bytes: Buffer, at: number, end: number): boolean {

@@ -1,5 +1,6 @@
 /** The schema of a table: its keywords, how it is read, and its inspection for mistakes. */
 import { TabularError } from "../limits.js";
+import { exactJsonText, parseExactJson } from "./exact-json.js";
 
 type Kind = "number" | "positive" | "count" | "text" | "boolean" | "list" | "pattern" | "any";
 
@@ -32,9 +33,13 @@ const EXPECTED: Record<Kind, string> = {
   any: "a value",
 };
 
+/** A number of JSON; whole ones that no double is are bigints. */
+const isNumeric = (value: unknown): value is number | bigint =>
+  typeof value === "bigint" || (typeof value === "number" && Number.isFinite(value));
+
 const fits: Record<Kind, (value: unknown) => boolean> = {
-  number: (value) => typeof value === "number" && Number.isFinite(value),
-  positive: (value) => typeof value === "number" && Number.isFinite(value) && value > 0,
+  number: (value) => isNumeric(value),
+  positive: (value) => isNumeric(value) && value > 0,
   count: (value) => Number.isSafeInteger(value) && (value as number) >= 0,
   text: (value) => typeof value === "string",
   boolean: (value) => typeof value === "boolean",
@@ -57,18 +62,13 @@ function keywordProblem(object: Record<string, unknown>, type: string): string |
     // at it.
     if (value === undefined || value === null || !types.includes(type)) continue;
     if (!fits[kind](value))
-      return `its ${keyword} must be ${EXPECTED[kind]}, not ${JSON.stringify(value)}`;
+      return `its ${keyword} must be ${EXPECTED[kind]}, not ${exactJsonText(value)}`;
     const bad = kind === "pattern" ? patternProblem(value as string) : undefined;
     if (bad !== undefined) return bad;
   }
   for (const [low, high] of BOUNDS) {
     const [least, most] = [object[low], object[high]];
-    if (
-      KEYWORDS[low]!.types.includes(type) &&
-      typeof least === "number" &&
-      typeof most === "number" &&
-      least > most
-    )
+    if (KEYWORDS[low]!.types.includes(type) && isNumeric(least) && isNumeric(most) && least > most)
       return `its ${low} ${least} is above its ${high} ${most}`;
   }
   return undefined;
@@ -97,7 +97,7 @@ export function parseColumnIndex(value: unknown, isArray: boolean): ColumnIndex 
   if (typeof text !== "string")
     return (
       `its index must be ${isArray ? "a slice" : "a number"}, not ` +
-      (JSON.stringify(value) ?? "absent")
+      (value === undefined ? "absent" : exactJsonText(value))
     );
   if (isArray) return parseSlice(text);
   if (/^\d+$/.test(text) && Number(text) <= LARGEST) return { kind: "column", at: Number(text) };
@@ -182,7 +182,7 @@ const refuse = (message: string): never => {
 export function parseSchemaText(text: string): TableSchema {
   let document: unknown;
   try {
-    document = JSON.parse(text.replace(/^\uFEFF/, ""));
+    document = parseExactJson(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
     throw new TabularError(
       "SCHEMA",
@@ -229,7 +229,7 @@ export function readProperty(name: string, value: unknown): TableProperty {
   if (typeof type !== "string" || !TYPES.has(type))
     return wrong(
       "its type must be string, number, integer, array or boolean, not " +
-        (JSON.stringify(type) ?? "absent"),
+        (type === undefined ? "absent" : exactJsonText(type)),
     );
   const index = parseColumnIndex(value["index"], type === "array");
   if (typeof index === "string") return wrong(index);
@@ -250,7 +250,7 @@ function readItems(items: unknown, wrong: (problem: string) => never): ItemsObje
   if (typeof type !== "string" || !ITEM_TYPES.has(type))
     return wrong(
       "the type of its items must be string, number, integer or boolean, not " +
-        (JSON.stringify(type) ?? "absent"),
+        (type === undefined ? "absent" : exactJsonText(type)),
     );
   const problem = keywordProblem(items, type);
   if (problem !== undefined) return wrong(`items: ${problem}`);
@@ -270,11 +270,11 @@ export interface ValueKeywords {
   minLength?: number | null;
   maxLength?: number | null;
   format?: string | null;
-  minimum?: number | null;
-  maximum?: number | null;
-  exclusiveMinimum?: number | null;
-  exclusiveMaximum?: number | null;
-  multipleOf?: number | null;
+  minimum?: number | bigint | null;
+  maximum?: number | bigint | null;
+  exclusiveMinimum?: number | bigint | null;
+  exclusiveMaximum?: number | bigint | null;
+  multipleOf?: number | bigint | null;
   enum?: unknown[] | null;
   const?: unknown;
 }

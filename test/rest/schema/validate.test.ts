@@ -176,6 +176,12 @@ describe("POST /schema/ark:…/validate", () => {
     ["binary", new Uint8Array([0x89, 0x50, 0, 0, 1, 2, 3]), /it is binary, not a text table/],
     ["UTF-16", new Uint8Array([0xff, 0xfe, 0x41, 0]), /it is UTF-16 text/],
     [
+      "Latin-1",
+      new Uint8Array(Buffer.from("a,b\n1,Straße\n", "latin1")),
+      /: row 1 \(line 2\), column 1: byte 0xDF is not UTF-8: .+ convert the file to UTF-8/,
+    ],
+    ["cut inside a character", new Uint8Array([0x61, 0x2c, 0xc3]), /column 1: byte 0xC3 is not/],
+    [
       "a quoted cell that never closes",
       'a,"b\n',
       /a quoted cell in row 0 \(line 1\) is never closed/,
@@ -235,7 +241,7 @@ describe("POST /schema/ark:…/validate", () => {
     expect(server.faults).toEqual([]);
   });
 
-  it("returns the same as GraphQL", async () => {
+  const overGraphql = async (table: string | Uint8Array<ArrayBuffer>) => {
     const form = new FormData();
     form.set(
       "operations",
@@ -248,17 +254,30 @@ describe("POST /schema/ark:…/validate", () => {
       }),
     );
     form.set("map", JSON.stringify({ 0: ["variables.file"] }));
-    form.set("0", new Blob([ROWS]), "table.csv");
-    const { body } = await server.request<{ data: { validateTable: object } }>("POST", "/graphql", {
+    form.set("0", new Blob([table]), "table.csv");
+    const { body } = await server.request<{
+      data: { validateTable: object } | null;
+      errors?: { extensions: { code: string; detail: { msg: string }[] } }[];
+    }>("POST", "/graphql", {
       token: ada.token,
       headers: { "apollo-require-preflight": "true" },
       body: form,
     });
-    expect(body.data.validateTable).toMatchObject({
+    return body;
+  };
+
+  it("returns the same as GraphQL", async () => {
+    expect((await overGraphql(ROWS)).data!.validateTable).toMatchObject({
       conforms: false,
       truncated: false,
       errors: { length: 4, 0: { row: 3, errorType: "PARSING_ERROR", failedKeyword: null } },
     });
+    const latin = new Uint8Array(Buffer.from("APMS_1,Straße,1\n", "latin1"));
+    const { detail } = (await validate(latin)).body;
+    expect((await overGraphql(latin)).errors![0]!.extensions.detail).toMatchObject([
+      { msg: detail![0]!.msg },
+    ]);
+    expect(detail![0]!.msg).toContain("row 0 (line 1), column 1 (symbol): byte 0xDF is not UTF-8");
   });
 
   it("ends at its time limit", async () => {

@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../src/model/field.js";
 import { type Json, zip } from "../../support/crates.js";
 import { ingestHere, type Taken } from "../../support/intake-here.js";
+import { sharedData } from "../../support/shared-data.js";
 
 const take = (document: unknown, limits = {}): Promise<Taken> =>
   ingestHere(Buffer.from(JSON.stringify(document)), { format: "metadata", limits });
@@ -244,6 +247,34 @@ describe("a Data Package", () => {
     ).toContain("primaryKey has no counterpart");
   });
 
+  it("is accepted with statistics, whose fields are a number", async () => {
+    const taken = await take(
+      pack({
+        resources: [
+          {
+            name: "counts",
+            path: "https://example.org/counts.csv",
+            bytes: 12,
+            hash: "0".repeat(32),
+            fields: 2,
+            rows: 1,
+            schema: { fields: [{ name: "taxon" }, { name: "count", type: "integer" }] },
+          },
+        ],
+      }),
+    );
+    expect(messagesOf(taken)).toBe("");
+    expect(
+      taken.result.warnings
+        .filter(({ code }) => code === "SCHEMA_PART_LEFT_OUT")
+        .map(({ message }) => message),
+    ).toEqual(["count: its cells may be empty there, and here an empty cell is an error."]);
+    expect(named(taken, "Schema of counts")["properties"]).toMatchObject({
+      taxon: { type: "string", index: 0 },
+      count: { type: "integer", index: 1 },
+    });
+  });
+
   it("is refused with the place of what is wrong", async () => {
     const taken = await take(
       pack({
@@ -335,4 +366,18 @@ it("no document of either format ends in a fault", async () => {
     }),
     { numRuns: 150 },
   );
+});
+
+const CASE = sharedData("cases/crates/datapackage-fields-count/crate");
+describe.skipIf(!CASE)("a Data Package that frictionless-py describes with statistics", () => {
+  it("becomes a crate", async () => {
+    const files = Object.fromEntries(
+      ["datapackage.json", "counts.csv"].map((name) => [name, readFileSync(join(CASE!, name))]),
+    );
+    const taken = await ingestHere(await zip(files));
+    expect(messagesOf(taken)).toBe("");
+    expect(named(taken, "Schema of counts")["properties"]).toMatchObject({
+      count: { type: "integer" },
+    });
+  });
 });

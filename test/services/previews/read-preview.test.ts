@@ -57,6 +57,19 @@ describe("the preview of a table", () => {
     });
   });
 
+  it("does not take the first row of a table of numbers for its header", async () => {
+    const bare = await preview<TablePreview>("bare.csv", "g1,1,2.5\ng2,2,3.5\ng3,4,1\n");
+    expect([bare.columns, bare.rows.length]).toEqual([[], 3]);
+    const named = await preview<TablePreview>("named.csv", "gene,n,2019\ng1,1,2.5\n");
+    expect([named.columns, named.rows]).toEqual([["gene", "n", "2019"], [["g1", "1", "2.5"]]]);
+    const text = await preview<TablePreview>("text.csv", "gene,note\ng1,a\n");
+    expect(text.columns).toEqual(["gene", "note"]);
+    const stated = await preview<TablePreview>("stated.csv", "1,2\n3,4\n", { schema: schema({}) });
+    expect([stated.columns, stated.rows]).toEqual([["1", "2"], [["3", "4"]]]);
+    const long = await preview<TablePreview>("long.csv", "1,2\n".repeat(101));
+    expect([long.columns, long.rows.length, long.moreRows]).toEqual([[], 100, true]);
+  });
+
   it("ends after so many rows and columns, and says that there are more", async () => {
     const wide = Array.from({ length: 10_000 }, (_, i) => `c${i}`).join("\t");
     const table = await preview<TablePreview>("wide.tsv", `${wide}\n`.repeat(300));
