@@ -41,7 +41,7 @@ import { ABOUT_PAGE, HealthStateEnum, PageInfo, RecordNode } from "./types/recor
 export class SparqlResolver {
   /** @throws ServiceError as `answerQuery` of the use cases */
   query(
-    request: Omit<SparqlRequest, "caller" | "shared">,
+    request: Omit<SparqlRequest, "caller" | "shared" | "anonymous">,
     { deps, caller, address, ownAddress }: Context,
   ): Promise<OpenAnswer> {
     return answerQuery(
@@ -49,6 +49,7 @@ export class SparqlResolver {
         ...request,
         caller: caller?.user ?? `address ${networkOf(address)}`,
         shared: caller === null && !ownAddress,
+        anonymous: caller === null,
       },
       deps,
     );

@@ -291,6 +291,8 @@ export interface SparqlRequest {
   caller: string;
   /** Other clients may share the address: nobody is penalised for the queries of one of them. */
   shared: boolean;
+  /** The caller is an address, behind which there may be several people. */
+  anonymous: boolean;
   /**
    * Chooses the form of the answer after the form of the query is known.
    * @throws ServiceError `NOT_ACCEPTABLE`
@@ -307,8 +309,9 @@ export interface SparqlRequest {
 
 /**
  * Errors that a caller's queries may cause repeatedly, and the weight of each. An engine that fails
- * may itself be at fault: a few such failures are not held against the caller, but one caller must
- * not end threads for ever.
+ * may itself be at fault: a few such failures are not held against an account, and none against an
+ * address, where somebody else may have sent the queries. The fair queue still serves the others
+ * between two failures.
  */
 const STRIKES: ReadonlyMap<string, number> = new Map([
   ["QUERY_TIMEOUT", 1],
@@ -322,7 +325,7 @@ const STRIKES: ReadonlyMap<string, number> = new Map([
  * @throws ServiceError as {@link QueryGuard.check} and {@link OpenQueries.ask}; `TOO_MANY_REQUESTS`
  */
 export async function answerQuery(
-  { query, dataset, caller, shared, formatFor, rows, signal }: SparqlRequest,
+  { query, dataset, caller, shared, anonymous, formatFor, rows, signal }: SparqlRequest,
   deps: SparqlDeps,
 ): Promise<OpenAnswer> {
   const admit = (): void => {
@@ -345,7 +348,8 @@ export async function answerQuery(
     );
   } catch (error) {
     const weight = error instanceof ServiceError ? STRIKES.get(error.code) : undefined;
-    if (!shared && weight !== undefined) deps.penalties.strike(caller, weight);
+    if (weight !== undefined && !shared && (weight === 1 || !anonymous))
+      deps.penalties.strike(caller, weight);
     throw error;
   }
 }

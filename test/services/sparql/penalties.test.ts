@@ -53,18 +53,22 @@ describe("penalties for queries that run into limits", () => {
       config: { SPARQL_MAX_ROWS: 1 },
       baseUrl: () => "https://registry.example",
     } as unknown as Parameters<typeof answerQuery>[1];
-    const ask = (shared = false) =>
+    const ask = (shared = false, anonymous = false) =>
       answerQuery(
         {
           query: "ASK {}",
           dataset: { default: [], named: [] },
-          caller: "ada",
+          caller: anonymous ? "address 192.0.2.1" : "ada",
           shared,
+          anonymous,
           formatFor: () => "json",
         },
         deps,
       ).catch((error: unknown) => (error as ServiceError).code);
     for (let i = 0; i < 10; i++) expect(await ask(true)).toBe(code);
+    // Somebody else behind the address may have sent the queries that ended the engine.
+    if (code === "QUERY_FAILED")
+      for (let i = 0; i < 50; i++) expect(await ask(false, true)).toBe(code);
     for (let i = 0; i < most; i++) expect(await ask()).toBe(code);
     expect(await ask()).toBe("TOO_MANY_REQUESTS");
   });

@@ -277,11 +277,12 @@ const CLOSING: Readonly<Record<string, string>> = { "(": ")", "{": "}" };
  * The query with every ORDER BY made a total order. SPARQL 1.1, section 15.1, leaves open how a
  * number compares with a string, or a date and time with a time zone with one without. Oxigraph
  * compares such pairs as text and pairs of one kind by value, which contradict each other (9 < 10,
- * "10" < "9"), and its sort ends the engine when it meets that. Each condition therefore gets two
- * before it: the kind of the value, and the value where the kind has an order of its own, else its
- * text. Each kind is sorted by section 15.1, and unbound values, blank nodes, IRIs and literals are
- * in the order of that section.
+ * "10" < "9"); numbers of two types it compares in the less exact of them, in which 16777216 and
+ * 16777217 are equal. Its sort ends the engine when it meets such a contradiction. Each condition
+ * is therefore replaced by keys that are total each, see {@link keysOf}. Each kind is sorted by
+ * section 15.1, and unbound values, blank nodes, IRIs and literals are in the order of that section.
  * @param text as {@link import("./scan.js").scan} passed it
+ * @throws ServiceError `QUERY_REFUSED`
  */
 export function inTotalOrder(text: string): string {
   if (!/\border\b/i.test(text)) return text;
@@ -296,17 +297,21 @@ export function inTotalOrder(text: string): string {
     at += 2;
     for (let end = conditionEnd(text, all, at); end > at; end = conditionEnd(text, all, at)) {
       const directed = isWord(at, "ASC") || isWord(at, "DESC");
-      const first = all[directed ? at + 1 : at]!;
-      const expression = text.slice(first.from, all[end - 1]!.to);
-      if (!isOfOneKind(expression)) {
-        const direction = directed ? textOf(all[at]!) : "ASC";
-        parts.push(
-          text.slice(done, all[at]!.from),
-          keysOf(expression)
-            .map((key) => `${direction}(${key}) `)
-            .join(""),
-        );
-        done = all[at]!.from;
+      const first = all[directed ? at + 1 : at]!.from;
+      const last = all[end - 1]!.to;
+      const written = text.slice(first, last);
+      // A pattern in it may have a subquery with an order of its own.
+      const condition = inTotalOrder(written);
+      const direction = directed ? textOf(all[at]!) : "ASC";
+      const ordered = isOfOneKind(condition)
+        ? condition
+        : keysOf(copiesOf(condition, condition !== written))
+            .map((key) => `${direction}(${key})`)
+            .join(" ");
+      if (ordered !== written) {
+        const from = ordered === condition ? first : all[at]!.from;
+        parts.push(text.slice(done, from), ordered);
+        done = last;
       }
       at = end;
     }
@@ -337,33 +342,81 @@ function conditionEnd(text: string, all: readonly Token[], begin: number): numbe
   return begin;
 }
 
-function isOfOneKind(expression: string): boolean {
-  // A pattern may name blank nodes, which may occur in one pattern only.
-  if (expression.includes("{")) return true;
-  const [name, opening] = /^[\s(]*([a-z]+)\s*(\(?)/i.exec(expression)?.slice(1) ?? [];
-  if (name === undefined || opening !== "(" || !OF_ONE_KIND.has(name.toUpperCase())) return false;
+function isOfOneKind(condition: string): boolean {
+  const all = [...tokens(condition)];
+  let at = 0;
+  const textAt = (place: number): string =>
+    all[place] ? condition.slice(all[place].from, all[place].to).toUpperCase() : "";
+  while (textAt(at) === "(") at++;
+  if (textAt(at) === "NOT" && textAt(at + 1) === "EXISTS") at++;
+  if (all[at]?.kind !== "word") return false;
+  if (textAt(at) === "EXISTS" ? textAt(at + 1) !== "{" : !OF_ONE_KIND.has(textAt(at))) return false;
   // Only closing brackets follow the call: `STR(?a)`, not `STR(?a) < 2`.
   let depth = 0;
-  for (const { kind, from } of tokens(expression.slice(expression.indexOf(name)))) {
-    const character = kind === "other" ? expression[expression.indexOf(name) + from] : "";
-    if (character === "(") depth++;
-    else if (character === ")") depth--;
-    else if (depth <= 0 && from > 0) return false;
+  for (let next = at + 1; next < all.length; next++) {
+    const character = all[next]!.kind === "other" ? textAt(next) : "";
+    if (character in CLOSING) depth++;
+    else if (character === ")" || character === "}") depth--;
+    else if (depth <= 0) return false;
   }
   return true;
 }
 
 /**
- * Kind of value, and value; both fail where the condition does, which then sorts first, as without
- * them.
+ * The condition as often as it is asked for. The label of a blank node may stand in one pattern
+ * only: each copy gets labels of its own.
+ * @throws ServiceError `QUERY_REFUSED`
  */
-function keysOf(x: string): [string, string] {
+function copiesOf(condition: string, hasOrder: boolean): () => string {
+  // Each level would be copied with every copy of the level above.
+  if (hasOrder)
+    throw new ServiceError(
+      "QUERY_REFUSED",
+      "A condition of ORDER BY has a subquery with an ORDER BY of its own, which changes nothing " +
+        "there; leave the inner one out.",
+    );
+  const labels = [...tokens(condition)].filter(
+    ({ kind, from }) => kind === "name" && condition.startsWith("_:", from),
+  );
+  if (labels.length === 0) return () => condition;
+  let mark = "copy";
+  while (condition.includes(mark)) mark += "y";
+  let copies = 0;
+  return () => {
+    const copy = ++copies;
+    const parts: string[] = [];
+    let done = 0;
+    for (const { from, to } of labels) {
+      parts.push(condition.slice(done, from), `_:${mark}${copy}_`, condition.slice(from + 2, to));
+      done = to;
+    }
+    return parts.join("") + condition.slice(done);
+  };
+}
+
+/**
+ * Keys that sort as a condition does: the kind of its value, the value where values of that kind
+ * are comparable, else its text, and what distinguishes equal ones. Numbers are compared as
+ * decimals, which hold integers and decimals exactly, then as doubles: a float is a double, and a
+ * decimal has too few digits for the smallest doubles. Those that are no decimal are kinds of their
+ * own: very large ones, infinities and NaN. Numbers with one value are equal, whatever their types:
+ * the next condition decides. All keys fail where the condition does, which then sorts first.
+ * @param copy the condition; each copy may differ in the labels of its blank nodes
+ */
+function keysOf(copy: () => string): string[] {
+  const decimal = (): string => `<${CASTS}decimal>(${copy()})`;
+  const double = (): string => `<${CASTS}double>(${copy()})`;
+  const numeric = (): string => `isNumeric(${copy()})`;
+  // NaN is neither below 0 nor above; some engines make an error of the comparison.
+  const size = `COALESCE(IF(${decimal()} = 0, "12", "12"), IF(${copy()} < 0, "11", "13"), "13")`;
   // TZ has a value for well-formed dates and times only, and an empty one for those without a time
   // zone.
-  const moment = `CONCAT(IF(TZ(${x}) = "", "2", "3"), STR(DATATYPE(${x})))`;
+  const moment = `CONCAT(IF(TZ(${copy()}) = "", "2", "3"), STR(DATATYPE(${copy()})))`;
+  const number = `COALESCE(${decimal()}, ${double()})`;
+  const literal = `COALESCE(IF(STRLEN(TZ(${copy()})) >= 0, ${copy()}, ""), STR(${copy()}))`;
   return [
-    `IF(isNumeric(${x}), "1", IF(isLiteral(${x}), COALESCE(${moment}, "4"), "0"))`,
-    `IF(isLiteral(${x}) && !isNumeric(${x}), COALESCE(IF(STRLEN(TZ(${x})) >= 0, ${x}, ` +
-      `${x}), STR(${x})), ${x})`,
+    `IF(${numeric()}, ${size}, IF(isLiteral(${copy()}), COALESCE(${moment}, "4"), "0"))`,
+    `IF(${numeric()}, ${number}, IF(isLiteral(${copy()}), ${literal}, ${copy()}))`,
+    `IF(${numeric()}, ${double()}, ${copy()})`,
   ];
 }

@@ -45,13 +45,22 @@ export interface Scanned {
 /** IRIREF (rule 139); a `<` that begins none is an operator. */
 // eslint-disable-next-line no-control-regex
 const IRI = /<[^<>"{}|^`\u0000-\u0020]*>/y;
-const WORD = /[\p{L}_][\p{L}\p{N}_\u00b7.-]*/uy;
+/** PN_CHARS_BASE and PN_CHARS (rules 164 and 167): not the letters of Unicode, but whole ranges. */
+const BASE =
+  "A-Za-z\\u00c0-\\u00d6\\u00d8-\\u00f6\\u00f8-\\u02ff\\u0370-\\u037d\\u037f-\\u1fff" +
+  "\\u200c\\u200d\\u2070-\\u218f\\u2c00-\\u2fef\\u3001-\\ud7ff\\uf900-\\ufdcf\\ufdf0-\\ufffd" +
+  "\\u{10000}-\\u{effff}";
+const CHARS = `_${BASE}0-9\\u00b7\\u0300-\\u036f\\u203f\\u2040-`;
+const WORD = new RegExp(`[_${BASE}][.${CHARS}]*`, "uy");
 /**
  * A name with a prefix, a variable, a language tag, a blank node: never a keyword, whatever its
  * spelling.
  */
-const NAME =
-  /(?:[?$]|@|[\p{L}][\p{L}\p{N}_.-]*:|_?:)(?:[\p{L}\p{N}_\u00b7:.-]|%[0-9A-Fa-f]{2}|\\[_~.\-!$&'()*+,;=/?#@%])*/uy;
+const NAME = new RegExp(
+  `(?:[?$]|@|[${BASE}][.${CHARS}]*:|_?:)` +
+    `(?:[:.${CHARS}]|%[0-9A-Fa-f]{2}|\\\\[_~.\\-!$&'()*+,;=/?#@%])*`,
+  "uy",
+);
 const INTEGER = /\d+/y;
 const ESCAPE = /\\(?:u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8})/y;
 const ANY_ESCAPE = new RegExp(ESCAPE.source, "g");
@@ -166,7 +175,7 @@ function stringEnd(text: string, from: number): number {
 }
 
 /** Characters that an escape may stand for: none that begins, ends or separates tokens. */
-const IN_NAME = /^[\p{L}\p{N}\p{M}_:.\u00b7-]$/u;
+const IN_NAME = new RegExp(`^[:.${CHARS}]$`, "u");
 // eslint-disable-next-line no-control-regex
 const IN_IRI = /^[^<>"{}|^`\\\u0000-\u0020]$/u;
 
