@@ -73,8 +73,12 @@ export async function openHttpInterface(
       document: TypedDocumentString<Result, Variables>,
       variables: Variables,
     ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
-    uploadCrate: async (req, { update, crate }) => {
-      const options = { update, crate: crate === undefined ? undefined : askedArk(crate) };
+    uploadCrate: async (req, { update, emptyLinked = false, crate }) => {
+      const options = {
+        update,
+        emptyLinked,
+        crate: crate === undefined ? undefined : askedArk(crate),
+      };
       const fields = { file: ["file"], texts: ["csrf"] };
       const form = await readMultipart(req, fields, async ({ stream, name }, texts) => {
         // Before anything of the file is stored.

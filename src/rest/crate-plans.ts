@@ -16,7 +16,14 @@ import {
   WRITE_REFUSALS,
 } from "./contract/rows.js";
 import { recordExample } from "./contract/schemas.js";
-import { answerCrate, FIELDS, FINISHED, NAMED_CRATE, uploadOptions } from "./crates.js";
+import {
+  answerCrate,
+  EMPTY_LINKED,
+  FIELDS,
+  FINISHED,
+  NAMED_CRATE,
+  uploadOptions,
+} from "./crates.js";
 import { type Handlers, presence } from "./request.js";
 
 const ROOT = recordExample(KINDS.rocrate);
@@ -112,6 +119,7 @@ export const CRATE_PLANS: readonly ContractRow[] = [
         { type: "boolean", default: false },
       ),
       NAMED_CRATE,
+      EMPTY_LINKED,
     ],
     body: {
       "multipart/form-data": {
@@ -151,6 +159,7 @@ export const CRATE_PLANS: readonly ContractRow[] = [
         default: false,
       }),
       NAMED_CRATE,
+      EMPTY_LINKED,
     ],
     body: documents("CrateMetadata"),
     bodyLimit: "MAX_METADATA_BYTES",

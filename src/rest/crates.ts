@@ -104,6 +104,12 @@ const UPDATE = query(
     "an upload fails with CRATE_EXISTS.",
   { type: "boolean", default: false },
 );
+export const EMPTY_LINKED = query(
+  "emptyLinked",
+  "Lets an update remove every statement of a crate within the crate that is registered by " +
+    "itself. Without it such an upload fails with CRATE_EMPTIED.",
+  { type: "boolean", default: false },
+);
 /** The crate that an upload updates. */
 export const NAMED_CRATE = query(
   "crate",
@@ -292,7 +298,7 @@ export const CRATES: readonly ContractRow[] = [
       "Answers as soon as the archive is stored. Poll `GET " +
       "/rocrate/upload/status/{submissionUUID}` until `completed`. Sending the same " +
       "archive again returns the same submission.",
-    parameters: [UPDATE, NAMED_CRATE],
+    parameters: [UPDATE, NAMED_CRATE, EMPTY_LINKED],
     body: UPLOAD,
     answer: { description: "The submission.", content: json(schemaRef("Submission"), QUEUED) },
     token: "required",
@@ -308,7 +314,7 @@ export const CRATES: readonly ContractRow[] = [
       "The same work as the asynchronous upload. What is wrong with the content is a 422 " +
       "with items at `body.file.<member>.<pointer>`; after UPLOAD_WAIT the running " +
       "submission is returned.",
-    parameters: [UPDATE, NAMED_CRATE],
+    parameters: [UPDATE, NAMED_CRATE, EMPTY_LINKED],
     body: UPLOAD,
     answer: {
       description: "The crate.",
@@ -440,6 +446,7 @@ export const FIELDS = ["file", "crate"];
 /** Whether an upload is an update, and of which crate. */
 export const uploadOptions = (query: RestRequest["query"]): UploadOptions => ({
   update: readFlag(query, "update"),
+  emptyLinked: readFlag(query, "emptyLinked"),
   crate: query["crate"] === undefined ? undefined : askedArk(query["crate"]),
 });
 

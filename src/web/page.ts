@@ -16,6 +16,8 @@ export interface Viewer {
 export interface CrateUpload {
   update: boolean;
   crate?: string;
+  /** The update may remove all statements of a linked crate. */
+  emptyLinked?: boolean;
 }
 
 /** A query for the SPARQL interface. */

@@ -36,7 +36,12 @@ export interface IntakeRig {
   /** The result of a dry run of an upload. */
   plan(
     archive: Uint8Array,
-    options?: { user?: string; format?: "zip" | "metadata"; update?: boolean },
+    options?: {
+      user?: string;
+      format?: "zip" | "metadata";
+      update?: boolean;
+      emptyLinked?: boolean;
+    },
   ): Promise<CratePlan>;
   /** Every record, by the order of creation. */
   all(): Promise<StoredRecord[]>;
@@ -93,12 +98,15 @@ export async function openIntakeRig(
       if (faults.length > 0) throw faults[0];
       return (await records.submission(submission.id))!;
     },
-    async plan(archive, { user = UPLOADER, format = "zip", update = false } = {}) {
+    async plan(
+      archive,
+      { user = UPLOADER, format = "zip", update = false, emptyLinked = false } = {},
+    ) {
       const staged = await objects.stage(Readable.from([archive]));
       try {
         return await planCrate(
           { records, objectsLocation: location, config, baseUrl: () => BASE_URL },
-          { sha256: staged.sha256, staged: staged.place, user, format, update },
+          { sha256: staged.sha256, staged: staged.place, user, format, update, emptyLinked },
           AbortSignal.timeout(60_000),
         );
       } finally {

@@ -67,6 +67,10 @@ function addCrates(program: ToolCommand): void {
       "update an existing crate: changed records get a new revision, missing records are " +
         "deleted. [ark] names the crate; without it, the root's @id does",
     )
+    .option(
+      "--empty-linked",
+      "let --update remove every statement of a nested crate that is registered by itself",
+    )
     .option("--json", "print the submission as JSON")
     .valueOnlyIf("--update", looksLikeArk)
     .example("arkgraph upload crate.zip")

@@ -172,14 +172,17 @@ async function follow(
 export interface UploadOptions extends ServerOption {
   wait: boolean;
   update?: true | string;
+  emptyLinked?: true;
   json?: true;
 }
 
 /** `upload`: sends a crate and waits until it is ingested. @throws Failure */
 export async function uploadCommand(
   path: string,
-  { server, wait, update, json }: UploadOptions,
+  { server, wait, update, emptyLinked, json }: UploadOptions,
 ): Promise<void> {
+  if (emptyLinked && update === undefined)
+    throw new Failure("--empty-linked is for updates: add --update, or leave it out");
   if (typeof update === "string" && lookupArk(update) === undefined)
     throw new Failure(
       `--update ${update}: not an ARK; give the identifier of the crate to update, such as ` +
@@ -201,27 +204,30 @@ export async function uploadCommand(
       return sendLineage(registry, events, { json: json === true });
     }
     const crate = await openCrate(path);
-    let submission = await send(registry, crate, update);
+    let submission = await send(registry, crate, queryOf(update, emptyLinked === true));
     if (wait && !submission.completed)
       submission = await follow(registry, submission.submissionUUID, interruptible);
     report(submission, { wait, json: json === true });
   });
 }
 
-async function send(
-  registry: Registry,
-  crate: CrateSource,
-  update: true | string | undefined,
-): Promise<Submission> {
+function queryOf(update: true | string | undefined, emptyLinked: boolean): string {
+  if (update === undefined) return "";
+  const query = new URLSearchParams({ update: "true" });
+  if (typeof update === "string") query.set("crate", update);
+  if (emptyLinked) query.set("emptyLinked", "true");
+  return `?${query.toString()}`;
+}
+
+async function send(registry: Registry, crate: CrateSource, query: string): Promise<Submission> {
   const progress = await terminalProgress("Sending");
   const total = humanSize(crate.total);
   try {
     const stream = crate.stream((bytes) =>
       progress.update(bytes, crate.total, `${humanSize(bytes)} of ${total}`),
     );
-    const named = typeof update === "string" ? `&crate=${encodeURIComponent(update)}` : "";
     return await registry.json<Submission>(
-      `/rocrate/upload-async${update ? `?update=true${named}` : ""}`,
+      `/rocrate/upload-async${query}`,
       fileForm({ name: crate.name, size: crate.size, type: crate.type, stream }),
     );
   } catch (error) {

@@ -169,8 +169,18 @@ class SubmissionConnection {
 const NAMED_CRATE =
   "Your crate that is updated, where the root's @id does not name it. Implies an update.";
 
-const uploadOptions = (update: boolean, crate: string | null | undefined): UploadOptions => ({
+/** Describes the argument `emptyLinked` of an upload in the schema. */
+const EMPTY_LINKED =
+  "Lets an update remove every statement of a crate within the crate that is registered by " +
+  "itself. Without it such an upload fails with CRATE_EMPTIED.";
+
+const uploadOptions = (
+  update: boolean,
+  crate: string | null | undefined,
+  emptyLinked: boolean,
+): UploadOptions => ({
   update,
+  emptyLinked,
   crate: crate == null ? undefined : askedArk(crate),
 });
 
@@ -314,11 +324,13 @@ export class CrateResolver {
         "Updates a crate of yours: its root's @id is the ARK of that crate, or crate names it.",
     })
     update: boolean,
+    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
+    emptyLinked: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
     return withUpload(upload, (file) => {
       const signed = signedIn(context);
-      return this.submit(file, uploadOptions(update, crate), signed);
+      return this.submit(file, uploadOptions(update, crate, emptyLinked), signed);
     });
   }
 }
@@ -619,10 +631,12 @@ export class CratePlanResolver {
       description: "Does a dry run of an update: the upload with update: true.",
     })
     update: boolean,
+    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
+    emptyLinked: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<CratePlanType> {
     const signed = signedIn(context);
-    const options = uploadOptions(update, crate);
+    const options = uploadOptions(update, crate, emptyLinked);
     if (metadata !== undefined && metadata !== null && !upload)
       return typedPlan(
         await this.plan(
@@ -655,12 +669,14 @@ export class CratePlanResolver {
       description: "Updates a crate of yours; its files are preserved.",
     })
     update: boolean,
+    @Arg("emptyLinked", () => Boolean, { defaultValue: false, description: EMPTY_LINKED })
+    emptyLinked: boolean,
     @Arg("crate", () => ID, { nullable: true, description: NAMED_CRATE }) crate?: string | null,
   ): Promise<SubmissionView> {
     const signed = signedIn(context);
     return this.submitMetadata(
       Readable.from([Buffer.from(metadata)]),
-      uploadOptions(update, crate),
+      uploadOptions(update, crate, emptyLinked),
       signed,
     );
   }

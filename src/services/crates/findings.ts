@@ -358,6 +358,12 @@ export const FINDING_CODES = {
     "The upload names a crate, and the crate's `@id` is the ARK of another one.",
     "Name the same crate, or leave the name out.",
   ),
+  CRATE_EMPTIED: conflict(
+    "The update would remove every statement of a crate within the crate that is registered by " +
+      "itself.",
+    "State the nested crate in its metadata file, leave that file out, or, where the removal is " +
+      "meant, upload with `emptyLinked=true` (`arkgraph upload --update --empty-linked`).",
+  ),
   CHANGED_MEANWHILE: conflict(
     "Somebody else changed a record of the crate while the update was ingested.",
     "Read the record again, and upload the crate with its current version.",

@@ -34,6 +34,8 @@ export interface CrateSubmissionInput {
   trace?: string;
   /** The upload updates the crate that the uploader has. */
   update?: boolean;
+  /** The update may remove all statements of a crate that the crate links. */
+  emptyLinked?: boolean;
   /** ARK of the crate to update, where the upload names it. */
   crate?: string;
 }
@@ -83,12 +85,17 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
   const holder = { kind: "submission" as const, id: submission.id, attempt: submission.attempt };
   const records: CrateRecord[] = [];
   const own = new Map<string, Place>();
-  const { update: isUpdate, format, crate } = submission.input as CrateSubmissionInput;
+  const { update: isUpdate, emptyLinked, format, crate } = submission.input as CrateSubmissionInput;
   let isNamed = crate !== undefined;
   const identifiers = new NewIdentifiers(deps.records, submission.user);
   const update =
     isUpdate === true
-      ? new CrateUpdate(deps.records, submission.user, format === "metadata", identifiers)
+      ? new CrateUpdate(
+          deps.records,
+          submission.user,
+          { keepsFiles: format === "metadata", mayEmptyLinked: emptyLinked === true },
+          identifiers,
+        )
       : undefined;
   // What an update writes depends on all records of the crate.
   const foreseen = update ? undefined : deps.records.foresee?.();

@@ -435,6 +435,7 @@ interface PlannedUpload {
   format?: CrateFormat;
   /** ARK of the future uploader. */ user: string;
   /** The upload would be an update. */ update?: boolean;
+  /** The update may remove all statements of a linked crate. */ emptyLinked?: boolean;
   /** ARK of the crate that the upload would update. */ crate?: string;
 }
 interface PlanDeps {
@@ -464,6 +465,7 @@ export async function planCrate(
     format = "zip",
     user,
     update: isUpdate = false,
+    emptyLinked = false,
     crate,
   }: PlannedUpload,
   signal: AbortSignal,
@@ -471,7 +473,12 @@ export async function planCrate(
   const { config } = deps;
   const identifiers = new NewIdentifiers(deps.records, user);
   const update = isUpdate
-    ? new CrateUpdate(deps.records, user, format === "metadata", identifiers)
+    ? new CrateUpdate(
+        deps.records,
+        user,
+        { keepsFiles: format === "metadata", mayEmptyLinked: emptyLinked },
+        identifiers,
+      )
     : undefined;
   const gathered = new Gathered(update);
   let isNamed = crate !== undefined;
@@ -552,7 +559,7 @@ export async function planUpload(
   deps: Deps,
   { user }: Caller,
   file: IncomingFile,
-  { update = false, crate: named }: UploadOptions,
+  { update = false, emptyLinked = false, crate: named }: UploadOptions,
   signal: AbortSignal,
 ): Promise<CratePlan> {
   const { stream, isJson } = await beginningOf(file.stream);
@@ -574,6 +581,7 @@ export async function planUpload(
           format,
           user,
           update: update || crate !== undefined,
+          emptyLinked,
           ...(crate === undefined ? {} : { crate }),
         },
         either,

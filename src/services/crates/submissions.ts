@@ -18,6 +18,11 @@ import { type CrateFormat, uploadLimit } from "./upload.js";
 export interface UploadOptions {
   /** Updates the crate that the caller has. */
   update?: boolean;
+  /**
+   * An update may remove all statements of a crate that is registered by itself and linked; it is
+   * refused otherwise.
+   */
+  emptyLinked?: boolean;
   /** The crate to update; for a crate whose root does not name it. */
   crate?: Ark | undefined;
 }
@@ -192,6 +197,7 @@ export async function submitCrate(
   { stream: given, name, format: asked }: UploadedCrate,
   {
     update: isUpdate = false,
+    emptyLinked = false,
     crate: named,
     request,
     trace,
@@ -217,6 +223,7 @@ export async function submitCrate(
     name,
     ...(format === "zip" ? {} : { format }),
     ...(update ? { update } : {}),
+    ...(update && emptyLinked ? { emptyLinked } : {}),
     ...(crate === undefined ? {} : { crate }),
     ...(request === undefined ? {} : { request }),
     ...(trace === undefined ? {} : { trace }),

@@ -18,7 +18,7 @@ interface Plan {
   counts: { minted: number; kept: number; known: number; conflicting: number };
   refused: PlanFinding[];
   warned: PlanFinding[];
-  conflicting: { identifier: string; entity: string }[];
+  conflicting: (PlanFinding & { identifier: string; entity: string })[];
   changes: Changes | null;
 }
 interface PlannedRecord {
@@ -64,7 +64,12 @@ const folderInput = document.getElementById("folder") as HTMLInputElement;
 /** Of the session; another one after somebody has signed in again. */
 let csrf = root.dataset["csrf"] ?? "";
 const crate = root.dataset["crate"] ?? "";
-const query = crate === "" ? "" : `?${new URLSearchParams({ update: "true", crate }).toString()}`;
+/** Whether the update may remove all statements of linked crates: after the user has agreed. */
+let emptyLinked = root.dataset["emptyLinked"] === "true";
+const query = (): string =>
+  crate === ""
+    ? ""
+    : `?${new URLSearchParams({ update: "true", crate, ...(emptyLinked && { emptyLinked: "true" }) }).toString()}`;
 
 /** Kinds whose names are not those of their types. */
 const KINDS: Record<string, [string, string]> = {
@@ -350,7 +355,7 @@ async function plan(archive: Blob, name: string): Promise<void> {
     const answer = await inSession(async () => {
       const body = new FormData();
       body.set("file", archive, name);
-      const response = await fetch(`/rocrate/validate${query}`, {
+      const response = await fetch(`/rocrate/validate${query()}`, {
         method: "POST",
         headers: { "X-CSRF-Token": csrf, Accept: "application/json" },
         body,
@@ -555,6 +560,8 @@ const recordsText = (records: Plan["records"]): string =>
 function showPlan(answer: Plan, archive: Blob, name: string): void {
   const { conforms, records, refused, warned, conflicting, counts, changes } = answer;
   const problems = refused.length + conflicting.length;
+  const emptied = conflicting.filter(({ code }) => code === "CRATE_EMPTIED");
+  const taken = conflicting.filter(({ code }) => code !== "CRATE_EMPTIED");
   show(
     el(
       "div",
@@ -571,15 +578,16 @@ function showPlan(answer: Plan, archive: Blob, name: string): void {
         ),
       changes && changesOf(changes),
       grouped("What has to be corrected", refused, true),
-      conflicting.length > 0 &&
+      grouped("Linked crates that would lose every statement", emptied, true),
+      taken.length > 0 &&
         el(
           "section",
           {},
-          el("h3", {}, `Identifiers that are taken (${number(conflicting.length)})`),
+          el("h3", {}, `Identifiers that are taken (${number(taken.length)})`),
           el(
             "ul",
             {},
-            conflicting.slice(0, 50).map(({ identifier }) => el("li", {}, identifier)),
+            taken.slice(0, 50).map(({ identifier }) => el("li", {}, identifier)),
           ),
         ),
       grouped("Advice", warned, false),
@@ -589,6 +597,16 @@ function showPlan(answer: Plan, archive: Blob, name: string): void {
         conforms
           ? button("Upload", () => void send(archive, name))
           : button("Choose again", () => location.reload(), "secondary"),
+        emptied.length > 0 &&
+          emptied.length === problems &&
+          button(
+            "Remove these statements",
+            () => {
+              emptyLinked = true;
+              void plan(archive, name);
+            },
+            "secondary",
+          ),
         !conforms && el("span", { class: "quiet" }, `${number(problems)} to correct`),
       ),
     ),
@@ -602,7 +620,7 @@ const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 function sendOnce(archive: Blob, name: string, progress: (sent: number) => void) {
   return new Promise<Answer>((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open("POST", `/rocrate/upload-async${query}`);
+    request.open("POST", `/rocrate/upload-async${query()}`);
     request.setRequestHeader("X-CSRF-Token", csrf);
     request.setRequestHeader("Accept", "application/json");
     request.upload.addEventListener("progress", ({ loaded }) => progress(loaded));

@@ -48,7 +48,7 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
         </p>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
         {viewer ? (
-          <UploadForm csrf={csrf} crate={crate} />
+          <UploadForm csrf={csrf} crate={crate} emptyLinked={query.get("emptyLinked") === "true"} />
         ) : (
           <Notice>
             <p>An upload belongs to an account: sign in first, or create one.</p>
@@ -83,13 +83,26 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
 }
 
 /** Works as a plain form; the script adds folders, the plan and the progress. */
-function UploadForm({ csrf, crate }: { csrf: string | null; crate: string }) {
+function UploadForm({
+  csrf,
+  crate,
+  emptyLinked,
+}: {
+  csrf: string | null;
+  crate: string;
+  emptyLinked: boolean;
+}) {
   return (
-    <div id="upload" data-csrf={csrf} data-crate={crate}>
+    <div
+      id="upload"
+      data-csrf={csrf}
+      data-crate={crate}
+      data-empty-linked={emptyLinked ? "true" : undefined}
+    >
       <form
         id="upload-form"
         method="post"
-        action={withQuery("/upload", { crate })}
+        action={withQuery("/upload", { crate, emptyLinked: emptyLinked ? "true" : "" })}
         encType="multipart/form-data"
       >
         {/* Before the file: it is checked before anything of the file is stored. */}
@@ -131,6 +144,7 @@ async function upload(request: PageRequest): Promise<Page | Redirect> {
     const crate = query.get("crate");
     const id = await request.uploadCrate({
       update: crate !== null,
+      emptyLinked: query.get("emptyLinked") === "true",
       ...(crate === null ? {} : { crate }),
     });
     return { redirect: `/upload/${id}` };

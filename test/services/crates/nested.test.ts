@@ -158,6 +158,43 @@ describe("a release after its sub-crates", () => {
     expect(await revisions()).toEqual({ ...ONCE, [SUB]: 2, ...RELEASED, "ark:99999/new": 1 });
   });
 
+  it("never removes all statements of a linked crate unless the upload asks for it", async () => {
+    await rig.upload(await alone());
+    await rig.upload(await release());
+    // Such a stub was in earlier exports of this registry.
+    const stub = await release({
+      "@context": "https://w3id.org/ro/crate/1.2/context",
+      "@graph": [
+        {
+          "@id": "ro-crate-metadata.json",
+          "@type": "CreativeWork",
+          conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" },
+          about: { "@id": SUB },
+        },
+        { "@id": SUB, "@type": CRATE_TYPE },
+      ],
+    });
+    const before = await revisions();
+    expect(await rig.plan(stub, { update: true })).toMatchObject({
+      conforms: false,
+      conflicting: [
+        { identifier: SUB, code: "CRATE_EMPTIED", message: expect.stringContaining('("Sub")') },
+      ],
+    });
+    expect(await rig.upload(stub, { input: { update: true } })).toMatchObject({
+      status: "failed",
+      error: [{ code: "CRATE_EMPTIED", message: expect.stringContaining(SUB) }],
+    });
+    expect(await revisions()).toEqual(before);
+    const asked = { update: true, emptyLinked: true };
+    expect(await rig.plan(stub, asked)).toMatchObject({
+      conforms: true,
+      changes: { changed: expect.arrayContaining([expect.objectContaining({ identifier: SUB })]) },
+    });
+    expect(await rig.upload(stub, { input: asked })).toMatchObject({ error: null });
+    expect(await rig.document(SUB)).not.toHaveProperty("name");
+  });
+
   it("conflicts with another owner's crate, which is unchanged", async () => {
     await rig.upload(await alone(), { user: OTHER });
     const before = await revisions();

@@ -14,7 +14,7 @@ import { reservedFields, reservedIn, reservedTextOf } from "../../records/reserv
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
 import { isMadeDescriptor } from "../export/metadata.js";
-import { CrateError, Findings } from "../findings.js";
+import { CrateError, Findings, quoted } from "../findings.js";
 import { describedCrate } from "../layout.js";
 import {
   differences,
@@ -45,8 +45,16 @@ export interface PlannedUpdate extends CrateWrites {
 /** A record that an update cannot write, and the reason. */
 export interface UpdateConflict {
   ark: string;
-  code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE";
+  code: "IDENTIFIER_TAKEN" | "CHANGED_MEANWHILE" | "CRATE_EMPTIED";
   message: string;
+}
+
+/** What an update may do, beside what its crate states. */
+export interface UpdateRules {
+  /** The crate came as metadata alone: its files remain stored. */
+  keepsFiles: boolean;
+  /** The uploader asked for it: the update may remove all statements of a linked crate. */
+  mayEmptyLinked: boolean;
 }
 
 /**
@@ -77,21 +85,22 @@ export class CrateUpdate {
   >;
   readonly #user: string;
   readonly #keepsFiles: boolean;
+  readonly #mayEmptyLinked: boolean;
   readonly #identifiers: NewIdentifiers;
 
-  /** @param keepsFiles the crate came as metadata alone: its files remain stored */
   constructor(
     records: Pick<
       RecordStore,
       "findMany" | "list" | "objectsOf" | "quads" | "usedElsewhere" | "usesOf"
     >,
     user: string,
-    keepsFiles: boolean,
+    { keepsFiles, mayEmptyLinked }: UpdateRules,
     identifiers: NewIdentifiers,
   ) {
     this.#records = records;
     this.#user = user;
     this.#keepsFiles = keepsFiles;
+    this.#mayEmptyLinked = mayEmptyLinked;
     this.#identifiers = identifiers;
 
     this.#owners = new OwnerKinds(records, user);
@@ -182,6 +191,8 @@ export class CrateUpdate {
         else if (before.ark === this.#root) root = { record, before };
         else if (before.tombstone || before.crate === this.#root)
           for (const write of await this.#revise(record, before, isSmaller)) writes.push(write);
+        else if (this.#isNested(before) && !this.#mayEmptyLinked && isEmptied(before, record))
+          conflicts.push(emptied(before));
         else if (this.#isNested(before)) {
           uses.arks.push(record.ark);
           for (const write of await this.#revise(record, before, false)) writes.push(write);
@@ -353,6 +364,31 @@ export class CrateUpdate {
     } while (after !== undefined);
   }
 }
+
+/**
+ * Whether nothing of what a crate states would be left. Its metadata file is then most likely a
+ * stub, such as a tool writes for a crate that it does not read.
+ */
+function isEmptied({ kind, document }: StoredRecord, after: CrateRecord): boolean {
+  if (kind !== "rocrate") return false;
+  const before = statedIn(document);
+  const now = new Set(statedIn(after.document));
+  return before.length > 0 && !before.some((name) => now.has(name));
+}
+
+const statedIn = (document: Uint8Array): string[] =>
+  Object.keys(parseDocument(document)).filter((name) => !name.startsWith("@"));
+
+const emptied = ({ ark, name, document }: StoredRecord): UpdateConflict => ({
+  ark,
+  code: "CRATE_EMPTIED",
+  message:
+    `The crate states nothing about the linked crate ${ark}` +
+    `${name === null ? "" : ` (${JSON.stringify(quoted(name))})`}: all ` +
+    `${statedIn(document).length} properties of its record would be removed. State them in the ` +
+    "metadata file of the linked crate, leave that file out, or upload with emptyLinked=true to " +
+    "remove them.",
+});
 
 const changedMeanwhile = (ark: string): UpdateConflict => ({
   ark,
