@@ -791,13 +791,13 @@ export type AdministrationQuery = {
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
   };
@@ -847,8 +847,8 @@ export type EditQuery = {
     mayChange: boolean;
     document: unknown;
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
   } | null;
 };
 
@@ -863,14 +863,14 @@ export type EditSinceQuery = {
     mayChange: boolean;
     document: unknown;
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
   } | null;
   revision: { document: unknown };
   revisions: {
     nodes: Array<{
       at: string;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
   };
 };
@@ -1001,8 +1001,8 @@ export type HistoryPageQuery = {
     revision: number | null;
     mayChange: boolean;
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
   } | null;
   revisions: {
     totalCount: number;
@@ -1011,7 +1011,7 @@ export type HistoryPageQuery = {
       revision: number;
       at: string;
       action: RevisionAction;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
     pageInfo: { hasNextPage: boolean; endCursor: string | null };
   };
@@ -1026,7 +1026,7 @@ export type HistoryPageQuery = {
         before: unknown;
         after: unknown;
       }>;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
   };
   revision?: {
@@ -1034,7 +1034,7 @@ export type HistoryPageQuery = {
     at: string;
     action: RevisionAction;
     differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
-    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
   };
 };
 
@@ -1055,7 +1055,7 @@ export type DeletedHistoryPageQuery = {
       revision: number;
       at: string;
       action: RevisionAction;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
     pageInfo: { hasNextPage: boolean; endCursor: string | null };
   };
@@ -1070,7 +1070,7 @@ export type DeletedHistoryPageQuery = {
         before: unknown;
         after: unknown;
       }>;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
   };
   revision?: {
@@ -1078,7 +1078,7 @@ export type DeletedHistoryPageQuery = {
     at: string;
     action: RevisionAction;
     differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
-    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
   };
 };
 
@@ -1098,7 +1098,7 @@ export type RevisionsShownFragment = {
       revision: number;
       at: string;
       action: RevisionAction;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
     pageInfo: { hasNextPage: boolean; endCursor: string | null };
   };
@@ -1113,7 +1113,7 @@ export type RevisionsShownFragment = {
         before: unknown;
         after: unknown;
       }>;
-      byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+      byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
     }>;
   };
   revision?: {
@@ -1121,7 +1121,7 @@ export type RevisionsShownFragment = {
     at: string;
     action: RevisionAction;
     differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
-    byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+    byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
   };
 };
 
@@ -1129,7 +1129,7 @@ export type RevisionFactsFragment = {
   revision: number;
   at: string;
   action: RevisionAction;
-  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
 };
 
 export type ComparedFragment = {
@@ -1137,7 +1137,7 @@ export type ComparedFragment = {
   at: string;
   action: RevisionAction;
   differences: Array<{ pointer: string; kind: DifferenceKind; before: unknown; after: unknown }>;
-  byRecord: { id: string; name: string | null; kind: RecordKind | null } | null;
+  byRecord: { id: string; kind: RecordKind | null; name: string | null } | null;
 };
 
 export type HomeQueryVariables = Exact<{ [key: string]: never }>;
@@ -1148,13 +1148,13 @@ export type HomeQuery = {
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
   };
@@ -1163,13 +1163,13 @@ export type HomeQuery = {
 export type RecordCardFragment = {
   id: string;
   kind: RecordKind | null;
-  name: string | null;
   description: string | null;
   keywords: Array<string>;
   license: string | null;
   modifiedAt: string | null;
   publicationStatus: PublicationStatus | null;
   embargoEndsAt: string | null;
+  name: string | null;
   owner: { id: string; name: string | null; kind: RecordKind | null } | null;
 };
 
@@ -1205,13 +1205,13 @@ export type MyWorkQuery = {
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
   };
@@ -1285,13 +1285,13 @@ export type MyRecordsQuery = {
       doiReservation: DoiReservation;
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
     pageInfo: {
@@ -1513,9 +1513,9 @@ export type PreviewPageQuery = {
   record:
     | {
         id: string;
-        name: string | null;
         kind: RecordKind | null;
-        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        name: string | null;
+        crate: { id: string; kind: RecordKind | null; name: string | null } | null;
         content: {
           state: ContentState;
           mediaType: string | null;
@@ -1527,12 +1527,12 @@ export type PreviewPageQuery = {
       }
     | {
         id: string;
-        name: string | null;
         kind: RecordKind | null;
-        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        name: string | null;
+        crate: { id: string; kind: RecordKind | null; name: string | null } | null;
       }
     | null;
-  crate?: { id: string; name: string | null; kind: RecordKind | null } | null;
+  crate?: { id: string; kind: RecordKind | null; name: string | null } | null;
   preview:
     | ({ address: string; mediaType: string } & { __typename: "DocumentPreview" })
     | ({ address: string; width: number | null; height: number | null } & {
@@ -1568,8 +1568,8 @@ export type FolderPageQueryVariables = Exact<{
 export type FolderPageQuery = {
   roCrate: {
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
     folder: {
       fileCount: number;
       size: number;
@@ -1584,7 +1584,7 @@ export type FolderPageQuery = {
           mediaType: string;
           readable: boolean;
           address: string;
-          record: { id: string; name: string | null; kind: RecordKind | null } | null;
+          record: { id: string; kind: RecordKind | null; name: string | null } | null;
         } | null;
       }>;
       pageInfo: { hasNextPage: boolean; endCursor: string | null };
@@ -1606,7 +1606,7 @@ export type FolderFragment = {
       mediaType: string;
       readable: boolean;
       address: string;
-      record: { id: string; name: string | null; kind: RecordKind | null } | null;
+      record: { id: string; kind: RecordKind | null; name: string | null } | null;
     } | null;
   }>;
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
@@ -1619,8 +1619,8 @@ export type ShapePageQueryVariables = Exact<{
 export type ShapePageQuery = {
   record: {
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
     shapeReport: {
       conforms: boolean;
       checked: number;
@@ -1668,13 +1668,13 @@ export type RecordPageQuery = {
         references: {
           nodes: Array<{
             predicate: string;
-            record: { id: string; name: string | null; kind: RecordKind | null };
+            record: { id: string; kind: RecordKind | null; name: string | null };
           }>;
         };
         backward: {
           nodes: Array<{
             predicate: string;
-            record: { id: string; name: string | null; kind: RecordKind | null };
+            record: { id: string; kind: RecordKind | null; name: string | null };
           }>;
           pageInfo: { hasNextPage: boolean };
         };
@@ -1682,37 +1682,37 @@ export type RecordPageQuery = {
           totalCount: number | null;
           nodes: Array<{
             id: string;
-            name: string | null;
             kind: RecordKind | null;
+            name: string | null;
             inputs: {
               totalCount: number | null;
-              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+              nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
             };
             software: {
               totalCount: number | null;
-              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+              nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
             };
           }>;
         };
         derivedFrom?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         derivedTo?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedBy?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         distribution?: {
           totalCount: number | null;
           nodes: Array<
             | {
                 id: string;
-                name: string | null;
                 kind: RecordKind | null;
+                name: string | null;
                 content: {
                   state: ContentState;
                   mediaType: string | null;
@@ -1721,12 +1721,12 @@ export type RecordPageQuery = {
                   readable: boolean;
                 };
               }
-            | { id: string; name: string | null; kind: RecordKind | null }
+            | { id: string; kind: RecordKind | null; name: string | null }
             | {
                 encodingFormat: string | null;
                 id: string;
-                name: string | null;
                 kind: RecordKind | null;
+                name: string | null;
                 content: {
                   state: ContentState;
                   mediaType: string | null;
@@ -1739,55 +1739,55 @@ export type RecordPageQuery = {
         };
         isPartOf?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         hasPart?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedDataset?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedSoftware?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedSample?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedInstrument?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedMLModel?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         generated?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         annotates?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         members?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         organizations?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         projects?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         creators: Array<{ id: string | null; name: string | null }>;
-        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
-        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        owner: { id: string; kind: RecordKind | null; name: string | null } | null;
+        crate: { id: string; kind: RecordKind | null; name: string | null } | null;
         formats: Array<{ name: string; label: string; description: string; address: string }>;
         content: {
           state: ContentState;
@@ -1815,13 +1815,13 @@ export type RecordPageQuery = {
         references: {
           nodes: Array<{
             predicate: string;
-            record: { id: string; name: string | null; kind: RecordKind | null };
+            record: { id: string; kind: RecordKind | null; name: string | null };
           }>;
         };
         backward: {
           nodes: Array<{
             predicate: string;
-            record: { id: string; name: string | null; kind: RecordKind | null };
+            record: { id: string; kind: RecordKind | null; name: string | null };
           }>;
           pageInfo: { hasNextPage: boolean };
         };
@@ -1829,37 +1829,37 @@ export type RecordPageQuery = {
           totalCount: number | null;
           nodes: Array<{
             id: string;
-            name: string | null;
             kind: RecordKind | null;
+            name: string | null;
             inputs: {
               totalCount: number | null;
-              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+              nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
             };
             software: {
               totalCount: number | null;
-              nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+              nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
             };
           }>;
         };
         derivedFrom?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         derivedTo?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedBy?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         distribution?: {
           totalCount: number | null;
           nodes: Array<
             | {
                 id: string;
-                name: string | null;
                 kind: RecordKind | null;
+                name: string | null;
                 content: {
                   state: ContentState;
                   mediaType: string | null;
@@ -1868,12 +1868,12 @@ export type RecordPageQuery = {
                   readable: boolean;
                 };
               }
-            | { id: string; name: string | null; kind: RecordKind | null }
+            | { id: string; kind: RecordKind | null; name: string | null }
             | {
                 encodingFormat: string | null;
                 id: string;
-                name: string | null;
                 kind: RecordKind | null;
+                name: string | null;
                 content: {
                   state: ContentState;
                   mediaType: string | null;
@@ -1886,69 +1886,69 @@ export type RecordPageQuery = {
         };
         isPartOf?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         hasPart?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedDataset?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedSoftware?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedSample?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedInstrument?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         usedMLModel?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         generated?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         annotates?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         members?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         organizations?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         projects?: {
           totalCount: number | null;
-          nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+          nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
         };
         creators: Array<{ id: string | null; name: string | null }>;
-        owner: { id: string; name: string | null; kind: RecordKind | null } | null;
-        crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+        owner: { id: string; kind: RecordKind | null; name: string | null } | null;
+        crate: { id: string; kind: RecordKind | null; name: string | null } | null;
         formats: Array<{ name: string; label: string; description: string; address: string }>;
       }
     | null;
   picture?: { svg: string; nodeCount: number; notDrawn: Array<{ count: number; about: string }> };
   contents?: {
-    nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+    nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
     pageInfo: { hasNextPage: boolean };
   };
   subcrates?: {
     nodes: Array<{
       description: string | null;
       id: string;
-      name: string | null;
       kind: RecordKind | null;
+      name: string | null;
     }>;
     pageInfo: { hasNextPage: boolean };
   };
@@ -1956,13 +1956,13 @@ export type RecordPageQuery = {
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
     pageInfo: { hasNextPage: boolean };
@@ -1983,8 +1983,8 @@ export type RecordHeadFragment = {
   doi: string | null;
   doiReservation: DoiReservation;
   creators: Array<{ id: string | null; name: string | null }>;
-  owner: { id: string; name: string | null; kind: RecordKind | null } | null;
-  crate: { id: string; name: string | null; kind: RecordKind | null } | null;
+  owner: { id: string; kind: RecordKind | null; name: string | null } | null;
+  crate: { id: string; kind: RecordKind | null; name: string | null } | null;
   formats: Array<{ name: string; label: string; description: string; address: string }>;
 };
 
@@ -1994,16 +1994,16 @@ export type CitationsFragment = {
   ris: { text: string } | null;
 };
 
-export type NamedFragment = { id: string; name: string | null; kind: RecordKind | null };
+export type NamedFragment = { id: string; kind: RecordKind | null; name: string | null };
 
 export type NamedLinkFragment = {
   predicate: string;
-  record: { id: string; name: string | null; kind: RecordKind | null };
+  record: { id: string; kind: RecordKind | null; name: string | null };
 };
 
 export type RelatedFragment = {
   totalCount: number | null;
-  nodes: Array<{ id: string; name: string | null; kind: RecordKind | null }>;
+  nodes: Array<{ id: string; kind: RecordKind | null; name: string | null }>;
 };
 
 export type ContentFragment = {
@@ -2093,7 +2093,7 @@ export type CratePartsFragment = {
         mediaType: string;
         readable: boolean;
         address: string;
-        record: { id: string; name: string | null; kind: RecordKind | null } | null;
+        record: { id: string; kind: RecordKind | null; name: string | null } | null;
       } | null;
     }>;
     pageInfo: { hasNextPage: boolean; endCursor: string | null };
@@ -2139,8 +2139,8 @@ export type ScorePageQueryVariables = Exact<{
 export type ScorePageQuery = {
   roCrate: {
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
     scoreHistory: Array<{ computedAt: string; met: number; partly: number; total: number }>;
   } | null;
   aiReadyScore: {
@@ -2166,15 +2166,15 @@ export type RelatedPageQueryVariables = Exact<{
 export type RelatedPageQuery = {
   record: {
     id: string;
-    name: string | null;
     kind: RecordKind | null;
+    name: string | null;
     related: {
       totalCount: number | null;
       nodes: Array<{
         description: string | null;
         id: string;
-        name: string | null;
         kind: RecordKind | null;
+        name: string | null;
       }>;
       pageInfo: { hasNextPage: boolean; endCursor: string | null };
     };
@@ -2191,19 +2191,19 @@ export type ListedPageQueryVariables = Exact<{
 }>;
 
 export type ListedPageQuery = {
-  record: { id: string; name: string | null; kind: RecordKind | null } | null;
+  record: { id: string; kind: RecordKind | null; name: string | null } | null;
   records: {
     totalCount: number;
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
     pageInfo: {
@@ -2324,13 +2324,13 @@ export type SearchQuery = {
       node: {
         id: string;
         kind: RecordKind | null;
-        name: string | null;
         description: string | null;
         keywords: Array<string>;
         license: string | null;
         modifiedAt: string | null;
         publicationStatus: PublicationStatus | null;
         embargoEndsAt: string | null;
+        name: string | null;
         owner: { id: string; name: string | null; kind: RecordKind | null } | null;
       };
     }>;
@@ -2353,13 +2353,13 @@ export type RecordListQuery = {
     nodes: Array<{
       id: string;
       kind: RecordKind | null;
-      name: string | null;
       description: string | null;
       keywords: Array<string>;
       license: string | null;
       modifiedAt: string | null;
       publicationStatus: PublicationStatus | null;
       embargoEndsAt: string | null;
+      name: string | null;
       owner: { id: string; name: string | null; kind: RecordKind | null } | null;
     }>;
     pageInfo: {
@@ -2388,7 +2388,7 @@ export type NamesOfQueryVariables = Exact<{
 }>;
 
 export type NamesOfQuery = {
-  nodes: Array<{ id: string; name: string | null; kind: RecordKind | null } | null>;
+  nodes: Array<{ id: string; kind: RecordKind | null; name: string | null } | null>;
 };
 
 export type UploadQueryVariables = Exact<{
@@ -2477,7 +2477,7 @@ export const NamedFragmentDoc = new TypedDocumentString(
   /* GraphQL */ `
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2495,7 +2495,7 @@ export const RevisionFactsFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2522,7 +2522,7 @@ export const ComparedFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2570,7 +2570,7 @@ export const RevisionsShownFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2581,7 +2581,7 @@ export const RecordCardFragmentDoc = new TypedDocumentString(
     fragment RecordCard on Record {
       id
       kind
-      name
+      name: label
       description
       keywords
       license
@@ -2675,7 +2675,7 @@ export const RecordHeadFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2707,7 +2707,7 @@ export const NamedLinkFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2723,7 +2723,7 @@ export const RelatedFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2909,7 +2909,7 @@ export const FolderFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
   `,
@@ -2996,7 +2996,7 @@ export const CratePartsFragmentDoc = new TypedDocumentString(
     }
     fragment Named on Record {
       id
-      name
+      name: label
       kind
     }
     fragment Score on AiReadyScore {
@@ -3108,7 +3108,7 @@ export const AdministrationDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -3198,7 +3198,7 @@ export const EditDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<EditQuery, EditQueryVariables>;
@@ -3224,7 +3224,7 @@ export const EditSinceDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<EditSinceQuery, EditSinceQueryVariables>;
@@ -3454,7 +3454,7 @@ export const HistoryPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<HistoryPageQuery, HistoryPageQueryVariables>;
@@ -3509,7 +3509,7 @@ export const DeletedHistoryPageDocument = new TypedDocumentString(/* GraphQL */ 
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<DeletedHistoryPageQuery, DeletedHistoryPageQueryVariables>;
@@ -3538,7 +3538,7 @@ export const HomeDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -3600,7 +3600,7 @@ export const MyWorkDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -3719,7 +3719,7 @@ export const MyRecordsDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -3994,7 +3994,7 @@ export const PreviewPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
   fragment Content on HasContent {
@@ -4043,7 +4043,7 @@ export const FolderPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<FolderPageQuery, FolderPageQueryVariables>;
@@ -4068,7 +4068,7 @@ export const ShapePageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<ShapePageQuery, ShapePageQueryVariables>;
@@ -4214,7 +4214,7 @@ export const RecordPageDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -4338,7 +4338,7 @@ export const RecordPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
   fragment NamedLink on RecordLink {
@@ -4449,7 +4449,7 @@ export const ScorePageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
   fragment Score on AiReadyScore {
@@ -4488,7 +4488,7 @@ export const RelatedPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<RelatedPageQuery, RelatedPageQueryVariables>;
@@ -4527,7 +4527,7 @@ export const ListedPageDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -4542,7 +4542,7 @@ export const ListedPageDocument = new TypedDocumentString(/* GraphQL */ `
   }
   fragment Named on Record {
     id
-    name
+    name: label
     kind
   }
 `) as unknown as TypedDocumentString<ListedPageQuery, ListedPageQueryVariables>;
@@ -4688,7 +4688,7 @@ export const SearchDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -4803,7 +4803,7 @@ export const RecordListDocument = new TypedDocumentString(/* GraphQL */ `
   fragment RecordCard on Record {
     id
     kind
-    name
+    name: label
     description
     keywords
     license
@@ -4822,7 +4822,7 @@ export const NamesOfDocument = new TypedDocumentString(/* GraphQL */ `
     nodes(ids: $ids) {
       ... on Record {
         id
-        name
+        name: label
         kind
       }
     }
