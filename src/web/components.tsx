@@ -1,4 +1,5 @@
 import type { ComponentChildren } from "preact";
+import { plainText } from "../model/texts.js";
 import {
   kindOf,
   kindText,
@@ -223,7 +224,7 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
         {kindText(record.kind ?? null)}
         {record.owner && (
           <>
-            {" by "}
+            {" owned by "}
             <RecordLink record={record.owner} />
           </>
         )}
@@ -239,7 +240,8 @@ export function RecordCard({ record, level = 3, children }: CardProps) {
           <StatusBadge status={record.publicationStatus} embargoEndsAt={record.embargoEndsAt} />
         )}
       </p>
-      {children ?? (record.description && <p dir="auto">{shortened(record.description, 280)}</p>)}
+      {children ??
+        (record.description && <p dir="auto">{shortened(plainText(record.description), 280)}</p>)}
     </article>
   );
 }

@@ -331,13 +331,14 @@ export class LinksResolver {
   }
 
   @FieldResolver(() => [Creator], {
-    description: "Who made the record: the authors that it states, with names where known.",
+    description:
+      "Who made the record: the authors that it states, else those of its main entity, creditText, " +
+      "collectors, compilers and contributors; of a crate else the authors of its parts and the " +
+      "agents of its runs. Who uploaded it is its owner.",
   })
   async creators(@Root() { stored }: RecordNode, @Ctx() context: Context): Promise<Creator[]> {
     if (!stored) return [];
-    const landmarks = landmarksOf(stored);
-    if (landmarks.authors.length + landmarks.authorNames.length === 0) return [];
-    return context.loaders.queued(() => authorsOf(context.deps, landmarks));
+    return context.loaders.queued(() => authorsOf(context.deps, landmarksOf(stored)));
   }
 
   @FieldResolver(() => Boolean, { description: "True when you may change the record." })

@@ -2,6 +2,7 @@ import { looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { adviseOnAuthors, adviseOnFiles } from "./advise-files.js";
 import {
   type Findings,
   isObject,
@@ -279,6 +280,8 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
   }
   adviseOnRoot(description, findings);
   adviseOnReferences(description, findings);
+  adviseOnAuthors(description, findings);
+  adviseOnFiles(description, findings);
   for (const { id, value, pointer, embedded, descriptor: isDescriptor } of entities) {
     if (isDescriptor) continue;
     if (NOT_IN_URI.test(id))

@@ -7,6 +7,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { plainText, textOf } from "../../model/texts.js";
 import { ContextLimit } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
 import type { SoundContexts } from "../../rdf/graph.js";
@@ -25,7 +26,6 @@ import type { StoredFile } from "./files/match-files.js";
 import {
   crateError,
   type Findings,
-  isObject,
   listOf,
   objectFrom,
   type Place,
@@ -288,15 +288,6 @@ export function adviseOn(
 
 export const NO_TEXT: SearchText = { name: "", description: "", keywords: "", other: "" };
 
-/** The first text of a value that may be a list or carry a language. */
-function firstText(value: JsonValue | undefined): string | null {
-  for (const item of listOf(value)) {
-    const text = isObject(item) ? item["@value"] : item;
-    if (typeof text === "string" && text !== "") return text;
-  }
-  return null;
-}
-
 function keywordsOf(value: JsonValue | undefined): string[] {
   if (typeof value === "string")
     return value
@@ -310,7 +301,7 @@ function keywordsOf(value: JsonValue | undefined): string[] {
 function searchTextOf(document: JsonObject): SearchText {
   const texts = (key: string) =>
     listOf(document[key])
-      .map((value) => firstText(value) ?? "")
+      .map((value) => plainText(textOf(value) ?? ""))
       .filter((text) => text !== "");
   return {
     name: texts("name").join(" ").slice(0, MOST_TEXT),
@@ -518,7 +509,7 @@ function record(
     ark: entity.ark,
     key: arkKey(entity.ark),
     kind: entity.kind,
-    name: firstText(document["name"]),
+    name: textOf(document["name"]),
     owner: settings.owner,
     document: new TextEncoder().encode(JSON.stringify(document)),
     quads: graph.quads,

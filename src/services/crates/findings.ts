@@ -310,6 +310,27 @@ export const FINDING_CODES = {
     "An `@id` holds what a URI does not, such as a blank; it is stored with that percent-encoded.",
     "Percent-encode it, a blank as %20.",
   ),
+  AUTHOR_UNNAMED: advice(
+    "An author or creator has no name: an identifier alone is no name, and citations leave it out.",
+    "Describe the author in `@graph` with a `name`.",
+  ),
+  DIGEST_INVALID: advice(
+    "A digest is none: a placeholder, of another length, several of them, or with the name of its " +
+      "algorithm. Formats state digests only.",
+    "State the hexadecimal digits of one digest, or leave it out.",
+  ),
+  SIZE_INVALID: advice(
+    "A `contentSize` is not a size.",
+    "Write the number of bytes, such as `1024`.",
+  ),
+  FORMAT_INVALID: advice(
+    "An `encodingFormat` is neither a media type nor the name or address of a format.",
+    "Write a media type such as `text/csv`.",
+  ),
+  CROISSANT_VERSION: advice(
+    "A Croissant document is of a version before 1.0, or does not say its version.",
+    "Write it in Croissant 1.1, with `conformsTo` http://mlcommons.org/croissant/1.1.",
+  ),
   NOT_PART: advice(
     "A file or folder cannot be reached from the crate by hasPart.",
     "Name it in the `hasPart` of the crate or of one of its parts.",

@@ -4,7 +4,7 @@
  */
 import { createHash, randomUUID } from "node:crypto";
 import { DoiRefused, type DoiService, type DoiState } from "../../adapters/doi/port.js";
-import { ServiceError } from "../../errors.js";
+import { invalid, ServiceError, ValidationError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JobHandler } from "../../jobs/port.js";
 import { type JsonObject, listOf } from "../../model/field.js";
@@ -17,7 +17,7 @@ import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { dataciteJson } from "../formats/datacite.js";
-import { doiOf } from "../formats/facts.js";
+import { doiOf, factsOf } from "../formats/facts.js";
 import { findLive } from "../records/find.js";
 import { revisionOf, unlessChanged } from "../records/replace.js";
 import { parseDocument, viewOf } from "../records/view.js";
@@ -167,6 +167,7 @@ export async function reserveDoi(
         `${record.ark} is ${withArticle(KINDS[record.kind].typeName)}: DOIs are for data, ` +
           "software, crates and what belongs to them.",
       );
+    await doiAttributes(deps, record);
     const { doi } = JSON.parse(
       (await deps.records.setSetting(
         settingOf(record.ark),
@@ -220,12 +221,23 @@ async function requestRegistration(
  * own, and the ARK is the alternate one.
  */
 async function doiAttributes(deps: Deps, record: StoredRecord): Promise<JsonObject> {
+  const view = await viewOf(deps, record, null);
+  const { creators, unnamed } = await factsOf(deps, view);
+  // A DOI would be registered for nobody although the record has authors.
+  if (creators.length === 0 && unnamed > 0)
+    throw invalid(
+      ["body", "author"],
+      `Value error, ${record.ark} states ${unnamed === 1 ? "an author" : `${unnamed} authors`} ` +
+        "without a name, and a DOI is registered with the names of its authors: add the name to " +
+        "each author, then reserve the DOI again",
+      "missing",
+    );
   const {
     id: _id,
     doi: _doi,
     identifiers: _identifiers,
     ...attributes
-  } = await dataciteJson(deps, await viewOf(deps, record, null));
+  } = await dataciteJson(deps, view);
   return {
     ...attributes,
     alternateIdentifiers: [{ alternateIdentifier: record.ark, alternateIdentifierType: "ARK" }],
@@ -274,8 +286,14 @@ export function doiHandler(deps: Deps): JobHandler {
       try {
         await send(deps, dois, record, reservation, signal);
       } catch (error) {
-        if (!(error instanceof DoiRefused)) throw error;
-        return fail(finding("DOI_REFUSED", `${reservation.doi}: ${error.message}`));
+        const reason =
+          error instanceof ValidationError
+            ? error.items[0]?.msg
+            : error instanceof DoiRefused
+              ? error.message
+              : undefined;
+        if (reason === undefined) throw error;
+        return fail(finding("DOI_REFUSED", `${reservation.doi}: ${reason}`));
       }
       report({ stage: "registering", done, total: null, unit: "versions" });
     }

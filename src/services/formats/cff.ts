@@ -1,8 +1,10 @@
-import { stringify } from "yaml";
+import { textOf } from "../../model/texts.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
-import { factsOf, isHttp, lacking, textOf } from "./facts.js";
+import { isHttp } from "./agents.js";
+import { factsOf, lacking } from "./facts.js";
 import type { RecordFormat } from "./format.js";
+import { yamlText } from "./yaml.js";
 
 /**
  * `CITATION.cff` of a program (Citation File Format 1.2.0).
@@ -14,7 +16,7 @@ export async function citationCff(
 ): Promise<string> {
   const facts = await factsOf(deps, view);
   if (facts.creators.length === 0)
-    throw lacking("CITATION.cff", { author: "names or ORCIDs of its authors" });
+    throw lacking("CITATION.cff", { author: "names of its authors" });
   const repository = textOf(facts.fields.first("codeRepository", "url", "contentUrl")?.value);
   const { licence } = facts;
   const file = {
@@ -22,15 +24,23 @@ export async function citationCff(
     message: "If you use this software, please cite it as below.",
     type: "software",
     title: facts.title,
-    authors: facts.creators.map(({ name, family, given, orcid, ror, url, affiliations }) => ({
-      ...(family && given ? { "family-names": family, "given-names": given } : { name }),
-      ...(orcid === undefined
-        ? ror === undefined && url?.startsWith("http") && !family
-          ? { website: url }
-          : {}
-        : { orcid: `https://orcid.org/${orcid}` }),
-      ...(family && given && affiliations[0] ? { affiliation: affiliations[0].name } : {}),
-    })),
+    authors: facts.creators.map(
+      ({ name, family, given, suffix, orcid, ror, url, affiliations }) => ({
+        ...(family && given
+          ? {
+              "family-names": family,
+              "given-names": given,
+              ...(suffix ? { "name-suffix": suffix } : {}),
+            }
+          : { name }),
+        ...(orcid === undefined
+          ? ror === undefined && url?.startsWith("http") && !family
+            ? { website: url }
+            : {}
+          : { orcid: `https://orcid.org/${orcid}` }),
+        ...(family && given && affiliations[0] ? { affiliation: affiliations[0].name } : {}),
+      }),
+    ),
     ...(facts.description === null ? {} : { abstract: facts.description }),
     ...(facts.version === null ? {} : { version: facts.version }),
     ...(facts.published.length === 10 ? { "date-released": facts.published } : {}),
@@ -49,7 +59,7 @@ export async function citationCff(
     url: facts.url,
     ...(facts.keywords.length === 0 ? {} : { keywords: facts.keywords }),
   };
-  return stringify(file, { lineWidth: 0 });
+  return yamlText(file);
 }
 
 export const cff: RecordFormat = {

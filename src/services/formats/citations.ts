@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../model/field.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
-import { type Agent, CITED, factsOf, type RecordFacts } from "./facts.js";
+import { type Agent, invertedName } from "./agents.js";
+import { CITED, factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
@@ -13,7 +14,13 @@ const called = (facts: RecordFacts): string =>
 /** Where a citation leads: the DOI, else the record. */
 const address = ({ doi, url }: RecordFacts): string =>
   doi === null ? url : `https://doi.org/${doi}`;
-const line = (text: string): string => text.toWellFormed().replace(/\s+/g, " ").trim();
+/** Without line breaks and control characters, which end a field or hide what it says. */
+const line = (text: string): string =>
+  text
+    .toWellFormed()
+    .replace(/\s+/g, " ")
+    .replace(/[\p{Cc}\ufffe\uffff]/gu, "")
+    .trim();
 
 /** Characters that mean something to TeX. */
 const TEX: Readonly<Record<string, string>> = {
@@ -47,8 +54,10 @@ function keyOf({ creators, year, title, ark }: RecordFacts): string {
   return `${name}${year}${word}` || ark.replace(/[^A-Za-z0-9]/g, "");
 }
 
-const bibName = ({ name, family, given }: Agent): string =>
-  family && given ? `${tex(family)}, ${tex(given)}` : `{${tex(name)}}`;
+const bibName = ({ name, family, given, suffix }: Agent): string =>
+  family && given
+    ? [family, ...(suffix ? [suffix] : []), given].map(tex).join(", ")
+    : `{${tex(name)}}`;
 
 /** An entry for BibTeX. `@misc` is what every style knows; `howpublished` says what it is. */
 export async function bibtexText(deps: FactDeps, view: RecordView): Promise<string> {
@@ -85,10 +94,7 @@ export async function risText(deps: FactDeps, view: RecordView): Promise<string>
   const [year, month = "", day = ""] = facts.published.split("-");
   const tags: [string, string | null][] = [
     ["TY", isSoftware(facts) ? "COMP" : facts.type === "Dataset" ? "DATA" : "GEN"],
-    ...facts.creators.map(({ name, family, given }): [string, string] => [
-      "AU",
-      family && given ? `${family}, ${given}` : name,
-    ]),
+    ...facts.creators.map((agent): [string, string] => ["AU", invertedName(agent)]),
     ["TI", facts.title],
     ["PY", facts.year],
     ["DA", `${year}/${month}/${day}/`],
@@ -115,8 +121,8 @@ export async function cslItem(deps: FactDeps, view: RecordView): Promise<JsonObj
     id: facts.ark,
     type: isSoftware(facts) ? "software" : facts.type === "Dataset" ? "dataset" : "document",
     title: line(facts.title),
-    author: facts.creators.map(({ name, family, given }) =>
-      family && given ? { family, given } : { literal: name },
+    author: facts.creators.map(({ name, family, given, suffix }) =>
+      family && given ? { family, given, ...(suffix ? { suffix } : {}) } : { literal: line(name) },
     ),
     issued: { "date-parts": [facts.published.split("-").map(Number)] },
     publisher: facts.publisher.name,
@@ -135,8 +141,10 @@ const MOST_AUTHORS = 20;
 /** A citation as a sentence, as the APA manual (7th edition) cites data and software. */
 export async function citationText(deps: FactDeps, view: RecordView): Promise<string> {
   const facts = await factsOf(deps, view);
-  const names = facts.creators.map(({ name, family, given, isOrganization }) =>
-    isOrganization || !family || !given ? name : `${family}, ${initials(given)}`,
+  const names = facts.creators.map((agent) =>
+    agent.family && agent.given
+      ? invertedName({ ...agent, given: initials(agent.given) })
+      : agent.name,
   );
   const shown =
     names.length <= MOST_AUTHORS
@@ -159,7 +167,7 @@ const initials = (given: string): string =>
     .split(/[\s.]+/)
     .filter((name) => name !== "")
     .flatMap((name) =>
-      /^\p{Lu}{2,3}$/u.test(name) ? [...name].map((letter) => `${letter}.`) : [`${[...name][0]!}.`],
+      /^\p{Lu}{2,4}$/u.test(name) ? [...name].map((letter) => `${letter}.`) : [`${[...name][0]!}.`],
     )
     .join(" ");
 

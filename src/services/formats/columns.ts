@@ -1,9 +1,10 @@
 import { lookupArk } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import { textOf } from "../../model/texts.js";
 import { referencesIn } from "../crates/findings.js";
 import type { Fields } from "../scoring/facts/fields.js";
 import { SCHEMAS } from "../scoring/facts/survey.js";
-import { isHttp, textOf } from "./facts.js";
+import { isHttp } from "./agents.js";
 
 /** The schema that a table names, as it is stored. */
 export function schemaArkOf(fields: Fields): string | undefined {

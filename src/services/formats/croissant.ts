@@ -1,13 +1,17 @@
+import { namesIn } from "../../model/agent-names.js";
 import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
+import { digestIn, mediaTypeIn } from "../../model/file-facts.js";
+import { textOf } from "../../model/texts.js";
 import type { FileReference, StoredRecord } from "../../storage/records/port.js";
 import { crateRecords, holderOf, pathInUrl } from "../crates/export/contents.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf } from "../records/list.js";
 import { parseDocument, type RecordView } from "../records/view.js";
 import { Fields, isInformative } from "../scoring/facts/fields.js";
+import { type Agent, STATED_AUTHORS } from "./agents.js";
 import { bibtexOf } from "./citations.js";
 import { type Column, columnsOf, schemaArkOf } from "./columns.js";
-import { type Agent, factsOf, isHttp, lacking, type RecordFacts, sizeOf, textOf } from "./facts.js";
+import { factsOf, lacking, type RecordFacts, sizeOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
 
@@ -103,7 +107,8 @@ type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 interface File extends Pick<FileReference, "name" | "mediaType"> {
   /** Null where a record states none of a file that is elsewhere. */
   size: number | null;
-  hash: { sha256: string } | { md5: string };
+  /** Empty where a record states none of a file that is elsewhere. */
+  hash: { sha256?: string; md5?: string };
   /** Whether the file came in the archive of the crate. */
   isInArchive: boolean;
   /** `@id` in the document. */
@@ -115,8 +120,8 @@ interface File extends Pick<FileReference, "name" | "mediaType"> {
 
 /**
  * A crate or dataset as Croissant 1.1: files, sets of files, tables by their schemas, RAI and
- * provenance. Files that are elsewhere are listed where their records state a hash, which Croissant
- * requires.
+ * provenance. Croissant requires a hash of each file, unless the dataset is live: it is where the
+ * record of a file that is elsewhere states none.
  * @throws ValidationError naming what Croissant requires and the record lacks
  */
 export async function croissantText(deps: FactDeps, view: RecordView): Promise<string> {
@@ -153,6 +158,7 @@ export async function croissantText(deps: FactDeps, view: RecordView): Promise<s
     conditionsOfAccess: facts.access.coar,
     ...raiOf(facts.fields),
     ...provenanceOf(deps, facts.fields),
+    ...(files.some(({ hash }) => Object.keys(hash).length === 0) ? { isLiveDataset: true } : {}),
     distribution: [
       ...(archive === undefined ? [] : [archive]),
       ...files.map((file) => fileObject(deps, file)),
@@ -228,25 +234,33 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
 
 /** A file at another address, as its record states it. */
 function elsewhere(record: StoredRecord, fields: Fields): Omit<File, "id"> | undefined {
+  const address = textOf(fields.first("contentUrl")?.value);
+  if (address === null || !REMOTE.test(address)) return undefined;
+  const sha256 = digestIn("sha256", fields.first("sha256")?.value);
+  const md5 = sha256 === undefined ? digestIn("md5", fields.first("md5")?.value) : undefined;
   const { content } = landmarksOf(record);
-  const [sha256, md5] = [hashIn(fields, "sha256", 64), hashIn(fields, "md5", 32)];
-  if (content === null || !isHttp(content.url) || (sha256 ?? md5) === undefined) return undefined;
   return {
     name: textOf(fields.first("name")?.value) ?? record.ark,
     size: sizeOf(fields),
-    hash: sha256 === undefined ? { md5: md5! } : { sha256 },
+    hash: { ...(sha256 === undefined ? {} : { sha256 }), ...(md5 === undefined ? {} : { md5 }) },
     isInArchive: false,
-    mediaType: content.mediaType ?? "application/octet-stream",
-    address: content.url,
+    mediaType: content?.mediaType ?? formatIn(fields) ?? "application/octet-stream",
+    address,
     record,
     fields,
   };
 }
 
-function hashIn(fields: Fields, name: string, length: number): string | undefined {
-  const text = textOf(fields.first(name)?.value)?.toLowerCase();
-  return text?.length === length && /^[0-9a-f]+$/.test(text) ? text : undefined;
-}
+const formatIn = (fields: Fields): string | undefined =>
+  fields.references("encodingFormat").flatMap((text) => mediaTypeIn(text) ?? [])[0];
+/** Where content can be fetched from, by any protocol. */
+const REMOTE = /^(?:https?|ftps?|sftp|s3|gs|gcs|abfss?|hdfs|rsync|git|ssh):\/\/[^\s<>"]+$/i;
+
+/** Whether a value may name an author: a reference may lead to a name. */
+const mayBeNamed = (value: JsonValue): boolean =>
+  typeof value === "string"
+    ? value.startsWith("ark:") || namesIn(value).length > 0
+    : isInformative(value);
 
 /** The path in its crate that the identifier of a file was derived from. */
 function pathOf(ark: string, crate: string): string | undefined {
@@ -261,7 +275,7 @@ function pathOf(ark: string, crate: string): string | undefined {
 
 /** The file of a dataset. */
 function own({ record, fields, content }: RecordFacts): File[] {
-  if (content === null || content.sha256 === null) return [];
+  if (content === null) return [];
   const { url, sha256, size, mediaType } = content;
   const type = mediaType ?? "application/octet-stream";
   const name = textOf(fields.first("name")?.value) ?? record.ark;
@@ -270,7 +284,7 @@ function own({ record, fields, content }: RecordFacts): File[] {
       id: "content",
       name,
       size,
-      hash: { sha256 },
+      hash: sha256 === null ? {} : { sha256 },
       isInArchive: false,
       mediaType: type,
       address: url,
@@ -457,6 +471,8 @@ export const croissant: RecordFormat = {
   isDerived: true,
   example: `{"@type":"sc:Dataset","conformsTo":"${PROFILE}","name":"Cells"}`,
   isLinked: ({ document }) =>
-    isInformative(document["description"]) && isInformative(document["license"]),
+    isInformative(document["description"]) &&
+    isInformative(document["license"]) &&
+    STATED_AUTHORS.some((name) => listOf(document[name]).some(mayBeNamed)),
   write: ({ deps, view }) => croissantText(deps, view),
 };

@@ -3,7 +3,8 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
-import { type Agent, CITED, doiOf, factsOf, isHttp, type RecordFacts } from "./facts.js";
+import { type Agent, invertedName, isHttp } from "./agents.js";
+import { CITED, doiOf, factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { element, parent, XML_DECLARATION } from "./xml.js";
 
@@ -24,8 +25,8 @@ const GENERAL: Readonly<Partial<Record<KindName, string>>> = {
   computation: "Event",
   experiment: "Event",
 };
-/** DataCite's word for a value that nobody knows. */
-const UNKNOWN = ":unkn";
+/** DataCite's word for a value that is not available ("Standard values for unknown information"). */
+const UNKNOWN = "(:unav)";
 
 /** A name identifier, publisher or affiliation by its scheme. */
 interface Identifier {
@@ -107,8 +108,6 @@ function kernelOf(facts: RecordFacts) {
   };
 }
 
-const nameOf = ({ name, family, given }: Agent): string =>
-  family && given ? `${family}, ${given}` : name;
 const identifiersOf = ({ orcid, ror }: Agent): Identifier[] => [
   ...(orcid === undefined ? [] : [orcidOf(orcid)]),
   ...(ror === undefined ? [] : [rorOf(ror)]),
@@ -194,7 +193,7 @@ export async function dataciteXml(deps: FactDeps, view: RecordView): Promise<str
 
 const creatorXml = (agent: Agent): string =>
   parent("creator", [
-    element("creatorName", nameOf(agent), { nameType: nameType(agent) }),
+    element("creatorName", invertedName(agent), { nameType: nameType(agent) }),
     element("givenName", agent.given ?? null),
     element("familyName", agent.family ?? null),
     ...identifiersOf(agent).map(({ id, scheme, schemeUri }) =>
@@ -223,7 +222,7 @@ export async function dataciteJson(deps: FactDeps, view: RecordView): Promise<Js
     url: facts.url,
     types: { resourceTypeGeneral: kernel.type.general, resourceType: kernel.type.text },
     creators: kernel.creators.map((agent): JsonObject => ({
-      name: nameOf(agent),
+      name: invertedName(agent),
       ...(nameType(agent) === null ? {} : { nameType: nameType(agent) }),
       ...(agent.given === undefined ? {} : { givenName: agent.given }),
       ...(agent.family === undefined ? {} : { familyName: agent.family }),

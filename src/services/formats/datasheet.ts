@@ -1,13 +1,14 @@
-import { stringify } from "yaml";
 import { type JsonObject, listOf } from "../../model/field.js";
+import { plainText, textOf } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { CATEGORY_NAMES } from "../scoring/criteria.js";
 import { knownScore } from "../scoring/score.js";
-import { factsOf, type RecordFacts, textOf } from "./facts.js";
+import { factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { xmlText } from "./xml.js";
+import { yamlText } from "./yaml.js";
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 
@@ -88,7 +89,9 @@ const SECTIONS: Readonly<Record<string, readonly Question[]>> = {
 /** The answers of a record to a question. */
 function answers({ fields }: RecordFacts, [, , ...names]: Question): string[] {
   for (const name of names) {
-    const texts = listOf(fields.first(name)?.value).flatMap((value) => textOf(value) ?? []);
+    const texts = listOf(fields.first(name)?.value).flatMap(
+      (value) => plainText(textOf(value) ?? "") || [],
+    );
     if (texts.length > 0) return texts;
   }
   return [];
@@ -252,7 +255,7 @@ export async function d4dYaml(deps: FactDeps, view: RecordView): Promise<string>
     const texts = answers(facts, question);
     if (texts.length > 0) datasheet[question[1]] = texts.length === 1 ? texts[0]! : texts;
   }
-  return stringify(datasheet, { lineWidth: 0 });
+  return yamlText(datasheet);
 }
 
 const common = {

@@ -1,6 +1,7 @@
 import { KIND_NAMES } from "../../model/kind.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
+import { invertedName } from "./agents.js";
 import { factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { element, parent, XML_DECLARATION } from "./xml.js";
@@ -39,12 +40,7 @@ function dublinCoreOf(facts: RecordFacts): string {
     "oai_dc:dc",
     [
       ...all("title", [facts.title]),
-      ...all(
-        "creator",
-        facts.creators.map(({ name, family, given }) =>
-          family && given ? `${family}, ${given}` : name,
-        ),
-      ),
+      ...all("creator", facts.creators.map(invertedName)),
       ...all("subject", facts.keywords),
       ...all("description", [facts.description]),
       ...all("publisher", [facts.publisher.name]),

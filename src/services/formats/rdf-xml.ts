@@ -4,12 +4,11 @@ import { PREFIXES } from "../../model/field.js";
 import { parseNQuadsInParts } from "../../rdf/terms.js";
 import { rdfText } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
-import { XML_DECLARATION, xmlText } from "./xml.js";
+import { XML_DECLARATION, xmlText, xmlValue as value } from "./xml.js";
 
 /** The end of an IRI that can be the name of an element (Namespaces in XML, NCName). */
 const LOCAL = /[\p{L}_][\p{L}\p{N}_.\-·]*$/u;
 const XSD_STRING = `${PREFIXES.xsd}string`;
-const value = (text: string): string => xmlText(text).replaceAll('"', "&quot;");
 
 /**
  * Statements as RDF/XML.

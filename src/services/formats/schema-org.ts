@@ -1,9 +1,11 @@
 import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
+import { cutAtSentence, textOf } from "../../model/texts.js";
 import type { Deps } from "../deps.js";
 import { parseDocument, type RecordView } from "../records/view.js";
+import type { Agent } from "./agents.js";
 import { columnsOf, schemaArkOf } from "./columns.js";
-import { type Agent, CITED, factsOf, type RecordFacts, textOf } from "./facts.js";
+import { CITED, factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
 
@@ -13,6 +15,11 @@ type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 const MOST_FILES = 100;
 const MOST_SCHEMAS = 20;
 const MOST_VARIABLES = 200;
+/** Characters of a description that Google Dataset Search accepts. */
+export const LEAST_DESCRIPTION = 50;
+const MOST_DESCRIPTION = 5000;
+/** Characters of a name, which results show in one or two lines. */
+const MOST_NAME = 300;
 /** Kinds whose pages carry the document for search engines. */
 export const INDEXED: readonly KindName[] = ["rocrate", "dataset", "software", "mlmodel"];
 
@@ -43,8 +50,11 @@ export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise
       },
       ...(facts.doi === null ? [] : [`https://doi.org/${facts.doi}`]),
     ],
-    name: facts.title,
-    ...(facts.description === null ? {} : { description: facts.description }),
+    name: cutAtSentence(facts.title, MOST_NAME),
+    // The page as a whole is ignored where it is longer.
+    ...(facts.description === null
+      ? {}
+      : { description: cutAtSentence(facts.description, MOST_DESCRIPTION) }),
     ...(creators.length === 0 ? {} : { creator: creators, author: creators }),
     publisher: agentOf(facts.publisher),
     datePublished: facts.published,
@@ -75,12 +85,22 @@ export async function schemaOrgJsonLd(deps: FactDeps, view: RecordView): Promise
   };
 }
 
-function agentOf({ name, given, family, isOrganization, url, affiliations }: Agent): JsonObject {
+function agentOf({
+  name,
+  given,
+  family,
+  suffix,
+  isOrganization,
+  url,
+  affiliations,
+}: Agent): JsonObject {
   return {
     "@type": isOrganization ? "Organization" : "Person",
     ...(url === undefined ? {} : { "@id": url, url }),
     name,
-    ...(given && family ? { givenName: given, familyName: family } : {}),
+    ...(given && family
+      ? { givenName: given, familyName: family, ...(suffix ? { honorificSuffix: suffix } : {}) }
+      : {}),
     ...(affiliations.length === 0
       ? {}
       : {

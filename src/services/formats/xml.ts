@@ -18,7 +18,8 @@ export const xmlText = (text: string): string =>
     .replace(FORBIDDEN, "")
     .replace(/[&<>\r]/g, (character) => ESCAPES[character]!);
 
-const xmlValue = (text: string): string =>
+/** Text of an attribute in double quotes. */
+export const xmlValue = (text: string): string =>
   text
     .toWellFormed()
     .replace(FORBIDDEN, "")

@@ -9,6 +9,7 @@ import { instantOf } from "../../model/dates.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { plainLine, plainText } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
@@ -178,11 +179,13 @@ async function describeDataset(
   const address = `${deps.baseUrl()}/${encodeURI(record.ark)}`;
   const dataset = to.node(address, "dcat:Dataset");
   const { authors, when } = await attributionOf(deps, landmarks);
-  to.text(dataset, "dcterms:title", landmarks.name ?? record.ark);
-  to.text(dataset, "dcterms:description", landmarks.description ?? "No description is given.");
+  to.text(dataset, "dcterms:title", plainLine(landmarks.name ?? "") || record.ark);
+  const description = plainText(landmarks.description ?? "");
+  to.text(dataset, "dcterms:description", description || "No description is given.");
   to.text(dataset, "dcterms:identifier", record.ark);
   to.add(dataset, "dcat:landingPage", to.node(`${address}?format=html`, "foaf:Document"));
-  for (const keyword of new Set(landmarks.keywords)) to.text(dataset, "dcat:keyword", keyword);
+  for (const keyword of new Set(landmarks.keywords))
+    to.text(dataset, "dcat:keyword", plainLine(keyword));
   const { version } = landmarks.document;
   if (typeof version === "string" && version !== "") to.text(dataset, "dcat:version", version);
   date(to, dataset, "dcterms:issued", when);
@@ -190,7 +193,7 @@ async function describeDataset(
   to.add(dataset, "dcterms:publisher", publisherOf(deps, to));
   for (const { name, id } of authors) {
     const agent = to.node(id === null ? null : agentIri(deps, id), "foaf:Agent");
-    to.text(agent, "foaf:name", name ?? id);
+    to.text(agent, "foaf:name", name);
     to.add(dataset, "dcterms:creator", agent);
   }
   if (record.crate !== null)

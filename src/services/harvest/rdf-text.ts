@@ -1,16 +1,7 @@
 /** RDF of the feeds as text, in the format that was asked for. */
 import jsonld from "jsonld";
 import { DataFactory, type Quad, type Term, Writer } from "n3";
-
-/** Text as XML 1.0 holds it; characters that XML forbids are replaced. */
-const escaped = (text: string): string =>
-  text
-    .replace(/[^\t\n\r\u{20}-\u{D7FF}\u{E000}-\u{FFFD}\u{10000}-\u{10FFFF}]/gu, "\u{FFFD}")
-    .replaceAll("&", "&amp;")
-    .replaceAll("<", "&lt;")
-    .replaceAll(">", "&gt;")
-    .replaceAll('"', "&quot;")
-    .replaceAll("\r", "&#13;");
+import { xmlText, xmlValue } from "../formats/xml.js";
 
 const RDF = "http://www.w3.org/1999/02/22-rdf-syntax-ns#";
 const STRING = "http://www.w3.org/2001/XMLSchema#string";
@@ -35,13 +26,13 @@ export function rdfXml(quads: readonly Quad[], prefixes: Readonly<Record<string,
     const about =
       subject.termType === "BlankNode"
         ? `rdf:nodeID="${nodeId(subject.value)}"`
-        : `rdf:about="${escaped(subject.value)}"`;
+        : `rdf:about="${xmlValue(subject.value)}"`;
     return (
       `<rdf:Description ${about}>\n` +
       `${own.map((quad) => `  ${property(quad, names)}\n`).join("")}</rdf:Description>\n`
     );
   });
-  const declared = Array.from(names, ([at, name]) => ` xmlns:${name}="${escaped(at)}"`);
+  const declared = Array.from(names, ([at, name]) => ` xmlns:${name}="${xmlValue(at)}"`);
   return (
     `<?xml version="1.0" encoding="UTF-8"?>\n<rdf:RDF${declared.join("")}>\n` +
     `${body.join("")}</rdf:RDF>\n`
@@ -54,17 +45,18 @@ function property({ predicate, object }: Quad, names: ReadonlyMap<string, string
   const namespace = predicate.value.slice(0, -local.length);
   const prefix = names.get(namespace);
   const name = `${prefix ?? "p"}:${local}`;
-  const begin = `${name}${prefix === undefined ? ` xmlns:p="${escaped(namespace)}"` : ""}`;
-  if (object.termType === "NamedNode") return `<${begin} rdf:resource="${escaped(object.value)}"/>`;
+  const begin = `${name}${prefix === undefined ? ` xmlns:p="${xmlValue(namespace)}"` : ""}`;
+  if (object.termType === "NamedNode")
+    return `<${begin} rdf:resource="${xmlValue(object.value)}"/>`;
   if (object.termType === "BlankNode") return `<${begin} rdf:nodeID="${nodeId(object.value)}"/>`;
   if (object.termType !== "Literal") throw new Error(`RDF/XML has no ${object.termType}`);
   const kind =
     object.language !== ""
-      ? ` xml:lang="${escaped(object.language)}"`
+      ? ` xml:lang="${xmlValue(object.language)}"`
       : object.datatype.value === STRING
         ? ""
-        : ` rdf:datatype="${escaped(object.datatype.value)}"`;
-  return `<${begin}${kind}>${escaped(object.value)}</${name}>`;
+        : ` rdf:datatype="${xmlValue(object.datatype.value)}"`;
+  return `<${begin}${kind}>${xmlText(object.value)}</${name}>`;
 }
 
 /** A label that XML allows as a name. */

@@ -1,8 +1,9 @@
-import { parseArk } from "../../identifiers/ark.js";
+import { plainLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
-import { landmarksOf, type Landmarks } from "./list.js";
+import { type Agent, authorFields, creatorsOf } from "../formats/agents.js";
+import { Fields } from "../scoring/facts/fields.js";
+import { type Landmarks, landmarksOf } from "./list.js";
 
 /**
  * An author of a record: the name where one is known, and the identifier or URL where the record
@@ -19,70 +20,41 @@ export interface Attribution {
   when: string;
 }
 
-type Reads = { records: Pick<Deps["records"], "findMany"> };
+type Reads = Parameters<typeof creatorsOf>[0];
 
 /**
- * Authors and date of a record as it states them; else those of its crate; else its owner and its
- * registration. Authors with a record here get their names from it.
+ * Authors of a record as every format cites them, with those of its crate; and its publication
+ * date, else that of its crate, else its registration. Who uploaded it is no author.
  */
 export async function attributionOf(deps: Reads, landmarks: Landmarks): Promise<Attribution> {
-  const { record } = landmarks;
-  const stated = [
-    landmarks,
-    ...(record.crate === null ? [] : (await liveRecords(deps, [record.crate])).map(landmarksOf)),
-  ];
-  const source = stated.find(({ authors, authorNames }) => authors.length + authorNames.length > 0);
+  const { record, document } = landmarks;
+  const [found] = record.crate === null ? [] : await deps.records.findMany([record.crate]);
+  const crate = found && !found.tombstone ? landmarksOf(found) : undefined;
+  const { agents } = await creatorsOf(
+    deps,
+    record,
+    new Fields(record.ark, document),
+    crate && authorFields(new Fields(crate.record.ark, crate.document)),
+  );
   return {
-    authors: source ? await authorsOf(deps, source) : await ownerOf(deps, landmarks),
+    authors: agents.map(authorOf),
     when:
-      stated.map(({ datePublished }) => datePublished).find((date) => date !== null) ??
+      landmarks.datePublished ??
+      crate?.datePublished ??
       new Date(record.createdAt).toISOString().slice(0, 10),
   };
 }
 
-/** The authors that a record states. */
-export async function authorsOf(
-  deps: Reads,
-  { record, authors, authorNames }: Landmarks,
-): Promise<Author[]> {
-  const given = [
-    ...authorNames.map((text) => ({ text, ark: parseArk(text)?.stored })),
-    ...authors.map((text) => ({ text, ark: standsFor(record, text) })),
+/** The authors of a record without those of its crate: lists of records show them. */
+export async function authorsOf(deps: Reads, { record, document }: Landmarks): Promise<Author[]> {
+  const { agents, unnamed } = await creatorsOf(deps, record, new Fields(record.ark, document));
+  return [
+    ...agents.map(authorOf),
+    ...unnamed.flatMap((id) => (id === null ? [] : [{ name: null, id }])),
   ];
-  const found = await liveRecords(
-    deps,
-    given.flatMap(({ ark }) => ark ?? []),
-  );
-  const names = new Map(found.map(({ ark, name }) => [ark, name]));
-  return given.map(({ text, ark }): Author => {
-    const isUrl = authors.includes(text);
-    const isReference = isUrl || ark !== undefined;
-    return isReference
-      ? { name: (ark !== undefined && names.get(ark)) || null, id: isUrl ? text : ark! }
-      : { name: text, id: null };
-  });
 }
 
-/** In a crate the record that describes the resource at a URL. */
-function standsFor(record: StoredRecord, url: string): string | undefined {
-  const crate = record.crate ?? (record.kind === "rocrate" ? record.ark : undefined);
-  const entity = crate === undefined ? undefined : new EntityIds(crate).of(url, "");
-  return entity?.rule === "url" ? entity.ark : undefined;
-}
-
-async function ownerOf(deps: Reads, { record, name }: Landmarks): Promise<Author[]> {
-  if (record.owner === null) return record.kind === "user" ? [{ name, id: record.ark }] : [];
-  const [owner] = await liveRecords(deps, [record.owner]);
-  return [{ name: owner?.name ?? null, id: record.owner }];
-}
-
-/** Deleted records reveal nothing. */
-async function liveRecords({ records }: Reads, arks: readonly string[]): Promise<StoredRecord[]> {
-  if (arks.length === 0) return [];
-  return (await records.findMany(arks)).filter(
-    (record): record is StoredRecord => record !== undefined && record.tombstone === null,
-  );
-}
+const authorOf = ({ name, id }: Agent): Author => ({ name, id: id ?? null });
 
 /** Kernel elements are one line each: ANVL cannot express a line break or a `|`. */
 const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|", "%7C").trim();
@@ -94,12 +66,12 @@ const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|
 export async function kernelMetadata(deps: Deps, record: StoredRecord): Promise<string> {
   const landmarks = landmarksOf(record);
   const { authors, when } = await attributionOf(deps, landmarks);
-  const who = authors.map((author) => author.name ?? author.id).join("; ");
+  const who = authors.flatMap(({ name }) => name ?? []).join("; ");
   const where = `${deps.baseUrl()}/${encodeURI(record.ark)}`;
   return [
     "erc:",
-    `who: ${who ? line(who) : "(:unkn)"}`,
-    `what: ${landmarks.name ? line(landmarks.name) : "(:unkn)"}`,
+    `who: ${who ? line(who) : "(:unav)"}`,
+    `what: ${landmarks.name ? line(plainLine(landmarks.name)) : "(:unkn)"}`,
     `when: ${line(when)}`,
     `where: ${where}`,
     "",

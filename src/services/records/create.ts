@@ -7,6 +7,7 @@ import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/json-schema.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { textOf } from "../../model/texts.js";
 import { validateRecord } from "../../model/validate.js";
 import type {
   CommittedRecord,
@@ -23,7 +24,6 @@ import {
   refuseUnknownContexts,
   type Stated,
   stated,
-  textOf,
   withoutReserved,
 } from "./reserved.js";
 import { documentBytes, type RecordView, viewOf } from "./view.js";

@@ -1,8 +1,10 @@
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import { referencedArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { mediaTypeIn } from "../../model/file-facts.js";
 import { type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { textOf, wholeTextOf } from "../../model/texts.js";
 import type { ListedPage, ListQuery, StoredRecord } from "../../storage/records/port.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
@@ -134,8 +136,6 @@ export interface Landmarks {
   /** URLs of licence and authors; texts that are not URLs are left out. */
   license: string | null;
   authors: string[];
-  /** Names of authors, for display. */
-  authorNames: string[];
   /** As it is stated. */
   datePublished: string | null;
   keywords: string[];
@@ -144,8 +144,6 @@ export interface Landmarks {
   /** Type on schema.org. */
   schemaType: string;
 }
-
-const MEDIA_TYPE = /^[\w.+-]+\/[\w.+-]+$/;
 
 /** Headers stay small: further items are in the link set of the record. */
 const MOST_ITEMS = 20;
@@ -188,24 +186,23 @@ export function landmarksOf(record: StoredRecord): Landmarks {
         : {
             url,
             mediaType:
-              references(document["encodingFormat"]).find((type) => MEDIA_TYPE.test(type)) ?? null,
+              references(document["encodingFormat"]).flatMap(
+                (type) => mediaTypeIn(type) ?? [],
+              )[0] ?? null,
           },
-    name: text(document["name"]),
-    description: text(document["description"]),
+    name: textOf(document["name"]),
+    description: wholeTextOf(document["description"]),
     license:
       references(document["license"])
         .map((url) => url.trim())
         .find(isUrl) ?? null,
     authors: authors.filter(isUrl).slice(0, MOST_ITEMS),
-    authorNames: authors.filter((author) => !isUrl(author)).slice(0, MOST_ITEMS),
     datePublished: references(document["datePublished"]).find((date) => date.trim() !== "") ?? null,
     keywords: references(document["keywords"]),
     schemaType: `https://schema.org/${SCHEMA_TYPES[record.kind]}`,
   };
 }
 
-const text = (value: JsonValue | undefined): string | null =>
-  typeof value === "string" ? value : null;
 const isUrl = (value: string): boolean => /^https?:\/\/\S+$/.test(value) && URL.canParse(value);
 
 /** Texts and ids of a value, a list of them, or objects with `@id` or `name`. */

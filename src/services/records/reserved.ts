@@ -1,9 +1,10 @@
 import { invalid, ValidationError } from "../../errors.js";
 import { arkKey } from "../../identifiers/ark.js";
-import { expandCurie, type JsonObject, type JsonValue } from "../../model/field.js";
+import { expandCurie, type JsonObject } from "../../model/field.js";
 import { type Kind, type KindName, type Link, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { plainText, textOf } from "../../model/texts.js";
 import { eachUnknownContext, UnknownContext } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
 import { graphOf } from "../../rdf/graph.js";
@@ -193,7 +194,7 @@ const refusedContext = (message: string): ValidationError =>
 /** The text of a document for keyword search. */
 function searchText(document: JsonObject): SearchText {
   const other = withoutArks(textOf(document["author"]) ?? "");
-  const searched = (text: string | null) => (text ?? "").slice(0, MOST_TEXT);
+  const searched = (text: string | null) => plainText(text ?? "").slice(0, MOST_TEXT);
   return {
     name: searched(textOf(document["name"])),
     description: searched(textOf(document["description"])),
@@ -213,6 +214,3 @@ export function keywordsOf(document: JsonObject): string[] {
     ? keywords.filter((word): word is string => typeof word === "string" && word !== "")
     : [];
 }
-
-export const textOf = (value: JsonValue | undefined): string | null =>
-  typeof value === "string" ? value : null;

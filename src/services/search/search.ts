@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { performance } from "node:perf_hooks";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
-import type { JsonValue } from "../../model/field.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { wholeTextOf } from "../../model/texts.js";
 import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import type {
   FragmentPart,
@@ -396,13 +396,10 @@ function summaryOf(record: StoredRecord): Omit<SearchResult, "score" | "highligh
     "@id": record.ark,
     "@type": types ?? kind.rdfClass,
     name: record.name,
-    description: textOf(document["description"]),
+    description: wholeTextOf(document["description"]),
     keywords: keywordsOf(document),
   };
 }
-const textOf = (value: JsonValue | undefined): string | null =>
-  typeof value === "string" ? value : null;
-
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",

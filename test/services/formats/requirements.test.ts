@@ -63,8 +63,9 @@ describe("a record that lacks what a format requires", () => {
       }
     }
     expect(refused).toEqual([
-      "rocrate croissant: description, license",
-      "dataset croissant: description, license",
+      "rocrate croissant: description, license, author",
+      "dataset croissant: description, license, author",
+      "software cff: author",
     ]);
   });
 
@@ -75,13 +76,21 @@ describe("a record that lacks what a format requires", () => {
     });
     const [record] = await registry.deps.records.findMany([body["@id"] as string]);
     const { deps } = registry;
-    const view = await viewOf(deps, { ...record!, owner: null }, null);
+    // Who registered it is no author.
+    expect(record!.owner).toBe(ada.ark);
+    const view = await viewOf(deps, record!, null);
     for (const write of [citationCff, croissantText]) {
       const error = await refusal(() => write(deps, view));
       expect(JSON.stringify(error.items)).toContain('"author"');
     }
-    // It has an author as soon as it has an owner.
-    expect(await citationCff(deps, await viewOf(deps, record!, null))).toContain("authors:");
+    await registry.ask(`/${record!.ark}`, {
+      method: "PATCH",
+      token: ada.token,
+      headers: { "Content-Type": "application/merge-patch+json" },
+      body: { author: ["Ada Lovelace"] },
+    });
+    const [named] = await deps.records.findMany([record!.ark]);
+    expect(await citationCff(deps, await viewOf(deps, named!, null))).toContain("authors:");
   });
 
   it("is answered after the fields were added as the refusal says", async () => {
@@ -96,6 +105,7 @@ describe("a record that lacks what a format requires", () => {
     const values: Json = {
       description: "Cells of images.",
       license: "https://creativecommons.org/licenses/by/4.0/",
+      author: "Ada Lovelace",
     };
     const patched = await registry.ask(`/${ark}`, {
       method: "PATCH",

@@ -17,12 +17,15 @@ import { connectionsOf } from "../../../model/connections.js";
 import { instantOf } from "../../../model/dates.js";
 import {
   type Field as ModelField,
+  isObject,
   type JsonObject,
   type JsonValue,
   listOf,
 } from "../../../model/field.js";
 import { KIND_NAMES, type Kind, type KindName, publicView } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import { labelOf } from "../../../model/labels.js";
+import { textOf, wholeTextOf } from "../../../model/texts.js";
 import type { ContentState } from "../../../services/files/content.js";
 import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
@@ -160,6 +163,12 @@ function shownText(value: JsonValue | undefined): string | null {
   return text(first["name"]) ?? text(first["@value"]) ?? text(first["@id"]);
 }
 
+/** A text, or what a reference leads to; the first of a list. */
+const addressIn = (value: JsonValue | undefined): string | null =>
+  listOf(value)
+    .map((item) => (isObject(item) ? (text(item["@id"]) ?? textOf(item)) : textOf(item)))
+    .find((found) => found !== null) ?? null;
+
 const shownTexts = (value: JsonValue | undefined): string[] =>
   listOf(value).flatMap((item) => shownText(item) ?? []);
 
@@ -219,9 +228,18 @@ export abstract class RecordNode extends Node {
   get name(): string | null {
     return this.stored?.name ?? null;
   }
+  @Field(() => String, {
+    nullable: true,
+    description:
+      "What people call the record: its name; a property with its value, a comment by its text, a " +
+      "person by given and family name. Null where the record says none of it.",
+  })
+  get label(): string | null {
+    return this.stored?.tombstone ? null : (labelOf(this.shown) ?? this.stored?.name ?? null);
+  }
   @Field(() => String, { nullable: true, description: "What the record is." })
   get description(): string | null {
-    return text(this.shown["description"]);
+    return wholeTextOf(this.shown["description"]);
   }
   @Field(() => [String], { description: "Keywords." })
   get keywords(): string[] {
@@ -229,16 +247,11 @@ export abstract class RecordNode extends Node {
   }
   @Field(() => String, { nullable: true, description: "URL of the licence." })
   get license(): string | null {
-    return (
-      text(this.shown["license"]) ??
-      text((this.shown["license"] as JsonObject | null | undefined)?.["@id"])
-    );
+    return addressIn(this.shown["license"]);
   }
   @Field(() => String, { nullable: true, description: "Web page of the object." })
   get url(): string | null {
-    return (
-      text(this.shown["url"]) ?? text((this.shown["url"] as JsonObject | null | undefined)?.["@id"])
-    );
+    return addressIn(this.shown["url"]);
   }
   @Field(() => Int, {
     nullable: true,

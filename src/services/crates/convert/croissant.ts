@@ -2,7 +2,7 @@ import { parseArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { ExchangedColumn } from "../../../tabular/interchange/exchange.js";
 import { type Findings, isObject, listOf, objectFrom, quoted, step } from "../findings.js";
-import { ABSOLUTE, type Converted, CrateGraph, defined, digest, textOf } from "./graph.js";
+import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
 
 /** `http://mlcommons.org/croissant/1.1`, and the terms of the vocabulary. */
 export const CROISSANT = /^https?:\/\/mlcommons\.org\/croissant\//;
@@ -18,6 +18,7 @@ const STRUCTURE = new Set([
   "distribution",
   "recordSet",
   "cr:recordSet",
+  "ml:recordSet",
   "hasPart",
 ]);
 const AGENTS = new Set([
@@ -41,16 +42,24 @@ export const isCroissant = (document: JsonObject): boolean =>
         ? CROISSANT.test(context)
         : isObject(context) &&
           ["cr", "ml"].some((name) => CROISSANT.test(textOf(context[name]) ?? "")),
-    ));
+    ) ||
+    isOld(document));
+
+/** Croissant before 1.0, whose terms had another namespace. */
+const isOld = (document: JsonObject): boolean =>
+  listOf(document["@context"]).some(
+    (context) =>
+      isObject(context) && /^https?:\/\/mlcommons\.org\/schema\//.test(textOf(context["ml"]) ?? ""),
+  );
 
 /** `"a"` and `{"@id": "a"}` refer to the same. */
 const idOf = (value: JsonValue | undefined): string | undefined =>
   typeof value === "string" ? value : isObject(value) ? textOf(value["@id"]) : undefined;
 const valueOf = (object: JsonObject, name: string): JsonValue | undefined =>
-  object[name] ?? object[`cr:${name}`] ?? object[`sc:${name}`];
+  object[name] ?? object[`cr:${name}`] ?? object[`ml:${name}`] ?? object[`sc:${name}`];
 const typesOf = (object: JsonObject): string[] =>
   listOf(object["@type"]).flatMap((type) =>
-    typeof type === "string" ? [type.replace(/^(?:cr|sc|schema):|^.*[/#]/, "")] : [],
+    typeof type === "string" ? [type.replace(/^(?:cr|ml|sc|schema):|^.*[/#]/, "")] : [],
   );
 
 /** A Croissant document (1.0 or 1.1) as RO-Crate metadata. */
@@ -78,6 +87,7 @@ class Croissant {
   }
 
   convert(): Converted {
+    this.#adviseOnVersion();
     const resources = this.#objects(this.#document, "distribution");
     for (const { object } of resources)
       for (const url of listOf(valueOf(object, "contentUrl")))
@@ -86,6 +96,26 @@ class Croissant {
     for (const { object, pointer } of resources) this.#resource(object, pointer, schemas);
     const contexts = listOf(this.#document["@context"]).flatMap(ownTerms);
     return this.#graph.finish(this.#root(), contexts);
+  }
+
+  #adviseOnVersion(): void {
+    const versions = ["conformsTo", "dct:conformsTo"].flatMap((name) =>
+      listOf(this.#document[name]).flatMap(
+        (iri) =>
+          /^https?:\/\/mlcommons\.org\/croissant\/(\d+\.\d+)/.exec(idOf(iri) ?? "")?.[1] ?? [],
+      ),
+    );
+    if (versions.some((version) => Number.parseFloat(version) >= 1)) return;
+    const [version = isOld(this.#document) ? "0.8" : undefined] = versions;
+    this.#graph.findings.warn(
+      "CROISSANT_VERSION",
+      (version === undefined
+        ? "The document does not say which version of Croissant it conforms to"
+        : `The document is of Croissant ${version}`) +
+        ", and it is read as one of 1.1: what has changed since may be missing. Write it in " +
+        "Croissant 1.1, with conformsTo http://mlcommons.org/croissant/1.1.",
+      { file: this.#graph.file, pointer: versions.length === 0 ? "/@context" : "/conformsTo" },
+    );
   }
 
   #error(message: string, pointer: string): void {
@@ -180,8 +210,8 @@ class Croissant {
         pointer,
       );
     const digests = {
-      ...digest("sha256", valueOf(object, "sha256")),
-      ...digest("md5", valueOf(object, "md5")),
+      ...this.#graph.digest("sha256", valueOf(object, "sha256"), `${pointer}/sha256`),
+      ...this.#graph.digest("md5", valueOf(object, "md5"), `${pointer}/md5`),
     };
     this.#files.set(
       id,

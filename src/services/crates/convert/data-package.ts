@@ -2,7 +2,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { fromFrictionless } from "../../../tabular/interchange/frictionless.js";
 import { TabularError } from "../../../tabular/limits.js";
 import { type Findings, isObject, listOf, quoted, step } from "../findings.js";
-import { ABSOLUTE, type Converted, CrateGraph, defined, digest, textOf } from "./graph.js";
+import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
 
 /** Whether the document is a Frictionless Data Package: JSON with resources, without JSON-LD. */
 export const isDataPackage = (document: JsonObject): boolean =>
@@ -145,7 +145,7 @@ class DataPackage {
       return void this.#graph.addPart(pointer, {
         ...fileAt(paths[0] as string),
         ...said,
-        ...this.#file(resource, paths[0] as string),
+        ...this.#file(resource, paths[0] as string, pointer),
       });
     const parts = paths.map((one) =>
       this.#graph.add(pointer, {
@@ -165,14 +165,14 @@ class DataPackage {
     });
   }
 
-  #file(resource: JsonObject, path: string): JsonObject {
-    const hash = textOf(resource["hash"]) ?? "";
-    const [algorithm, hex] = hash.includes(":") ? hash.split(":", 2) : ["md5", hash];
+  #file(resource: JsonObject, path: string, pointer: string): JsonObject {
+    const hash = textOf(resource["hash"]);
+    const [, algorithm = "md5"] = /^(\w+):/.exec(hash ?? "") ?? [];
     const bytes = textOf(resource["bytes"]);
     return {
       ...defined({ encodingFormat: formatOf(resource, path), contentSize: bytes }),
       ...(algorithm === "md5" || algorithm === "sha256" || algorithm === "sha512"
-        ? digest(algorithm, hex)
+        ? this.#graph.digest(algorithm, hash, `${pointer}/hash`)
         : {}),
     };
   }

@@ -1,7 +1,9 @@
 import { slug } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { type DigestName, digestIn } from "../../../model/file-facts.js";
 import { fromColumns, type ExchangedColumn } from "../../../tabular/interchange/exchange.js";
 import { TabularError } from "../../../tabular/limits.js";
+import { adviseOnDigest } from "../advise-files.js";
 import { type Findings, isObject, objectFrom } from "../findings.js";
 import { DESCRIPTOR } from "../layout.js";
 
@@ -43,6 +45,14 @@ export class CrateGraph {
     readonly file: string,
     readonly findings: Findings,
   ) {}
+
+  /** A digest in hex; a placeholder in its place is left out, with advice. */
+  digest(name: DigestName, value: JsonValue | undefined, pointer: string): JsonObject {
+    if (value === undefined || value === null) return {};
+    adviseOnDigest(this.findings, name, value, { file: this.file, pointer });
+    const hex = digestIn(name, value);
+    return hex === undefined ? {} : { [name]: hex };
+  }
 
   get parts(): JsonObject[] {
     return this.#parts;
@@ -144,15 +154,6 @@ export function textOf(value: JsonValue | undefined): string | undefined {
   if (typeof value === "number") return String(value);
   if (Array.isArray(value)) return textOf(value[0]);
   return isObject(value) ? textOf(value["@value"]) : undefined;
-}
-
-const DIGESTS = { md5: 32, sha256: 64, sha512: 128 } as const;
-
-/** A digest in hex; documents write placeholders in their place. */
-export function digest(name: keyof typeof DIGESTS, value: JsonValue | undefined): JsonObject {
-  return typeof value === "string" && value.length === DIGESTS[name] && /^[0-9a-fA-F]+$/.test(value)
-    ? { [name]: value }
-    : {};
 }
 
 /** Without the members that are undefined. */

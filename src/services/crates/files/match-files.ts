@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { digestIn } from "../../../model/file-facts.js";
 import { typeNames } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { type Findings, isObject, listOf, type Place, quoted, referencesIn } from "../findings.js";
@@ -177,8 +178,6 @@ function meansContentUrl(term: string, contexts: readonly JsonValue[]): boolean 
   return false;
 }
 
-const HEX_LENGTH = { md5: 32, sha256: 64, sha512: 128 } as const;
-
 function claimsOf({ scope, entity }: Part): FileClaims {
   const claims: FileClaims = { place: { file: scope.description.file, pointer: entity.pointer } };
   for (const [key, stated] of Object.entries(entity.value)) {
@@ -192,9 +191,9 @@ function claimsOf({ scope, entity }: Part): FileClaims {
       (typeof value === "number" || (typeof value === "string" && /^\d{1,15}$/.test(value)))
     )
       claims.size = Number(value);
-    if ((name === "md5" || name === "sha256" || name === "sha512") && typeof value === "string") {
-      const hex = value.toLowerCase();
-      if (hex.length === HEX_LENGTH[name] && /^[0-9a-f]+$/.test(hex)) claims[name] = hex;
+    if (name === "md5" || name === "sha256" || name === "sha512") {
+      const hex = digestIn(name, value);
+      if (hex !== undefined) claims[name] = hex;
     }
   }
   return claims;

@@ -1,5 +1,6 @@
 import { arkKey, lookupArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { DIGESTS, type DigestName, digestIn, isFormat } from "../../../model/file-facts.js";
 import { type KindName, typeNames } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ANY_SUBJECT } from "../../../model/provenance.js";
@@ -61,8 +62,11 @@ export class Formats {
   /** The format that a record states; `undefined` where it states none. */
   of(fields: Fields): FormatFacts | undefined {
     const field = fields.first(...NAMES);
-    if (!field) return undefined;
-    const claimed = fields.references(...NAMES).map((text) => text.trim());
+    const claimed = fields
+      .references(...NAMES)
+      .map((text) => text.trim())
+      .filter(isFormat);
+    if (!field || claimed.length === 0) return undefined;
     return {
       place: field.place,
       isRegistered: claimed.some((text) => this.#isRegistered(text)),
@@ -74,6 +78,8 @@ export class Formats {
     return this.#registered.has(mediaType(text)) || REGISTERED_ELSEWHERE.test(text);
   }
 }
+
+const DIGEST_NAMES = Object.keys(DIGESTS) as DigestName[];
 
 /** Without parameters. */
 const mediaType = (text: string): string => text.split(";", 1)[0]!.trim().toLowerCase();
@@ -235,7 +241,6 @@ function tableOf(fields: Fields): TableFacts | undefined {
 
 /** Fields that hold JSON in a record of their kind, not statements. */
 const JSON_MEMBERS: readonly string[] = ["properties", "examples"];
-const SHA256 = /^[0-9a-f]{64}$/i;
 
 /** Dependencies of a survey of records. */
 export interface SurveyTools {
@@ -327,7 +332,9 @@ function remember(
   any.computation ||= KINDS[kind].activity === true;
   any.software ||= kind === "software";
   any.schema ||= kind === "schema";
-  any.checksum ||= fields.has("md5", "sha256", "sha512", "hash");
+  any.checksum ||=
+    fields.has("hash") ||
+    DIGEST_NAMES.some((name) => digestIn(name, fields.first(name)?.value) !== undefined);
   any.format ||= fields.has("format", "encodingFormat", "fileFormat");
   any.statistics ||= fields.has("hasSummaryStatistics");
 }
@@ -373,11 +380,8 @@ function surveyFile(
     fields.place("contentSize", "size", "fileSize"),
   );
   const stated = fields.first("sha256");
-  const disagrees =
-    typeof stated?.value === "string" &&
-    SHA256.test(stated.value.trim()) &&
-    content !== undefined &&
-    stated.value.trim().toLowerCase() !== content.sha256;
+  // A placeholder does not agree with the content either.
+  const disagrees = stated !== undefined && digestIn("sha256", stated.value) !== content?.sha256;
   facts.verified.add(content !== undefined && !disagrees, fields.place("sha256", "md5", "sha512"));
   facts.retrievable.add(
     content !== undefined && record.publicationStatus === "PUBLISHED",

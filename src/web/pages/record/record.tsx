@@ -3,9 +3,11 @@ import { CONNECTIONS } from "../../../model/connections.js";
 import type { JsonObject } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import { labelOf as labelOfDocument } from "../../../model/labels.js";
+import { plainLine, plainText, textOf } from "../../../model/texts.js";
 import { CITED } from "../../../services/formats/facts.js";
 import type { Place } from "../../../services/formats/format.js";
-import { INDEXED } from "../../../services/formats/schema-org.js";
+import { INDEXED, LEAST_DESCRIPTION } from "../../../services/formats/schema-org.js";
 import { landingLinks } from "../../../services/formats/signposting.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
@@ -31,6 +33,7 @@ import {
   type RecordPageQuery,
 } from "../../documents.js";
 import { countText, kindText, labelOf, nameText, shortened, sizeText } from "../../format.js";
+import { Markdown } from "../../markdown.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
@@ -75,10 +78,10 @@ export async function recordPage(
   });
   const document = parseDocument(view.bytes);
   const landmarks = landmarksOf({ ...view.record, document: view.bytes });
-  const title = nameText({ id, name: textMember(document, "name") });
+  const title = nameText({ id, name: labelOfDocument(document) });
   return {
     title,
-    description: textMember(document, "description"),
+    description: plainLine(landmarks.description ?? "") || null,
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
     links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
@@ -107,10 +110,7 @@ const STATES_ORIGIN: ReadonlySet<KindName> = new Set([
 ]);
 const AGENTS: ReadonlySet<KindName> = new Set(["user", "group", "organization", "project"]);
 
-const textMember = (document: JsonObject, name: string): string | null => {
-  const value = document[name];
-  return typeof value === "string" && value.trim() !== "" ? value : null;
-};
+const textMember = (document: JsonObject, name: string): string | null => textOf(document[name]);
 
 /** For programs that read the page; search engines get public records in the terms of schema.org. */
 function dataOf(
@@ -251,7 +251,9 @@ const browsePath = (kind: KindName): string => `/browse/${kind}`;
 
 function Head(props: BodyProps & { files: number }) {
   const { request, record, landmarks, document, kind, title, files } = props;
-  const { creators, owner } = record;
+  const { owner } = record;
+  // Nobody is shown by an identifier where a name should be.
+  const creators = record.creators.filter(({ name }) => name !== null);
   const license = record.license?.trim() ?? "";
   const crate = crateOf(record);
   const parts: ComponentChildren[] = [<KindLabel kind={record.kind} />];
@@ -264,8 +266,7 @@ function Head(props: BodyProps & { files: number }) {
   if (owner)
     parts.push(
       <>
-        {creators.length > 0 ? "owned by " : "by "}
-        <RecordLink record={owner} />
+        owned by <RecordLink record={owner} />
       </>,
     );
   if (license !== "") parts.push(<Licence licence={license} />);
@@ -324,6 +325,7 @@ function Head(props: BodyProps & { files: number }) {
         )}
       </div>
       <Summary text={landmarks.description} />
+      <SearchHint {...props} />
     </header>
   );
 }
@@ -379,37 +381,37 @@ function CrateDownloads({ addresses, content, files }: CrateDownloadsProps) {
   );
 }
 
-/** Characters of a description before and behind `More`. */
+/** Characters of a description that are shown at once, and at all. */
 const [FIRST, MOST] = [420, 20_000];
 
 function Summary({ text }: { text: string | null }) {
   if (text === null || text.trim() === "") return null;
   const whole = text.trim();
-  if (whole.length <= FIRST + 100) return <Paragraphs text={whole} />;
-  const first = shortened(whole, FIRST);
+  if (whole.length <= FIRST + 100) return <Markdown text={whole} />;
   return (
     <>
-      <Paragraphs text={first} />
+      <p dir="auto" class="summary">
+        {shortened(plainText(whole), FIRST)}
+      </p>
       <details class="more">
-        <summary>More</summary>
-        <Paragraphs text={shortened(whole.slice(first.length - 1), MOST)} />
+        <summary>The whole description</summary>
+        <Markdown text={shortened(whole, MOST)} />
       </details>
     </>
   );
 }
 
-const Paragraphs = ({ text }: { text: string }) => (
-  <>
-    {text
-      .split(/\n\s*\n/)
-      .slice(0, 200)
-      .map((paragraph) => (
-        <p dir="auto" class="summary">
-          {paragraph}
-        </p>
-      ))}
-  </>
-);
+/** For those who may change it: what keeps the record out of search engines. */
+function SearchHint({ record, landmarks, kind }: BodyProps) {
+  const length = plainText(landmarks.description ?? "").length;
+  if (!record.mayChange || !INDEXED.includes(kind) || length >= LEAST_DESCRIPTION) return null;
+  return (
+    <p class="quiet">
+      {length === 0 ? "There is no description." : `The description has ${length} characters.`}{" "}
+      Google Dataset Search lists data with {LEAST_DESCRIPTION} characters or more.
+    </p>
+  );
+}
 
 function About({ record, landmarks, document }: BodyProps) {
   const content = contentOf(record);
