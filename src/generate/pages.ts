@@ -216,9 +216,9 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
     "that says more becomes a record too. `@base` moves nothing: paths are those of the " +
     `archive.
 - **Kinds** of records, the first that fits the types of an entity: crate (the root, nested ` +
-    "roots, `evi:ROCrate`), computation (`evi:Computation`, actions of schema.org), experiment, " +
-    "schema, software (`evi:Software`, `SoftwareSourceCode`, `SoftwareApplication`, " +
-    "`ComputationalWorkflow`), machine-learning model (`MLModel` of EVI or FAIR4ML), data " +
+    "roots, `evi:ROCrate`), computation (`evi:Computation`, actions of schema.org), experiment " +
+    "(`Experiment`, `LabProcess` of Bioschemas), schema, software (`evi:Software`, " +
+    "`SoftwareSourceCode`, `SoftwareApplication`, `ComputationalWorkflow`), machine-learning model (`MLModel` of EVI or FAIR4ML), data " +
     "download (`File`, `MediaObject`), dataset, sample (`Sample`, `BioSample`), instrument, " +
     "annotation. Anything else is an entity. `metadataType` counts as `@type`. " +
     `[Decision 77](decisions/0077-kinds-of-models-samples-and-experiments.md) says why.

@@ -120,7 +120,8 @@ const VOCABULARIES = [SCHEMA_ORG, EVI, BIOSCHEMAS, FAIR4ML, PREFIXES];
 const BY_TYPE: readonly [KindName, RegExp][] = [
   ["rocrate", /^ROCrate$/],
   ["computation", /^(?:Computation|\w*Action)$/],
-  ["experiment", /^Experiment$/],
+  // Bioschemas' LabProcess, as ISA and ARC crates have it.
+  ["experiment", /^(?:Experiment|LabProcess)$/],
   ["schema", /^Schema$/],
   ["software", /^(?:Software|SoftwareSourceCode|SoftwareApplication|ComputationalWorkflow)$/],
   ["mlmodel", /^MLModel$/],

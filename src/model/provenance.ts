@@ -81,25 +81,31 @@ export const SYNONYMS: Readonly<Record<string, ProvenanceName>> = {
   ),
 };
 
-/**
- * Ways that count on an activity only: a schema.org action, a computation. Inputs and outputs in
- * three RO-Crate generations.
- */
+/** Ways that count on an activity only: a schema.org action, a computation, a LabProcess. */
 export const ON_ACTIVITIES: Readonly<Record<string, ProvenanceName>> = {
   "schema:object": "usedDataset",
   "schema:result": "generated",
   "schema:instrument": "usedSoftware",
   "schema:agent": "associatedWith",
 };
+/** As the graph spells them, and as three generations of RO-Crate do. */
 export const INPUTS = [
+  "https://bioschemas.org/input",
   "https://bioschemas.org/ComputationalWorkflow#input",
   "https://bioschemas.org/properties/input",
   "https://bioschemas.org/terms/input",
 ];
 export const OUTPUTS = [
+  "https://bioschemas.org/output",
   "https://bioschemas.org/ComputationalWorkflow#output",
   "https://bioschemas.org/properties/output",
   "https://bioschemas.org/terms/output",
+];
+
+/** What a process in a laboratory followed (Bioschemas LabProcess). */
+export const PROTOCOLS = [
+  "https://bioschemas.org/executesLabProtocol",
+  "https://schema.org/executesLabProtocol",
 ];
 
 /**
@@ -125,6 +131,7 @@ export const ACTIVITY_SUBJECT: ReadonlyMap<string, ProvenanceName> = new Map([
   ]),
   ...INPUTS.map((iri): [string, ProvenanceName] => [iri, "usedDataset"]),
   ...OUTPUTS.map((iri): [string, ProvenanceName] => [iri, "generated"]),
+  ...PROTOCOLS.map((iri): [string, ProvenanceName] => [iri, "used"]),
 ]);
 
 /**

@@ -45,7 +45,7 @@ const SUPPORT = predicateOf(SUPPORTED_BY);
 const LICENSE = expandCurie("schema:license");
 const ACTION = new RegExp(
   String.raw`^https:\/\/schema\.org\/\w*Action$|^https:\/\/w3id\.org\/EVI#(?:Computation|Experiment)$` +
-    String.raw`|^http:\/\/www\.w3\.org\/ns\/prov#Activity$`,
+    String.raw`|^http:\/\/www\.w3\.org\/ns\/prov#Activity$|^https:\/\/bioschemas\.org\/LabProcess$`,
 );
 
 /** The data of a record that the emitter needs besides its statements. */

@@ -207,15 +207,42 @@ function encode(character: string): string {
 }
 
 /**
- * Vocabularies that crates and queries write in two ways, in the one that the graph has: schema.org
- * with https (RO-Crate's contexts have http), EVI in capitals with https, PROV with http (EVI's own
- * file has https).
+ * Namespaces and terms that crates and queries write in several ways, and the one that the graph
+ * has. schema.org has https (RO-Crate's contexts have http), EVI capitals and https, PROV http
+ * (EVI's own file has https). The others differ between versions of RO-Crate's context; Bioschemas
+ * has every term at several addresses, of which the shortest is stored.
  */
+const SPELLINGS: readonly (readonly [pattern: RegExp, stored: string])[] = [
+  [/^http:\/\/schema\.org\//, "https://schema.org/"],
+  [/^https:\/\/www\.w3\.org\/ns\/prov#/, "http://www.w3.org/ns/prov#"],
+  [/^https?:\/\/w3id\.org\/evi#/i, "https://w3id.org/EVI#"],
+  [
+    // Not what lies deeper: pages of profiles, and of versions of a type.
+    /^https?:\/\/bioschemas\.org\/(?:(?:terms|properties|types)\/|ComputationalWorkflow#)?(?=[^/]*$)/,
+    "https://bioschemas.org/",
+  ],
+  [
+    /^https:\/\/www\.w3\.org\/ns\/iana\/link-relations\/relation#/,
+    "http://www.iana.org/assignments/relation/",
+  ],
+  [/^http:\/\/pcdm\.org\/models#object$/, "http://pcdm.org/models#Object"],
+  [/^https:\/\/w3id\.org\/ro\/terms\/workflow-run#sha256$/, "https://schema.org/sha256"],
+];
+
+/** The IRI, or the namespace, as the graph spells it. */
 export function oneSpelling(iri: string): string {
-  if (iri.startsWith("http://schema.org/")) return `https${iri.slice(4)}`;
-  if (iri.startsWith("https://www.w3.org/ns/prov#")) return `http${iri.slice(5)}`;
-  return iri.replace(/^https?:\/\/w3id\.org\/evi#/i, "https://w3id.org/EVI#");
+  if (!/^http/i.test(iri)) return iri;
+  const known = SPELLINGS.find(([pattern]) => pattern.test(iri));
+  return known ? iri.replace(...known) : iri;
 }
+
+/** Found in quads that a version stored which knew the first three of {@link SPELLINGS} only. */
+const FORMER =
+  /bioschemas\.org\/(?:(?:terms|properties|types)\/|ComputationalWorkflow#)|link-relations\/relation#|pcdm\.org\/models#object>|workflow-run#sha256>/;
+
+/** Canonical N-Quads, whenever they were stored, with the IRIs as the graph spells them now. */
+export const inOneSpelling = (nquads: string): string =>
+  FORMER.test(nquads) ? respelled(nquads, oneSpelling, oneSpelling) : nquads;
 
 /** True when the text begins with a scheme. */
 export function isAbsoluteIri(text: string): boolean {
@@ -351,23 +378,27 @@ function provenanceOf(iri: string, activity: boolean): ProvenanceName | undefine
 
 /**
  * Spells IRIs of records as the records that own their keys spell them, in subject and object
- * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that
- * become equal become one.
+ * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that become equal become one.
  *
  * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines
  * sorted
  * @param spelling IRI as written → IRI as owned
  */
-export function respell(quads: string, spelling: ReadonlyMap<string, string>): string {
-  if (spelling.size === 0 || quads === "") return quads;
+export const respell = (quads: string, spelling: ReadonlyMap<string, string>): string =>
+  spelling.size === 0 || quads === "" ? quads : respelled(quads, (iri) => spelling.get(iri) ?? iri);
+
+type Spell = (iri: string) => string;
+
+/** @param spellPredicate the same for predicates; they stay without it */
+function respelled(quads: string, spell: Spell, spellPredicate?: Spell): string {
   let changed = false;
   const lines = quads.split("\n");
   if (lines.at(-1) === "") lines.pop();
   for (let i = 0; i < lines.length; i++) {
     const line = lines[i]!;
-    const respelled = respellLine(line, spelling);
-    if (respelled === line) continue;
-    lines[i] = respelled;
+    const respelt = respellLine(line, spell, spellPredicate);
+    if (respelt === line) continue;
+    lines[i] = respelt;
     changed = true;
   }
   if (!changed) return quads;
@@ -378,22 +409,19 @@ export function respell(quads: string, spelling: ReadonlyMap<string, string>): s
  * `<s> <p> <o> <g> .`: no IRI or blank node holds a blank, so the first two end the subject and
  * predicate.
  */
-function respellLine(line: string, spelling: ReadonlyMap<string, string>): string {
+function respellLine(line: string, spell: Spell, spellPredicate?: Spell): string {
   const afterSubject = line.indexOf(" ");
   const afterPredicate = line.indexOf(" ", afterSubject + 1);
   if (afterSubject < 0 || afterPredicate < 0) return line;
-  const subject = spelled(line.slice(0, afterSubject), spelling);
-  const predicate = line.slice(afterSubject, afterPredicate + 1);
+  const subject = spelled(line.slice(0, afterSubject), spell);
+  const stated = line.slice(afterSubject + 1, afterPredicate);
+  const predicate = spellPredicate ? spelled(stated, spellPredicate) : stated;
   const rest = line.slice(afterPredicate + 1);
-  if (rest[0] !== "<") return subject + predicate + rest;
+  if (rest[0] !== "<") return `${subject} ${predicate} ${rest}`;
   const afterObject = rest.indexOf(" ");
-  return (
-    subject + predicate + spelled(rest.slice(0, afterObject), spelling) + rest.slice(afterObject)
-  );
+  const object = spelled(rest.slice(0, afterObject), spell);
+  return `${subject} ${predicate} ${object}${rest.slice(afterObject)}`;
 }
 
-function spelled(term: string, spelling: ReadonlyMap<string, string>): string {
-  if (term[0] !== "<") return term;
-  const other = spelling.get(term.slice(1, -1));
-  return other === undefined ? term : `<${other}>`;
-}
+const spelled = (term: string, spell: Spell): string =>
+  term[0] === "<" ? `<${spell(term.slice(1, -1))}>` : term;

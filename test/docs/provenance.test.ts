@@ -5,6 +5,7 @@ import {
   INPUTS,
   ON_ACTIVITIES,
   OUTPUTS,
+  PROTOCOLS,
   PROVENANCE,
   type ProvenanceName,
   type ProvenanceTerm,
@@ -26,7 +27,8 @@ function edgeTable(): string {
       const actions = Object.entries(ON_ACTIVITIES)
         .filter(([, same]) => same === name)
         .map(([term]) => term);
-      const [places] = name === "usedDataset" ? [INPUTS] : name === "generated" ? [OUTPUTS] : [[]];
+      const places =
+        { usedDataset: INPUTS, generated: OUTPUTS, used: PROTOCOLS }[name as string] ?? [];
       const cells = (terms: readonly string[]) => terms.map((term) => `\`${term}\``).join(", ");
       return (
         `| \`${name}\` | ` +

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from "node:zlib";
 import type { Link } from "../../model/kind.js";
+import { inOneSpelling } from "../../rdf/terms.js";
 import type { RecordState } from "./port.js";
 import { storedJson, Undecodable } from "./refusals.js";
 
@@ -263,10 +264,13 @@ export function packQuads(text: string | Uint8Array): Uint8Array {
     : encoder.encode(String.fromCharCode(TERMS_2) + short);
 }
 
-/** @throws Undecodable when the bytes are of a coding this version does not know, or damaged */
+/**
+ * Stored bytes → canonical N-Quads, with terms as the graph has them now.
+ * @throws Undecodable when the bytes are of a coding this version does not know, or damaged
+ */
 export function unpackQuads(bytes: Uint8Array): string {
   try {
-    return unpacked(bytes);
+    return inOneSpelling(unpacked(bytes));
   } catch (error) {
     throw new Undecodable(`quads cannot be decoded (${(error as Error).message})`, {
       cause: error,

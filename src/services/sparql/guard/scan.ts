@@ -256,27 +256,46 @@ export function* tokens(text: string): Generator<Token> {
 
 /**
  * The query with each IRI as `map` returns it, and booleans in lower case: keywords have any case
- * (SPARQL 1.1, section 19.8, note 1), and the engine accepts these in lower case only. Strings,
- * comments and names stay.
+ * (SPARQL 1.1, section 19.8, note 1), and the engine accepts these in lower case only. A name with a
+ * prefix becomes an IRI where `map` changes more than its namespace. Strings, comments and other
+ * names stay.
  * @param text as {@link scan} passed it
  */
 export function plainTokens(text: string, map: (iri: string) => string): string {
   const parts: string[] = [];
+  const namespaces = new Map<string, string>();
   let done = 0;
+  let [before, last] = ["", ""];
   for (const { kind, from, to } of tokens(text)) {
-    if (kind !== "iri" && kind !== "word") continue;
     const token = text.slice(from, to);
+    if (kind === "iri" && /^prefix$/i.test(before)) namespaces.set(last, token.slice(1, -1));
+    [before, last] = [last, token];
     const plain =
       kind === "iri"
         ? `<${map(token.slice(1, -1))}>`
-        : /^(?:true|false)$/i.test(token)
-          ? token.toLowerCase()
-          : token;
+        : kind === "name"
+          ? plainName(token, namespaces, map)
+          : /^(?:true|false)$/i.test(token)
+            ? token.toLowerCase()
+            : token;
     if (plain === token) continue;
     parts.push(text.slice(done, from), plain);
     done = to;
   }
   return done === 0 ? text : parts.join("") + text.slice(done);
+}
+
+function plainName(
+  name: string,
+  namespaces: ReadonlyMap<string, string>,
+  map: (iri: string) => string,
+): string {
+  const colon = name.indexOf(":") + 1;
+  const namespace = namespaces.get(name.slice(0, colon));
+  if (namespace === undefined) return name;
+  const local = name.slice(colon).replaceAll("\\", "");
+  const meant = map(namespace + local);
+  return meant === map(namespace) + local ? name : `<${meant}>`;
 }
 
 function read(escape: string, allowed: RegExp, query: string, at: number): string {

@@ -24,7 +24,7 @@ import type { Engine } from "../memory.js";
  */
 
 /** Changes with the form of the file. */
-const FORMAT = 1;
+const FORMAT = 2;
 /** The line of JSON is filled with blanks up to so many bytes. */
 const HEAD = 64 * 1024;
 /** Bytes in one write or read. */
