@@ -673,6 +673,11 @@ export type UserInput = {
   computations?: Array<string> | null | undefined;
   /** JSON-LD context of the record. */
   context?: unknown;
+  /**
+   * To replace the password of your own account: the password until now. An access token cannot
+   * replace it.
+   */
+  currentPassword?: string | null | undefined;
   /** Datasets; those found from the other side are added when the record is read. */
   datasets?: Array<string> | null | undefined;
   /** E-mail address; unique, also the login name. */
@@ -710,6 +715,11 @@ export type UserPatch = {
   computations?: ListPatch | null | undefined;
   /** JSON-LD context of the record. */
   context?: unknown;
+  /**
+   * To replace the password of your own account: the password until now. An access token cannot
+   * replace it.
+   */
+  currentPassword?: string | null | undefined;
   /** Datasets; those found from the other side are added when the record is read. */
   datasets?: ListPatch | null | undefined;
   /** E-mail address; unique, also the login name. */
