@@ -39,7 +39,7 @@ async function rest(
 }
 async function graphql(query: string, variables: object, token: string): Promise<Outcome> {
   const { status, body } = await server.graphql(query, variables, token);
-  return { status, code: String(body.errors?.[0]?.extensions.code ?? "") };
+  return { status, code: body.errors?.[0]?.extensions.code ?? "" };
 }
 
 const WAYS: Readonly<Record<string, Way>> = {

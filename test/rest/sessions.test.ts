@@ -300,7 +300,10 @@ describe("a session", () => {
         await server.request("PUT", "/user", {
           token: jo.token,
           json: {
-            ...{ "@id": id, name: "jo", email, password: "another fine phrase" },
+            "@id": id,
+            name: "jo",
+            email,
+            password: "another fine phrase",
             currentPassword: jo.password,
           },
         });

@@ -15,6 +15,7 @@ import {
   toColumns,
   wholePattern,
 } from "./exchange.js";
+import { ownValue } from "../../own.js";
 
 /**
  * Marks the columns that are elements of one array: a common property, which CSVW lets metadata
@@ -200,7 +201,7 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
   noteOthers(table, CARRIED.table, "", note);
   noteOthers(tableSchema, CARRIED.tableSchema, "", note);
   for (const [name, value] of Object.entries(dialect)) {
-    if (READER[name]?.(value) !== true)
+    if (ownValue(READER, name)?.(value) !== true)
       note(
         `dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 ` +
           "says, in UTF-8",
@@ -277,7 +278,7 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const given = column["datatype"];
   const datatype = isJsonObject(given) ? given : { base: given };
   const base = textOf(datatype["base"]) ?? "string";
-  const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
+  const type = column["suppressOutput"] === true ? "any" : (ownValue(BASES, base) ?? "string");
   const format = type === "string" ? textOf(datatype["format"]) : undefined;
   const name = textOf(column["titles"]) ?? textOf(column["name"]);
   noteLost(
@@ -296,8 +297,12 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
       pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
       minLength: numberOf(datatype["minLength"]) ?? numberOf(datatype["length"]),
       maxLength: numberOf(datatype["maxLength"]) ?? numberOf(datatype["length"]),
-      minimum: numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? LEAST[base],
-      maximum: numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? MOST[base],
+      minimum:
+        numberOf(datatype["minimum"]) ??
+        numberOf(datatype["minInclusive"]) ??
+        ownValue(LEAST, base),
+      maximum:
+        numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? ownValue(MOST, base),
       exclusiveMinimum: numberOf(datatype["minExclusive"]),
       exclusiveMaximum: numberOf(datatype["maxExclusive"]),
     }),
