@@ -81,12 +81,13 @@ function readUpload(
       const body = await operationIn(texts, deps, { field, upload });
       // Nothing reads it after the answer; then the rest of the form is skipped.
       res.once("close", () => stream.destroy(endedEarly()));
-      upload.resolve({
+      const file: Omit<FileUpload, "capacitor"> = {
         filename: name,
         mimetype: type,
         encoding: "",
         createReadStream: () => stream,
-      } as FileUpload);
+      };
+      upload.resolve(file);
       resolve(body);
       await finished(stream).catch(() => undefined);
     };

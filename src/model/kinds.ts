@@ -106,6 +106,12 @@ const user: Kind = {
         "PASSWORD_MIN_LENGTH characters (8) and is not among the 10,000 most used.",
       { required: true, minLength: 1, maxLength: 1024, secret: true },
     ),
+    currentPassword: text(
+      "evi:currentPassword",
+      "To replace the password of your own account: the password until now. An access token cannot " +
+        "replace it.",
+      { secret: true, maxLength: 1024 },
+    ),
     adminToken: text(
       "evi:adminToken",
       "The one-time token that the first start prints; makes the account an administrator.",

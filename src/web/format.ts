@@ -8,6 +8,7 @@ import { KINDS } from "../model/kinds.js";
 import { plainLine } from "../model/texts.js";
 import { NamesOfDocument } from "./documents.js";
 import type { PageRequest } from "./page.js";
+import { ownValue } from "../own.js";
 
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
@@ -168,7 +169,7 @@ const localName = (term: string): string => /([^:#/]+)[:#/]*$/.exec(term)?.[1] ?
 /** A term as people read it: `dateCreated` is `Date created`. */
 export function labelOf(term: string): string {
   const name = localName(term);
-  const known = MEMBER_LABELS[term] ?? MEMBER_LABELS[name];
+  const known = ownValue(MEMBER_LABELS, term) ?? ownValue(MEMBER_LABELS, name);
   if (known !== undefined) return known;
   const words = name
     .replace(/[_-]+/g, " ")

@@ -255,7 +255,9 @@ export class Site {
     if (res.headersSent) return;
     if ("redirect" in answer) {
       const status = req.method === "POST" ? 303 : 302;
-      res.writeHead(status, { Location: answer.redirect, ...PRIVATE, ...answer.headers }).end();
+      // Headers hold ASCII only; what a reader typed may hold any character.
+      const location = answer.redirect.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent);
+      res.writeHead(status, { Location: location, ...PRIVATE, ...answer.headers }).end();
       return;
     }
     const bytes = Buffer.from(htmlOf(request, answer));

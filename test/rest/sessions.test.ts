@@ -299,7 +299,13 @@ describe("a session", () => {
       if (end === "password")
         await server.request("PUT", "/user", {
           token: jo.token,
-          json: { "@id": id, name: "jo", email, password: "another fine phrase" },
+          json: {
+            "@id": id,
+            name: "jo",
+            email,
+            password: "another fine phrase",
+            currentPassword: jo.password,
+          },
         });
       else if (end === "disabled")
         await server.deps.records.commit({

@@ -43,11 +43,11 @@ import {
   listAccessTokens,
   revokeAccessToken,
 } from "../../services/accounts/credentials.js";
-import { rateLimit, type TokenAnswer } from "../../services/accounts/tokens.js";
+import type { TokenAnswer } from "../../services/accounts/tokens.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { ListedAccount, StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import {
   ABOUT_PAGE,
   checkedPage,
@@ -71,12 +71,6 @@ const tokenOf = (answer: TokenAnswer): Token => ({
   tokenType: answer.token_type,
   expiresIn: answer.expires_in,
 });
-
-/** Counts attempts from the address of a request, by account. */
-const attemptsFrom =
-  ({ deps, address }: Context) =>
-  (account: string) =>
-    rateLimit(deps, "LOGIN_RATE").take(`${address} ${account}`);
 
 @Resolver()
 export class AccountResolver {

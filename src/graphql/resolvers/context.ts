@@ -457,6 +457,12 @@ export const requestOf = ({ request, trace }: Context): RequestNames => ({
   ...(trace === undefined ? {} : { trace }),
 });
 
+/** Counts attempts to guess a secret from the address of a request, by account. */
+export const attemptsFrom =
+  ({ deps, address }: Context) =>
+  (guessed: string): Promise<void> =>
+    rateLimit(deps, "LOGIN_RATE").take(`${address} ${guessed}`);
+
 /**
  * Counts one write of an account before the write begins, and has it wait where others of the same
  * turn of the event loop would make reads wait. A write without a token is refused, and

@@ -39,7 +39,7 @@ import { isChangeable, readRecord } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/replace.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from "./context.js";
 import { followLinks, RecordResolver } from "./record-resolver.js";
 import { selectedPage } from "./selection-resolver.js";
 import {
@@ -79,7 +79,8 @@ class KindResolver {
   }
   async create(document: JsonValue | undefined, context: Context): Promise<RecordView> {
     await countWrite(context, { open: this.kind === "user" });
-    return createRecord(context.deps, this.kind, document, context.caller);
+    const attempts = attemptsFrom(context);
+    return createRecord(context.deps, this.kind, document, context.caller, { attempts });
   }
   async replace(
     document: JsonValue | undefined,
@@ -87,7 +88,8 @@ class KindResolver {
     context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
-    return replaceRecord(context.deps, this.kind, document, context.caller, expectedRevision);
+    const options = { expectedRevision, attempts: attemptsFrom(context) };
+    return replaceRecord(context.deps, this.kind, document, context.caller, options);
   }
   read(ark: Ark, { deps }: Context): Promise<StoredRecord> {
     return readRecord(deps, ark, this.kind);

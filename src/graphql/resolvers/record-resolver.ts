@@ -44,7 +44,7 @@ import { type SelectedRecords, selectRecords } from "../../services/records/sele
 import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
+import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
@@ -370,7 +370,8 @@ export class RecordResolver {
     context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
-    return replaceRecordAt(context.deps, ark, document, context.caller, options);
+    const attempts = attemptsFrom(context);
+    return replaceRecordAt(context.deps, ark, document, context.caller, { ...options, attempts });
   }
   /**
    * Changes parts of a record, of any kind or of the kind that the caller names.
@@ -383,7 +384,8 @@ export class RecordResolver {
     context: SignedIn,
   ): Promise<RecordView> {
     await countWrite(context);
-    return updateRecord(context.deps, ark, patch, context.caller, options);
+    const attempts = attemptsFrom(context);
+    return updateRecord(context.deps, ark, patch, context.caller, { ...options, attempts });
   }
   /** Records of all kinds by filter. @throws as `selectRecords` */
   select(

@@ -1,3 +1,4 @@
+import type { ErrorCode } from "../../errors.js";
 import { EXAMPLES } from "../../model/examples.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Kind, publicView } from "../../model/kind.js";
@@ -126,9 +127,14 @@ function updateOperation(kind: Kind): ContractRow {
       ...FIND_REFUSALS,
       "WRONG_KIND",
       "REVISION_MISMATCH",
+      ...passwordRefusals(kind),
     ],
   };
 }
+
+/** A new password needs the current one. */
+const passwordRefusals = ({ name }: Kind): readonly ErrorCode[] =>
+  name === "user" ? ["BAD_CREDENTIALS"] : [];
 
 /** The bodies of a patch, and what they may be refused with. */
 export const PATCH_BODIES: Readonly<Record<string, MediaTypeObject>> = {
@@ -176,7 +182,7 @@ function patchOperation(kind: Kind): ContractRow {
       headers: HEADERS,
     },
     token: "required",
-    refusals: PATCH_REFUSALS,
+    refusals: [...PATCH_REFUSALS, ...passwordRefusals(kind)],
   };
 }
 

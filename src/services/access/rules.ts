@@ -192,6 +192,21 @@ export interface Caller {
   /** ARK of the user record, stored form. */
   readonly user: string;
   readonly admin: boolean;
+  /** An access token of a program says who it is, not a sign-in with the password. */
+  readonly byAccessToken?: boolean;
+}
+
+/**
+ * A leaked access token must not become the account: it makes no other credentials.
+ * @param what it would do
+ * @throws ServiceError `FORBIDDEN`
+ */
+export function assertSignedIn({ byAccessToken }: Caller, what: string): void {
+  if (byAccessToken)
+    throw new ServiceError(
+      "FORBIDDEN",
+      `An access token cannot ${what}: sign in with the password, for example with POST /token.`,
+    );
 }
 
 /** @throws ServiceError `NOT_AUTHENTICATED` */

@@ -10,7 +10,7 @@ import type {
   SpentSetting,
   StoredRecord,
 } from "../../storage/records/port.js";
-import type { Caller } from "../access/rules.js";
+import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { COMMON_PASSWORDS } from "./common-passwords.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
@@ -140,13 +140,15 @@ export async function firstAdminToken(
  * Checks the token that the first start printed; it makes the account an administrator's. The
  * commit that stores the account spends the token, so that of two accounts that send it at the same
  * time one gets it.
- * @throws ServiceError `FORBIDDEN` for another token
+ * @throws ServiceError `FORBIDDEN` for another token, `TOO_MANY_REQUESTS`
  */
 async function adminRight(
   deps: Deps,
   sent: JsonValue | undefined,
+  attempts: Attempts | undefined,
 ): Promise<{ admin: true; spends: SpentSetting } | undefined> {
   if (typeof sent !== "string") return undefined;
+  await attempts?.(ADMIN_TOKEN);
   const kept = await deps.records.setting(ADMIN_TOKEN);
   const value = sha256(sent.slice(0, LONGEST_ADMIN_TOKEN));
   const matches =
@@ -159,16 +161,23 @@ async function adminRight(
   return { admin: true, spends: { name: ADMIN_TOKEN, value } };
 }
 
+/** Counts attempts to guess a secret of what is named. @throws ServiceError `TOO_MANY_REQUESTS` */
+export type Attempts = (guessed: string) => Promise<void>;
+
 type NewAccount = Omit<Extract<AccountChange, { op: "create" }>, "user">;
 
 /**
  * Account of a new user.
  * @throws ValidationError for a malformed address, and a password that is easy to guess
  */
-export async function accountToCreate(deps: Deps, document: JsonObject): Promise<NewAccount> {
+export async function accountToCreate(
+  deps: Deps,
+  document: JsonObject,
+  attempts?: Attempts,
+): Promise<NewAccount> {
   const email = emailOf(document);
   checkPassword(document["password"] as string, deps.config.PASSWORD_MIN_LENGTH);
-  const right = await adminRight(deps, document["adminToken"]);
+  const right = await adminRight(deps, document["adminToken"], attempts);
   return {
     op: "create",
     email,
@@ -179,23 +188,32 @@ export async function accountToCreate(deps: Deps, document: JsonObject): Promise
 
 /**
  * The account after an update: a password that matches the stored one leaves it unchanged; another
- * password replaces it and ends all tokens issued before. Newer rules apply only to the values that
- * change.
- * @throws ValidationError as {@link accountToCreate}
+ * password replaces it and ends all tokens issued before, for who signed in and knows the current
+ * one. Newer rules apply only to the values that change.
+ * @throws ValidationError as {@link accountToCreate}; ServiceError `BAD_CREDENTIALS`, `FORBIDDEN`,
+ * `TOO_MANY_REQUESTS`
  */
 export async function accountToUpdate(
   deps: Deps,
   user: string,
   document: JsonObject,
+  who: Caller,
+  attempts?: Attempts,
 ): Promise<AccountChange> {
   const account = await deps.records.accountOf(user);
   // A patch leaves the password out.
   const sent = document["password"] as string | undefined;
+  if (sent !== undefined) await attempts?.(user);
   const same = sent === undefined || (await verifyPassword(account?.passwordHash, sent));
   const password = same ? undefined : sent;
   const email = emailOf(document, account?.email);
-  if (password !== undefined) checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
-  const right = await adminRight(deps, document["adminToken"]);
+  if (password !== undefined) {
+    assertSignedIn(who, "change a password");
+    checkPassword(password, deps.config.PASSWORD_MIN_LENGTH);
+    // An administrator does not know the current one of somebody else.
+    if (who.user === user) await assertCurrent(account, document["currentPassword"]);
+  }
+  const right = await adminRight(deps, document["adminToken"], attempts);
   return {
     op: "update",
     user,
@@ -203,9 +221,29 @@ export async function accountToUpdate(
     ...right,
     ...(password === undefined
       ? {}
-      : { passwordHash: await hashPassword(password), tokensValidFrom: Date.now() }),
+      : { passwordHash: await hashPassword(password), tokensValidFrom: nextValidFrom(account) }),
   };
 }
+
+/** @throws ValidationError; ServiceError `BAD_CREDENTIALS` */
+async function assertCurrent(
+  account: Account | undefined,
+  current: JsonValue | undefined,
+): Promise<void> {
+  if (typeof current !== "string")
+    throw invalid(
+      ["body", "currentPassword"],
+      "Field required: the password differs from the current one, so send that one here to " +
+        "replace it",
+      "missing",
+    );
+  if (!(await verifyPassword(account?.passwordHash, current)))
+    throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+}
+
+/** Tokens of before end with each change, whichever clock set the time of the last one. */
+export const nextValidFrom = (account: Account | undefined, now = Date.now()): number =>
+  Math.max(now, (account?.tokensValidFrom ?? 0) + 1);
 
 /**
  * Credentials are hashed, folded and compared: over GraphQL they may be as long as a body.
@@ -345,34 +383,31 @@ async function accountNamed(deps: Deps, username: string): Promise<Account | und
  * Sets a new password of the caller, who knows the current one. All tokens and sessions of the
  * account from before end; the caller begins a new one.
  * @param attempts counts attempts by account
- * @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `TOO_MANY_REQUESTS`
+ * @throws ValidationError; ServiceError `BAD_CREDENTIALS`, `FORBIDDEN` to an access token,
+ * `TOO_MANY_REQUESTS`
  */
 export async function changePassword(
   deps: Deps,
   { current, next }: { current: string; next: string },
-  { user }: Caller,
-  attempts?: (account: string) => Promise<void>,
+  caller: Caller,
+  attempts?: Attempts,
 ): Promise<TokenAnswer> {
+  const { user } = caller;
   assertShort(deps, { username: current, password: next });
+  assertSignedIn(caller, "change a password");
   await attempts?.(user);
   const account = await deps.records.accountOf(user);
-  if (!(await verifyPassword(account?.passwordHash, current)))
-    throw new ServiceError("BAD_CREDENTIALS", "The current password is wrong.");
+  await assertCurrent(account, current);
   checkPassword(next, deps.config.PASSWORD_MIN_LENGTH, ["body", "newPassword"]);
-  const now = Date.now();
+  const tokensValidFrom = nextValidFrom(account);
   await deps.records.commit({
     by: user,
-    at: now,
+    at: Date.now(),
     records: [],
-    account: {
-      op: "update",
-      user,
-      passwordHash: await hashPassword(next),
-      tokensValidFrom: now,
-    },
+    account: { op: "update", user, passwordHash: await hashPassword(next), tokensValidFrom },
   });
   const [record] = await deps.records.findMany([user]);
-  return issueToken(deps, account!, record?.name ?? null);
+  return issueToken(deps, { ...account!, tokensValidFrom }, record?.name ?? null);
 }
 
 /** The record of a caller; absent after the record was deleted. */

@@ -7,13 +7,13 @@ import { invalid, ServiceError } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { ListedAccount } from "../../storage/records/port.js";
-import { assertMayChangeMembers, type Caller, names } from "../access/rules.js";
+import { assertMayChangeMembers, type Caller, names, assertSignedIn } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
 import { amendRecord } from "../records/replace.js";
 import type { RecordView } from "../records/view.js";
-import { checkPassword, hashPassword } from "./accounts.js";
+import { checkPassword, hashPassword, nextValidFrom, type Attempts } from "./accounts.js";
 import { hashOf, liveCredential, newSecret } from "./credentials.js";
 
 /** @throws ServiceError `FORBIDDEN` */
@@ -55,17 +55,17 @@ export async function setAccount(
       "FORBIDDEN",
       "You cannot disable your own account, or give up its rights: ask another administrator.",
     );
-  const now = Date.now();
+  const tokensValidFrom = nextValidFrom(await deps.records.accountOf(user));
   await deps.records.commit({
     by: caller.user,
-    at: now,
+    at: Date.now(),
     records: [],
     account: {
       op: "update",
       user,
       ...(admin === undefined ? {} : { admin }),
       ...(disabled === undefined ? {} : { disabled }),
-      ...(disabled === true ? { tokensValidFrom: now } : {}),
+      ...(disabled === true ? { tokensValidFrom } : {}),
     },
   });
 }
@@ -99,6 +99,7 @@ export async function createPasswordReset(
   now = Date.now(),
 ): Promise<PasswordReset> {
   assertAdmin(caller);
+  assertSignedIn(caller, "make tokens");
   const user = await accountOf(deps, ark);
   const token = newSecret();
   const expiresAt = now + deps.config.RESET_LIFETIME;
@@ -128,7 +129,7 @@ export async function createPasswordReset(
 export async function resetPassword(
   deps: Deps,
   { token, password }: { token: string; password: string },
-  attempts?: (account: string) => Promise<void>,
+  attempts?: Attempts,
   now = Date.now(),
 ): Promise<string> {
   if (token.length + password.length > deps.config.MAX_LOGIN_BYTES)
@@ -146,11 +147,12 @@ export async function resetPassword(
   const passwordHash = await hashPassword(password);
   if (!(await deps.records.removeCredential({ hash: hashOf(token) }))) throw refused();
   const { user } = found.account;
+  const tokensValidFrom = nextValidFrom(found.account, now);
   await deps.records.commit({
     by: user,
     at: now,
     records: [],
-    account: { op: "update", user, passwordHash, tokensValidFrom: now },
+    account: { op: "update", user, passwordHash, tokensValidFrom },
   });
   return user;
 }

@@ -3,7 +3,7 @@ import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import type { Account, Credential, CredentialPurpose } from "../../storage/records/port.js";
-import type { Caller } from "../access/rules.js";
+import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 
 /** 256 random bits, as 43 characters. */
@@ -71,14 +71,17 @@ interface Asked {
 /**
  * Makes an access token for programs.
  * @returns the token's secret, which cannot be read again
- * @throws ValidationError; ServiceError `TOO_MANY_REQUESTS` past MAX_ACCESS_TOKENS
+ * @throws ValidationError; ServiceError `FORBIDDEN` to an access token, `TOO_MANY_REQUESTS` past
+ * MAX_ACCESS_TOKENS
  */
 export async function createAccessToken(
   deps: Deps,
   asked: Asked,
-  { user }: Caller,
+  caller: Caller,
   now = Date.now(),
 ): Promise<{ secret: string; token: AccessToken }> {
+  assertSignedIn(caller, "make tokens");
+  const { user } = caller;
   const { name, expiresAt } = checked(asked, now, deps.config.ACCESS_TOKEN_LIFETIME);
   const secret = ACCESS_TOKEN_PREFIX + newSecret();
   const credential: Credential = {

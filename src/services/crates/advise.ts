@@ -14,6 +14,7 @@ import {
 } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
 import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
+import { ownValue } from "../../own.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
 
@@ -127,7 +128,7 @@ class ReferenceRules {
     for (const [key, stated] of Object.entries(value)) {
       if (key.startsWith("@")) continue;
       const place = pointer + step(key);
-      const json = fields[key]?.json;
+      const json = ownValue(fields, key)?.json;
       // Fields of any JSON hold no entities.
       if (json !== "object" && json !== "list") this.#checkNested(stated, place);
       const name = key.startsWith("schema:") ? key.slice("schema:".length) : key;

@@ -9,6 +9,7 @@ import { contentUrlOf } from "../crates/records/document.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
 import { parseDocument } from "../records/view.js";
+import { ownValue } from "../../own.js";
 
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:\s*;.*)?$/i;
 
@@ -54,7 +55,7 @@ export function mediaTypeOf(path: string, stated?: JsonValue): string {
   const claimed = referencesIn(stated).find((text) => text.length <= 255 && MEDIA_TYPE.test(text));
   return (
     claimed ??
-    BY_EXTENSION[path.slice(path.lastIndexOf(".") + 1).toLowerCase()] ??
+    ownValue(BY_EXTENSION, path.slice(path.lastIndexOf(".") + 1).toLowerCase()) ??
     "application/octet-stream"
   );
 }
@@ -63,6 +64,8 @@ export function mediaTypeOf(path: string, stated?: JsonValue): string {
 interface Facts {
   sha256: string;
   size: number;
+  /** Name of the file, where it has one. */
+  name?: string;
 }
 
 /**
@@ -73,9 +76,10 @@ interface Facts {
  */
 export function assertClaims(
   document: JsonObject,
-  { sha256, size }: Facts,
+  { sha256, size, name }: Facts,
   at: readonly (string | number)[],
 ): void {
+  const file = name === undefined || name === "" ? "the file" : JSON.stringify(name);
   const problems: ValidationItem[] = [];
   const { contentSize, sha256: digest } = document;
   if (
@@ -85,7 +89,7 @@ export function assertClaims(
   ) {
     problems.push({
       loc: [...at, "contentSize"],
-      msg: `Value error, the file has ${size} bytes`,
+      msg: `Value error, ${file} has ${size} bytes: send the right file, or correct it`,
       type: "value_error",
     });
   }
@@ -96,7 +100,7 @@ export function assertClaims(
   ) {
     problems.push({
       loc: [...at, "sha256"],
-      msg: `Value error, the SHA-256 of the file is ${sha256}`,
+      msg: `Value error, the SHA-256 of ${file} is ${sha256}: send the right file, or correct it`,
       type: "value_error",
     });
   }

@@ -14,6 +14,7 @@ import { type Column, columnsOf, schemaArkOf } from "./columns.js";
 import { factsOf, lacking, type RecordFacts, sizeOf } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { addressOf, contentAddress } from "./signposting.js";
+import { ownValue } from "../../own.js";
 
 /** The context of Croissant 1.1 as its documents have it; readers compare it. */
 const CONTEXT: JsonObject = {
@@ -383,8 +384,8 @@ async function tablesOf(deps: FactDeps, files: readonly File[]): Promise<JsonObj
 }
 
 function recordSet(file: File, schema: JsonObject, address: string): JsonObject | undefined {
-  const separator = schema["separator"] ?? schema["seperator"] ?? TABLES[file.mediaType];
-  const isKnown = separator === TABLES[file.mediaType] || separator === "\\t";
+  const separator = schema["separator"] ?? schema["seperator"] ?? ownValue(TABLES, file.mediaType);
+  const isKnown = separator === ownValue(TABLES, file.mediaType) || separator === "\\t";
   if (schema["header"] === false || !isKnown) return undefined;
   const id = `${file.id}/records`;
   const fields = columnsOf(schema).filter(
@@ -411,7 +412,7 @@ const fieldOf = (
   "@id": `${set}/${encodeURIComponent(name)}`,
   name,
   ...(description === null ? {} : { description }),
-  dataType: TYPES[type] ?? "sc:Text",
+  dataType: ownValue(TYPES, type) ?? "sc:Text",
   ...(term === null ? {} : { equivalentProperty: term }),
   source: { fileObject: { "@id": file }, extract: { column: name } },
 });

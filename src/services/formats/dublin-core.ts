@@ -5,6 +5,7 @@ import { invertedName } from "./agents.js";
 import { factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
 import { element, parent, XML_DECLARATION } from "./xml.js";
+import { ownValue } from "../../own.js";
 
 /** Names of the DCMI Type Vocabulary, by type of schema.org. */
 const TYPES: Readonly<Record<string, string>> = {
@@ -45,7 +46,7 @@ function dublinCoreOf(facts: RecordFacts): string {
       ...all("description", [facts.description]),
       ...all("publisher", [facts.publisher.name]),
       ...all("date", [facts.published]),
-      ...all("type", [TYPES[facts.type] ?? facts.type]),
+      ...all("type", [ownValue(TYPES, facts.type) ?? facts.type]),
       ...all("format", [content?.mediaType ?? null]),
       ...all("identifier", [facts.url, facts.ark, facts.doi && `https://doi.org/${facts.doi}`]),
       ...all("source", facts.basedOn),

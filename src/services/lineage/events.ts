@@ -6,6 +6,7 @@ import { isObject, type JsonObject, type JsonValue } from "../../model/field.js"
 import type { KindName } from "../../model/kind.js";
 import { type ExchangedColumn, fromColumns } from "../../tabular/interchange/exchange.js";
 import { TabularError } from "../../tabular/limits.js";
+import { ownValue } from "../../own.js";
 
 /** A dataset or a job as OpenLineage names it, with what its facets say. */
 interface Named {
@@ -392,9 +393,10 @@ function runChange(
         identifier: `urn:uuid:${run.id}`,
       };
       const ended = textOf(document["dateFinished"]);
+      const status = ownValue(ENDED, type);
       const end =
-        ENDED[type] !== undefined && (ended === undefined || time >= ended)
-          ? { dateFinished: time, actionStatus: ENDED[type] }
+        status !== undefined && (ended === undefined || time >= ended)
+          ? { dateFinished: time, actionStatus: status }
           : ended === undefined
             ? { actionStatus: ACTIVE }
             : {};

@@ -16,7 +16,7 @@ import type {
   StoredRecord,
 } from "../../storage/records/port.js";
 import { assertMayOwn, authenticated, type Caller, Claims } from "../access/rules.js";
-import { accountToCreate } from "../accounts/accounts.js";
+import { accountToCreate, type Attempts } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { propertyProblems } from "../schemas/check-table.js";
 import {
@@ -162,6 +162,8 @@ export interface CreateOptions {
     document: JsonObject,
     ark: string,
   ): { document: JsonObject; objects: ObjectReference[] };
+  /** For users: counts guesses of secrets. */
+  attempts?: Attempts;
 }
 
 /**
@@ -181,7 +183,7 @@ export async function createRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   caller: Caller | null,
-  { at, prepare, complete }: CreateOptions = {},
+  { at, prepare, complete, attempts }: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
   if (
@@ -200,7 +202,7 @@ export async function createRecord(
   const owner = kindName === "user" ? null : ownerOf(document);
   if (kindName !== "user") await assertMayOwn(deps.records, caller, owner!);
   let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
-  const account = kindName === "user" ? await accountToCreate(deps, document) : undefined;
+  const account = kindName === "user" ? await accountToCreate(deps, document, attempts) : undefined;
   const stored = withoutSecrets(kind, document);
   await prepare?.(document);
 

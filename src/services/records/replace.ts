@@ -19,7 +19,7 @@ import {
   assertMayOwn,
   type Caller,
 } from "../access/rules.js";
-import { accountToUpdate } from "../accounts/accounts.js";
+import { accountToUpdate, type Attempts } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
 import { checked, claimedState, ownerOf, stateOf } from "./create.js";
@@ -137,6 +137,13 @@ async function inLine<T>(key: string, work: () => Promise<T>): Promise<T> {
   }
 }
 
+export interface ReplaceOptions {
+  /** From If-Match or `expectedRevision`; `undefined` when the client named none. */
+  expectedRevision?: number | undefined;
+  /** For users: counts guesses of secrets. */
+  attempts?: Attempts | undefined;
+}
+
 /**
  * The same where the path holds the identifier: for the record's own kind, or for the kind that the
  * path names.
@@ -148,20 +155,18 @@ export async function replaceRecordAt(
   path: Ark,
   input: JsonValue | undefined,
   who: Caller,
-  options: { kind?: KindName; expectedRevision?: number | undefined } = {},
+  options: ReplaceOptions & { kind?: KindName } = {},
 ): Promise<RecordView> {
   // Where the kind is known the body is validated first, as everywhere.
   if (options.kind !== undefined) checked(options.kind, input, ["body"], { path });
   const record = await findLive(deps, path, options.kind);
-  return replaceRecord(deps, record.kind, input, who, options.expectedRevision, path);
+  return replaceRecord(deps, record.kind, input, who, { ...options, path });
 }
 
 /**
  * Replaces the whole record that the document's `@id` names; absent fields get their default or are
  * removed.
- * @param path the identifier in the path, where that names the record
- * @param expectedRevision from If-Match or `expectedRevision`; `undefined` when the client named
- * none
+ * @param options.path the identifier in the path, where that names the record
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `WRONG_KIND`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
  */
@@ -170,8 +175,7 @@ export async function replaceRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   who: Caller,
-  expectedRevision?: number,
-  path?: Ark,
+  { expectedRevision, attempts, path }: ReplaceOptions & { path?: Ark } = {},
 ): Promise<RecordView> {
   const { document, ark: named } = checked(kindName, input, ["body"], { path });
   const ark = path ?? named;
@@ -190,7 +194,7 @@ export async function replaceRecord(
       );
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);
-    return replaceFound(deps, record, document, who);
+    return replaceFound(deps, record, document, who, { attempts });
   });
 }
 
@@ -207,7 +211,7 @@ export async function replaceFound(
   record: StoredRecord,
   document: JsonObject,
   who: Caller,
-  { patched }: { patched?: JsonObject } = {},
+  { patched, attempts }: { patched?: JsonObject; attempts?: Attempts | undefined } = {},
 ): Promise<RecordView> {
   const ofCrate = patched !== undefined && record.crate !== null;
   const kind = KINDS[record.kind];
@@ -217,7 +221,9 @@ export async function replaceFound(
   const owner = kind.name === "user" ? null : ownerOf(stored);
   if (kind.name !== "user") await assertOwnerAndMembers(deps, who, record, stored, owner);
   const account =
-    kind.name === "user" ? await accountToUpdate(deps, record.ark, document) : undefined;
+    kind.name === "user"
+      ? await accountToUpdate(deps, record.ark, document, who, attempts)
+      : undefined;
   const content =
     kind.name === "datadownload" ? await withStoredContent(deps, record, stored) : undefined;
   const state = await withStoredFacts(deps, kind, record, content?.document ?? stored, {

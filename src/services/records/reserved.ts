@@ -11,6 +11,7 @@ import { graphOf } from "../../rdf/graph.js";
 import { unpackQuads } from "../../storage/records/codecs.js";
 import type { RecordState, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";
+import { ownValue } from "../../own.js";
 
 /** The state of a document, with the lines of its quads that only the registry may state. */
 export interface ClaimedState {
@@ -177,7 +178,7 @@ export function refuseUnknownContexts(
   };
   for (const [name, value] of Object.entries(document)) {
     // Fields of any JSON hold no JSON-LD.
-    const json = name === "@context" ? undefined : kind.fields[name]?.json;
+    const json = name === "@context" ? undefined : ownValue(kind.fields, name)?.json;
     if (json === "object" || json === "list") continue;
     eachUnknownContext({ [name]: value }, (url) => {
       known ??= knownBefore();

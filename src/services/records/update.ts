@@ -13,7 +13,7 @@ import type { Deps } from "../deps.js";
 import { checked } from "./create.js";
 import { findLive } from "./find.js";
 import { readRevision } from "./read.js";
-import { mismatch, replaceFound, unlessChanged } from "./replace.js";
+import { mismatch, replaceFound, type ReplaceOptions, unlessChanged } from "./replace.js";
 import { parseDocument, type RecordView, viewOf } from "./view.js";
 
 /** Bytes of a document that are parsed and changed in one turn of the event loop. */
@@ -50,9 +50,9 @@ export async function updateRecord(
   ark: Ark,
   patch: RecordPatch,
   who: Caller,
-  options: { kind?: KindName | undefined; expectedRevision?: number | undefined } = {},
+  options: ReplaceOptions & { kind?: KindName | undefined } = {},
 ): Promise<RecordView> {
-  const { kind: kindName, expectedRevision } = options;
+  const { kind: kindName, expectedRevision, attempts } = options;
   const change = changeOf(patch, deps);
   return unlessChanged(ark, expectedRevision, async () => {
     const record = await findLive(deps, ark, kindName);
@@ -77,7 +77,7 @@ export async function updateRecord(
     });
     // What a caller reads may leave out what is stored: a stored answer about deleted records.
     if (isDeepStrictEqual(before, document)) return viewOf(deps, record, who);
-    return replaceFound(deps, record, document, who, { patched: before });
+    return replaceFound(deps, record, document, who, { patched: before, attempts });
   });
 }
 

@@ -440,7 +440,10 @@ export interface Account {
   /** argon2id in PHC format. */
   passwordHash: string;
   admin: boolean;
-  /** Tokens and sessions from before this time (ms) are refused. */
+  /**
+   * Tokens and sessions from before this time (ms) are refused. A token holds the value at its issue;
+   * credentials are removed when it changes.
+   */
   tokensValidFrom: number;
   /** An administrator has locked it: nobody signs in with it, and its tokens are refused. */
   disabled: boolean;

@@ -17,6 +17,7 @@ import {
   toColumns,
   wholePattern,
 } from "./exchange.js";
+import { ownValue } from "../../own.js";
 
 /**
  * Marks the columns that are elements of one array: a common property, which CSVW lets metadata
@@ -202,7 +203,7 @@ export function fromCsvw(document: unknown, note: Note): ImportedTable {
   noteOthers(table, CARRIED.table, "", note);
   noteOthers(tableSchema, CARRIED.tableSchema, "", note);
   for (const [name, value] of Object.entries(dialect)) {
-    if (READER[name]?.(value) !== true)
+    if (ownValue(READER, name)?.(value) !== true)
       note(
         `dialect.${name} has no counterpart and is left out: tables are read as RFC 4180 ` +
           "says, in UTF-8",
@@ -279,7 +280,7 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
   const given = column["datatype"];
   const datatype = isJsonObject(given) ? given : { base: given };
   const base = textOf(datatype["base"]) ?? "string";
-  const type = column["suppressOutput"] === true ? "any" : (BASES[base] ?? "string");
+  const type = column["suppressOutput"] === true ? "any" : (ownValue(BASES, base) ?? "string");
   const format = type === "string" ? textOf(datatype["format"]) : undefined;
   const name = textOf(column["titles"]) ?? textOf(column["name"]);
   noteLost(
@@ -298,8 +299,12 @@ function readColumn(column: unknown, at: number, note: Note): ExchangedColumn {
       pattern: format !== undefined && base === "string" ? anchoredPattern(format) : undefined,
       minLength: countOf(datatype["minLength"]) ?? countOf(datatype["length"]),
       maxLength: countOf(datatype["maxLength"]) ?? countOf(datatype["length"]),
-      minimum: numberOf(datatype["minimum"]) ?? numberOf(datatype["minInclusive"]) ?? LEAST[base],
-      maximum: numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? MOST[base],
+      minimum:
+        numberOf(datatype["minimum"]) ??
+        numberOf(datatype["minInclusive"]) ??
+        ownValue(LEAST, base),
+      maximum:
+        numberOf(datatype["maximum"]) ?? numberOf(datatype["maxInclusive"]) ?? ownValue(MOST, base),
       exclusiveMinimum: numberOf(datatype["minExclusive"]),
       exclusiveMaximum: numberOf(datatype["maxExclusive"]),
     }),

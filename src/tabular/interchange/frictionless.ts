@@ -17,6 +17,7 @@ import {
   toColumns,
   wholePattern,
 } from "./exchange.js";
+import { ownValue } from "../../own.js";
 
 /**
  * Marks the fields that are elements of one array; Table Schema lets descriptors carry members of
@@ -191,7 +192,7 @@ function column(field: unknown, at: number, noneMissing: boolean, note: Note): E
   const format = textOf(field["format"]);
   const choices = constraints["enum"];
   const pattern = textOf(constraints["pattern"]);
-  const type = TYPES[textOf(field["type"]) ?? "string"] ?? "string";
+  const type = ownValue(TYPES, textOf(field["type"]) ?? "string") ?? "string";
   noteLost(field, textOf(field["name"]) ?? `column_${at}`, type, noneMissing, note);
   return defined({
     name: textOf(field["name"]) ?? `column_${at}`,

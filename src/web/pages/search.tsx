@@ -21,6 +21,7 @@ import {
 } from "../format.js";
 import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { typeText } from "./record/access.js";
+import { ownValue } from "../../own.js";
 
 const PAGE_SIZE = 20;
 /** Values shown of one facet; the address takes any value. */
@@ -103,13 +104,13 @@ const CONDITIONS: readonly Condition[] = [
     title: "Status",
     filter: (value) =>
       Object.hasOwn(STATUSES, value) ? { status: [value as "PUBLISHED"] } : undefined,
-    label: (value) => STATUSES[value] ?? value,
+    label: (value) => ownValue(STATUSES, value) ?? value,
   },
   {
     name: "score",
     title: "AI-readiness",
     filter: (value) => (Object.hasOwn(BANDS, value) ? BANDS[value as ScoreBand].filter : undefined),
-    label: (value) => BANDS[value as ScoreBand]?.label ?? value,
+    label: (value) => ownValue(BANDS, value)?.label ?? value,
   },
 ];
 
@@ -264,7 +265,7 @@ async function listed(
   const before = query.get("before");
   const answer = await ask(RecordListDocument, {
     filter,
-    orderBy: ORDERS[sort] ?? ORDERS["newest"],
+    orderBy: ownValue(ORDERS, sort) ?? ORDERS["newest"],
     ...(before === null
       ? { first: PAGE_SIZE, after: query.get("after") }
       : { first: null, last: PAGE_SIZE, before }),

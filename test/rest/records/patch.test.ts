@@ -211,7 +211,11 @@ describe("a patch", () => {
       expect(answer.body["detail"]).toMatchObject([{ loc: ["body", field] }]);
     }
     const next = "another long enough phrase";
-    const set = await send(`/user/${eve.id}`, { password: next }, { token: eve.token });
+    const set = await send(
+      `/user/${eve.id}`,
+      { password: next, currentPassword: PASSWORD },
+      { token: eve.token },
+    );
     expect(set.status, set.text).toBe(200);
     expect(set.text).not.toContain(next);
     expect([(await login(PASSWORD)).status, (await login(next)).status]).toEqual([401, 200]);

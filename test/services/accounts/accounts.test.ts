@@ -47,14 +47,14 @@ describe("a password", () => {
   });
   it("that is changed ends all tokens issued before, and only a change does", async () => {
     const ada = await server.person("ada");
-    const put = (password: string, more = {}) =>
+    const put = (password: string, more: object = {}) =>
       server.request("PUT", "/user", {
         token: ada.token,
         json: { "@id": ada.id, name: "Ada", email: ada.email, password, ...more },
       });
     expect((await put(PASSWORD, { nick: "a" })).status).toBe(200);
     expect((await put(PASSWORD)).status).toBe(200);
-    const changed = await put("another password");
+    const changed = await put("another password", { currentPassword: PASSWORD });
     expect(changed.status).toBe(200);
     expect((await put("another password")).status).toBe(401);
     expect(await codeOf(log(ada.email, PASSWORD))).toBe("BAD_CREDENTIALS");
@@ -140,13 +140,14 @@ describe("wrong credentials", () => {
       return performance.now() - begun;
     };
     // The quickest of many, taken in turn: what else the machine does makes an answer slower, never
-    // quicker.
+    // quicker. On a busy machine a quick one takes more rounds to come.
     let [there, none] = [Infinity, Infinity];
-    for (let round = 0; round < 12; round++) {
+    const ratio = (): number => Math.max(there, none) / Math.min(there, none);
+    for (let round = 0; round < 12 || (round < 100 && ratio() >= 2); round++) {
       there = Math.min(there, await timed(dan.email));
       none = Math.min(none, await timed("nobody@example.org"));
     }
-    expect(Math.max(there, none) / Math.min(there, none)).toBeLessThan(2);
+    expect(ratio()).toBeLessThan(2);
   });
 });
 
@@ -318,7 +319,8 @@ describe("a token", () => {
       });
       const account = (await server.deps.records.accountOf(kim.id))!;
       expect(await asks(issueToken(server.deps, account, null, at).access_token)).toBe("done");
-      expect(await asks(issueToken(server.deps, account, null, at - 1).access_token)).toBe(
+      const before = { ...account, tokensValidFrom: at - 1 };
+      expect(await asks(issueToken(server.deps, before, null, at).access_token)).toBe(
         "INVALID_TOKEN",
       );
     }

@@ -3,6 +3,7 @@ import { fromFrictionless } from "../../../tabular/interchange/frictionless.js";
 import { TabularError } from "../../../tabular/limits.js";
 import { type Findings, isObject, listOf, quoted, step } from "../findings.js";
 import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
+import { ownValue } from "../../../own.js";
 
 /** Whether the document is a Frictionless Data Package: JSON with resources, without JSON-LD. */
 export const isDataPackage = (document: JsonObject): boolean =>
@@ -218,7 +219,7 @@ function formatOf(resource: JsonObject, path: string): string | undefined {
   if (type !== undefined) return type;
   const format =
     textOf(resource["format"]) ?? /\.([A-Za-z0-9]+)$/.exec(path.replace(/[?#].*$/, ""))?.[1];
-  return format === undefined ? undefined : FORMATS[format.toLowerCase()];
+  return format === undefined ? undefined : ownValue(FORMATS, format.toLowerCase());
 }
 
 /** Addresses of licences where they are given, else their names; one alone, several in a list. */

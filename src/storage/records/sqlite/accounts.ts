@@ -181,7 +181,9 @@ export class AccountWrites {
               change.tokensValidFrom ?? null,
               change.disabled === undefined ? null : Number(change.disabled),
             ]);
-      if (change.op === "delete") this.#forget.run([change.user]);
+      // Not by the time of either: nodes' clocks differ.
+      if (change.op === "delete" || change.tokensValidFrom !== undefined)
+        this.#forget.run([change.user]);
       if (changes === 0) throw noAccount(change.user);
     } catch (error) {
       if (!isUniqueViolation(error)) throw error;

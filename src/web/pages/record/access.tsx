@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { Agent, isWebAddress, type Named, RecordLink, Size } from "../../components.js";
 import { dateText, shortened, sizeText } from "../../format.js";
+import { ownValue } from "../../../own.js";
 
 /** Stored bytes of a record, as GraphQL shows them. */
 export interface Stored {
@@ -43,7 +44,7 @@ const TYPES: Readonly<Record<string, string>> = {
 
 /** A media type in a word; one that is not known has none. */
 export const typeText = (mediaType: string | null): string =>
-  TYPES[(mediaType ?? "").split(";", 1)[0]!.trim().toLowerCase()] ?? "";
+  ownValue(TYPES, (mediaType ?? "").split(";", 1)[0]!.trim().toLowerCase()) ?? "";
 
 /** The one way to the content: the download, or what to do to get it. */
 export function Access(props: AccessProps) {

@@ -48,6 +48,9 @@ function applyAccount(ledger: Ledger, change: AccountChange): void {
     throw emailTaken();
   ledger.set(ledger.accounts, user, after);
   ledger.changedAccounts.add(user);
+  // Not by the time of either: nodes' clocks differ.
+  if (change.op === "delete" || (change.op === "update" && change.tokensValidFrom !== undefined))
+    ledger.set(ledger.endedCredentials, user, true);
 }
 
 function changed(change: AccountChange, before: Account | undefined): Account {

@@ -81,6 +81,8 @@ export class Ledger {
   readonly dropped: [ark: string, upTo: number][] = [];
   readonly closed: { close: SubmissionClose; at: number }[] = [];
   readonly changedAccounts = new Set<string>();
+  /** Users whose credentials end. */
+  readonly endedCredentials = new Map<string, true>();
   readonly spent: string[] = [];
   readonly #undo: (() => void)[] = [];
 

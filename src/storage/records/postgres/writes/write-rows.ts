@@ -378,7 +378,7 @@ export async function writeEndings(sending: Sending, ledger: Ledger): Promise<vo
       deleted,
       disabled,
     ]);
-    if (deleted) void sending.send(FORGET_CREDENTIALS, [user]);
+    if (ledger.endedCredentials.has(user)) void sending.send(FORGET_CREDENTIALS, [user]);
   }
   for (const name of ledger.spent) void sending.send(SPEND, [name]);
   for (const { close, at } of ledger.closed) {
