@@ -89,9 +89,6 @@ export async function openTransfer(
 /** The name of this record store. It is created once and stored in it. */
 const SOURCE_ID = "projection-truth";
 
-/** ms after which a server of our own ends a query that this process has given up. */
-const LATER = 2_000;
-
 /**
  * The endpoint that the settings name; `undefined` without one.
  * @throws ConfigError when only some of its settings are set, or the settings name two engines
@@ -150,7 +147,6 @@ export async function openEndpoint(
           program: config.OXIGRAPH_PROGRAM,
           folder: join(config.DATA_DIR, "graph"),
           memory: config.OXIGRAPH_MEMORY,
-          timeout: Math.max(config.QUERY_TIMEOUT, config.SPARQL_TIMEOUT) + LATER,
           ...(log && { log }),
         })
       : undefined;

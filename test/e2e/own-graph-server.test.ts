@@ -13,6 +13,7 @@ import { OwnServer } from "../../src/storage/graph/endpoint/index.js";
 import { bodyOf } from "../support/bodies.js";
 import { RegistryProcess, runToEnd } from "../support/registry-process.js";
 import { OXIGRAPH } from "../support/servers/oxigraph.js";
+import { ENDLESS } from "../support/sparql.js";
 import { findProgram } from "../support/servers/programs.js";
 
 const program = findProgram("oxigraph");
@@ -171,6 +172,70 @@ describe.skipIf(program === undefined)("a registry with GRAPH_ENGINE=oxigraph", 
     await until(async () => (await subjects(registry)) === "3");
   });
 
+  it("answers 1,000 evidence graphs, 16 at a time, with a bounded number of threads", async () => {
+    const registry = await start({ OXIGRAPH_MEMORY: "512M" });
+    const names = Array.from({ length: 20 }, (_, i) => `d${i}`);
+    await datasets(registry, names);
+    expect(await subjects(registry)).toBe("20");
+    const { pid } = serverOf(registry);
+    const threads = () =>
+      process.platform === "linux"
+        ? Number(/^Threads:\s+(\d+)$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))![1])
+        : 0;
+    const statuses = new Map<string, number>();
+    const count = (what: string, { status }: { status: number }) =>
+      statuses.set(`${what} ${status}`, (statuses.get(`${what} ${status}`) ?? 0) + 1);
+    let asked = 0;
+    let most = 0;
+    const client = async () => {
+      for (let number = asked++; number < 1000; number = asked++) {
+        const name = names[number % names.length]!;
+        count("evidence", await registry.ask(`/evidencegraph/query/ark:99999/${name}`));
+        if (number % 100 === 99) {
+          count("health", await registry.ask("/healthz"));
+          most = Math.max(most, threads());
+        }
+      }
+    };
+    await Promise.all(Array.from({ length: 16 }, client));
+    expect(Object.fromEntries(statuses)).toEqual({ "evidence 200": 1000, "health 200": 10 });
+    expect(most).toBeLessThan(64);
+    expect(serverOf(registry).pid).toBe(pid);
+  }, 300_000);
+
+  it("ends a server that goes on with a query past its time limit, and others do not notice", async () => {
+    const registry = await start({ SPARQL_TIMEOUT: "1s" });
+    await datasets(
+      registry,
+      Array.from({ length: 30 }, (_, i) => `d${i}`),
+    );
+    expect(await subjects(registry)).toBe("30");
+    const { pid } = serverOf(registry);
+    const answer = await registry.ask("/sparql", {
+      body: ENDLESS,
+      headers: { "Content-Type": "application/sparql-query" },
+    });
+    expect([answer.status, answer.body["code"]]).toEqual([503, "QUERY_TIMEOUT"]);
+    const statuses: number[] = [];
+    let ended = false;
+    const others = async () => {
+      while (!ended) {
+        statuses.push((await registry.ask("/evidencegraph/query/ark:99999/d1")).status);
+        statuses.push((await registry.ask("/healthz")).status);
+        statuses.push(await subjects(registry).then((count) => (count === "30" ? 200 : 500)));
+      }
+    };
+    const asking = Promise.all([others(), others(), others()]);
+    await until(() => serverOf(registry).pid !== pid, 30_000);
+    expect(running(pid)).toBe(false);
+    await pause(500);
+    ended = true;
+    await asking;
+    expect(statuses.filter((status) => status !== 200)).toEqual([]);
+    expect(linesOf(registry, "a query that was given up")).toHaveLength(1);
+    expect(linesOf(registry, "ended unexpectedly")).toEqual([]);
+  }, 120_000);
+
   it("does not start without the program, and names the setting", async () => {
     const { status, stderr } = await runToEnd({ ...ENGINE, OXIGRAPH_PROGRAM: "no-such-oxigraph" });
     expect(status).toBe(1);
@@ -183,7 +248,7 @@ describe.skipIf(program === undefined)("a registry with GRAPH_ENGINE=oxigraph", 
     const folder = await mkdtemp(join(tmpdir(), "arkgraph-own-server-"));
     folders.push(folder);
     await expect(
-      OwnServer.start({ program: "/bin/false", folder, memory: 2 ** 30, timeout: 1_000 }),
+      OwnServer.start({ program: "/bin/false", folder, memory: 2 ** 30 }),
     ).rejects.toMatchObject({
       code: "STORE_UNAVAILABLE",
       message: expect.stringMatching(/did not start: it ended with status 1\. /) as string,

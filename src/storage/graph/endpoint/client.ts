@@ -19,6 +19,16 @@ export interface EndpointAddress {
   /** SPARQL_USER and SPARQL_PASSWORD: HTTP Basic authentication. */
   user?: string;
   password?: string;
+  /** Of a server that the registry runs itself. */
+  server?: ServerCare;
+}
+
+/** What a server of the registry's own is told, and tells. */
+interface ServerCare {
+  /** A connection was closed before its answer was complete; the server may not notice. */
+  givenUp(): void;
+  /** Resolves once a server that was ended on purpose answers again; otherwise `undefined`. */
+  replaced(): Promise<void> | undefined;
 }
 
 /** Settings of the projection. */
@@ -66,7 +76,8 @@ export const DEFAULTS = {
   queryTimeout: 30_000,
 };
 /** All options; defaults stand in for absent ones. */
-export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password">> & EndpointOptions;
+export type WholeOptions = Required<Omit<EndpointOptions, "user" | "password" | "server">> &
+  EndpointOptions;
 
 /**
  * The endpoint's own bookkeeping beside the graphs: one statement, in a graph of its own, holds the
@@ -248,8 +259,10 @@ export class SparqlHttp {
   readonly #query;
   readonly #update;
   readonly #authorization: string | undefined;
+  readonly #server: ServerCare | undefined;
 
-  constructor({ queryUrl, updateUrl, user, password }: EndpointAddress, pool: number) {
+  constructor({ queryUrl, updateUrl, user, password, server }: EndpointAddress, pool: number) {
+    this.#server = server;
     this.#query = new URL(queryUrl);
     this.#update = new URL(updateUrl);
     this.#connections = new KeptConnections(pool);
@@ -275,10 +288,25 @@ export class SparqlHttp {
   }
 
   /** The whole of an answer as text. @throws as {@link query} */
-  async text(query: string, asked: Asked): Promise<string> {
-    const parts: Buffer[] = [];
-    for await (const part of this.query(query, asked)) parts.push(part);
-    return Buffer.concat(parts).toString("utf8");
+  text(query: string, asked: Asked): Promise<string> {
+    return this.whole(async () => {
+      const parts: Buffer[] = [];
+      for await (const part of this.query(query, asked)) parts.push(part);
+      return Buffer.concat(parts).toString("utf8");
+    });
+  }
+
+  /** Reads an answer, and once more when the server was ended because of another query. */
+  async whole<T>(read: () => Promise<T>): Promise<T> {
+    try {
+      return await read();
+    } catch (error) {
+      const replaced = this.#server?.replaced();
+      if (!replaced || !(error instanceof ServiceError) || error.code !== "STORE_UNAVAILABLE")
+        throw error;
+      await replaced;
+      return await read();
+    }
   }
 
   /**
@@ -317,6 +345,7 @@ export class SparqlHttp {
     const abort = (): void => ending.abort(signal!.reason);
     if (signal?.aborted) abort();
     signal?.addEventListener("abort", abort, { once: true });
+    let complete = false;
     try {
       const headers = {
         Accept: accept,
@@ -329,6 +358,7 @@ export class SparqlHttp {
       if (!isWell(answer)) throw refusalOf(answer.statusCode!, await beginning(answer));
       for await (const part of answer) yield part as Buffer;
       if (!answer.complete) throw away("its answer ended early");
+      complete = true;
     } catch (error) {
       if (ending.signal.aborted) throw ending.signal.reason as Error;
       throw isFault(error) ? away(`it cannot be reached (${error.code})`) : error;
@@ -338,6 +368,7 @@ export class SparqlHttp {
       // A caller that stops reading does not want the rest: the connection is closed. A server that
       // notices it ends the query.
       ending.abort(away("its answer is no longer needed"));
+      if (!complete) this.#server?.givenUp();
     }
   }
 }

@@ -35,6 +35,7 @@ const STEP = 20;
 export class EndpointEngine implements QueryEngine {
   readonly #options: WholeOptions;
   readonly #http: SparqlHttp;
+  readonly #polls: SparqlHttp;
   readonly #watch: Watch;
   readonly #arrivals: Arrivals;
   readonly #projection: Projection;
@@ -48,7 +49,9 @@ export class EndpointEngine implements QueryEngine {
     this.#arrivals = new Arrivals(() =>
       this.#watch.error && !this.#closed ? { state: "loading", sequence: 0 } : this.state(),
     );
-    this.#watch = new Watch(this.#http, this.#options.queryTimeout, () => this.#seen());
+    // Polls do not wait for the connections of queries.
+    this.#polls = new SparqlHttp(options, 1);
+    this.#watch = new Watch(this.#polls, this.#options.queryTimeout, () => this.#seen());
     this.#projection = new Projection(this.#options, this.#watch);
   }
 
@@ -154,8 +157,11 @@ export class EndpointEngine implements QueryEngine {
 
   async health(): Promise<void> {
     if (this.#closed) throw stopping();
-    await this.#watch.look();
-    if (this.#watch.error) throw this.#watch.error;
+    // What was seen a moment ago is as good as a poll of its own, which would wait for a busy
+    // endpoint; one that answers late is busy, not unavailable.
+    if (this.#watch.age > FRESH || this.#watch.error) await this.#watch.look();
+    const { error } = this.#watch;
+    if (error && error.code !== "QUERY_TIMEOUT") throw error;
   }
 
   /**
@@ -175,6 +181,7 @@ export class EndpointEngine implements QueryEngine {
     this.#arrivals.close(stopping());
     await this.#projection.close();
     this.#http.close();
+    this.#polls.close();
   }
 
   #reached(): number {

@@ -1,12 +1,13 @@
 /** Opens the graph index on a SPARQL endpoint, or on a server that is started for it. */
-import { type ChildProcess, spawn } from "node:child_process";
+import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
+import { access, mkdir, readFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
 import { ServiceError } from "../../../errors.js";
 import { type EngineLog, silent } from "../port.js";
 import { type EndpointAddress, type EndpointOptions, SparqlHttp } from "./client.js";
@@ -19,8 +20,6 @@ interface OwnServerOptions {
   folder: string;
   /** OXIGRAPH_MEMORY, bytes. */
   memory: number;
-  /** ms after which it ends a query, even one that nobody waits for. */
-  timeout: number;
   log?: EngineLog;
 }
 
@@ -34,6 +33,8 @@ const END = 5_000;
 const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
 const WELL = 10_000;
+/** ms that a query may go on after its connection was closed. */
+const GRACE = 2_000;
 /** Starts that may fail because the port, or the folder of a registry that was killed, is in use. */
 const STARTS = 20;
 const IN_USE = /address already in use|lock file/i;
@@ -52,7 +53,10 @@ const GUARDED =
 
 /**
  * A SPARQL server of the registry's own: an Oxigraph process on a port of the loopback interface,
- * started again whenever it ends.
+ * started again whenever it ends. Its option `--timeout-s` is not used: it keeps a thread for each
+ * query until that time is over, however short the query was, and the server ends when it can start
+ * no more. The registry closes the connection of a query that is too late. The server notices when
+ * it sends the next row; if it computes for longer, it is ended and started again.
  */
 export class OwnServer {
   readonly address: EndpointAddress;
@@ -60,6 +64,8 @@ export class OwnServer {
   #tail = "";
   #backoff = 0;
   #restart: NodeJS.Timeout | undefined;
+  #checking = false;
+  #replacing: { back: Promise<void>; done: () => void } | undefined;
   #closed = false;
 
   readonly #options: Required<OwnServerOptions>;
@@ -70,8 +76,22 @@ export class OwnServer {
     this.#options = options;
     this.#port = port;
     const origin = `http://${HOST}:${port}`;
-    this.address = { queryUrl: `${origin}/query`, updateUrl: `${origin}/update` };
-    this.#http = new SparqlHttp(this.address, 1);
+    const urls = { queryUrl: `${origin}/query`, updateUrl: `${origin}/update` };
+    this.address = {
+      ...urls,
+      server: {
+        givenUp: () => {
+          this.#endUnwanted().catch((error: Error) =>
+            options.log.error(
+              { reason: error.message },
+              "it is unknown whether the graph server goes on with queries that were given up",
+            ),
+          );
+        },
+        replaced: () => this.#replacing?.back,
+      },
+    };
+    this.#http = new SparqlHttp(urls, 1);
   }
 
   /**
@@ -103,6 +123,7 @@ export class OwnServer {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#restart);
+    this.#replacing?.done();
     this.#http.close();
     const child = this.#child;
     if (!child) return;
@@ -130,7 +151,9 @@ export class OwnServer {
     child.once("close", (code, signal) => {
       failed(this.#reason(code, signal));
       if (performance.now() - began > WELL) this.#backoff = 0;
-      if (ready && !this.#closed) this.#again(failure!);
+      if (!ready || this.#closed) return;
+      if (this.#replacing) this.#startAgain();
+      else this.#again(failure!);
     });
     while (failure === undefined && performance.now() - began < READY) {
       try {
@@ -146,6 +169,8 @@ export class OwnServer {
       const ms = Math.round(performance.now() - began);
       this.#options.log.info({ pid: child.pid, port: this.#port, ms }, "the graph server answers");
       ready = true;
+      this.#replacing?.done();
+      this.#replacing = undefined;
       return undefined;
     }
     if (failure === undefined) child.kill("SIGKILL");
@@ -153,7 +178,7 @@ export class OwnServer {
   }
 
   #spawn(): ChildProcess {
-    const { program, folder, memory, timeout } = this.#options;
+    const { program, folder, memory } = this.#options;
     const command = [
       program,
       "serve",
@@ -162,8 +187,6 @@ export class OwnServer {
       "--bind",
       `${HOST}:${this.#port}`,
       "--union-default-graph",
-      "--timeout-s",
-      String(Math.ceil(timeout / 1000)),
     ];
     // None of the registry's secrets.
     const { SystemRoot } = process.env;
@@ -197,23 +220,73 @@ export class OwnServer {
     return said === undefined ? end : `${end}: ${said.slice(0, 300)}`;
   }
 
+  /** Replaces a server that goes on with a query whose connection was closed. */
+  async #endUnwanted(): Promise<void> {
+    if (this.#checking) return;
+    this.#checking = true;
+    try {
+      for (let before = new Set<string>(), more = true; more;) {
+        await pause(GRACE, undefined, { ref: false });
+        const child = this.#child;
+        if (this.#closed || !child || this.#replacing) return;
+        const now = await forsaken(this.#port);
+        if ([...now].some((peer) => before.has(peer))) {
+          let done!: () => void;
+          const back = new Promise<void>((resolve) => (done = resolve));
+          this.#replacing = { back, done };
+          this.#options.log.error(
+            { pid: child.pid },
+            "the graph server goes on with a query that was given up; it is started again",
+          );
+          child.kill("SIGKILL");
+          return;
+        }
+        before = now;
+        more = now.size > 0;
+      }
+    } finally {
+      this.#checking = false;
+    }
+  }
+
   #again(reason: string): void {
+    this.#replacing?.done();
+    this.#replacing = undefined;
     this.#backoff = Math.min(this.#backoff === 0 ? FIRST_BACKOFF : this.#backoff * 2, LAST_BACKOFF);
     this.#options.log.error(
       { reason, again: this.#backoff },
       "the graph server ended unexpectedly; it is started again after a pause",
     );
-    this.#restart = setTimeout(() => {
-      void this.#begin().then((failure) => {
-        if (failure !== undefined && !this.#closed) this.#again(failure);
-      });
-    }, this.#backoff);
+    this.#restart = setTimeout(() => this.#startAgain(), this.#backoff);
+  }
+
+  #startAgain(): void {
+    void this.#begin().then((failure) => {
+      if (failure !== undefined && !this.#closed) this.#again(failure);
+    });
   }
 }
 
 function dismissGuard(child: ChildProcess): void {
   const guard = child.stdio[3] as Writable;
   guard.end("\n", () => guard.destroy());
+}
+
+/**
+ * Ports of the clients that have closed their connections while the server has not: it is still
+ * computing for them.
+ */
+async function forsaken(port: number): Promise<Set<string>> {
+  const hex = port.toString(16).toUpperCase().padStart(4, "0");
+  const [list, line] =
+    process.platform === "linux"
+      ? // 08 is CLOSE_WAIT.
+        [await readFile("/proc/net/tcp", "utf8"), `0100007F:${hex} 0100007F:([0-9A-F]+) 08`]
+      : [
+          (await promisify(execFile)("netstat", ["-an"])).stdout,
+          `127\\.0\\.0\\.1[.:]${port}\\s+127\\.0\\.0\\.1[.:](\\d+)\\s+CLOSE_WAIT`,
+        ];
+  return new Set([...list.matchAll(new RegExp(line, "g"))].map(([, peer]) => peer!));
 }
 
 const unavailable = (message: string): ServiceError =>

@@ -142,15 +142,17 @@ export class OpenEndpoint implements OpenQueries {
       // query began, and the query is sent once.
       const answer = await this.#engine.asOf(
         () =>
-          cutAnswer(
-            this.#http.query(`BASE ${iriTerm(base)}\n${query}`, {
-              accept: MEDIA_TYPES[asked],
-              ...limits,
-              ...(dataset && { dataset }),
-            }),
-            asked,
-            maxRows,
-            maxBytes,
+          this.#http.whole(() =>
+            cutAnswer(
+              this.#http.query(`BASE ${iriTerm(base)}\n${query}`, {
+                accept: MEDIA_TYPES[asked],
+                ...limits,
+                ...(dataset && { dataset }),
+              }),
+              asked,
+              maxRows,
+              maxBytes,
+            ),
           ),
         1,
       );
