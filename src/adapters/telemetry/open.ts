@@ -68,6 +68,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "usesOf",
   "usedElsewhere",
   "closedMembers",
+  "embargoes",
   "danglingLinks",
   "stateOfCrate",
   "holders",

@@ -580,8 +580,18 @@ export type ClosedMember = Pick<
   "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
 >;
 
+/** A live record with the end of its embargo, and the crate that it came with. */
+export interface Embargo {
+  ark: string;
+  revision: number;
+  until: string;
+  crate: string | null;
+}
+
 /** Which records a crate has beside those minted for it, which `crate` of a record names. */
 export interface CrateBookkeeping {
+  /** Of the EMBARGOED records with an end those after a position, in order of creation. */
+  embargoes(options: { after?: string; limit: number }): Promise<Page<Embargo>>;
   /** Live records that the crate uses, in order of creation. */
   usesOf(crate: string): Promise<string[]>;
   /** Those of `arks` that a crate other than this one uses. */

@@ -251,6 +251,41 @@ export function objectsConform({ store, reopen }: Setting): void {
       },
     );
 
+    test("embargoes with an end are listed in pages, with the crate that each record came with", async () => {
+      const crate = "ark:99999/embargoed";
+      const names = ["", "/file", "/open", "/endless", "/gone"].map((name) => crate + name);
+      await write(
+        store(),
+        ...names.map((ark) =>
+          ark === crate ? create(ark, { kind: "rocrate" }) : { ...create(ark), crate },
+        ),
+      );
+      const embargo = (ark: string, embargoedUntil: string | null) =>
+        ({ op: "publish", ark, status: "EMBARGOED", embargoedUntil }) as const;
+      await write(
+        store(),
+        embargo(crate, "2999-01-01"),
+        embargo(`${crate}/file`, "2001-01-01"),
+        embargo(`${crate}/endless`, null),
+        embargo(`${crate}/gone`, "2001-01-01"),
+      );
+      await write(store(), remove(`${crate}/gone`, 2));
+      const found: unknown[] = [];
+      let after: string | undefined;
+      do {
+        const page = await store().embargoes({
+          limit: 1,
+          ...(after === undefined ? {} : { after }),
+        });
+        found.push(...page.items);
+        after = page.next;
+      } while (after !== undefined);
+      expect(found).toEqual([
+        { ark: crate, revision: 2, until: "2999-01-01", crate: null },
+        { ark: `${crate}/file`, revision: 2, until: "2001-01-01", crate },
+      ]);
+    });
+
     test("of an unfinished submission's archive are not swept", async () => {
       await store().submit({
         id: "s1",
