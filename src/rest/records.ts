@@ -445,7 +445,13 @@ export const PUBLICATION: readonly ContractRow[] = [
       headers: ["ETag", "X-Publication-Status"],
     },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+    refusals: [
+      ...WRITE_REFUSALS,
+      ...BODY_REFUSALS,
+      ...FIND_REFUSALS,
+      "OWNS_RECORDS",
+      "REVISION_MISMATCH",
+    ],
   },
   {
     method: "get",

@@ -3,8 +3,10 @@ import { ServiceError, ValidationError, type ValidationItem } from "../../errors
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { COLLECTIVES } from "../../model/kinds.js";
 import { PUBLICATION_STATUSES, type PublicationStatus } from "../../model/kind.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
+import { ownsRecords } from "../../storage/records/refusals.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { expectedOf } from "../query-parameters.js";
@@ -186,6 +188,7 @@ export async function publishRecord(
     await assertMayChange(deps.records, who, record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);
+    if (status === "ARCHIVED") await assertOwnsNothing(deps, record);
     const records: RecordWrite[] = [
       { op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil },
     ];
@@ -202,6 +205,16 @@ export async function publishRecord(
     const [after] = await deps.records.findMany([record.ark]);
     return after!;
   });
+}
+
+/** As the record store refuses to delete a group that owns records. */
+async function assertOwnsNothing(
+  { records }: Pick<Deps, "records">,
+  { ark, key, kind }: StoredRecord,
+): Promise<void> {
+  if (!COLLECTIVES.has(kind)) return;
+  const owned = await records.count({ ownerKey: key });
+  if (owned > 0) throw ownsRecords(ark, owned);
 }
 
 async function* draftsOf(deps: Deps, crate: StoredRecord): AsyncGenerator<StoredRecord> {

@@ -313,8 +313,10 @@ export interface CommittedRecord {
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark,
  * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past
- * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `FORBIDDEN`
- * when the value that the account change uses up has been used before, from lists `BAD_REQUEST` for
+ * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `OWNS_RECORDS`
+ * (extra: records) for the deletion of a group, organization or project that owns live records,
+ * `FORBIDDEN` when a record gets such an owner that was deleted, and when the value that the account
+ * change uses up has been used before, from lists `BAD_REQUEST` for
  * a position they did not return, and from any call `STORE_UNAVAILABLE`. A commit with a
  * `submission` also throws {@link import("./refusals.js").FenceLost}. A commit that throws changed
  * nothing, and does not affect commits of others.

@@ -251,6 +251,35 @@ export function objectsConform({ store, reopen }: Setting): void {
       },
     );
 
+    test.each(["group", "organization", "project"] as const)(
+      "of a %s stay its own: it is not deleted while it owns any, and none comes after it",
+      async (kind) => {
+        const lab = `ark:99999/${kind}-lab`;
+        const [first, second] = [`${lab}-first`, `${lab}-second`];
+        await write(store(), create(lab, { kind }), create(first, { owner: lab }));
+        await expect(write(store(), remove(lab, 1))).rejects.toMatchObject({
+          code: "OWNS_RECORDS",
+          extra: { ark: lab, records: 1 },
+        });
+        // Created and deleted at once: one of them comes first.
+        const race = await Promise.allSettled([
+          write(store(), replace(first, 1, { owner: OWNER })),
+          write(store(), create(second, { owner: lab })),
+          write(store(), remove(lab, 1)),
+        ]);
+        expect(race.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+        // Handed over, deleted, and deleted itself in one commit.
+        await write(store(), remove(second, 1), remove(lab, 1));
+        const late = create(`${lab}-late`, { owner: lab });
+        await expect(write(store(), late)).rejects.toMatchObject({ code: "FORBIDDEN" });
+        await expect(write(store(), replace(first, 2, { owner: lab }))).rejects.toMatchObject({
+          code: "FORBIDDEN",
+        });
+        expect((await store().findMany([`${lab}-late`, first]))[0]).toBeUndefined();
+        await write(store(), replace(first, 2, { owner: OWNER, name: "later" }));
+      },
+    );
+
     test("embargoes with an end are listed in pages, with the crate that each record came with", async () => {
       const crate = "ark:99999/embargoed";
       const names = ["", "/file", "/open", "/endless", "/gone"].map((name) => crate + name);
