@@ -55,6 +55,12 @@ export const ERRORS = {
     meaning: "The identifier, or one that differs in hyphens only, is taken.",
   },
   EMAIL_TAKEN: { status: 409, meaning: "An account with this e-mail address exists." },
+  OWNS_RECORDS: {
+    status: 409,
+    meaning:
+      "A group, organization or project owns records, so it cannot be deleted or archived: hand " +
+      "them over first.",
+  },
   WRONG_KIND: { status: 409, meaning: "The identifier belongs to a record of another kind." },
   CRATE_EXISTS: {
     status: 409,

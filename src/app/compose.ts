@@ -35,7 +35,7 @@ import { makePrivate } from "../storage/records/sqlite/connection.js";
 import type { Submission } from "../storage/records/submissions-port.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
 import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
-import { DoiKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
+import { DoiKeeper, EmbargoKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
 
 /**
  * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
@@ -483,6 +483,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const scrubber = new Scrubber(deps);
   const vectors = embedder && new VectorsKeeper(deps, embedder);
   const doiKeeper = dois && new DoiKeeper(deps);
+  const embargoes = new EmbargoKeeper(deps);
   return {
     deps,
     async start() {
@@ -511,6 +512,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       sweeper.start();
       vectors?.start();
       doiKeeper?.start();
+      embargoes.start();
     },
     async close(grace) {
       planLimit.close();
@@ -519,6 +521,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       scoreLimit.close();
       await vectors?.close();
       await doiKeeper?.close();
+      await embargoes.close();
       await jobs.close(grace);
       // Uploads whose connections were closed: remove the received bytes before the process ends.
       await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);

@@ -5,6 +5,7 @@ import { sweepRuns } from "../services/computations/run.js";
 import type { Deps } from "../services/deps.js";
 import { followChanges } from "../services/doi/doi.js";
 import { reportDamage } from "../services/log.js";
+import { endEmbargoes } from "../services/publication/publish.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";
 
@@ -306,5 +307,49 @@ export class DoiKeeper {
     do {
       if (!(await records.lease(DOI_LEASE, this.#node, DOI_HELD * config.DOI_INTERVAL))) return;
     } while ((await followChanges(this.#deps, signal)) && !signal.aborted);
+  }
+}
+
+/** Name of the lease: one node at a time ends embargoes. */
+const EMBARGO_LEASE = "embargoes";
+/** ms between two checks; an embargo that ends sooner is ended at its time. */
+const EMBARGO_LOOK = 10_000;
+
+/** Publishes records when their embargo has ended, on one node at a time. */
+export class EmbargoKeeper {
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #looking: Promise<void> | undefined;
+
+  readonly #deps: Pick<Deps, "records" | "log">;
+
+  constructor(deps: Pick<Deps, "records" | "log">) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#looking = this.#look()
+      .catch((err: unknown) => {
+        this.#deps.log.error({ err }, "ended embargoes could not be stored; the next try follows");
+        return undefined;
+      })
+      .then((next = Number.POSITIVE_INFINITY) => {
+        if (this.#stopping.signal.aborted) return;
+        const wait = Math.min(EMBARGO_LOOK, Math.max(0, next - Date.now()));
+        this.#timer = setTimeout(() => this.start(), wait).unref();
+      });
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#looking;
+  }
+
+  async #look(): Promise<number | undefined> {
+    const { records } = this.#deps;
+    if (!(await records.lease(EMBARGO_LEASE, this.#node, 3 * EMBARGO_LOOK))) return undefined;
+    return endEmbargoes({ records }, this.#stopping.signal);
   }
 }

@@ -654,3 +654,10 @@ export const KINDS: Readonly<Record<KindName, Kind>> = {
   annotation,
   entity,
 };
+
+/** Kinds that may own records on behalf of their members. */
+export const COLLECTIVES: ReadonlySet<KindName> = new Set<KindName>([
+  "group",
+  "organization",
+  "project",
+]);

@@ -165,7 +165,7 @@ export const IDENTIFIERS: readonly ContractRow[] = [
     parameters: [...arkPath(ARK), IF_MATCH, ...TOMBSTONE],
     answer: { description: "The deleted record.", content: json(ANY, EXAMPLE, "DatasetRecord") },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "OWNS_RECORDS", "REVISION_MISMATCH"],
   },
 ];
 

@@ -434,9 +434,9 @@ export const PUBLICATION: readonly ContractRow[] = [
     description:
       "Every change of status is allowed. The content of a PUBLISHED record is readable " +
       "by anyone, of others by those who may change the record; EMBARGOED content opens " +
-      "at `embargoedUntil`, of a crate's member when the crate is published too. " +
-      "Publishing a crate publishes its members that are DRAFT, and leaves all others " +
-      "alone.",
+      "at `embargoedUntil`, which lies in the future: the record is then PUBLISHED, a crate's " +
+      "member when the crate is too. The status and date of a crate that is published or " +
+      "embargoed are those of its DRAFT members with the same owner as well; all others stay.",
     parameters: [IF_MATCH],
     body: json(schemaRef("PublicationRequest"), { "@id": ARK, publicationStatus: "PUBLISHED" }),
     answer: {
@@ -445,7 +445,13 @@ export const PUBLICATION: readonly ContractRow[] = [
       headers: ["ETag", "X-Publication-Status"],
     },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+    refusals: [
+      ...WRITE_REFUSALS,
+      ...BODY_REFUSALS,
+      ...FIND_REFUSALS,
+      "OWNS_RECORDS",
+      "REVISION_MISMATCH",
+    ],
   },
   {
     method: "get",

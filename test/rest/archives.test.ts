@@ -149,7 +149,18 @@ describe("an archive as it was uploaded", () => {
     const { root, archive } = await published();
     await publish(`${root}/secret.txt`, "EMBARGOED", "2999-01-01");
     await isRefused(root, undefined, 403, "FORBIDDEN");
-    await publish(`${root}/secret.txt`, "EMBARGOED", "2001-01-01");
+    await server.deps.records.commit({
+      by: null,
+      at: Date.now(),
+      records: [
+        {
+          op: "publish",
+          ark: `${root}/secret.txt`,
+          status: "EMBARGOED",
+          embargoedUntil: "2001-01-01",
+        },
+      ],
+    });
     await isGiven(root, undefined, archive);
   });
 

@@ -202,4 +202,37 @@ describe("removing a user from a group", () => {
   });
 });
 
+describe("a group that owns records", () => {
+  const refused = { status: 409, body: { code: "OWNS_RECORDS" } };
+  it("is neither deleted nor archived before they are handed over, by any interface", async () => {
+    const { body: record } = await server.request<{ "@id": string }>("POST", "/dataset", {
+      token: owner.token,
+      json: bodyOf("dataset", group),
+    });
+    const { token } = owner;
+    const deleted = await server.request("DELETE", `/group/${group}`, { token });
+    expect(deleted).toMatchObject(refused);
+    expect(deleted.body["detail"]).toContain("owns 1 record");
+    expect(await server.request("DELETE", `/${group}`, { token })).toMatchObject(refused);
+    const bulk = await server.request("POST", "/records/delete", { token, json: { ids: [group] } });
+    expect(bulk.body).toMatchObject([{ done: false, code: "OWNS_RECORDS" }]);
+    const { body } = await server.graphql(
+      "mutation ($id: ID!) { deleteRecord(id: $id) { id } }",
+      { id: group },
+      token,
+    );
+    expect(body.errors?.[0]?.extensions.code).toBe("OWNS_RECORDS");
+    const archived = { "@id": group, publicationStatus: "ARCHIVED" };
+    expect(await server.request("PUT", "/publish", { token, json: archived })).toMatchObject(
+      refused,
+    );
+    const handed = await server.request("POST", "/records/transfer", {
+      token,
+      json: { ids: [record["@id"]], owner: owner.id },
+    });
+    expect(handed.body).toMatchObject([{ done: true }]);
+    expect((await server.request("DELETE", `/group/${group}`, { token })).status).toBe(200);
+  });
+});
+
 it("no request ended in a fault", () => expect(server.faults).toEqual([]));

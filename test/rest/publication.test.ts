@@ -29,6 +29,13 @@ const publish = (
     headers,
     json: { "@id": id, publicationStatus, ...more },
   });
+/** As an embargo that was set before it ended; a new one that has ended is refused. */
+const embargoed = async (ark: string, embargoedUntil: string) =>
+  server.deps.records.commit({
+    by: ada.id,
+    at: Date.now(),
+    records: [{ op: "publish", ark, status: "EMBARGOED", embargoedUntil }],
+  });
 const status = async (id: string) => (await server.request("GET", `/publish/${id}`)).body;
 const dataset = async () =>
   (
@@ -108,10 +115,14 @@ describe("the publication status", () => {
       expect(await readable(id)).toBe(401);
     }
     for (const until of ["2020-01-01", "20200101", "20200101T101500,5+0130"]) {
-      await publish(id, "EMBARGOED", { embargoedUntil: until });
+      await embargoed(id, until);
       expect(await readable(id), until).toBe(200);
     }
-    expect(await status(id)).toMatchObject({ publicationStatus: "EMBARGOED" });
+    expect(await status(id)).toEqual({
+      "@id": id,
+      publicationStatus: "PUBLISHED",
+      embargoedUntil: null,
+    });
   });
   it(
     "is set by callers who may change the record, on existing records, at the expected " +
@@ -177,6 +188,16 @@ describe("the publication status", () => {
       ],
     ],
     [
+      "an embargo that has ended, or ends now",
+      { "@id": "ark:99999/x", publicationStatus: "EMBARGOED", embargoedUntil: "2020-01-01" },
+      [{ loc: ["body", "embargoedUntil"], type: "value_error" }],
+    ],
+    [
+      "a misspelt field, which would be an embargo without an end",
+      { "@id": "ark:99999/x", publicationStatus: "EMBARGOED", embargoUntil: "2999-01-01" },
+      [{ loc: ["body", "embargoUntil"], type: "extra_forbidden" }],
+    ],
+    [
       "the end of an embargo that is none",
       { "@id": "ark:99999/x", publicationStatus: "PUBLISHED", embargoedUntil: "2030-01-01" },
       [{ loc: ["body", "embargoedUntil"], type: "value_error" }],
@@ -190,57 +211,56 @@ describe("the publication status", () => {
   });
 });
 
-describe("publishing a crate", () => {
-  const DRAFT = ["raw.csv", "table.csv"];
-  async function uploaded(): Promise<string> {
-    const entities = [...DRAFT, "secret.csv", "old.csv"].map((name) => ({
-      "@id": name,
-      "@type": "File",
-      name,
-    }));
-    const marker = String(Math.random());
-    const form = new FormData();
-    form.set(
-      "file",
-      new Blob([
-        new Uint8Array(
-          await crate(
-            entities,
-            Object.fromEntries(entities.map(({ name }) => [name, `${name} ${marker}`])),
-            { hasPart: entities.map(({ name }) => ({ "@id": name })) },
-          ),
+const DRAFT = ["raw.csv", "table.csv"];
+async function uploaded(): Promise<string> {
+  const entities = [...DRAFT, "secret.csv", "old.csv"].map((name) => ({
+    "@id": name,
+    "@type": "File",
+    name,
+  }));
+  const marker = String(Math.random());
+  const form = new FormData();
+  form.set(
+    "file",
+    new Blob([
+      new Uint8Array(
+        await crate(
+          entities,
+          Object.fromEntries(entities.map(({ name }) => [name, `${name} ${marker}`])),
+          { hasPart: entities.map(({ name }) => ({ "@id": name })) },
         ),
-      ]),
-      "crate.zip",
-    );
-    const { body } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
-      token: ada.token,
-      body: form,
-    });
-    return body["@id"];
-  }
+      ),
+    ]),
+    "crate.zip",
+  );
+  const { body } = await server.request<{ "@id": string }>("POST", "/rocrate/upload", {
+    token: ada.token,
+    body: form,
+  });
+  return body["@id"];
+}
+describe("publishing a crate", () => {
   it("publishes the members that are DRAFT in the same commit, and leaves all others unchanged", async () => {
     const root = await uploaded();
-    await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2020-01-01" });
+    await embargoed(`${root}/secret.csv`, "2020-01-01");
     await publish(`${root}/old.csv`, "ARCHIVED");
     // An embargo that is over publishes a member only when its crate is published.
     expect(await readable(`${root}/secret.csv`)).toBe(401);
-    const before = await server.deps.records.sequence();
     expect(await publish(root, "PUBLISHED")).toMatchObject({
       status: 200,
       body: { "@id": root, publicationStatus: "PUBLISHED" },
     });
-    expect(await server.deps.records.sequence()).toBe(before + 1);
+    const together = await server.deps.records.findMany([
+      root,
+      ...DRAFT.map((name) => `${root}/${name}`),
+    ]);
+    expect(new Set(together.map((record) => record!.modifiedAt)).size).toBe(1);
     for (const name of DRAFT) {
       expect(await status(`${root}/${name}`)).toMatchObject({ publicationStatus: "PUBLISHED" });
       expect(await readable(`${root}/${name}`)).toBe(200);
     }
     // Its archive holds a member that is not for everybody.
     expect(await readable(root)).toBe(403);
-    expect(await status(`${root}/secret.csv`)).toMatchObject({
-      publicationStatus: "EMBARGOED",
-      embargoedUntil: "2020-01-01",
-    });
     expect(await readable(`${root}/secret.csv`)).toBe(200);
     expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
     expect(await readable(`${root}/old.csv`)).toBe(401);
@@ -272,6 +292,67 @@ describe("publishing a crate", () => {
     await publish(root, "PUBLISHED");
     expect(await status(member)).toMatchObject({ publicationStatus: "DRAFT" });
     expect(await status(`${root}/table.csv`)).toMatchObject({ publicationStatus: "PUBLISHED" });
+  });
+});
+
+describe("an embargo of a crate", () => {
+  const ask = async (path: string) => (await server.request("GET", path)).text;
+  it("is that of its draft members, and publishes all of them when it ends", async () => {
+    const root = await uploaded();
+    await publish(`${root}/old.csv`, "ARCHIVED");
+    await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2999-01-01" });
+    const until = new Date(Date.now() + 4000).toISOString();
+    const answer = await publish(root, "EMBARGOED", { embargoedUntil: until });
+    expect(answer.status, answer.text).toBe(200);
+    const raw = `${root}/raw.csv`;
+    expect(await status(raw)).toMatchObject({
+      publicationStatus: "EMBARGOED",
+      embargoedUntil: until,
+    });
+    expect([await readable(root), await readable(raw)]).toEqual([401, 401]);
+    const set = new Map<string, string>();
+    for (const id of [root, raw]) set.set(id, (await server.request("GET", `/${id}`)).text);
+    await expect
+      .poll(async () => (await status(raw))["publicationStatus"], { timeout: 20_000 })
+      .toBe("PUBLISHED");
+    for (const id of [root, raw]) {
+      const read = await server.request("GET", `/${id}`);
+      expect(read.headers.get("x-publication-status"), id).toBe("PUBLISHED");
+      expect(read.text).toBe(set.get(id));
+      expect(await ask(`/${id}/history`)).toContain('"action":"publish"');
+    }
+    expect(await readable(raw)).toBe(200);
+    expect(await status(`${root}/secret.csv`)).toMatchObject({ embargoedUntil: "2999-01-01" });
+    expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
+    const published = `status=PUBLISHED&crate=${root}`;
+    expect(await ask(`/records?${published}`)).toContain(raw);
+    expect(await ask(`/records/statistics?by=status&crate=${root}`)).toMatch(/PUBLISHED/);
+    const { body } = await server.graphql<{ record: JsonObject }>(
+      "query ($id: ID!) { record(id: $id) { publicationStatus embargoedUntil } }",
+      { id: root },
+    );
+    expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoedUntil: null });
+  });
+  it("of which all files may be read opens its archive", async () => {
+    const root = await uploaded();
+    const until = new Date(Date.now() + 3000).toISOString();
+    await publish(root, "EMBARGOED", { embargoedUntil: until });
+    expect(await readable(root)).toBe(401);
+    await expect.poll(() => readable(root), { timeout: 20_000 }).toBe(200);
+  });
+  it("and its publication leave members of another owner alone, also by an administrator", async () => {
+    const root = await uploaded();
+    const member = `${root}/raw.csv`;
+    const moved = await server.request("PATCH", `/${member}`, {
+      token: admin.token,
+      headers: { "Content-Type": "application/merge-patch+json" },
+      json: { owner: other.id },
+    });
+    expect(moved.status, moved.text).toBe(200);
+    await publish(root, "EMBARGOED", { embargoedUntil: "2999-01-01" }, admin.token);
+    expect(await status(member)).toMatchObject({ publicationStatus: "DRAFT" });
+    await publish(root, "PUBLISHED", {}, admin.token);
+    expect(await status(member)).toMatchObject({ publicationStatus: "DRAFT" });
   });
 });
 

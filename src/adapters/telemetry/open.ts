@@ -64,6 +64,7 @@ const RECORD_CALLS: readonly (keyof RecordStore)[] = [
   "usesOf",
   "usedElsewhere",
   "closedMembers",
+  "embargoes",
   "danglingLinks",
   "stateOfCrate",
   "holders",

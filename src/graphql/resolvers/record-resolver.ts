@@ -731,7 +731,8 @@ export class PublicationResolver {
     name: "publish",
     description:
       "Sets the publication status of a record; every change of status is allowed. " +
-      "Publishing a crate publishes its members that are DRAFT.",
+      "Publishing or embargoing a crate does the same to its DRAFT members with the same owner. " +
+      "A record whose embargo has ended is PUBLISHED.",
   })
   async publishRecord(
     @Arg("id", () => ID, { description: "Identifier, in any accepted spelling." }) id: string,

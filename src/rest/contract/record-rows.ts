@@ -2,7 +2,7 @@ import type { ErrorCode } from "../../errors.js";
 import { EXAMPLES } from "../../model/examples.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { type Kind, publicView } from "../../model/kind.js";
-import { KINDS } from "../../model/kinds.js";
+import { COLLECTIVES, KINDS } from "../../model/kinds.js";
 import { json as jsonForm, jsonld } from "../../services/formats/documents.js";
 import { fullType, type RecordFormat } from "../../services/formats/format.js";
 import { formatsOf } from "../../services/formats/table.js";
@@ -232,7 +232,12 @@ function deleteOperation(kind: Kind): ContractRow {
       content: json(answerOf(kind), example, `${kind.typeName}Record`),
     },
     token: "required",
-    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
+    refusals: [
+      ...WRITE_REFUSALS,
+      ...FIND_REFUSALS,
+      ...(COLLECTIVES.has(kind.name) ? (["OWNS_RECORDS"] as const) : []),
+      "REVISION_MISMATCH",
+    ],
   };
 }
 

@@ -2,13 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import { type Ark, arkKey, keysAbove, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
+import { COLLECTIVES } from "../../model/kinds.js";
 import type { Holder, RecordStore, StoredRecord } from "../../storage/records/port.js";
 
 /** The store in which owners are looked up. */
 type Owners = Pick<RecordStore, "findMany">;
-
-/** Kinds that may own records on behalf of their members. */
-const COLLECTIVES = new Set(["group", "organization", "project"]);
 
 /**
  * True when the caller may act for this owner: is the owner, or owns or is a member of the owning

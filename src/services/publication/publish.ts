@@ -1,10 +1,13 @@
-import { ValidationError, type ValidationItem } from "../../errors.js";
-import { type Ark, lookupArk } from "../../identifiers/ark.js";
-import { dateProblem } from "../../model/dates.js";
+import { setImmediate } from "node:timers/promises";
+import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
+import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
+import { dateProblem, instantOf } from "../../model/dates.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { COLLECTIVES } from "../../model/kinds.js";
 import { PUBLICATION_STATUSES, type PublicationStatus } from "../../model/kind.js";
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
-import { assertMayChange, type Caller, mayChange } from "../access/rules.js";
+import { ownsRecords } from "../../storage/records/refusals.js";
+import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
 import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
@@ -40,6 +43,7 @@ function checkedPublication(
     ...("loc" in ark ? [ark] : []),
     ...statusProblems(input),
     ...embargoProblems(input),
+    ...unknownFields(input),
   ];
   if ("loc" in ark || problems.length > 0)
     throw new ValidationError(
@@ -100,7 +104,18 @@ function embargoProblems(body: JsonObject): ValidationItem[] {
         ctx: { error },
       },
     ];
-  if (own(body, "publicationStatus") === "EMBARGOED") return [];
+  if (own(body, "publicationStatus") === "EMBARGOED")
+    return instantOf(until)! > Date.now()
+      ? []
+      : [
+          {
+            loc: ["embargoedUntil"],
+            msg:
+              "Value error, the end of an embargo lies in the future; to end it now, set the " +
+              "status PUBLISHED",
+            type: "value_error",
+          },
+        ];
   return [
     {
       loc: ["embargoedUntil"],
@@ -109,6 +124,22 @@ function embargoProblems(body: JsonObject): ValidationItem[] {
     },
   ];
 }
+
+const FIELDS = ["@id", "publicationStatus", "embargoedUntil"];
+
+/** A misspelt field would be ignored: an embargo without its end never ends. */
+const unknownFields = (body: JsonObject): ValidationItem[] =>
+  Object.keys(body).flatMap((name) =>
+    FIELDS.includes(name)
+      ? []
+      : [
+          {
+            loc: [name],
+            msg: `Extra inputs are not permitted; the fields are ${FIELDS.join(", ")}`,
+            type: "extra_forbidden",
+          },
+        ],
+  );
 
 const own = (body: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(body, name) ? body[name] : undefined;
@@ -135,9 +166,9 @@ export async function readPublication(deps: Deps, ark: Ark): Promise<StoredRecor
 const PAGE = 500;
 
 /**
- * Sets the publication status of a record; any status may follow any. Publishing a crate publishes
- * its members that are DRAFT, in the same commit; a member with any other status stays unchanged,
- * and so do members that the caller may not change.
+ * Sets the publication status of a record; any status may follow any. Publishing or embargoing a
+ * crate does the same to its members that are DRAFT and have its owner, in the same commit; others
+ * stay unchanged.
  * @param at where the request is in the client's document
  * @throws ValidationError; ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`,
  * `REVISION_MISMATCH`
@@ -157,17 +188,18 @@ export async function publishRecord(
     await assertMayChange(deps.records, who, record);
     if (expectedRevision !== undefined && expectedRevision !== record.revision)
       throw mismatch(record, expectedRevision);
+    if (status === "ARCHIVED") await assertOwnsNothing(deps, record);
     const records: RecordWrite[] = [
       { op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil },
     ];
-    if (record.kind === "rocrate" && status === "PUBLISHED")
-      for await (const draft of draftsOf(deps, record, who))
+    if (record.kind === "rocrate" && (status === "PUBLISHED" || status === "EMBARGOED"))
+      for await (const draft of draftsOf(deps, record))
         records.push({
           op: "publish",
           ark: draft.ark,
           ifRevision: draft.revision,
           status,
-          embargoedUntil: null,
+          embargoedUntil,
         });
     await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after] = await deps.records.findMany([record.ark]);
@@ -175,12 +207,18 @@ export async function publishRecord(
   });
 }
 
-async function* draftsOf(
-  deps: Deps,
-  crate: StoredRecord,
-  who: Caller,
-): AsyncGenerator<StoredRecord> {
-  const may = new Map<string | null, Promise<boolean>>();
+/** As the record store refuses to delete a group that owns records. */
+async function assertOwnsNothing(
+  { records }: Pick<Deps, "records">,
+  { ark, key, kind }: StoredRecord,
+): Promise<void> {
+  if (!COLLECTIVES.has(kind)) return;
+  const owned = await records.count({ ownerKey: key });
+  if (owned > 0) throw ownsRecords(ark, owned);
+}
+
+async function* draftsOf(deps: Deps, crate: StoredRecord): AsyncGenerator<StoredRecord> {
+  const { owner } = crate;
   let after: string | undefined;
   do {
     const page = await deps.records.list({
@@ -189,11 +227,62 @@ async function* draftsOf(
       ...(after === undefined ? {} : { after }),
     });
     for (const member of page.items) {
-      if (member.ark === crate.ark || member.publicationStatus !== "DRAFT") continue;
-      // Members share a few owners: the rule is evaluated once for each.
-      if (!may.has(member.owner)) may.set(member.owner, mayChange(deps.records, who, member));
-      if (await may.get(member.owner)) yield member;
+      const isOwn = member.owner !== null && owner !== null && sameArk(member.owner, owner);
+      if (member.ark !== crate.ark && isOwn && member.publicationStatus === "DRAFT") yield member;
     }
     after = page.next;
   } while (after !== undefined);
+}
+
+/**
+ * Publishes the records whose embargo has ended, so that lists, searches, feeds and DOIs follow; one
+ * that came with a crate only when the crate is published.
+ * @returns the time at which the next embargo ends; undefined where none has an end
+ */
+export async function endEmbargoes(
+  { records }: Pick<Deps, "records">,
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  let next: number | undefined;
+  let after: string | undefined;
+  do {
+    const page = await records.embargoes({
+      limit: PAGE,
+      ...(after === undefined ? {} : { after }),
+    });
+    const now = Date.now();
+    const ended = page.items.filter(({ until }) => {
+      const end = instantOf(until) ?? Number.POSITIVE_INFINITY;
+      if (end > now) next = Math.min(end, next ?? end);
+      return end <= now;
+    });
+    const crates = new Set(ended.flatMap(({ crate }) => crate ?? []));
+    const closed = new Set(crates);
+    for (const crate of await records.findMany([...crates]))
+      if (crate?.publicationStatus === "PUBLISHED") closed.delete(crate.ark);
+    for (const { ark, revision, crate } of ended)
+      if (crate === null || !closed.has(crate)) await endEmbargo(records, ark, revision);
+    after = page.next;
+    await setImmediate();
+  } while (after !== undefined && !signal.aborted);
+  return next;
+}
+
+/** A record that has changed meanwhile is left to the next round. */
+async function endEmbargo(
+  records: Deps["records"],
+  ark: string,
+  ifRevision: number,
+): Promise<void> {
+  try {
+    await records.commit({
+      by: null,
+      at: Date.now(),
+      records: [{ op: "publish", ark, ifRevision, status: "PUBLISHED", embargoedUntil: null }],
+    });
+  } catch (error) {
+    const refused = error instanceof ServiceError ? error.code : undefined;
+    if (refused !== "REVISION_MISMATCH" && refused !== "GONE" && refused !== "NOT_FOUND")
+      throw error;
+  }
 }

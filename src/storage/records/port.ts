@@ -313,8 +313,10 @@ export interface CommittedRecord {
  *
  * @throws {import("../../errors.js").ServiceError} from {@link commit}: `DUPLICATE` (extra: ark,
  * kind of the holder, and deleted: true when that is a tombstone), `EMAIL_TAKEN`, `TOO_LARGE` past
- * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `FORBIDDEN`
- * when the value that the account change uses up has been used before, from lists `BAD_REQUEST` for
+ * {@link Commit.within}, `NOT_FOUND`, `GONE`, `REVISION_MISMATCH` (extra: revision), `OWNS_RECORDS`
+ * (extra: records) for the deletion of a group, organization or project that owns live records,
+ * `FORBIDDEN` when a record gets such an owner that was deleted, and when the value that the account
+ * change uses up has been used before, from lists `BAD_REQUEST` for
  * a position they did not return, and from any call `STORE_UNAVAILABLE`. A commit with a
  * `submission` also throws {@link import("./refusals.js").FenceLost}. A commit that throws changed
  * nothing, and does not affect commits of others.
@@ -583,8 +585,18 @@ export type ClosedMember = Pick<
   "ark" | "kind" | "owner" | "publicationStatus" | "embargoedUntil" | "crate"
 >;
 
+/** A live record with the end of its embargo, and the crate that it came with. */
+export interface Embargo {
+  ark: string;
+  revision: number;
+  until: string;
+  crate: string | null;
+}
+
 /** Which records a crate has beside those minted for it, which `crate` of a record names. */
 export interface CrateBookkeeping {
+  /** Of the EMBARGOED records with an end those after a position, in order of creation. */
+  embargoes(options: { after?: string; limit: number }): Promise<Page<Embargo>>;
   /** Live records that the crate uses, in order of creation. */
   usesOf(crate: string): Promise<string[]>;
   /** Those of `arks` that a crate other than this one uses. */

@@ -46,6 +46,17 @@ export const heldMeanwhile = (ark: string): ServiceError =>
       "request.",
     { ark },
   );
+/** A record whose owner was deleted after the right to it was checked would belong to nobody. */
+export const ownerIsGone = (owner: string): ServiceError =>
+  new ServiceError("FORBIDDEN", `The owner ${owner} was deleted: choose another one.`);
+export const ownsRecords = (ark: string, count: number): ServiceError =>
+  new ServiceError(
+    "OWNS_RECORDS",
+    `${ark} owns ${count === 1 ? "1 record" : `${count} records`}, which nobody else could change ` +
+      "without it. Hand them over to another owner first: with POST /records/transfer, " +
+      "transferRecords of GraphQL, or Hand over on the page My records.",
+    { ark, records: count },
+  );
 export const takesTooLong = (): ServiceError =>
   new ServiceError(
     "TOO_LARGE",

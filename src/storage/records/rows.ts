@@ -1,10 +1,12 @@
 import { ServiceError } from "../../errors.js";
+import { instantOf } from "../../model/dates.js";
 import type { Finding } from "../../model/findings.js";
 import type { KindName } from "../../model/kind.js";
 import type {
   ChangedRecord,
   ChangeLogPage,
   DanglingLink,
+  Embargo,
   FileReference,
   LogPosition,
   Page,
@@ -41,9 +43,30 @@ export type RecordRow = [
   successor: string | null,
 ];
 
-/** A row of {@link RECORD_COLUMNS} as the port returns it. */
+/** The embargo of a record has ended. */
+const hasEnded = (status: string, until: string | null): boolean =>
+  status === "EMBARGOED" && until !== null && (instantOf(until) ?? Infinity) <= Date.now();
+
+export type EmbargoRow = [
+  id: number,
+  ark: string,
+  revision: number,
+  until: string,
+  crate: string | null,
+];
+
+export function embargoPage(rows: readonly EmbargoRow[], limit: number): Page<Embargo> {
+  const items = rows.map(([, ark, revision, until, crate]) => ({ ark, revision, until, crate }));
+  return rows.length < limit ? { items } : { items, next: String(rows.at(-1)![0]) };
+}
+
+/**
+ * A row of {@link RECORD_COLUMNS} as the port returns it. A record whose embargo has ended is
+ * PUBLISHED before upkeep stores it; one that came with a crate only when its crate is.
+ */
 export function recordOf(row: RecordRow): StoredRecord {
   const at = row[13];
+  const ended = row[10] === null && hasEnded(row[8], row[9]);
   return {
     ark: row[0],
     key: row[1],
@@ -53,8 +76,8 @@ export function recordOf(row: RecordRow): StoredRecord {
     revision: row[5],
     createdAt: row[6],
     modifiedAt: row[7],
-    publicationStatus: row[8] as PublicationStatus,
-    embargoedUntil: row[9],
+    publicationStatus: ended ? "PUBLISHED" : (row[8] as PublicationStatus),
+    embargoedUntil: ended ? null : row[9],
     crate: row[10],
     newestBacklink: row[11],
     document: row[12],

@@ -251,6 +251,70 @@ export function objectsConform({ store, reopen }: Setting): void {
       },
     );
 
+    test.each(["group", "organization", "project"] as const)(
+      "of a %s stay its own: it is not deleted while it owns any, and none comes after it",
+      async (kind) => {
+        const lab = `ark:99999/${kind}-lab`;
+        const [first, second] = [`${lab}-first`, `${lab}-second`];
+        await write(store(), create(lab, { kind }), create(first, { owner: lab }));
+        await expect(write(store(), remove(lab, 1))).rejects.toMatchObject({
+          code: "OWNS_RECORDS",
+          extra: { ark: lab, records: 1 },
+        });
+        // Created and deleted at once: one of them comes first.
+        const race = await Promise.allSettled([
+          write(store(), replace(first, 1, { owner: OWNER })),
+          write(store(), create(second, { owner: lab })),
+          write(store(), remove(lab, 1)),
+        ]);
+        expect(race.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
+        // Handed over, deleted, and deleted itself in one commit.
+        await write(store(), remove(second, 1), remove(lab, 1));
+        const late = create(`${lab}-late`, { owner: lab });
+        await expect(write(store(), late)).rejects.toMatchObject({ code: "FORBIDDEN" });
+        await expect(write(store(), replace(first, 2, { owner: lab }))).rejects.toMatchObject({
+          code: "FORBIDDEN",
+        });
+        expect((await store().findMany([`${lab}-late`, first]))[0]).toBeUndefined();
+        await write(store(), replace(first, 2, { owner: OWNER, name: "later" }));
+      },
+    );
+
+    test("embargoes with an end are listed in pages, with the crate that each record came with", async () => {
+      const crate = "ark:99999/embargoed";
+      const names = ["", "/file", "/open", "/endless", "/gone"].map((name) => crate + name);
+      await write(
+        store(),
+        ...names.map((ark) =>
+          ark === crate ? create(ark, { kind: "rocrate" }) : { ...create(ark), crate },
+        ),
+      );
+      const embargo = (ark: string, embargoedUntil: string | null) =>
+        ({ op: "publish", ark, status: "EMBARGOED", embargoedUntil }) as const;
+      await write(
+        store(),
+        embargo(crate, "2999-01-01"),
+        embargo(`${crate}/file`, "2001-01-01"),
+        embargo(`${crate}/endless`, null),
+        embargo(`${crate}/gone`, "2001-01-01"),
+      );
+      await write(store(), remove(`${crate}/gone`, 2));
+      const found: unknown[] = [];
+      let after: string | undefined;
+      do {
+        const page = await store().embargoes({
+          limit: 1,
+          ...(after === undefined ? {} : { after }),
+        });
+        found.push(...page.items);
+        after = page.next;
+      } while (after !== undefined);
+      expect(found).toEqual([
+        { ark: crate, revision: 2, until: "2999-01-01", crate: null },
+        { ark: `${crate}/file`, revision: 2, until: "2001-01-01", crate },
+      ]);
+    });
+
     test("of an unfinished submission's archive are not swept", async () => {
       await store().submit({
         id: "s1",

@@ -6,6 +6,7 @@ import type {
   Account,
   ChangeLogPage,
   ClosedMember,
+  Embargo,
   Commit,
   Committed,
   CrateBookkeeping,
@@ -261,6 +262,8 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   usesOf = (crate: string): Promise<string[]> => this.#ask(() => this.#uses.of(crate));
   usedElsewhere = (...args: Parameters<CrateBookkeeping["usedElsewhere"]>): Promise<string[]> =>
     this.#ask(() => this.#uses.elsewhere(...args));
+  embargoes = (...args: Parameters<CrateBookkeeping["embargoes"]>): Promise<Page<Embargo>> =>
+    this.#ask(() => this.#uses.embargoes(...args));
   closedMembers = (
     ...args: Parameters<CrateBookkeeping["closedMembers"]>
   ): Promise<Page<ClosedMember>> => this.#ask(() => this.#uses.closedMembers(...args));

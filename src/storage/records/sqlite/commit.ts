@@ -6,6 +6,7 @@ import { ScoreWrites, VectorWrites } from "./derived.js";
 import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
+import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
 import {
   type PreparedCommit,
@@ -37,6 +38,7 @@ export class Committer {
   readonly tail: GroupTail;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
+  readonly #owners: OwnerChecks;
   readonly #records: RecordWrites;
   readonly #log;
   readonly #logOne;
@@ -53,6 +55,7 @@ export class Committer {
     this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
     this.#links = new LinkWrites(connection, this.#projection, this.tail);
+    this.#owners = new OwnerChecks(connection);
     this.#records = new RecordWrites(
       connection,
       new TextWrites(connection, this.tail),
@@ -92,6 +95,7 @@ export class Committer {
     if (submission) this.submissions.guard(submission);
     const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
     if (held) throw heldMeanwhile(held[0]);
+    this.#owners.checkNew(commit.records);
     // Before the writes, so that an archive which comes with them stays.
     const dropping = commit.records.filter((write) => "dropObjects" in write && write.dropObjects);
     if (dropping.length > 0) this.objects.dropArchivesWith(dropping.map(({ ark }) => ark));
@@ -107,6 +111,7 @@ export class Committer {
     };
     this.#projection.begin();
     const records = this.#records.apply(commit.records, step);
+    this.#owners.checkDeleted(step.links);
     this.#links.apply(step);
     for (const { op, ark } of commit.records) {
       if (op !== "delete") continue;

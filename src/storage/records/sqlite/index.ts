@@ -6,6 +6,7 @@ import type {
   Account,
   ChangeLogPage,
   ClosedMember,
+  Embargo,
   Commit,
   Committed,
   CrateBookkeeping,
@@ -291,6 +292,8 @@ class SqliteRecordStore implements RecordStore {
   usedElsewhere = async (
     ...args: Parameters<CrateBookkeeping["usedElsewhere"]>
   ): Promise<string[]> => read(() => this.#uses.elsewhere(...args));
+  embargoes = async (...args: Parameters<CrateBookkeeping["embargoes"]>): Promise<Page<Embargo>> =>
+    read(() => this.#uses.embargoes(...args));
   closedMembers = async (
     ...args: Parameters<CrateBookkeeping["closedMembers"]>
   ): Promise<Page<ClosedMember>> => read(() => this.#uses.closedMembers(...args));

@@ -5,6 +5,7 @@ import type {
   ClosedMember,
   CrateUses,
   DanglingLink,
+  Embargo,
   FileReference,
   ObjectBookkeeping,
   ObjectReference,
@@ -14,6 +15,8 @@ import type {
 import {
   type CrateLinkRow,
   danglingPage,
+  embargoPage,
+  type EmbargoRow,
   type FileRow,
   filePage,
   LINKING,
@@ -290,6 +293,7 @@ export class CrateUseReads {
   readonly #elsewhere;
   readonly #members;
   readonly #closed;
+  readonly #embargoes;
   readonly #linking;
   readonly #links;
   readonly #state;
@@ -314,6 +318,9 @@ export class CrateUseReads {
         WHERE r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS (SELECT 1
         FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.until IS NULL)
         GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+    this.#embargoes = connection.prepare<EmbargoRow>(`SELECT id, ark, revision, embargoed_until,
+        crate FROM record INDEXED BY live_status WHERE status = 'EMBARGOED' AND id > ?1
+        AND deleted_at IS NULL AND embargoed_until IS NOT NULL ORDER BY id LIMIT ?2`);
     this.#linking = connection.prepare<[number]>(`SELECT id FROM record INDEXED BY live_crate
         WHERE crate = ?1 AND deleted_at IS NULL AND id > ?2 UNION ALL SELECT record
         FROM crate_use WHERE crate = ?1 AND record > ?2 UNION ALL SELECT id FROM record
@@ -368,6 +375,10 @@ export class CrateUseReads {
         crate: from,
       }));
     return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
+  }
+
+  embargoes({ after = "0", limit }: { after?: string; limit: number }): Page<Embargo> {
+    return embargoPage(this.#embargoes.all([Number(after), limit]), limit);
   }
 
   danglingLinks(

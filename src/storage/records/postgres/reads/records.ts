@@ -6,6 +6,7 @@ import type {
   ChangeLogPage,
   ClosedMember,
   DanglingLink,
+  Embargo,
   FileReference,
   Found,
   Holder,
@@ -21,6 +22,8 @@ import { storedJson } from "../../refusals.js";
 import {
   type CrateLinkRow,
   danglingPage,
+  embargoPage,
+  type EmbargoRow,
   filePage,
   type FileRow,
   LINKING,
@@ -310,6 +313,10 @@ const CLOSED = statement<
     WHERE r.id = ANY($1::bigint[]) AND r.deleted_at IS NULL AND r.status <> 'PUBLISHED' AND EXISTS
     (SELECT 1 FROM object_ref AS o WHERE o.record = r.id AND o.role = 'content' AND o.ended IS NULL)
     GROUP BY r.kind, r.owner, r.status, r.embargoed_until, r.crate`);
+const EMBARGOES =
+  statement<EmbargoRow>(`SELECT id, ark, revision, embargoed_until, crate FROM record
+    WHERE status = 'EMBARGOED' AND id > $1 AND deleted_at IS NULL AND embargoed_until IS NOT NULL
+    ORDER BY id LIMIT $2`);
 const MEMBERS_LINKING = statement<[number]>(
   `(SELECT id FROM record WHERE crate = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3)
   UNION ALL (SELECT record FROM crate_use WHERE crate = $1 AND record > $2 ORDER BY record ` +
@@ -374,6 +381,16 @@ export class CrateUseReads {
       crate: from,
     }));
     return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
+  }
+
+  async embargoes({
+    after = "0",
+    limit,
+  }: {
+    after?: string;
+    limit: number;
+  }): Promise<Page<Embargo>> {
+    return embargoPage(await this.#database.query(EMBARGOES, [Number(after), limit]), limit);
   }
 
   async danglingLinks(

@@ -1,4 +1,7 @@
 import { setImmediate as turn } from "node:timers/promises";
+import { arkKey } from "../../../../identifiers/ark.js";
+import type { KindName } from "../../../../model/kind.js";
+import { COLLECTIVES } from "../../../../model/kinds.js";
 import { unpackLinks } from "../../codecs.js";
 import type {
   Account,
@@ -20,6 +23,8 @@ import {
   isSpent,
   noAccount,
   notStored,
+  ownerIsGone,
+  ownsRecords,
   takesTooLong,
 } from "../../refusals.js";
 import { restate } from "../../rows.js";
@@ -196,6 +201,7 @@ export async function applyCommit(
     breathe,
   };
   const records = await applyRecords(commit.records, step);
+  checkDeletedOwners(step);
   for (const { record, write } of step.links) {
     await breathe();
     writeLinks(step, record, write);
@@ -287,6 +293,8 @@ function createOne(step: Step, write: Write<"create">): void {
   ledger.hold(record);
   ledger.created.push(record);
   ledger.count(write.kind, 1);
+  checkOwner(ledger, write.owner, null);
+  ledger.own(write.owner, 1);
   if (waiting !== undefined) {
     step.arrived.set(write.ark, waiting);
     ledger.arrived.push({ record, sequence, sharesKey: holders.length > 0 });
@@ -312,6 +320,9 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
       if (!wasDeleted && record.kind !== write.kind) ledger.count(record.kind, -1);
       if (wasDeleted || record.kind !== write.kind) ledger.count(write.kind, 1);
       const { kind, name, owner } = write;
+      checkOwner(ledger, owner, wasDeleted ? null : record.owner);
+      if (!wasDeleted) ledger.own(record.owner, -1);
+      ledger.own(owner, 1);
       ledger.edit(record, {
         kind,
         name,
@@ -334,6 +345,7 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
     }
     case "delete":
       ledger.count(record.kind, -1);
+      ledger.own(record.owner, -1);
       ledger.edit(record, {
         modifiedAt: at,
         deletedAt: at,
@@ -363,6 +375,24 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
   }
   step.changed.add(record.id);
   return revision;
+}
+
+/** @param before the owner of a live record that is replaced */
+function checkOwner(ledger: Ledger, owner: string | null, before: string | null): void {
+  if (owner === null || (before !== null && arkKey(before) === arkKey(owner))) return;
+  for (const { ark, kind, deletedAt } of ledger.byKey.get(arkKey(owner)) ?? [])
+    if (deletedAt !== null && isCollective(kind)) throw ownerIsGone(ark);
+}
+
+const isCollective = (kind: string): boolean => COLLECTIVES.has(kind as KindName);
+
+/** After all records of the commit, which may hand over or delete what an owner had. */
+function checkDeletedOwners({ ledger, links }: Step): void {
+  for (const { record, write } of links) {
+    if (write.op !== "delete" || !isCollective(record.kind)) continue;
+    const owned = ledger.owned.get(record.key) ?? 0;
+    if (owned > 0) throw ownsRecords(record.ark, owned);
+  }
 }
 
 function addRevision(

@@ -1,3 +1,5 @@
+import { arkKey } from "../../../../identifiers/ark.js";
+import { COLLECTIVES } from "../../../../model/kinds.js";
 import { unpackLinks } from "../../codecs.js";
 import type { Account, Commit, ObjectReference, RecordState, RecordWrite } from "../../port.js";
 import type { StatedLink } from "../../rows.js";
@@ -71,6 +73,11 @@ export class Ledger {
   ])[] = [];
   readonly log: [sequence: number, record: number][] = [];
   readonly created: Held[] = [];
+  /**
+   * Live records by key of their owner: all of owners that a commit deletes, of others those of this
+   * group.
+   */
+  readonly owned = new Map<string, number>();
   /** New records that links had waited for. */
   readonly arrived: { record: Held; sequence: number; sharesKey: boolean }[] = [];
   readonly deleted: string[] = [];
@@ -137,6 +144,13 @@ export class Ledger {
     this.set(this.touched, key, sequence);
     for (const record of this.byKey.get(key) ?? [])
       if (record.stored === undefined) this.edit(record, { newestBacklink: sequence });
+  }
+
+  /** Live records that a group, organization or project has more, or fewer, by key of the owner. */
+  own(owner: string | null, by: number): void {
+    if (owner === null) return;
+    const key = arkKey(owner);
+    this.set(this.owned, key, (this.owned.get(key) ?? 0) + by);
   }
 
   count(kind: string, by: number): void {
@@ -286,6 +300,9 @@ const ACCOUNTS = statement<AccountRow>(
 const SETTINGS = statement<[name: string, value: string]>(
   "SELECT name, value FROM setting WHERE name = ANY($1::text[]) FOR UPDATE",
 );
+const OWNED = statement<[key: string, owned: number]>(`SELECT o.key, count(*)::int FROM record AS o
+    JOIN record AS r ON r.owner_key = o.key AND r.deleted_at IS NULL WHERE o.ark = ANY($1::text[])
+    AND o.kind IN (${[...COLLECTIVES].map((kind) => `'${kind}'`).join()}) GROUP BY o.key`);
 const SUBMISSIONS = statement<[id: string, status: string, attempt: number, cancelled: boolean]>(
   "SELECT id, status, attempt, cancelled FROM submission WHERE id = ANY($1::text[]) FOR UPDATE",
 );
@@ -322,7 +339,13 @@ export async function load(
     const stored = rowOf(row);
     if (!ledger.byArk.has(stored.ark)) ledger.hold({ ...stored, stored });
   };
-  ask(BY_KEY, [[...created, ...commits.flatMap(({ unheld = [] }) => unheld)]], hold);
+  const owners = writes.flatMap((write) =>
+    "owner" in write && write.owner !== null ? [arkKey(write.owner)] : [],
+  );
+  ask(BY_KEY, [[...created, ...owners, ...commits.flatMap(({ unheld = [] }) => unheld)]], hold);
+  ask(OWNED, [changed.flatMap(({ op, ark }) => (op === "delete" ? [ark] : []))], ([key, owned]) =>
+    ledger.owned.set(key, owned),
+  );
   ask(BY_ARK, [changed.map(({ ark }) => ark)], hold);
   ask(WAITING, [created], ([key, newest]) => ledger.waiting.set(key, newest));
   ask(LINKS, [restated], ([source, via, target, targetKey, sequence]) =>
