@@ -191,7 +191,7 @@ function lineageArk(owner: string, kind: string, title: string, ...names: string
 }
 
 /** The record of a dataset: its name may be the ARK of one that is registered already. */
-const datasetArk = (owner: string, { namespace, name }: Named): string =>
+const datasetArk = (owner: string, { namespace, name }: Name): string =>
   parseArk(name)?.stored ?? lineageArk(owner, "dataset", name, namespace, name);
 const runArk = (owner: string, id: string): string => `${owner}/lineage/run/${id}`;
 
@@ -200,16 +200,33 @@ export function changesOf(event: LineageEvent, owner: string): LineageChange[] {
   const { run, job } = event;
   const software = job && softwareOf(job, owner);
   return [
-    ...[...event.inputs, ...event.outputs]
-      .filter(({ name }) => parseArk(name) === undefined)
-      .flatMap((dataset) => datasetChanges(dataset, owner)),
+    ...[...event.inputs, ...event.outputs].flatMap((dataset) => [
+      ...(isArk(dataset) ? [] : datasetChanges(dataset, owner)),
+      ...nameChanges(dataset, owner),
+    ]),
     ...(software ? [software] : []),
     ...(run && job ? [runChange(event, run, job, owner, software?.ark)] : []),
   ];
 }
 
+type Name = Pick<Named, "namespace" | "name">;
+
+/** Whether it is the name of a record that is registered already, which stays as it is. */
+const isArk = ({ name }: Name): boolean => parseArk(name) !== undefined;
+
+/** The record of a dataset from its name alone. */
+const namedDataset = ({ namespace, name }: Name, ark: string, owner: string): JsonObject => ({
+  "@context": CONTEXT,
+  "@id": ark,
+  "@type": "evi:Dataset",
+  name: shortened(name),
+  description: shortened(`The dataset ${name} in ${namespace}.`, LONGEST_TEXT),
+  owner,
+  identifier: `${namespace}/${name}`,
+});
+
 function datasetChanges(dataset: Named, owner: string): LineageChange[] {
-  const { namespace, name, facets } = dataset;
+  const { facets } = dataset;
   const ark = datasetArk(owner, dataset);
   const schema = schemaOf(dataset, owner);
   const said = withoutUndefined({
@@ -224,21 +241,54 @@ function datasetChanges(dataset: Named, owner: string): LineageChange[] {
       ark,
       kind: "dataset",
       isRun: false,
-      apply: (before) => ({
-        ...(before ?? {
-          "@context": CONTEXT,
-          "@id": ark,
-          "@type": "evi:Dataset",
-          name: shortened(name),
-          description: shortened(`The dataset ${name} in ${namespace}.`, LONGEST_TEXT),
-          owner,
-          identifier: `${namespace}/${name}`,
-        }),
-        ...said,
-      }),
+      apply: (before) => ({ ...(before ?? namedDataset(dataset, ark, owner)), ...said }),
     },
   ];
 }
+
+/** Other names of the dataset: those that lead to it, and the one that it had. */
+function otherNames({ facets }: Named): Name[] {
+  const { symlinks, lifecycleStateChange: change } = facets;
+  const linked = isObject(symlinks) ? symlinks["identifiers"] : undefined;
+  const renamed =
+    isObject(change) && textIn(change, "lifecycleStateChange") === "RENAME"
+      ? [change["previousIdentifier"]]
+      : [];
+  return [...(Array.isArray(linked) ? linked : []), ...renamed].flatMap((other) => {
+    const [namespace, name] = [textIn(other, "namespace"), textIn(other, "name")];
+    return namespace === undefined ||
+      name === undefined ||
+      Math.max(namespace.length, name.length) > LONGEST_NAME
+      ? []
+      : [{ namespace, name }];
+  });
+}
+
+/**
+ * The records of two names of one dataset, each derived from the other: jobs write under one name
+ * and read under the other, in either order, and evidence leads across. A record that is named by
+ * its ARK is never written.
+ */
+const nameChanges = (dataset: Named, owner: string): LineageChange[] =>
+  otherNames(dataset).flatMap((other) => {
+    const [one, two] = [datasetArk(owner, dataset), datasetArk(owner, other)];
+    if (one === two) return [];
+    const derived = (name: Name, ark: string, from: string): LineageChange[] =>
+      isArk(name)
+        ? []
+        : [
+            {
+              ark,
+              kind: "dataset",
+              isRun: false,
+              apply: (before) => {
+                const document = before ?? namedDataset(name, ark, owner);
+                return { ...document, derivedFrom: joined(document["derivedFrom"], [from]) };
+              },
+            },
+          ];
+    return [...derived(dataset, one, two), ...derived(other, two, one)];
+  });
 
 /** The schema facet as a schema record, a revision for each change of the fields. */
 function schemaOf(

@@ -2,12 +2,14 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SchemaResolver } from "../../../src/graphql/resolvers/validation-resolver.js";
 import { contextOf } from "../../../src/graphql/resolvers/context.js";
 import type { TableCheckAnswer } from "../../../src/services/schemas/check-table.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
 import { arkFrom } from "../../support/arks.js";
+import { check, schemaWith } from "../../tabular/tables.js";
 
 const EXAMPLE = "ark:99999/schema-example";
 const ROWS =
@@ -202,6 +204,32 @@ describe("POST /schema/ark:…/validate", () => {
     expect(body.detail).toEqual([
       { loc: ["body", "file"], type: "value_error", msg: expect.stringMatching(message) },
     ]);
+  });
+
+  it("agrees with a check at the command line, whatever the bytes are", async () => {
+    const piece = fc.oneof(
+      fc.constantFrom("a", "1", ",", "\n", '"', "é").map((text) => Buffer.from(text)),
+      fc.uint8Array({ maxLength: 2 }).map((bytes) => Buffer.from(bytes)),
+    );
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(piece, { minLength: 1, maxLength: 30 }).map((all) => Buffer.concat(all)),
+        async (bytes) => {
+          const said = await check(bytes, schemaWith({})).then(
+            () => undefined,
+            (error: Error) => error.message,
+          );
+          const { status, body } = await validate(Uint8Array.from(bytes), "ark:99999/schema-free");
+          if (said === undefined) expect([status, body.conforms]).toEqual([200, true]);
+          else
+            expect([status, body.detail![0]!.msg.split(": if it is Latin-1")[0]]).toEqual([
+              422,
+              `Value error, the table cannot be checked: ${said}`.split(": if it is Latin-1")[0],
+            ]);
+        },
+      ),
+      { numRuns: 40 },
+    );
   });
 
   it("refuses a table that is too large, and a schema that is unknown or of another kind", async () => {

@@ -12,7 +12,7 @@ import { EvidenceStore, type StoreView } from "./store.js";
  */
 
 /** Changes with the form of the file, and with what the store reads from the records. */
-const FORMAT = 2;
+const FORMAT = 3;
 /** The line of JSON is filled with blanks up to so many bytes. */
 const HEAD = 64 * 1024;
 /** Bytes in one write or read. */
