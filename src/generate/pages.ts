@@ -170,6 +170,11 @@ const CONVERSIONS: readonly (readonly [from: string, to: string])[] = [
   ],
   ["Data Package: `bytes`, `hash`", "`contentSize`, and a digest that the stored file must have"],
   [
+    "a placeholder in place of a hash",
+    "nothing, with advice (`DIGEST_INVALID`): no export states it",
+  ],
+  ["Croissant before 1.0", "the same as of 1.1, with advice (`CROISSANT_VERSION`)"],
+  [
     "Data Package: Table Schema and `dialect`",
     "a schema; parts without a counterpart are listed (`SCHEMA_PART_LEFT_OUT`). A " +
       "schema elsewhere stays a reference",

@@ -200,6 +200,27 @@ describe("the DOI of a record", () => {
     await becomes(member.doi, { state: "findable" });
   });
 
+  it("is refused where the record has authors and none of them a name", async () => {
+    const ark = await dataset("Cells of nobody", {
+      author: "https://orcid.org/0000-0002-1825-0097",
+    });
+    const { status, text } = await reserve(ark);
+    expect(status).toBe(422);
+    expect(text).toContain("without a name");
+    expect((await registry.ask(`/${ark}`)).body["identifier"]).toBeUndefined();
+    await patch(ark, { author: "Ada Lovelace" });
+    expect((await reserve(ark)).status).toBe(200);
+    await becomes(doiFor("10.5072", ark), {
+      attributes: { creators: [expect.objectContaining({ name: "Lovelace, Ada" })] },
+    });
+    // Of a record without any author the word for what is not available is registered.
+    const unsigned = await dataset("Unsigned cells");
+    expect((await reserve(unsigned)).status).toBe(200);
+    await becomes(doiFor("10.5072", unsigned), {
+      attributes: { creators: [expect.objectContaining({ name: "(:unav)" })] },
+    });
+  });
+
   it("is for those who may change the record, and for things that are cited", async () => {
     const ark = await dataset();
     expect(await reserve(ark, bob)).toMatchObject({ status: 403, body: { code: "FORBIDDEN" } });

@@ -24,7 +24,7 @@ import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { authorsOf } from "../../services/records/attribution.js";
+import { authorsOf, partsForAuthors } from "../../services/records/attribution.js";
 import { createRecord } from "../../services/records/create.js";
 import { askedArk } from "../../services/records/find.js";
 import { danglingReferences, linksFrom, linksTo } from "../../services/records/links.js";
@@ -340,7 +340,9 @@ export class LinksResolver {
   })
   async creators(@Root() { stored }: RecordNode, @Ctx() context: Context): Promise<Creator[]> {
     if (!stored) return [];
-    return context.loaders.queued(() => authorsOf(context.deps, landmarksOf(stored)));
+    const landmarks = landmarksOf(stored);
+    context.loaders.spend(partsForAuthors(landmarks));
+    return context.loaders.queued(() => authorsOf(context.deps, landmarks));
   }
 
   @FieldResolver(() => Boolean, { description: "True when you may change the record." })

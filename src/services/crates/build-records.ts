@@ -11,7 +11,8 @@ import { plainText, textOf } from "../../model/texts.js";
 import { ContextLimit } from "../../rdf/contexts.js";
 import type { GraphInput, RecordGraph } from "../../rdf/emit.js";
 import type { SoundContexts } from "../../rdf/graph.js";
-import { FALLBACK_VOCABULARY } from "../../rdf/terms.js";
+import { FALLBACK_VOCABULARY, safeIri } from "../../rdf/terms.js";
+import { linksByUrl } from "../../rdf/url-links.js";
 import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";
 import { mediaTypeOf } from "../files/stored-content.js";
@@ -363,6 +364,9 @@ export async function* buildRecords(
       rewriters.set(scope, new Rewriter(scope));
     }
   }
+  const byUrl = new Map(
+    crate.entities.flatMap(({ ark, url }) => (url === undefined ? [] : [[safeIri(url), ark]])),
+  );
   const lost = new LostTerms();
   const size = new RecordBytes(settings.limits);
   const entities = crate.entities.filter(({ linked }) => linked !== "named");
@@ -387,7 +391,11 @@ export async function* buildRecords(
           crate,
           entity,
           wholeDocument(document),
-          { ...graph, quads: withoutLines(graph.quads, claims) },
+          {
+            ...graph,
+            quads: withoutLines(graph.quads, claims),
+            links: [...graph.links, ...urlLinks(graph, entity, byUrl)],
+          },
           stored,
           settings,
         ),
@@ -397,6 +405,16 @@ export async function* buildRecords(
   }
   lost.report(crate.findings);
 }
+
+/** Links to entities of the crate that are named by URLs. */
+const urlLinks = (
+  { quads }: RecordGraph,
+  { ark, url }: PreparedEntity,
+  byUrl: ReadonlyMap<string, string>,
+): RecordGraph["links"] =>
+  byUrl.size === 0
+    ? []
+    : linksByUrl(quads, ark, (iri) => byUrl.get(iri), url === undefined ? undefined : safeIri(url));
 
 /**
  * Total size of all records: many records repeat a long context, or an entity inside another one.

@@ -167,7 +167,7 @@ export async function reserveDoi(
         `${record.ark} is ${withArticle(KINDS[record.kind].typeName)}: DOIs are for data, ` +
           "software, crates and what belongs to them.",
       );
-    await doiAttributes(deps, record);
+    await assertNamed(deps, record);
     const { doi } = JSON.parse(
       (await deps.records.setSetting(
         settingOf(record.ark),
@@ -221,27 +221,32 @@ async function requestRegistration(
  * own, and the ARK is the alternate one.
  */
 async function doiAttributes(deps: Deps, record: StoredRecord): Promise<JsonObject> {
-  const view = await viewOf(deps, record, null);
-  const { creators, unnamed } = await factsOf(deps, view);
-  // A DOI would be registered for nobody although the record has authors.
-  if (creators.length === 0 && unnamed > 0)
-    throw invalid(
-      ["body", "author"],
-      `Value error, ${record.ark} states ${unnamed === 1 ? "an author" : `${unnamed} authors`} ` +
-        "without a name, and a DOI is registered with the names of its authors: add the name to " +
-        "each author, then reserve the DOI again",
-      "missing",
-    );
   const {
     id: _id,
     doi: _doi,
     identifiers: _identifiers,
     ...attributes
-  } = await dataciteJson(deps, view);
+  } = await dataciteJson(deps, await viewOf(deps, record, null));
   return {
     ...attributes,
     alternateIdentifiers: [{ alternateIdentifier: record.ark, alternateIdentifierType: "ARK" }],
   };
+}
+
+/**
+ * A DOI would be registered for nobody although the record has authors.
+ * @throws ValidationError
+ */
+async function assertNamed(deps: Deps, record: StoredRecord): Promise<void> {
+  const { creators, unnamed } = await factsOf(deps, await viewOf(deps, record, null));
+  if (creators.length > 0 || unnamed === 0) return;
+  throw invalid(
+    ["body", "author"],
+    `Value error, ${record.ark} states ${unnamed === 1 ? "an author" : `${unnamed} authors`} ` +
+      "without a name, and a DOI is registered with the names of its authors: add the name to " +
+      "each author, then reserve the DOI again",
+    "missing",
+  );
 }
 
 /** Codes of findings about registrations; stable, documented in docs/dois.md, never reused. */
@@ -339,6 +344,7 @@ async function send(
   }
   const isOpen = record.publicationStatus !== "DRAFT";
   const event = isOpen ? "publish" : wasPublic ? "hide" : undefined;
+  if (isOpen) await assertNamed(deps, record);
   const state = await dois.put(doi, await doiAttributes(deps, record), event, signal);
   await storeReservation(deps, record.ark, { ...reservation, state, sent });
 }

@@ -1,7 +1,13 @@
 import { plainLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import { type Agent, authorFields, creatorsOf } from "../formats/agents.js";
+import {
+  type Agent,
+  authorFields,
+  creatorsOf,
+  MOST_PARTS,
+  STATED_AUTHORS,
+} from "../formats/agents.js";
 import { Fields } from "../scoring/facts/fields.js";
 import { type Landmarks, landmarksOf } from "./list.js";
 
@@ -53,6 +59,12 @@ export async function authorsOf(deps: Reads, { record, document }: Landmarks): P
     ...unnamed.flatMap((id) => (id === null ? [] : [{ name: null, id }])),
   ];
 }
+
+/** Records that {@link authorsOf} may read of its parts: those of a crate that states no author. */
+export const partsForAuthors = ({ record, document }: Landmarks): number =>
+  record.kind === "rocrate" && !STATED_AUTHORS.some((name) => Object.hasOwn(document, name))
+    ? MOST_PARTS
+    : 0;
 
 const authorOf = ({ name, id }: Agent): Author => ({ name, id: id ?? null });
 

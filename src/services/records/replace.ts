@@ -2,11 +2,12 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError } from "../../errors.js";
-import { type Ark, referencedArk, sameArk } from "../../identifiers/ark.js";
+import { type Ark, arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { withDefaults, withoutSecrets } from "../../model/json-schema.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { linksByUrl, urlsIn } from "../../rdf/url-links.js";
 import type {
   ObjectReference,
   RecordState,
@@ -19,7 +20,9 @@ import {
   assertMayOwn,
   type Caller,
 } from "../access/rules.js";
+import { packLinks, unpackLinks, unpackQuads } from "../../storage/records/codecs.js";
 import { accountToUpdate, type Attempts } from "../accounts/accounts.js";
+import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
 import { withStoredContent } from "../files/stored-content.js";
 import { checked, claimedState, ownerOf, stateOf } from "./create.js";
@@ -263,13 +266,52 @@ async function withStoredFacts(
     owner,
     ownerBefore: record.owner,
   });
-  if (claimed.reserved.length === 0 && reservedFields(kind).length === 0) return claimed.state;
+  if (claimed.reserved.length === 0 && reservedFields(kind).length === 0)
+    return withUrlLinks(deps, record, claimed.state);
   const quads = (await deps.records.quads(record.ark)) ?? "";
-  return withoutReserved(kind, document, claimed, {
-    document: parseDocument(record.document),
-    quads,
-    fromCrate: record.crate !== null,
+  return withUrlLinks(
+    deps,
+    record,
+    withoutReserved(kind, document, claimed, {
+      document: parseDocument(record.document),
+      quads,
+      fromCrate: record.crate !== null,
+    }),
+  );
+}
+
+/** URLs of one record that are looked up among the entities of its crate. */
+const MOST_URLS = 1000;
+/** Statements that this thread unpacks for them, in bytes. */
+const MOST_PACKED = 2 ** 20;
+
+/** The state with links to the records of its crate that it names by URLs. */
+async function withUrlLinks(
+  { records }: Pick<Deps, "records">,
+  { ark, kind, crate: holder }: StoredRecord,
+  state: RecordState,
+): Promise<RecordState> {
+  const crate = holder ?? (kind === "rocrate" ? ark : null);
+  if (crate === null || state.quads.length > MOST_PACKED) return state;
+  const quads = typeof state.quads === "string" ? state.quads : unpackQuads(state.quads);
+  const urls = urlsIn(quads, ark).slice(0, MOST_URLS);
+  if (urls.length === 0) return state;
+  const ids = new EntityIds(crate);
+  const arks = new Map(
+    urls.flatMap((url) => {
+      const entity = ids.of(url, "");
+      return entity.rule === "url" ? [[url, entity.ark] as const] : [];
+    }),
+  );
+  const holders = await records.holders([...arks.values()].map(arkKey));
+  const held = new Set(holders.flatMap((one) => (one.deleted ? [] : [one.ark])));
+  const links = linksByUrl(quads, ark, (url) => {
+    const target = arks.get(url);
+    return target !== undefined && held.has(target) ? target : undefined;
   });
+  return links.length === 0
+    ? state
+    : { ...state, links: packLinks([...unpackLinks(state.links), ...links]) };
 }
 
 export function mismatch(record: StoredRecord, expected: number): ServiceError {
@@ -385,10 +427,14 @@ export async function amendRecord(
     const next = await change(record, before);
     if (!next) return viewOf(deps, record, who);
     const { document, ...objects } = next;
-    const state = await stateOf(deps, KINDS[kind], record.ark, document, {
-      fromCrate: record.crate !== null,
-      ownerBefore: record.owner,
-    });
+    const state = await withUrlLinks(
+      deps,
+      record,
+      await stateOf(deps, KINDS[kind], record.ark, document, {
+        fromCrate: record.crate !== null,
+        ownerBefore: record.owner,
+      }),
+    );
     // New objects are a change even where the document's statements about them stay the same.
     const changed = await changedBetween(deps, record.document, state.document);
     if (changed.length === 0 && objects.objects) changed.push("/contentUrl");
@@ -429,14 +475,17 @@ export async function revisionOf(
     fromCrate: kind.loose === true || fromCrate,
     ownerBefore: record.owner,
   });
-  const state =
+  const state = await withUrlLinks(
+    deps,
+    record,
     claimed.reserved.length === 0 && reservedFields(kind).length === 0
       ? claimed.state
       : withoutReserved(kind, document, claimed, {
           document: parseDocument(record.document),
           quads: (await deps.records.quads(record.ark)) ?? "",
           fromCrate,
-        });
+        }),
+  );
   return {
     op: "replace",
     ark: record.ark,

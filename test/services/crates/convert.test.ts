@@ -15,6 +15,8 @@ const named = (taken: Taken, name: string): JsonObject =>
   documentsOf(taken).find((document) => document["name"] === name)!;
 const errorsOf = ({ result }: Taken): [code: string, pointer: string | null][] =>
   ("errors" in result ? result.errors : []).map(({ code, pointer }) => [code, pointer]);
+const advicesOf = ({ result }: Taken): [code: string, pointer: string | null][] =>
+  ("warnings" in result ? result.warnings : []).map(({ code, pointer }) => [code, pointer]);
 const messagesOf = ({ result }: Taken): string =>
   ("errors" in result ? result.errors : []).map(({ message }) => message).join("\n");
 
@@ -50,6 +52,73 @@ const pack = (more: Json = {}): JsonObject => ({
   title: "Cells",
   resources: [{ name: "counts", path: "counts.csv" }],
   ...(more as JsonObject),
+});
+
+describe("what a document states of files", () => {
+  const hex = "0123456789abcdef".repeat(4);
+  const checksums = ["DIGEST_INVALID", "SIZE_INVALID", "FORMAT_INVALID", "CROISSANT_VERSION"];
+  const advised = (taken: Taken): [code: string, pointer: string | null][] =>
+    advicesOf(taken).filter(([code]) => checksums.includes(code));
+
+  it("is left out with advice where a hash is none, and read without its algorithm", async () => {
+    const taken = await take(
+      croissant({
+        distribution: [
+          file({ "@id": "a", contentUrl: "https://example.org/a", sha256: "sha256" }),
+          file({ "@id": "b", contentUrl: "https://example.org/b", sha256: hex.slice(1) }),
+          file({ "@id": "c", contentUrl: "https://example.org/c", sha256: `sha256:${hex}` }),
+          file({ "@id": "d", contentUrl: "https://example.org/d", sha256: [hex, hex] }),
+          file({ "@id": "e", contentUrl: "https://example.org/e", sha256: hex }),
+        ],
+      }),
+    );
+    expect(advised(taken)).toEqual([
+      ["DIGEST_INVALID", "/distribution/0/sha256"],
+      ["DIGEST_INVALID", "/distribution/1/sha256"],
+      ["DIGEST_INVALID", "/distribution/2/sha256"],
+      ["DIGEST_INVALID", "/distribution/3/sha256"],
+    ]);
+    expect(
+      documentsOf(taken)
+        .filter(({ contentUrl }) => contentUrl !== undefined)
+        .map(({ sha256 }) => sha256),
+    ).toEqual([undefined, undefined, hex, undefined, hex]);
+  });
+
+  it("is advised about in a Data Package too", async () => {
+    const taken = await take(
+      pack({
+        resources: [
+          { name: "counts", path: "https://example.org/counts.csv", hash: "foo", bytes: "many" },
+          { name: "more", path: "https://example.org/more.csv", hash: `sha256:${hex}`, bytes: 12 },
+        ],
+      }),
+    );
+    expect(advised(taken).map(([code]) => code)).toEqual(["DIGEST_INVALID", "SIZE_INVALID"]);
+    expect(named(taken, "more")["sha256"]).toBe(hex);
+  });
+
+  it("is of an older Croissant where the document says so, or says no version", async () => {
+    const old = croissant({
+      conformsTo: "http://mlcommons.org/croissant/0.8",
+      distribution: [file({ contentUrl: "https://example.org/a.csv" })],
+    });
+    expect(advised(await take(old))).toEqual([["CROISSANT_VERSION", "/conformsTo"]]);
+    const { conformsTo: _, ...unsaid } = croissant();
+    const first = await take({
+      ...unsaid,
+      "@context": {
+        ...(unsaid["@context"] as JsonObject),
+        ml: "http://mlcommons.org/schema/",
+      },
+    });
+    expect(errorsOf(first)).toEqual([]);
+    expect(advised(first)).toEqual([["CROISSANT_VERSION", "/@context"]]);
+    for (const version of ["1.0", "1.1"])
+      expect(
+        advised(await take(croissant({ conformsTo: `http://mlcommons.org/croissant/${version}` }))),
+      ).toEqual([]);
+  });
 });
 
 describe("a Croissant document", () => {

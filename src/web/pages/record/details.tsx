@@ -3,13 +3,40 @@ import type { ComponentChildren } from "preact";
 import { connectionsOf } from "../../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
+import { plainText } from "../../../model/texts.js";
+import { EntityIds } from "../../../services/crates/identifiers/identify.js";
 import { CopyButton, Facts, isWebAddress, Outside, RecordLink } from "../../components.js";
 import type { CitationsFragment } from "../../documents.js";
 import { countText, dateText, labelOf, shortened, type Term, termsOf } from "../../format.js";
 import type { Stored } from "./access.js";
 
-/** What is known of the records that a document names, by identifier. */
-export type Names = ReadonlyMap<string, { name: string | null; kind: string | null }>;
+/**
+ * What is known of the records that a document names, by identifier; by URL, with the identifier,
+ * where their crate names them so.
+ */
+export type Names = ReadonlyMap<string, { id?: string; name: string | null; kind: string | null }>;
+
+/** URLs of a document that are looked up among the records of its crate. */
+const MOST_URLS = 1000;
+
+/** The same names, and those of records that the document names by URLs. */
+export function withUrls(names: Names, document: JsonObject, crate: string | null): Names {
+  if (crate === null) return names;
+  const ids = new EntityIds(crate);
+  const all = new Map(names);
+  const open: JsonValue[] = [document];
+  let seen = 0;
+  for (let value = open.pop(); value !== undefined && seen < MOST_URLS; value = open.pop()) {
+    if (Array.isArray(value)) open.push(...value.slice(0, MOST_URLS));
+    else if (isObject(value)) open.push(...Object.values(value));
+    if (typeof value !== "string" || !isWebAddress(value)) continue;
+    seen++;
+    const entity = ids.of(value, "");
+    const known = entity.rule === "url" ? names.get(entity.ark) : undefined;
+    if (entity.rule === "url" && known) all.set(value, { ...known, id: entity.ark });
+  }
+  return all;
+}
 
 /** Entries of a list, members of an object and levels that are shown. */
 const [MOST_ITEMS, MOST_MEMBERS, DEEPEST] = [20, 30, 3];
@@ -48,16 +75,25 @@ function Text({ text, names }: { text: string; names: Names }): ComponentChildre
     const known = names.get(id);
     return <RecordLink record={{ id, ...known }} glyph={known !== undefined} />;
   }
-  if (isWebAddress(text)) return <Outside href={text} />;
+  if (isWebAddress(text)) {
+    // In a crate a person, an organization, a licence or a file is named by its URL.
+    const known = names.get(text);
+    return known?.id === undefined ? (
+      <Outside href={text} />
+    ) : (
+      <RecordLink record={{ ...known, id: known.id }} glyph />
+    );
+  }
   if (/^\d{4}-\d\d-\d\d(?:T[\d:.]+(?:Z|[+-]\d\d:?\d\d)?)?$/.test(text))
     return <time dateTime={text}>{dateText(text)}</time>;
-  if (text.length <= SHORT) return <bdi class="text">{text}</bdi>;
+  const shown = /<\/[a-z]/i.test(text) ? plainText(text) : text;
+  if (shown.length <= SHORT) return <bdi class="text">{shown}</bdi>;
   return (
     <details class="more">
       <summary>
-        <bdi>{shortened(text, SHORT / 3)}</bdi>
+        <bdi>{shortened(shown, SHORT / 3)}</bdi>
       </summary>
-      <bdi class="text">{shortened(text, LONGEST)}</bdi>
+      <bdi class="text">{shortened(shown, LONGEST)}</bdi>
     </details>
   );
 }

@@ -37,7 +37,7 @@ import { Markdown } from "../../markdown.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
-import { Cite, Details, headData, Metadata, type Names } from "./details.js";
+import { Cite, Details, headData, Metadata, withUrls } from "./details.js";
 import { type FileOf, Files, FolderSection, Preview } from "./files.js";
 import {
   countOf,
@@ -146,11 +146,15 @@ interface BodyProps {
 
 function Body(props: BodyProps) {
   const { record, landmarks, document, kind, past, contents } = props;
-  const names: Names = new Map(
-    [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
-      id,
-      known,
-    ]),
+  const names = withUrls(
+    new Map(
+      [...record.references.nodes, ...record.backward.nodes].map(({ record: { id, ...known } }) => [
+        id,
+        known,
+      ]),
+    ),
+    document,
+    landmarks.record.crate ?? (kind === "rocrate" ? landmarks.record.ark : null),
   );
   const files = filesOf(record);
   const crate = crateOf(record);
