@@ -1,4 +1,5 @@
 /** The walk over provenance edges, and who states each of them. */
+import { setImmediate as turn } from "node:timers/promises";
 import { arkKey } from "../../identifiers/ark.js";
 import { PROVENANCE, type ProvenanceName, SUPPORTED_BY, statedAs } from "../../model/provenance.js";
 import {
@@ -13,6 +14,7 @@ import {
   tsvRows,
 } from "../../storage/graph/port.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
 import { describedCrate } from "../crates/layout.js";
 import { type Asking, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
@@ -330,7 +332,8 @@ async function beyond(
   }
   const found: string[] = [];
   const all = await ask.facts({ ask: "nodes", of }, () => nodes);
-  for (const [cell] of tsvRows(all.tsv)) found.push(net.know(iriIn(cell)!));
+  for await (const some of inParts(tsvRows(all.tsv)))
+    for (const [cell] of some) found.push(net.know(iriIn(cell)!));
   await readEdges(ask, net, found, way);
   return {};
 }
@@ -478,6 +481,7 @@ export async function walk(
       expanded,
       describe: direction === "both" ? 0 : describe,
     }));
+    await turn();
     return net.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
@@ -512,12 +516,14 @@ export async function walk(
       await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
   }
   const reached = near!;
+  await turn();
   if (only && direction === "both") {
     across.keep((node) => reached.has(node));
     for (const edge of await only.dropThirdParties(across, nearOf)) dropped.push(edge);
     addTo(net, across);
   }
   net.keep((node) => reached.has(node));
+  await turn();
   const thirdParty =
     dropped.length === 0
       ? 0
