@@ -7,6 +7,7 @@ import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../src/package-root.js";
 import { RegistryProcess } from "./support/registry-process.js";
+import { sharedData } from "./support/shared-data.js";
 
 const run = promisify(execFile);
 const has = (command: string): boolean => {
@@ -38,8 +39,7 @@ const client =
     readFileSync(join(packageRoot, "README.md"), "utf8"),
   )?.[1] ?? "";
 
-/** Real crates of others lie beside a checkout; they are no part of the product. */
-const crates = join(packageRoot, "..", "shared", "data", "crates");
+const CRATES = sharedData("crates");
 
 describe.skipIf(missing.length > 0)("the README", () => {
   let registry: RegistryProcess;
@@ -166,19 +166,14 @@ describe.skipIf(missing.length > 0)("the README", () => {
     expect(links.filter((link) => !existsSync(join(packageRoot, link)))).toEqual([]);
   });
 
-  const real = existsSync(crates);
-  if (!real)
-    process.stderr.write(
-      "\n!! SKIPPED: the README's workflow on real crates needs them in ../shared/data/crates.\n\n",
-    );
-  test.skipIf(!real).each([
+  test.skipIf(!CRATES).each([
     ["run-profile-ex-provenance", true],
     ["rb-zip-biobb_hpc_workflows-condapack.zip", false],
   ] as const)("has a workflow that works on %s", async (name, isFolder) => {
     await rm(join(folder, "crate.zip"), { force: true });
     if (isFolder)
-      await run("zip", ["-qr", join(folder, "crate.zip"), "."], { cwd: join(crates, name) });
-    else await copyFile(join(crates, name), join(folder, "crate.zip"));
+      await run("zip", ["-qr", join(folder, "crate.zip"), "."], { cwd: join(CRATES!, name) });
+    else await copyFile(join(CRATES!, name), join(folder, "crate.zip"));
     const { variables } = await workflow().catch((error: { stdout?: string; message: string }) => {
       throw new Error(`${error.message}\n${error.stdout}`);
     });

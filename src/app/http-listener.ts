@@ -27,6 +27,7 @@ import { sendError } from "../web/frame.js";
 import type { SparqlAnswer } from "../web/page.js";
 import { Site, UNREAD } from "../web/site.js";
 import { BodyClock, limitConnections } from "./connections.js";
+import { ContainedRequest, ContainedResponse } from "./faults.js";
 
 /** An HTTP server that does not listen yet. */
 export interface HttpInterface {
@@ -145,23 +146,35 @@ export async function openHttpInterface(
   );
   // Node checks timeouts at this interval, so that none is exceeded by much.
   const server = createServer(
-    { connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT) },
-    (req: IncomingMessage, res: ServerResponse) => {
-      res.setHeader("X-Request-Id", requestIdOf(req));
-      if (hasBody(req)) clock.watch(req, res);
-      const graph = graphqlAddress(req.url ?? "/");
-      if (noted && graph) asked.set(req, OPERATION_OF[graph.address]);
-      if (observer) observe(res, observer, () => asked.get(req) ?? "other");
-      if (tracing)
-        tracing.request(
-          req,
-          res,
-          () => templates!.get(asked.get(req) ?? ""),
-          () => answer(req, res, graph),
-        );
-      else answer(req, res, graph);
+    {
+      connectionsCheckingInterval: Math.min(5_000, deps.config.HEADERS_TIMEOUT),
+      IncomingMessage: ContainedRequest,
+      ServerResponse: ContainedResponse,
+    },
+    (req: ContainedRequest, res: ServerResponse) => {
+      req.onFault = (error) => sendError(req, res, error, deps.log);
+      try {
+        begin(req, res);
+      } catch (error) {
+        req.onFault(error);
+      }
     },
   );
+  const begin = (req: IncomingMessage, res: ServerResponse): void => {
+    res.setHeader("X-Request-Id", requestIdOf(req));
+    if (hasBody(req)) clock.watch(req, res);
+    const graph = graphqlAddress(req.url ?? "/");
+    if (noted && graph) asked.set(req, OPERATION_OF[graph.address]);
+    if (observer) observe(res, observer, () => asked.get(req) ?? "other");
+    if (tracing)
+      tracing.request(
+        req,
+        res,
+        () => templates!.get(asked.get(req) ?? ""),
+        () => answer(req, res, graph),
+      );
+    else answer(req, res, graph);
+  };
   const answersPreflight = crossOrigin(deps.config.CORS_ORIGINS);
   const files = new SiteFiles(deps.config, deps.baseUrl);
   const answer = (

@@ -2,6 +2,7 @@ import { openLog } from "../adapters/log.js";
 import { type Config, ConfigError, readConfig, type SettingName } from "../config/config.js";
 import { ServiceError } from "../errors.js";
 import { collectAll } from "../memory.js";
+import { surviveFaults } from "./faults.js";
 import type { Running } from "./serve.js";
 
 /** Settings that nodes share. Each node needs all of them, and the same key for tokens. */
@@ -128,5 +129,6 @@ async function listenUntilSignal(env: Settings): Promise<void> {
         `administrator: ${token}\n`,
     );
   });
+  surviveFaults(log);
   process.stdout.write(`Arkgraph listens at ${running.url}\n`);
 }

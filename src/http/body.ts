@@ -419,7 +419,8 @@ export async function readMultipart<T>(
       `The field ${field} is larger than ${textLimit} bytes (${setting}).`,
     );
   // Called while bytes arrive: without this the work would not belong to the request in its traces.
-  const taking = AsyncResource.bind(take);
+  // What it throws before its first wait is a rejection as well.
+  const taking = AsyncResource.bind(async (...args: Parameters<typeof take>) => take(...args));
   const end = new FormEnd();
   const gaveUp = end.fail;
   let taken: Promise<T> | undefined;

@@ -237,11 +237,10 @@ const upload: Handler = async (request) => {
   const { req } = request;
   const context = signedIn(request.context);
   const expected = expectedRevision(req);
+  const ark = arkOf(request);
   sendWritten(
     request,
-    await takeFile(req, ["file"], (file) =>
-      downloads.upload(arkOf(request), file, expected, context),
-    ),
+    await takeFile(req, ["file"], (file) => downloads.upload(ark, file, expected, context)),
   );
 };
 

@@ -211,10 +211,8 @@ const schemas = new SchemaResolver();
 export const schemaOperations: Handlers = {
   validate_table: async (request) => {
     const { req, res, context } = request;
-    sendJson(
-      req,
-      res,
-      await takeFile(req, ["file"], (file) => schemas.check(arkOf(request), file, context)),
-    );
+    const ark = arkOf(request);
+    const checked = await takeFile(req, ["file"], (file) => schemas.check(ark, file, context));
+    sendJson(req, res, checked);
   },
 };

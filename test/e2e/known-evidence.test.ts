@@ -1,11 +1,11 @@
-import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { PROVENANCE, SUPPORTED_BY } from "../../src/model/provenance.js";
-import { REAL_CRATES, realCrate } from "../support/crates.js";
+import { realCrate } from "../support/crates.js";
+import { sharedData } from "../support/shared-data.js";
 import type { Json, User } from "../support/registry-client.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
-const present = existsSync(REAL_CRATES);
+const present = sharedData("crates") !== undefined;
 const PREFIXES =
   "PREFIX evi: <https://w3id.org/EVI#> PREFIX prov: <http://www.w3.org/ns/prov#> PREFIX " +
   "schema: <https://schema.org/>";

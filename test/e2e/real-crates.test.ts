@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { REAL_CRATES, realCrate } from "../support/crates.js";
+import { realCrate } from "../support/crates.js";
+import { sharedData } from "../support/shared-data.js";
 import type { Json, User } from "../support/registry-client.js";
 import { startRegistry, type RegistryUnderTest } from "../support/under-test.js";
 
-const present = existsSync(REAL_CRATES);
-if (!present)
-  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+const present = sharedData("crates") !== undefined;
 
 describe.skipIf(!present)("real crates, over HTTP", () => {
   let registry: RegistryUnderTest;

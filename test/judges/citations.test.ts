@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,9 +24,10 @@ import { crate, type Entity, realCrates } from "../support/crates.js";
 import { describedEntity } from "../support/described-records.js";
 import type { Json } from "../support/registry-client.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
-const XSD = join(JUDGES, "datacite-4.7", "metadata.xsd");
+const XSD = sharedData("judges/datacite-4.7/metadata.xsd");
 const MADE = 300;
 const TYPES = ["Dataset", "SoftwareSourceCode", "evi:MLModel", "bioschemas:Sample"];
 
@@ -78,7 +78,7 @@ const lint = async (files: readonly string[], ...options: string[]): Promise<voi
   });
 };
 
-describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
+describe.skipIf(!XSD)("xmllint", () => {
   it("accepts the DataCite XML of 300 records and real crates by the schema of DataCite 4.7", async () => {
     const files: string[] = [];
     for (const [index, { view }] of all.entries()) {
@@ -86,14 +86,14 @@ describe.skipIf(maySkip && !existsSync(XSD))("xmllint", () => {
       await writeFile(file, XML_DECLARATION + (await dataciteXml(registry.deps, view)));
       files.push(file);
     }
-    await lint(files, "--schema", XSD);
+    await lint(files, "--schema", XSD!);
     // The judge does refuse what is wrong.
     const wrong = join(folder, "wrong.xml");
     await writeFile(
       wrong,
       (await dataciteXml(registry.deps, all[0]!.view)).replace("creators", "x"),
     );
-    await expect(lint([wrong], "--schema", XSD)).rejects.toThrow(/x/);
+    await expect(lint([wrong], "--schema", XSD!)).rejects.toThrow(/x/);
   }, 60_000);
 
   it("reads the Dublin Core of 300 records and real crates", async () => {

@@ -1,30 +1,29 @@
 import { execFile } from "node:child_process";
-import { existsSync, readdirSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { REAL_CRATES, realCrate } from "../support/crates.js";
+import { realCrate } from "../support/crates.js";
 import { RegistryClient } from "../support/registry-client.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { JUDGES, askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
 // The tools of others read each crate as it was given and as the registry exports it.
 const METADATA = "ro-crate-metadata.json";
-const QUERIES = join(JUDGES, "workflow-run-queries");
-const there = existsSync(REAL_CRATES) && existsSync(QUERIES);
-if (!there)
-  process.stderr.write("\n!! SKIPPED: the RO-Crate tools of others need ../shared/data.\n\n");
-function listed(folder: string): string[] {
-  if (!there) return [];
+const REAL = sharedData("crates");
+const QUERIES = sharedData("judges/workflow-run-queries");
+function listed(folder: string | undefined): string[] {
+  if (!folder) return [];
   const entries = readdirSync(folder, { withFileTypes: true });
   return entries
     .filter((entry) => entry.isDirectory() || /\.(?:zip|eln)$/.test(entry.name))
     .map(({ name }) => name);
 }
 /** The crates that are refused have no export. */
-const CRATES = listed(REAL_CRATES).filter((name) => !name.startsWith("BROKEN-"));
+const CRATES = listed(REAL).filter((name) => !name.startsWith("BROKEN-"));
 /** Metadata without files. */
 const DOCUMENTS = listed(QUERIES);
 const NAMES = [...CRATES, ...DOCUMENTS];
@@ -109,7 +108,7 @@ function foundMore(
 const withoutSlashes = (entities: Entities): Entities =>
   JSON.parse(JSON.stringify(entities).replaceAll(/"(ark:[^"]+)\/"/g, '"$1"')) as Entities;
 
-describe.skipIf((!there && maySkip) || toolsMissing())("third-party tools", () => {
+describe.skipIf(!REAL || !QUERIES || (maySkip && toolsMissing()))("third-party tools", () => {
   let server: TestServer;
   let folder: string;
   let stated: Record<string, Claimed>;
@@ -156,7 +155,7 @@ describe.skipIf((!there && maySkip) || toolsMissing())("third-party tools", () =
       };
     }
     for (const name of DOCUMENTS) {
-      const original = join(QUERIES, name);
+      const original = join(QUERIES!, name);
       const body = await readFile(join(original, METADATA), "utf8");
       const made = await client.ask("/rocrate/metadata", { token, body });
       expect(made.status, made.text).toBe(200);

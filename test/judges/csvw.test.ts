@@ -8,16 +8,11 @@ import { importSchema } from "../../cli/commands/schema/exchange.js";
 import { packageRoot } from "../../src/package-root.js";
 import { parseSchemaText } from "../../src/tabular/schema/table-schema.js";
 import { validateTable } from "../../src/tabular/validate.js";
-import { JUDGES, maySkip } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
 // The W3C's validation tests of CSV on the Web, by `schema import --from csvw` and the engine of
 // `schema validate`.
-const ARCHIVE = join(JUDGES, "csvw-tests.tar.xz");
-const there = existsSync(ARCHIVE);
-if (!there)
-  process.stderr.write(
-    "\n!! SKIPPED: the W3C tests of CSV on the Web need ../shared/data/judges.\n\n",
-  );
+const ARCHIVE = sharedData("judges/csvw-tests.tar.xz");
 
 interface Test {
   id: string;
@@ -79,7 +74,7 @@ function readMetadata(path: string): Metadata {
   }
 }
 
-describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web", () => {
+describe.skipIf(!ARCHIVE)("the W3C's validation tests of CSV on the Web", () => {
   const folder = mkdtempSync(join(tmpdir(), "arkgraph-csvw-"));
   const outOfScope: string[] = [];
   const same: string[] = [];
@@ -106,7 +101,7 @@ describe.skipIf(!there && maySkip)("the W3C's validation tests of CSV on the Web
 
   beforeAll(async () => {
     const quiet = vi.spyOn(process.stdout, "write").mockReturnValue(true);
-    execFileSync("tar", ["-xJf", ARCHIVE, "-C", folder]);
+    execFileSync("tar", ["-xJf", ARCHIVE!, "-C", folder]);
     for (const test of testsIn(join(folder, "tests"))) {
       const { metadata } = test;
       if (

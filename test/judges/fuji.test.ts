@@ -1,5 +1,4 @@
 import { execFile } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,9 +7,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate, realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
-import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
-const SOURCE = join(JUDGES, "fuji-3.5.1.tar.xz");
+const SOURCE = sharedData("judges/fuji-3.5.1.tar.xz");
 /** Percent of the points of F-UJI's metrics. */
 const WANTED = 90;
 
@@ -20,15 +20,14 @@ interface Assessed {
   refused: string[];
 }
 
-const missing = toolsMissing("fuji") || !existsSync(SOURCE);
-describe.skipIf(maySkip && missing)("F-UJI", () => {
+describe.skipIf(!SOURCE || (maySkip && toolsMissing("fuji")))("F-UJI", () => {
   let folder: string;
   let registry: LiveRegistry;
   let assessed: Assessed;
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), "arkgraph-fuji-"));
     // Without the times of the archive: F-UJI renews lists that are older than a day.
-    await promisify(execFile)("tar", ["-xJmf", SOURCE, "-C", folder]);
+    await promisify(execFile)("tar", ["-xJmf", SOURCE!, "-C", folder]);
     registry = await LiveRegistry.start();
     const { token } = await registry.user("Ada");
     const published = async (archive: Uint8Array): Promise<string> => {

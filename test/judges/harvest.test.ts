@@ -13,18 +13,19 @@ import { bodyOf } from "../support/bodies.js";
 import { realCrates } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
-import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
-const SHAPES = ["dcat-ap-SHACL.ttl", "ranges.ttl"].map((name) =>
-  join(JUDGES, "dcat-ap-3.0.1", name),
-);
+const DCAT_AP = sharedData("judges/dcat-ap-3.0.1");
+const DATACITE = sharedData("judges/datacite-4.7");
+const SHAPES = ["dcat-ap-SHACL.ttl", "ranges.ttl"].map((name) => join(DCAT_AP ?? "", name));
 const skipsHarvesters = toolsMissing("harvest-judges") && maySkip;
-const skipsShapes = (toolsMissing() || !existsSync(SHAPES[0]!)) && maySkip;
+const skipsShapes = !DCAT_AP || (toolsMissing() && maySkip);
 const OAI_SCHEMAS = join(process.env["TEST_SERVERS"] ?? "", "oai-schemas");
 const SCHEMAS = {
   answer: join(OAI_SCHEMAS, "OAI-PMH.xsd"),
   oai_dc: join(OAI_SCHEMAS, "oai_dc.xsd"),
-  oai_datacite: join(JUDGES, "datacite-4.7", "metadata.xsd"),
+  oai_datacite: join(DATACITE ?? "", "metadata.xsd"),
 };
 const skipsSchemas = Object.values(SCHEMAS).some((file) => !existsSync(file)) && maySkip;
 /** Records that are made here, beside those of the crates: the varied ones differ in twelve ways. */
@@ -335,7 +336,7 @@ describe("the tools of other harvesters", () => {
 /** Where the schemas name files on other hosts, xmllint reads those here. */
 const CATALOG = `<catalog xmlns="urn:oasis:names:tc:entity:xmlns:xml:catalog">
 <uri name="http://dublincore.org/schemas/xmls/simpledc20021212.xsd" uri="file://${OAI_SCHEMAS}/simpledc20021212.xsd"/>
-<uri name="http://www.w3.org/2001/03/xml.xsd" uri="file://${JUDGES}/datacite-4.7/include/xml.xsd"/>
+<uri name="http://www.w3.org/2001/03/xml.xsd" uri="file://${DATACITE}/include/xml.xsd"/>
 </catalog>
 `;
 

@@ -6,14 +6,11 @@ import { beforeAll, describe, expect, it } from "vitest";
 import type { JsonValue } from "../../src/model/field.js";
 import { graphOf } from "../../src/rdf/graph.js";
 import { oneSpelling } from "../../src/rdf/terms.js";
-import { JUDGES, maySkip } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
 // The W3C's tests of JSON-LD 1.1 "Deserialize JSON-LD to RDF", by the path that the entities of
 // crates take.
-const FOLDER = join(JUDGES, "json-ld-toRdf");
-const there = existsSync(FOLDER);
-if (!there)
-  process.stderr.write("\n!! SKIPPED: the W3C tests of JSON-LD need ../shared/data/judges.\n\n");
+const FOLDER = sharedData("judges/json-ld-toRdf");
 
 interface Test {
   "@id": string;
@@ -21,11 +18,11 @@ interface Test {
   input: string;
   expect?: string;
 }
-const readJson = (path: string): unknown => JSON.parse(readFileSync(join(FOLDER, path), "utf8"));
+const readJson = (path: string): unknown => JSON.parse(readFileSync(join(FOLDER!, path), "utf8"));
 /** One test names a document of another suite, which is not here. */
 const listedTests = (): Test[] =>
   (readJson("toRdf-manifest.jsonld") as { sequence: Test[] }).sequence;
-const TESTS = there ? listedTests().filter(({ input }) => existsSync(join(FOLDER, input))) : [];
+const TESTS = FOLDER ? listedTests().filter(({ input }) => existsSync(join(FOLDER, input))) : [];
 
 /**
  * Why the statements of a test differ, or why its document is accepted or refused, and the tests.
@@ -107,7 +104,7 @@ async function deviation({
   }
   if (negative) return "accepted";
   if (expected === undefined) return undefined;
-  const wanted = readFileSync(join(FOLDER, expected), "utf8");
+  const wanted = readFileSync(join(FOLDER!, expected), "utf8");
   try {
     if ((await canonical(quads)) === (await canonical(parse(wanted)))) return undefined;
   } catch {
@@ -116,7 +113,7 @@ async function deviation({
   return `${new Writer({ format: "N-Quads" }).quadsToString(quads)} instead of ${wanted}`;
 }
 
-describe.skipIf(!there && maySkip)("the W3C's tests of JSON-LD to RDF", () => {
+describe.skipIf(!FOLDER)("the W3C's tests of JSON-LD to RDF", () => {
   const found = new Map<string, string>();
   beforeAll(async () => {
     for (const test of TESTS) {

@@ -2,14 +2,11 @@ import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Parser, type Quad } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { packageRoot } from "../../src/package-root.js";
+import { sharedData } from "../support/shared-data.js";
 import { startServer, type TestServer } from "../support/server.js";
 
 // The W3C's tests of SPARQL 1.1: every valid query is accepted, every invalid one refused as such.
-const FOLDER = join(packageRoot, "..", "shared", "data", "judges", "sparql11");
-const there = existsSync(FOLDER);
-if (!there)
-  process.stderr.write("\n!! SKIPPED: the W3C tests of SPARQL 1.1 need ../shared/data/judges.\n\n");
+const FOLDER = sharedData("judges/sparql11");
 
 /** By file, what is refused by decision, and why. */
 const REFUSED: Readonly<Record<string, string>> = {
@@ -26,9 +23,9 @@ interface Asked {
 }
 
 function queriesIn(folder: string): Asked[] {
-  const manifest = join(FOLDER, folder, "manifest.ttl");
+  const manifest = join(FOLDER!, folder, "manifest.ttl");
   if (!existsSync(manifest)) return [];
-  const base = `file://${join(FOLDER, folder)}/`;
+  const base = `file://${join(FOLDER!, folder)}/`;
   const bySubject = new Map<string, Quad[]>();
   for (const quad of new Parser({ baseIRI: base }).parse(readFileSync(manifest, "utf8"))) {
     const known = bySubject.get(quad.subject.value);
@@ -45,42 +42,39 @@ function queriesIn(folder: string): Asked[] {
     const action = valueOf(test, /#action$/);
     if (type === undefined || action === undefined) return [];
     const file = (valueOf(action, /#(?:query|request)$/) ?? action).replace(base, `${folder}/`);
-    return file.endsWith(".rq") && !file.includes("://") && existsSync(join(FOLDER, file))
+    return file.endsWith(".rq") && !file.includes("://") && existsSync(join(FOLDER!, file))
       ? [{ file, valid: !type.includes("Negative") }]
       : [];
   });
 }
 
-describe.skipIf(!there && process.env["CI"] === undefined)(
-  "the queries of the W3C's SPARQL 1.1 tests",
-  () => {
-    let server: TestServer;
-    beforeAll(async () => {
-      server = await startServer({ SPARQL_QUEUE: "1000" });
+describe.skipIf(!FOLDER)("the queries of the W3C's SPARQL 1.1 tests", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await startServer({ SPARQL_QUEUE: "1000" });
+  });
+  afterAll(() => server.stop());
+  const verdictOf = async (query: string): Promise<string> => {
+    const { status, body } = await server.request("POST", "/sparql", {
+      body: query,
+      headers: { "Content-Type": "application/sparql-query" },
     });
-    afterAll(() => server.stop());
-    const verdictOf = async (query: string): Promise<string> => {
-      const { status, body } = await server.request("POST", "/sparql", {
-        body: query,
-        headers: { "Content-Type": "application/sparql-query" },
-      });
-      return status === 200 ? "accepted" : String(body["code"]);
-    };
+    return status === 200 ? "accepted" : String(body["code"]);
+  };
 
-    it("are accepted when they are valid, and refused as malformed when they are not", async () => {
-      const asked = readdirSync(FOLDER).flatMap(queriesIn);
-      expect(asked.length).toBeGreaterThan(300);
-      const odd: string[] = [];
-      for (const { file, valid } of asked) {
-        const verdict = await verdictOf(readFileSync(join(FOLDER, file), "utf8"));
-        const expected = Object.hasOwn(REFUSED, file)
-          ? "QUERY_REFUSED"
-          : valid
-            ? "accepted"
-            : "QUERY_SYNTAX";
-        if (verdict !== expected) odd.push(`${file}: ${verdict}, not ${expected}`);
-      }
-      expect(odd).toEqual([]);
-    });
-  },
-);
+  it("are accepted when they are valid, and refused as malformed when they are not", async () => {
+    const asked = readdirSync(FOLDER!).flatMap(queriesIn);
+    expect(asked.length).toBeGreaterThan(300);
+    const odd: string[] = [];
+    for (const { file, valid } of asked) {
+      const verdict = await verdictOf(readFileSync(join(FOLDER!, file), "utf8"));
+      const expected = Object.hasOwn(REFUSED, file)
+        ? "QUERY_REFUSED"
+        : valid
+          ? "accepted"
+          : "QUERY_SYNTAX";
+      if (verdict !== expected) odd.push(`${file}: ${verdict}, not ${expected}`);
+    }
+    expect(odd).toEqual([]);
+  });
+});

@@ -1,18 +1,14 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { oneSpelling } from "../../src/rdf/terms.js";
 import { startServer, type TestServer } from "../support/server.js";
-import { askTools, JUDGES, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { askTools, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { sharedData } from "../support/shared-data.js";
 
 // The competency questions of Workflow Run RO-Crate: queries that others wrote in RO-Crate's own
 // namespace, and the numbers of distinct rows that rdflib finds for them in the crates themselves.
-const FOLDER = join(JUDGES, "workflow-run-queries");
-const there = existsSync(FOLDER);
-if (!there)
-  process.stderr.write(
-    "\n!! SKIPPED: the queries of Workflow Run RO-Crate need ../shared/data/judges.\n\n",
-  );
+const FOLDER = sharedData("judges/workflow-run-queries");
 
 /** By script, the queries in it in their order: how many rows rdflib finds. */
 const ROWS: Readonly<Record<string, readonly number[]>> = {
@@ -28,14 +24,14 @@ const ROWS: Readonly<Record<string, readonly number[]>> = {
 };
 
 const DCT = "PREFIX dct: <http://purl.org/dc/terms/>";
-const textOf = (script: string): string => readFileSync(join(FOLDER, `${script}.py`), "utf8");
+const textOf = (script: string): string => readFileSync(join(FOLDER!, `${script}.py`), "utf8");
 /** The queries of a script; one of them uses a prefix that it does not declare. */
 const queriesOf = (script: string): string[] =>
   [...textOf(script).matchAll(/QUERY\d*\s*=\s*"""\\\n([\s\S]*?)"""/g)].map((match) => {
     const query = match[1]!;
     return query.includes("dct:") && !query.includes("PREFIX dct:") ? `${DCT}\n${query}` : query;
   });
-const metadataOf = (crate: string): string => join(FOLDER, crate, "ro-crate-metadata.json");
+const metadataOf = (crate: string): string => join(FOLDER!, crate, "ro-crate-metadata.json");
 
 type Row = Record<string, { type: string; value: string }>;
 async function rowsOf(server: TestServer, query: string): Promise<Row[]> {
@@ -64,29 +60,26 @@ function distinct(rows: readonly Row[]): Row[] {
   return [...found.values()].filter((row) => Object.keys(row).length > 0);
 }
 
-describe.skipIf(!there && maySkip)(
-  "the competency questions for a registry with the four crates",
-  () => {
-    let server: TestServer;
-    beforeAll(async () => {
-      server = await registryWith([
-        "crate",
-        "process_run_crate",
-        "provenance_run_crate",
-        "workflow_run_crate",
-      ]);
-    });
-    afterAll(() => server.stop());
+describe.skipIf(!FOLDER)("the competency questions for a registry with the four crates", () => {
+  let server: TestServer;
+  beforeAll(async () => {
+    server = await registryWith([
+      "crate",
+      "process_run_crate",
+      "provenance_run_crate",
+      "workflow_run_crate",
+    ]);
+  });
+  afterAll(() => server.stop());
 
-    it.each(
-      Object.entries(ROWS).flatMap(([name, rows]) =>
-        rows.map((expected, index) => [name, index, expected] as const),
-      ),
-    )("%s, query %i: %i rows", async (name, index, expected) => {
-      expect(distinct(await rowsOf(server, queriesOf(name)[index]!))).toHaveLength(expected);
-    });
-  },
-);
+  it.each(
+    Object.entries(ROWS).flatMap(([name, rows]) =>
+      rows.map((expected, index) => [name, index, expected] as const),
+    ),
+  )("%s, query %i: %i rows", async (name, index, expected) => {
+    expect(distinct(await rowsOf(server, queriesOf(name)[index]!))).toHaveLength(expected);
+  });
+});
 
 /** The crate that a script asks. */
 const crateOf = (script: string): string => /CRATE = Path\("([^"]+)"\)/.exec(textOf(script))![1]!;
@@ -111,7 +104,7 @@ const alikeRows = (rows: readonly Row[]): string[] =>
     .map((row) => alike(row).join(", "))
     .toSorted();
 
-describe.skipIf((!there && maySkip) || toolsMissing())(
+describe.skipIf(!FOLDER || (maySkip && toolsMissing()))(
   "the competency questions for a registry with one crate each",
   () => {
     let rows: Record<string, Row[]>;

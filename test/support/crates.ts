@@ -1,14 +1,14 @@
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import yazl from "yazl";
 import type { CrateLimits } from "../../src/services/crates/upload.js";
 import type { ObjectReader } from "../../src/storage/objects/port.js";
+import { sharedData, sharedPath } from "./shared-data.js";
 
 export const RO_CRATE = "https://w3id.org/ro/crate/1.1/context";
 /** Real crates by others; not part of the project. */
-export const REAL_CRATES = fileURLToPath(new URL("../../../shared/data/crates/", import.meta.url));
+export const REAL_CRATES = sharedPath("crates");
 
 export type Json = string | number | boolean | null | Json[] | { [key: string]: Json };
 export type Entity = { [key: string]: Json };
@@ -150,16 +150,10 @@ export function zipFolder(folder: string): Promise<Buffer> {
   return zip(members);
 }
 
-/**
- * A real crate as an archive, or undefined when the collection is not there.
- * @throws Error in CI, which has it: tests with fewer crates would pass unnoticed
- */
+/** A real crate as an archive; undefined, after {@link sharedData}, when it is not there. */
 export async function realCrate(name: string): Promise<Buffer | undefined> {
-  const path = join(REAL_CRATES, name);
-  if (!existsSync(path)) {
-    if (process.env["CI"] !== undefined) throw new Error(`there is no crate ${path}`);
-    return undefined;
-  }
+  const path = sharedData(`crates/${name}`);
+  if (!path) return undefined;
   return statSync(path).isDirectory() ? zipFolder(path) : readFileSync(path);
 }
 

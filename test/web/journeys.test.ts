@@ -1,10 +1,10 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { unnamed } from "../support/bodies.js";
 import { CHROMIUM, launch, signIn, watchedPage, type Watched } from "../support/chromium.js";
-import { crate, REAL_CRATES, tableWithSchema, zipFolder } from "../support/crates.js";
+import { crate, tableWithSchema, zipFolder } from "../support/crates.js";
+import { sharedData } from "../support/shared-data.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { User } from "../support/registry-client.js";
 
@@ -22,11 +22,8 @@ const READERS: [string, BrowserContextOptions][] = [
 const RUN = "run-profile-ex-provenance";
 const PICTURES = "run-profile-ex-process";
 
-const there = existsSync(REAL_CRATES);
-if (!there)
-  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
-
-const skip = !CHROMIUM || (!there && process.env["CI"] === undefined);
+const REAL = sharedData("crates");
+const skip = !CHROMIUM || !REAL;
 
 describe.skipIf(skip)("journeys of readers, in a browser", () => {
   let registry: LiveRegistry;
@@ -62,7 +59,7 @@ describe.skipIf(skip)("journeys of readers, in a browser", () => {
     root = { ...admin, ark: made.body["@id"] as string, token: "" };
     ada = await registry.user("Ada");
     for (const name of [RUN, PICTURES])
-      crates[name] = await taken(await zipFolder(join(REAL_CRATES, name)));
+      crates[name] = await taken(await zipFolder(join(REAL!, name)));
     crates["plates"] = await taken(
       await crate(
         tableWithSchema(

@@ -1,6 +1,5 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../../src/config/config.js";
 import type { Deps } from "../../../src/services/deps.js";
@@ -13,14 +12,13 @@ import {
 import { OpenEngine } from "../../../src/storage/graph/oxigraph/index.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { MemoryLeases } from "../../support/memory-leases.js";
+import { sharedData } from "../../support/shared-data.js";
 import { startServer, type TestServer } from "../../support/server.js";
 import { sparqlServer } from "../../support/servers/installed.js";
 import { OXIGRAPH } from "../../support/servers/oxigraph.js";
 
 /** The suite of w3c/rdf-tests as facts; it lies beside a checkout and is no part of the product. */
-const SUITE = fileURLToPath(new URL("../../../../shared/data/sparql11-protocol/", import.meta.url));
-const present = existsSync(join(SUITE, "tests.json"));
-if (!present) process.stderr.write(`SKIPPED: the W3C protocol tests are not at ${SUITE}\n`);
+const SUITE = sharedData("sparql11-protocol");
 
 interface Sent {
   method: string;
@@ -35,9 +33,7 @@ interface Case {
   preload: { graph: string; file: string }[];
   requests: Sent[];
 }
-const cases = present
-  ? (JSON.parse(readFileSync(join(SUITE, "tests.json"), "utf8")) as Case[])
-  : [];
+const cases = SUITE ? (JSON.parse(readFileSync(join(SUITE, "tests.json"), "utf8")) as Case[]) : [];
 const updates = cases.filter(({ id }) => id.startsWith("update_"));
 const queries = cases.filter((test) => !updates.includes(test));
 
@@ -85,7 +81,7 @@ const onEndpoint = async (feed: MemoryFeed): Promise<Partial<Deps>> => {
   };
 };
 
-describe.skipIf(!present).each([
+describe.skipIf(!SUITE).each([
   ["in the process", inProcess, true],
   ["on a SPARQL endpoint", onEndpoint, oxigraph.installed],
 ] as const)("the W3C tests of the SPARQL 1.1 Protocol, %s", (_place, open, installed) => {
@@ -97,7 +93,7 @@ describe.skipIf(!present).each([
     const files = new Map(
       cases
         .flatMap(({ preload }) => preload)
-        .map(({ graph, file }) => [graph, readFileSync(join(SUITE, file), "utf8")]),
+        .map(({ graph, file }) => [graph, readFileSync(join(SUITE!, file), "utf8")]),
     );
     files.set(
       DATA0,

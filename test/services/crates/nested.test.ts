@@ -1,17 +1,11 @@
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import {
-  REAL_CRATES,
-  metadata,
-  realCrate,
-  zip,
-  zipFolder,
-  type Entity,
-} from "../../support/crates.js";
+import { metadata, realCrate, zip, zipFolder, type Entity } from "../../support/crates.js";
+import { sharedData } from "../../support/shared-data.js";
 import { descriptorArk } from "../../../src/services/crates/layout.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
+const REAL = sharedData("crates");
 const RELEASE = "ark:99999/release";
 const SUB = "ark:99999/sub";
 const OTHER = "ark:99999/user-bob";
@@ -224,10 +218,10 @@ describe("a release after its sub-crates", () => {
     expect(await rig.document(RELEASE)).toMatchObject({ subjectOf: { "@id": descriptorArk(SUB) } });
   });
 
-  it.skipIf(!existsSync(REAL_CRATES))(
+  it.skipIf(!REAL)(
     "is ingested after the real ones, and again as an update, without a revision",
     async () => {
-      const folder = join(REAL_CRATES, "fs-cm4ai-release");
+      const folder = join(REAL!, "fs-cm4ai-release");
       for (const inner of ["mass-spec/cancer-cells", "Perturb-Seq/cell-atlas"])
         expect(await rig.upload(await zipFolder(join(folder, inner))), inner).toMatchObject({
           status: "finished",

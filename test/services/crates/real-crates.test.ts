@@ -1,11 +1,9 @@
-import { existsSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { REAL_CRATES, realCrate, withoutDescriptors } from "../../support/crates.js";
+import { realCrate, withoutDescriptors } from "../../support/crates.js";
+import { sharedData } from "../../support/shared-data.js";
 import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
-const present = existsSync(REAL_CRATES);
-if (!present)
-  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+const present = sharedData("crates") !== undefined;
 
 describe.skipIf(!present)("real crates by others", () => {
   let rig: IntakeRig;

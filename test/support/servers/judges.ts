@@ -7,8 +7,6 @@ import { promisify } from "node:util";
 import { packageRoot } from "../../../src/package-root.js";
 import { findProgram } from "./programs.js";
 
-/** Suites, schemas and crates that others wrote; not part of the project. */
-export const JUDGES = join(packageRoot, "..", "shared", "data", "judges");
 /** In CI a missing tool is a failure. */
 export const maySkip = process.env["CI"] === undefined;
 

@@ -1,11 +1,10 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import jsonld from "jsonld";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { looksLikeArk } from "../../../../src/identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../../src/model/field.js";
-import { packageRoot } from "../../../../src/package-root.js";
 import { bundledLoader } from "../../../../src/rdf/contexts.js";
 import { keepContext } from "../../../../src/rdf/graph.js";
 import { FALLBACK_VOCABULARY, oneSpelling } from "../../../../src/rdf/terms.js";
@@ -15,23 +14,14 @@ import { identify } from "../../../../src/services/crates/identifiers/identify.j
 import { DESCRIPTOR, descriptorArk, readLayout } from "../../../../src/services/crates/layout.js";
 import { locateMetadata } from "../../../../src/services/crates/prepare.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
-import {
-  LIMITS,
-  metadata,
-  REAL_CRATES,
-  readerOf,
-  realCrate,
-  zip,
-  zipFolder,
-} from "../../../support/crates.js";
+import { LIMITS, metadata, readerOf, realCrate, zip, zipFolder } from "../../../support/crates.js";
+import { sharedData } from "../../../support/shared-data.js";
 import { ingestInThisThread } from "../../../support/intake-here.js";
 import { type IntakeRig, openIntakeRig } from "../../../support/registry.js";
 import { variedCrate } from "../../../support/varied-crates.js";
 
-const JUDGES = join(packageRoot, "..", "shared", "data", "judges", "workflow-run-queries");
-const present = existsSync(REAL_CRATES) && existsSync(JUDGES);
-if (!present)
-  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+const REAL = sharedData("crates");
+const QUERIES = sharedData("judges/workflow-run-queries");
 /** Generated crates, and how many go into one registry together. */
 const GENERATED = 200;
 const TOGETHER = 20;
@@ -232,25 +222,22 @@ function valueOf(value: JsonObject, into: Set<string>): string {
 }
 
 describe("a crate that is exported and uploaded again", () => {
-  const real = present
-    ? readdirSync(REAL_CRATES).filter((name) => name !== "README.md" && !name.startsWith("BROKEN"))
+  const real = REAL
+    ? readdirSync(REAL).filter((name) => name !== "README.md" && !name.startsWith("BROKEN"))
     : [];
-  it.skipIf(!present).each(real)(
-    "has no new revision and has lost no statement: %s",
-    async (name) => {
-      expect(await differences((await realCrate(name))!)).toEqual({});
-    },
-  );
+  it.skipIf(!REAL).each(real)("has no new revision and has lost no statement: %s", async (name) => {
+    expect(await differences((await realCrate(name))!)).toEqual({});
+  });
 
-  const evaluated = present
-    ? readdirSync(JUDGES, { withFileTypes: true })
+  const evaluated = QUERIES
+    ? readdirSync(QUERIES, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
         .map(({ name }) => name)
     : [];
-  it.skipIf(!present).each(evaluated)(
+  it.skipIf(!QUERIES).each(evaluated)(
     "has no new revision and has lost no statement: %s of the workflow run queries",
     async (name) => {
-      const folder = join(JUDGES, name);
+      const folder = join(QUERIES!, name);
       expect(
         await differences(
           await zipFolder(folder),

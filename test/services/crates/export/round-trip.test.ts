@@ -1,4 +1,3 @@
-import { existsSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../../../cli/demo/crate.js";
@@ -8,16 +7,14 @@ import {
   type Entity,
   LIMITS,
   metadata,
-  REAL_CRATES,
   readerOf,
   realCrate,
   zip,
 } from "../../../support/crates.js";
+import { sharedData } from "../../../support/shared-data.js";
 import { type IntakeRig, openIntakeRig } from "../../../support/registry.js";
 
-const present = existsSync(REAL_CRATES);
-if (!present)
-  process.stderr.write(`SKIPPED: the collection of real crates is not at ${REAL_CRATES}\n`);
+const present = sharedData("crates") !== undefined;
 
 const REAL = [
   "fs-cm4ai-release",
