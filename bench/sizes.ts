@@ -17,7 +17,7 @@ export const SIZES = {
   settle: [3, 1, "seconds a registry is left alone before its memory is read"],
   writers: [64, 64, "creates at a time"],
   fetches: [300, 50, "fetches of a page or a format in one measurement"],
-  hostile: [3_000, 100, "hostile requests, large, deep, wide, slow and repeated"],
+  hostile: [5_000, 100, "hostile requests, large, deep, wide, slow and repeated"],
   readSeconds: [10, 2, "seconds of reads under load; the limit of a SPARQL query without an end"],
   entities: [10_000, 5_000, "entities of an uploaded crate"],
   crateBytes: [2_000_000_000, 50_000_000, "bytes of the files of a large crate"],

@@ -4,6 +4,7 @@
 import { Agent, request as open } from "node:http";
 import { constants, setPriority } from "node:os";
 import { setTimeout as pause } from "node:timers/promises";
+import { WebSocket } from "ws";
 import { hostileRequests, type HostileRequest, type Target } from "./hostile-requests.js";
 
 /**
@@ -61,7 +62,9 @@ async function send({
   };
   const worker = async (): Promise<void> => {
     for (let request = next(); request; request = next()) {
-      const { status, text } = await answerOf(url, request);
+      const { status, text } = await (request.messages
+        ? overSocket(url, request, request.messages)
+        : answerOf(url, request));
       result.statuses[status] = (result.statuses[status] ?? 0) + 1;
       if (status >= 500 && status !== 503)
         result.faults.push(`${request.name} → ${status} ${text.slice(0, 300)}`);
@@ -69,6 +72,31 @@ async function send({
   };
   await Promise.all(Array.from({ length: atOnce }, worker));
   return result;
+}
+
+/** ms that a WebSocket is left open for its answers. */
+const LISTENED = 2_000;
+
+/** The status is that of the upgrade. */
+function overSocket(
+  url: string,
+  { path, headers }: HostileRequest,
+  messages: readonly string[],
+): Promise<{ status: number; text: string }> {
+  return new Promise((resolve) => {
+    const socket = new WebSocket(url.replace("http", "ws") + path, "graphql-transport-ws", {
+      headers,
+    });
+    let status = 0;
+    socket
+      .once("open", () => {
+        status = 101;
+        for (const message of messages) socket.send(message, () => undefined);
+        void pause(LISTENED).then(() => socket.terminate());
+      })
+      .on("error", () => undefined)
+      .once("close", (_code, reason) => resolve({ status, text: String(reason) }));
+  });
 }
 
 function answerOf(

@@ -8,12 +8,65 @@ export interface HostileRequest {
   body?: Buffer;
   /** The body is begun, and its end never sent. */
   slow?: true;
+  /** Sent together over a WebSocket at the path, once it is open. */
+  messages?: readonly string[];
 }
 /** The sender, and a record that is known to be stored. */
 export interface Target {
   token: string;
   user: string;
   record: string;
+  /** The crate of {@link largeCrate}, where it is stored. */
+  large?: string;
+}
+
+/** What belongs to a crate has its identifier and one of these names. */
+const [SOURCE, CHAIN, FAT] = ["source", "chain", "fat"] as const;
+
+/**
+ * Metadata of a crate with many members that all derive from one, a chain of as many, and a member
+ * of megabytes.
+ */
+export function largeCrate(crate: string, members: number, fat: number): object {
+  const id = (name: string) => `${crate}/${name}`;
+  const dataset = (name: string, more: object = {}) => ({
+    "@id": id(name),
+    "@type": "EVI:Dataset",
+    name,
+    ...more,
+  });
+  const entities = [
+    dataset(SOURCE),
+    dataset(FAT, { description: "zebra ".repeat(fat / 6) }),
+    ...many(members, (index) => dataset(`member-${index}`, { derivedFrom: { "@id": id(SOURCE) } })),
+    ...many(members, (index) =>
+      dataset(
+        `${CHAIN}-${index}`,
+        index === 0 ? {} : { derivedFrom: { "@id": id(`${CHAIN}-${index - 1}`) } },
+      ),
+    ),
+  ];
+  return {
+    "@context": ["https://w3id.org/ro/crate/1.1/context", { EVI: "https://w3id.org/EVI#" }],
+    "@graph": [
+      {
+        "@id": "ro-crate-metadata.json",
+        "@type": "CreativeWork",
+        conformsTo: { "@id": "https://w3id.org/ro/crate/1.1" },
+        about: { "@id": crate },
+      },
+      {
+        "@id": crate,
+        "@type": ["Dataset", "EVI:ROCrate"],
+        name: "A large crate",
+        description: "Many members, a chain of as many, and one of megabytes.",
+        datePublished: "2024-01-01",
+        license: "https://creativecommons.org/licenses/by/4.0/",
+        hasPart: entities.map(({ "@id": part }) => ({ "@id": part })),
+      },
+      ...entities,
+    ],
+  };
 }
 
 /** Numbers from a seed (mulberry32): a run can be repeated. */
@@ -162,6 +215,18 @@ const DOCUMENTS: Readonly<Record<string, (roll: Roll) => string>> = {
     'mutation { createDataset(input: { name: "x", description: "x", owner: "x", ' +
     `additionalProperties: { x: [${"1,".repeat(1_900)}] } }) { id } }`,
   depth: () => `{ record(id: "ark:99999/x") ${"{ owner ".repeat(200)}{ id }${" }".repeat(200)} }`,
+  "aliases of documents": (roll) =>
+    `{ ${pick(roll, ["records", "datasets"])}(first: 1000) { nodes { ${many(4, (index) => `a${index}: document`).join(" ")} } } }`,
+  "aliases of __schema": (roll) =>
+    `{ ${many(pick(roll, [2, 95]), (index) => `a${index}: __schema { types { name } }`).join(" ")} }`,
+  "aliases within __schema": () =>
+    "{ __schema { types { " +
+    `${many(90, (index) => `a${index}: fields(includeDeprecated: true) { name type { name } }`).join(" ")} } } }`,
+  introspection: () =>
+    "{ __schema { types { name description fields(includeDeprecated: true) { name description " +
+    "args { name description } type { name ofType { name ofType { name } } } } } } }",
+  "names of types": () =>
+    `{ datasets(first: 1000) { nodes { ${many(100, (index) => `a${index}: __typename`).join(" ")} } } }`,
   failures: () =>
     "{ datasets(first: 1000) { nodes { " +
     `${many(40, (index) => `a${index}: hasPart(first: -1) { nodes { id } }`).join(" ")} } } ` +
@@ -409,7 +474,84 @@ const ENTRIES: readonly (readonly [weight: number, entry: Entry])[] = [
     },
   ],
 ];
-const WEIGHT = ENTRIES.reduce((sum, [weight]) => sum + weight, 0);
+/** Forms with a file, for identifiers that are none. */
+const FORMS: Entry = (roll) => {
+  const ark = pick(roll, [
+    "ark:0/0",
+    "ark:99999/",
+    `ark:99999/${"x".repeat(5_000)}`,
+    "ark:99999/%00",
+    "ark:99999/%ff",
+    "ark:/",
+  ]);
+  const path = pick(roll, [
+    `/schema/${ark}/validate`,
+    `/datadownload/${ark}/upload`,
+    `/rocrate/${ark}/validate`,
+  ]);
+  return {
+    name: `a form: ${path.slice(0, 40)}`,
+    method: "POST",
+    path,
+    headers: { "Content-Type": "multipart/form-data; boundary=b" },
+    body: Buffer.from(
+      '--b\r\nContent-Disposition: form-data; name="file"; filename="t.csv"\r\n\r\n' +
+        `${"a,b\r\n".repeat(pick(roll, [1, 30_000]))}\r\n--b--\r\n`,
+    ),
+  };
+};
+
+const SOCKETS: Entry = (roll) => {
+  const query = pick(roll, [
+    "{ __typename }",
+    "subscription { recordChanges { sequence } }",
+    DOCUMENTS["introspection"]!(roll),
+    DOCUMENTS["aliases within __schema"]!(roll),
+    DOCUMENTS["aliases of documents"]!(roll),
+  ]);
+  const name = query.slice(0, 30);
+  const count = query.length > 100 ? 20 : pick(roll, [150, 10_000]);
+  return {
+    name: `a WebSocket: ${name}`,
+    method: "GET",
+    path: "/graphql",
+    messages: [
+      '{"type":"connection_init"}',
+      ...many(count, (id) =>
+        JSON.stringify({ id: `${id}`, type: "subscribe", payload: { query } }),
+      ),
+    ],
+  };
+};
+
+/** Of records with many relations, and with megabytes. */
+const LARGE: Entry = (roll, { record, large = record }) => {
+  const last = `${large}/${CHAIN}-${pick(roll, [10, 1_000])}`;
+  const [path, Accept] = pick(roll, [
+    [`/evidencegraph/impact/${large}/${SOURCE}`, "*/*"],
+    [`/impact/${large}/${SOURCE}`, "text/html"],
+    [`/evidencegraph/path/${last}?to=${large}/${CHAIN}-0`, "*/*"],
+    [`/evidencegraph/query/${large}?format=turtle`, "*/*"],
+    [`/evidencegraph/query/${large}?format=prov-json`, "*/*"],
+    [`/evidencegraph/query/${large}/${SOURCE}?direction=downstream&statements=true`, "*/*"],
+    [`/${large}`, "text/turtle"],
+    [`/${large}`, "text/html"],
+    [`/${large}/${FAT}`, "text/html"],
+    [`/${large}/${FAT}`, "text/turtle"],
+    ["/browse/dataset", "text/html"],
+    ["/search?q=zebra", "text/html"],
+    ["/dataset?limit=1000", "*/*"],
+  ] as const);
+  return {
+    name: `large: ${path.replaceAll(large, "ark:…")} (${Accept})`,
+    method: "GET",
+    path,
+    headers: { Accept },
+    token: roll() < 0.5,
+  };
+};
+const ALL: typeof ENTRIES = [...ENTRIES, [3, FORMS], [1, SOCKETS], [4, LARGE]];
+const WEIGHT = ALL.reduce((sum, [weight]) => sum + weight, 0);
 
 /**
  * Requests without an end: large, deep, wide, slow and repeated ones, through every interface, with
@@ -419,7 +561,7 @@ export function* hostileRequests(seed: number, target: Target): Generator<Hostil
   const roll = dice(seed);
   for (;;) {
     let at = roll() * WEIGHT;
-    const [, entry] = ENTRIES.find(([weight]) => (at -= weight) < 0) ?? ENTRIES[0]!;
+    const [, entry] = ALL.find(([weight]) => (at -= weight) < 0) ?? ALL[0]!;
     const { token = roll() < 0.7, headers = {}, ...request } = entry(roll, target);
     const whole = {
       ...request,

@@ -129,20 +129,20 @@ export function overLimit(document: DocumentNode, maxDepth: number): GraphQLErro
       `The document is nested more than ${maxDepth} levels deep (GRAPHQL_MAX_DEPTH): ask ` +
         "for the rest in a second query.",
     );
-  const known = new Map<string, number>();
-  const aliases = document.definitions.reduce(
-    (most, definition) =>
-      Math.max(
-        most,
-        "selectionSet" in definition ? countAliases(definition.selectionSet, fragments, known) : 0,
-      ),
-    0,
-  );
+  const aliases = mostFields(document, fragments, ({ alias }) => alias !== undefined);
   if (aliases > MAX_ALIASES)
     return refused(
       `The document has ${aliases} aliases, those of its fragments counted at each ` +
         `place; the limit is ${MAX_ALIASES}.`,
     );
+  for (const name of ["__schema", "__type"]) {
+    const times = mostFields(document, fragments, (field) => field.name.value === name);
+    if (times > 1)
+      return refused(
+        `The document asks for ${name} ${times} times, those of its fragments counted at each ` +
+          "place; it may ask once. Send a document for each.",
+      );
+  }
   return repeatsItself(document)
     ? refused(
         "The document selects the same fields over and over, those of its fragments counted " +
@@ -153,27 +153,46 @@ export function overLimit(document: DocumentNode, maxDepth: number): GraphQLErro
 
 type Fragments = ReadonlyMap<string, SelectionSetNode>;
 
+/** How many fields of this sort the definition with the most of them has. */
+function mostFields(
+  { definitions }: DocumentNode,
+  fragments: Fragments,
+  isCounted: (field: FieldNode) => boolean,
+): number {
+  const known = new Map<string, number>();
+  return definitions.reduce(
+    (most, definition) =>
+      "selectionSet" in definition
+        ? Math.max(most, countFields(definition.selectionSet, fragments, isCounted, known))
+        : most,
+    0,
+  );
+}
+
 /**
  * Fragments count as often as they are spread. A cycle, which the validation refuses, counts as
  * nothing.
  */
-function countAliases(
+function countFields(
   set: SelectionSetNode,
   fragments: Fragments,
+  isCounted: (field: FieldNode) => boolean,
   known: Map<string, number>,
 ): number {
   return set.selections.reduce((sum, selection) => {
     if (selection.kind !== Kind.FRAGMENT_SPREAD)
       return (
         sum +
-        (selection.kind === Kind.FIELD && selection.alias ? 1 : 0) +
-        (selection.selectionSet ? countAliases(selection.selectionSet, fragments, known) : 0)
+        (selection.kind === Kind.FIELD && isCounted(selection) ? 1 : 0) +
+        (selection.selectionSet
+          ? countFields(selection.selectionSet, fragments, isCounted, known)
+          : 0)
       );
     const name = selection.name.value;
     const body = fragments.get(name);
     if (body && !known.has(name)) {
       known.set(name, 0);
-      known.set(name, countAliases(body, fragments, known));
+      known.set(name, countFields(body, fragments, isCounted, known));
     }
     return sum + (known.get(name) ?? 0);
   }, 0);

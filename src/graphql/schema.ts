@@ -1,17 +1,21 @@
 /** The schema of all types and resolvers, whose long lists are executed in slices. */
 import {
   defaultFieldResolver,
+  type GraphQLField,
   type GraphQLFieldResolver,
   type GraphQLObjectType,
   type GraphQLSchema,
   getNamedType,
   getNullableType,
+  introspectionTypes,
+  isIntrospectionType,
   isLeafType,
   isListType,
   isNonNullType,
   isObjectType,
   lexicographicSortSchema,
   printSchema,
+  TypeNameMetaFieldDef,
 } from "graphql";
 import { buildSchema, type NonEmptyArray } from "type-graphql";
 import {
@@ -63,19 +67,28 @@ import {
 const FEW = 100;
 
 /**
- * A list whose later entries come as promises, with pauses between them: the execution completes
- * each as soon as it is there.
+ * A list whose entries are all promises. While the execution completes entries that are there, the
+ * first that fails ends the list at once, and nobody handles what the entries before it promised:
+ * Node would end the process when one of those promises is rejected. Promised entries fail later,
+ * each with somebody who waits for it.
+ */
+const promised = (items: readonly unknown[]): Promise<unknown>[] =>
+  items.map((item) => Promise.resolve(item));
+
+/**
+ * The same list, whose later entries come with pauses between them: the execution completes each as
+ * soon as it is there.
  * @param nullable whether entries may be null
  */
 function slicesOf(
   items: readonly unknown[],
   { loaders }: Context,
   nullable: boolean,
-): readonly unknown[] {
+): Promise<unknown>[] {
   const late: { resolve: (item: unknown) => void; reject: (reason: unknown) => void }[] = [];
   const list = items.map((item, index) =>
     index < FEW
-      ? item
+      ? Promise.resolve(item)
       : new Promise((resolve, reject) => (late[index - FEW] = { resolve, reject })),
   );
   const deliver = async (): Promise<void> => {
@@ -104,21 +117,49 @@ function slicesOf(
  */
 function inSlices(schema: GraphQLSchema): GraphQLSchema {
   for (const type of Object.values(schema.getTypeMap()))
-    if (isObjectType(type) && !type.name.startsWith("__")) wrapFields(type, schema);
+    if (isObjectType(type) && !isIntrospectionType(type)) wrapFields(type, schema);
+  if (!isIntrospectionWrapped) {
+    isIntrospectionWrapped = true;
+    for (const type of introspectionTypes)
+      if (isObjectType(type)) wrapFields(type, schema, forRequests);
+    forRequests(TypeNameMetaFieldDef, (resolve) => weighed("__typename", resolve));
+  }
   return schema;
 }
 
-function wrapFields(type: GraphQLObjectType, schema: GraphQLSchema): void {
-  if (type === schema.getMutationType() || type === schema.getSubscriptionType()) return;
+/** The library has one object of each of these types, for all schemas of the process. */
+let isIntrospectionWrapped = false;
+
+type Wrap = (resolve: Resolve) => Resolve;
+/** Wraps the resolver of a field. */
+type WrapField = (field: GraphQLField<unknown, Context>, wrap: Wrap) => void;
+
+const always: WrapField = (field, wrap) => {
+  field.resolve = wrap(field.resolve ?? defaultFieldResolver);
+};
+
+/** The same where there is a request; who reads a schema in this process has no context. */
+const forRequests: WrapField = (field, wrap) => {
+  const plain: Resolve = field.resolve ?? defaultFieldResolver;
+  const wrapped = wrap(plain);
+  field.resolve = (source, args, context: Context | undefined, info) =>
+    context === undefined
+      ? plain(source, args, context as never, info)
+      : wrapped(source, args, context, info);
+};
+
+function wrapFields(type: GraphQLObjectType, schema: GraphQLSchema, wrapField = always): void {
+  // What was written is answered, however long it took.
+  const changes = type === schema.getMutationType() || type === schema.getSubscriptionType();
   for (const field of Object.values(type.getFields())) {
-    const resolve = (field.resolve ?? defaultFieldResolver) as Resolve;
-    if (isLeafType(getNamedType(field.type))) field.resolve = weighed(field.name, resolve);
-    else {
-      const list = getNullableType(field.type);
-      field.resolve = isListType(list)
-        ? listed(resolve, !isNonNullType(list.ofType))
-        : single(resolve);
-    }
+    const list = getNullableType(field.type);
+    if (isLeafType(getNamedType(field.type))) {
+      if (!changes) wrapField(field, (resolve) => weighed(field.name, resolve));
+    } else if (isListType(list))
+      wrapField(field, (resolve) =>
+        changes ? apart(resolve) : listed(resolve, !isNonNullType(list.ofType)),
+      );
+    else if (!changes) wrapField(field, single);
   }
 }
 
@@ -134,16 +175,21 @@ function inTime(found: unknown, size: number, { loaders }: Context): unknown {
   });
 }
 
+/** A resolver of a list of objects that is answered without pauses. */
+const apart =
+  (resolve: Resolve): Resolve =>
+  async (source, args, context, info) =>
+    promised((await resolve(source, args, context, info)) as readonly unknown[]);
+
 /** A resolver of a list of objects. */
 function listed(resolve: Resolve, nullable: boolean): Resolve {
   const slice = (found: unknown, context: Context): unknown => {
     if (!Array.isArray(found) || found.length === 0) return found;
-    if (found.length <= FEW) return inTime(found, found.length, context);
+    const entries = (): Promise<unknown>[] =>
+      found.length <= FEW ? promised(found) : slicesOf(found, context, nullable);
     // Entries are promised only once somebody waits for them.
-    const admitted = inTime(found, FEW, context);
-    return admitted instanceof Promise
-      ? admitted.then(() => slicesOf(found, context, nullable))
-      : slicesOf(found, context, nullable);
+    const admitted = inTime(found, Math.min(found.length, FEW), context);
+    return admitted instanceof Promise ? admitted.then(entries) : entries();
   };
   return (source, args, context, info) => {
     const found: unknown = resolve(source, args, context, info);
@@ -170,17 +216,22 @@ function single(resolve: Resolve): Resolve {
 const AROUND = 6;
 /** Numbers, times and the like. */
 const SHORT = 20;
-/** Of a shorter value there are too few between two lists to matter. */
-const LONG = 256;
 
 /** A resolver of a value. What a promise resolves to is not counted: its field does so itself. */
 function weighed(name: string, resolve: Resolve): Resolve {
   const around = name.length + AROUND;
   return (source, args, context, info) => {
     const value: unknown = resolve(source, args, context, info);
-    const size = sizeOf(value, source);
-    context.loaders.weigh(around + size);
-    if (size > LONG) context.loaders.assertMayGoOn();
+    const { loaders } = context;
+    if (value instanceof Promise) {
+      // To throw here would leave the promise without anybody who handles it.
+      loaders.weigh(around + SHORT);
+      return value;
+    }
+    const size = around + sizeOf(value, source);
+    loaders.assertFits(size);
+    loaders.weigh(size);
+    loaders.compare();
     return value;
   };
 }

@@ -34,7 +34,7 @@ import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
 import { Documents } from "./documents.js";
 import { cutErrors, formatError, HttpTransport } from "./http.js";
-import { beginSlice, type Context, contextOf } from "./resolvers/context.js";
+import { beginSlice, type Context, contextOf, ValueTooLong } from "./resolvers/context.js";
 import { graphqlSchema, schemaText } from "./schema.js";
 import { eventStreamTransport, type Streaming, webSocketTransport } from "./subscriptions.js";
 
@@ -192,7 +192,7 @@ export interface GraphqlInterface {
   /**
    * Executes a document of the web pages in this process: the same schema and resolvers, without
    * the limits on the documents of clients.
-   * @throws what the first field that failed threw
+   * @throws what the first field that failed threw, unless only its value was too long: it is null
    */
   execute(
     req: IncomingMessage,
@@ -309,7 +309,9 @@ export async function openGraphql(
       const contextValue = context(req, caller);
       const variableValues = variables as Record<string, unknown>;
       const { data, errors } = await execute({ schema, document, variableValues, contextValue });
-      if (errors?.[0]) throw errors[0].originalError ?? errors[0];
+      // A page shows what it can of a record with a value of megabytes.
+      const error = errors?.find(({ originalError }) => !(originalError instanceof ValueTooLong));
+      if (error) throw error.originalError ?? error;
       return data;
     },
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),

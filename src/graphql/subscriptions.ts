@@ -27,7 +27,7 @@ import type { Deps } from "../services/deps.js";
 import type { Log } from "../services/log.js";
 import type { Documents, Price } from "./documents.js";
 import { asGraphQLError, cutErrors, formatError } from "./http.js";
-import type { Context } from "./resolvers/context.js";
+import { type Context, pause } from "./resolvers/context.js";
 
 /**
  * The parts that transports with many answers (WebSocket, server-sent events) share with GraphQL
@@ -165,6 +165,7 @@ export function eventStreamTransport(streaming: Streaming): EventStreamTransport
             credentialsOf(raw, streaming.base),
             streaming.addressOf(raw),
             requestIdOf(raw),
+            () => raw.socket.destroyed,
           ),
         } as ExecutionArgs & { contextValue: Context & Record<PropertyKey, unknown> };
       },
@@ -293,11 +294,19 @@ const FAREWELL = 1_000;
 /** WebSockets open at a time. */
 const MOST_SOCKETS = 1_000;
 
+/** Messages of one WebSocket in a second; a client that sends more is disconnected. */
+const MOST_MESSAGES = 200;
+/** Messages of one WebSocket that wait for their turn; while there are more, none is read. */
+const MOST_WAITING = 16;
+/** "Too many requests", of the codes that applications choose. */
+const TOO_MANY = 4429;
+
 /** Statuses of credentials that are refused: the connection is closed as forbidden. */
 const REFUSED: ReadonlySet<number> = new Set([401, 403]);
 
 interface Extra extends Record<PropertyKey, unknown> {
   request: IncomingMessage;
+  socket: WebSocket;
 }
 
 /**
@@ -360,6 +369,7 @@ export function webSocketTransport(
           sentWith(connectionParams, extra),
           streaming.addressOf(extra.request),
           nameOf(extra, id),
+          () => extra.socket.readyState !== extra.socket.OPEN,
         );
         if (price) prices.set(contextValue, price);
         return { ...args, contextValue };
@@ -382,6 +392,8 @@ export function webSocketTransport(
     noServer: true,
     maxPayload: options.maxPayload,
     handleProtocols,
+    // One message in each turn of the event loop, however many arrived together.
+    allowSynchronousEvents: false,
   });
   sockets.on("headers", (headers, request) =>
     headers.push(`X-Request-Id: ${requestIdOf(request)}`),
@@ -406,21 +418,23 @@ export function webSocketTransport(
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) =>
-          socket.on("message", (data: RawData) => {
+          inTurns(socket, async (data) => {
             // 1009 is "message too big" (RFC 6455, section 7.4.1), also for a message of too many
             // bytes.
-            if (countValues(data as Buffer, options.maxValues) > options.maxValues)
+            if (countValues(data, options.maxValues) > options.maxValues)
               return socket.close(1009, "Too many values (MAX_JSON_VALUES)");
-            take(String(data as Buffer)).catch((error: unknown) => {
+            try {
+              await take(String(data));
+            } catch (error) {
               log.warn(
                 { err: error, request: requestIdOf(request) },
                 "a message over a WebSocket could not be answered",
               );
               socket.close(CloseCode.InternalServerError, "Internal server error");
-            });
+            }
           }),
       },
-      { request },
+      { request, socket },
     );
     const alive = keepAlive(socket);
     // A client error (a message too long, a broken frame) ends its connection and nothing else.
@@ -456,6 +470,32 @@ export function webSocketTransport(
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * Takes messages one after the other, with turns of the event loop for other requests between them,
+ * and ends a socket that sends too many.
+ * @param take begins what a message asks for; never rejects
+ */
+function inTurns(socket: WebSocket, take: (data: Buffer) => Promise<void>): void {
+  let since = 0;
+  let messages = 0;
+  let waiting = 0;
+  let turns = Promise.resolve();
+  socket.on("message", (data: RawData) => {
+    if (socket.readyState !== socket.OPEN) return;
+    const now = performance.now();
+    if (now - since > 1_000) [since, messages] = [now, 0];
+    if (++messages > MOST_MESSAGES) {
+      socket.close(TOO_MANY, `More than ${MOST_MESSAGES} messages in a second. Send fewer.`);
+      return void setTimeout(() => socket.terminate(), SLOW_FAREWELL).unref();
+    }
+    if (++waiting > MOST_WAITING) socket.pause();
+    turns = turns.then(pause).then(() => {
+      if (--waiting === 0 && socket.isPaused) socket.resume();
+      if (socket.readyState === socket.OPEN) void take(data as Buffer);
+    });
+  });
 }
 
 /** Ends a socket that requested another address, or that exceeds the limit. */

@@ -1,9 +1,13 @@
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sendHostile } from "../../bench/support/hostile-load.js";
+import { largeCrate } from "../../bench/support/hostile-requests.js";
 import { percentile } from "../../bench/support/measure.js";
 import { reads } from "../../bench/support/reads.js";
+import { packageRoot } from "../../src/package-root.js";
 import { bodyOf } from "../support/bodies.js";
+import type { User } from "../support/registry-client.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 /**
@@ -87,5 +91,60 @@ describe("eight hundred hostile requests", () => {
       expect((await registry.ask(`/${record}`)).status).toBe(200);
     },
     900_000,
+  );
+});
+
+describe("requests that once ended the process, or held it", () => {
+  let strict: RegistryProcess;
+  let ada: User;
+  const crate = "ark:99999/hostile-crate";
+  beforeAll(async () => {
+    strict = await RegistryProcess.start({
+      env: {
+        LOGIN_RATE: "off",
+        NODE_OPTIONS: `--import=${join(packageRoot, "test/support/end-at-rejection.mjs")}`,
+      },
+    });
+    ada = await strict.user();
+    const queued = await strict.ask("/rocrate/metadata", {
+      token: ada.token,
+      body: largeCrate(crate, 1_500, 5_600_000),
+    });
+    const { success } = await strict.settled(
+      String(queued.body["submissionUUID"]),
+      ada.token,
+      200_000,
+    );
+    expect(success).toBe(true);
+  }, 300_000);
+  afterAll(() => strict?.stop());
+
+  // How long others wait is measured by the bench: here only that every answer is one.
+  it.each([
+    ["forms for malformed identifiers", "a form", 60],
+    ["many messages and introspection over WebSockets", "a WebSocket", 12],
+    ["large graphs and records of megabytes", "large:", 60],
+    ["introspection over and over", "__schema", 25],
+    ["documents over the limit", "aliases of documents", 25],
+  ])(
+    "%s leave the process alive, without a promise that nobody handles",
+    async (_name, only, count) => {
+      const { statuses, faults } = await sendHostile({
+        url: strict.url.replace(/\/$/, ""),
+        token: ada.token,
+        user: ada.ark,
+        record: crate,
+        large: crate,
+        seed: 5,
+        count,
+        atOnce: 4,
+        only,
+      });
+      expect(strict.alive, strict.log.slice(-3_000)).toBe(true);
+      expect(faults).toEqual([]);
+      expect(Object.values(statuses).reduce((sum, each) => sum + each, 0)).toBe(count);
+      expect((await strict.ask(`/${crate}/source`)).status).toBe(200);
+    },
+    300_000,
   );
 });

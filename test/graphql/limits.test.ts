@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
 import { bodyOf } from "../support/bodies.js";
 import { provenance } from "../support/provenance-world.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
@@ -35,6 +36,17 @@ describe("a document", () => {
           "ofType { name } } } } } } } } } }",
       ),
     ).toBe("answered");
+  });
+  it("may ask for __schema once and for __type once, counting those in fragments", async () => {
+    const type = (name: string) => `${name}: __type(name: "Dataset") { name }`;
+    expect(await refused(`{ __schema { queryType { name } } ${type("a")} }`)).toBe("answered");
+    for (const repeated of [
+      `{ ${type("a")} ${type("b")} }`,
+      "{ a: __schema { queryType { name } } __schema { queryType { name } } }",
+      "{ __schema { queryType { name } } ...f } fragment f on Query { __schema { types { name } } }",
+      "{ ...f ...g } fragment f on Query { ...g } fragment g on Query { __schema { types { name } } }",
+    ])
+      expect(await refused(repeated)).toMatch(/asks for __(?:schema|type) 2 times/);
   });
   it("may have a hundred aliases, counting those in fragments at each spread", async () => {
     const aliases = (count: number) =>
@@ -256,5 +268,56 @@ describe("the GraphQL endpoint", () => {
       expect((await upload(bad)).body.errors![0]!.extensions.code).toBe("VALIDATION");
     }
     expect(server.faults).toEqual([]);
+  });
+});
+
+describe("an answer is bounded while it is made, over every transport:", () => {
+  const all = (start: string, count: number, body: string, end = "") =>
+    `{ ${start} ${Array.from({ length: count }, (_, index) => `a${index}: ${body}`).join(" ")} ${end} }`;
+  it.each([
+    [
+      "types with many aliases",
+      all(
+        "__schema { types {",
+        90,
+        "fields(includeDeprecated: true) { name type { name } }",
+        "} }",
+      ),
+    ],
+    [
+      "names of types",
+      all(
+        "datasets(first: 150) { nodes { usedBy(first: 50) { nodes {",
+        100,
+        "__typename",
+        "} } } }",
+      ),
+    ],
+  ])("%s", async (_name, query) => {
+    const past = expect.objectContaining({
+      message: expect.stringContaining("GRAPHQL_MAX_BYTES"),
+      extensions: expect.objectContaining({ code: "QUERY_TOO_COSTLY" }),
+    });
+    const small = await startServer({ GRAPHQL_MAX_BYTES: "64K" });
+    try {
+      await provenance(small.deps.records, "ark:99999/user-ada", 150);
+      const answer = await small.graphql(query);
+      expect(answer.body.errors).toContainEqual(past);
+      expect(answer.text.length).toBeLessThan(2 ** 17);
+      const streamed = await eventsOf(
+        await fetch(`${small.url}/graphql/stream`, {
+          method: "POST",
+          body: JSON.stringify({ query }),
+          headers: { "Content-Type": "application/json" },
+        }),
+      );
+      expect(streamed[0]!.data.errors).toContainEqual(past);
+      const client = webSocketClient(small.url);
+      const { value } = await client.iterate({ query }).next();
+      expect((value as { errors: unknown[] }).errors).toContainEqual(past);
+      await client.dispose();
+    } finally {
+      await small.stop();
+    }
   });
 });

@@ -238,7 +238,7 @@ describe("a query to /sparql", () => {
 
 describe("an answer of many or large documents", () => {
   it("ends its page early over REST and GraphQL, and says how to continue", async () => {
-    const small = await startServer({ MAX_PAGE_BYTES: "100K", GRAPHQL_MAX_BYTES: "400K" });
+    const small = await startServer({ MAX_PAGE_BYTES: "150K", GRAPHQL_MAX_BYTES: "500K" });
     try {
       const bob = await small.person("bob");
       const made: string[] = [];

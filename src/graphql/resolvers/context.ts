@@ -132,6 +132,22 @@ interface LinksTo extends LinksFrom {
  * of the event loop.
  */
 const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
+/**
+ * Bytes of a document of which a list shows parts: what is longer counts for a small share, so that
+ * the longest record there is does not end every list that it is in. Who asks for the document
+ * itself has it counted whole.
+ */
+const [SHOWN, SHARE] = [64 * 2 ** 10, 64];
+const shareOf = (bytes: number): number =>
+  bytes <= SHOWN ? bytes : SHOWN + Math.ceil((bytes - SHOWN) / SHARE);
+/** Share of an answer from which one value by itself is too long; the rest is answered. */
+const MOST_OF_ANSWER = 4;
+
+/** A value does not fit in the answer. What else was asked for is answered. */
+export class ValueTooLong extends ServiceError {}
+
+/** Bytes of an answer after which they are compared with the limit again. */
+const STEP = 2 ** 10;
 /** Records in one read, and records whose links are read at once. */
 const [BATCH, LINKED] = [200, 100];
 /** Nodes that are answered without a pause. */
@@ -148,6 +164,8 @@ class Loaders {
   #spent = 0;
   #held = 0;
   #weight = 0;
+  /** How long the answer was when that was last compared with the limit. */
+  #compared = 0;
   #pages: Promise<unknown> = Promise.resolve();
   #begun = 0;
   #since = 0;
@@ -285,9 +303,29 @@ class Loaders {
     );
   }
 
-  /** Adds to the length of the answer; {@link assertMayGoOn} compares it with the limit. */
+  /** Adds to the length of the answer. */
   weigh(bytes: number): void {
     this.#weight += bytes;
+  }
+  /** @throws ValueTooLong for a value that alone fills the rest of the answer; it is not added */
+  assertFits(bytes: number): void {
+    const most = this.#deps.config.GRAPHQL_MAX_BYTES;
+    const there = Math.max(this.#weight, this.#held);
+    if (bytes * MOST_OF_ANSWER > most && there <= most && there + bytes > most)
+      throw new ValueTooLong(
+        "QUERY_TOO_COSTLY",
+        `The value has ${bytes} bytes, more than an answer of ${most} bytes has space for ` +
+          "(GRAPHQL_MAX_BYTES). Read the record by itself, over REST.",
+      );
+  }
+  /**
+   * Compares the length of the answer with its limit, once for each {@link STEP}.
+   * @throws ServiceError as {@link assertMayGoOn}
+   */
+  compare(): void {
+    if (this.#weight - this.#compared < STEP) return;
+    this.#compared = this.#weight;
+    this.assertMayGoOn();
   }
   /** About how long the answer is: its values, and the documents that it is made of. */
   get weight(): number {
@@ -296,6 +334,7 @@ class Loaders {
 
   /** Counts bytes of the answer that are not of a record's document. @throws as {@link hold} */
   count(bytes: number): void {
+    this.assertFits(bytes);
     if ((this.#held += bytes) > this.#deps.config.GRAPHQL_MAX_BYTES) throw this.#tooMuch();
   }
 
@@ -323,6 +362,7 @@ class Loaders {
     this.#spent = 0;
     this.#held = 0;
     this.#weight = 0;
+    this.#compared = 0;
     this.#begun = 0;
   }
 
@@ -342,8 +382,8 @@ class Loaders {
   }
 
   /**
-   * Counts the bytes of the documents in the answer. Large documents are parsed here, with pauses
-   * in which other requests are served; the execution would parse them all at once.
+   * Counts the bytes of documents of which the answer shows parts. Large documents are parsed here,
+   * with pauses in which other requests are served; the execution would parse them all at once.
    * @throws ServiceError `QUERY_TOO_COSTLY`
    */
   async hold(nodes: readonly RecordNode[]): Promise<void> {
@@ -351,7 +391,7 @@ class Loaders {
     let parsed = 0;
     for (const node of nodes) {
       const size = node.stored?.document.length ?? 0;
-      if ((this.#held += size) > most) {
+      if ((this.#held += shareOf(size)) > most) {
         throw this.#tooMuch();
       }
       if (size <= LARGE) continue;

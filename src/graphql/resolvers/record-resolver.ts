@@ -44,7 +44,14 @@ import { type SelectedRecords, selectRecords } from "../../services/records/sele
 import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
-import { type Context, countWrite, type SignedIn, signedIn, attemptsFrom } from "./context.js";
+import {
+  attemptsFrom,
+  type Context,
+  countWrite,
+  pause,
+  type SignedIn,
+  signedIn,
+} from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
@@ -561,7 +568,8 @@ export class RecordResolver {
   })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
     if (!node.stored) return null;
-    await context.loaders.hold([node]);
+    context.loaders.count(node.stored.document.length);
+    await pause();
     return parseDocument((await context.loaders.view(node.stored)).bytes);
   }
 

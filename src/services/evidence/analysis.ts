@@ -2,11 +2,13 @@
  * Questions about evidence whose answer is no graph: what a record supports, in numbers, and the
  * shortest path to a record.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
 import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { holdersOf } from "../access/rules.js";
+import { inParts } from "../in-parts.js";
 import { type Asking, describe, holderOf } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
@@ -121,18 +123,23 @@ async function stepsByRecord(
   const found = new Map<string, number>();
   const reach = (ark: string, step: number): unknown =>
     found.set(ark, Math.min(step, found.get(ark) ?? step));
-  const removed = [...near].filter(([, step]) => step > 0);
-  const urls = removed
-    .filter(([node]) => holderOf(node) === undefined && !looksLikeArk(node))
-    .map(([url]) => url);
+  const removed: [string, number][] = [];
+  const urls: string[] = [];
+  for await (const some of inParts(near))
+    for (const [node, step] of some) {
+      if (step === 0) continue;
+      removed.push([node, step]);
+      if (holderOf(node) === undefined && !looksLikeArk(node)) urls.push(node);
+    }
   const records = new Map<string, string[]>(urls.map((url) => [url, []]));
   for (const [url, ark] of await assertions.describers(urls)) records.get(url)!.push(ark);
-  for (const [node, step] of removed) {
-    const behind = records.get(node);
-    if (!behind) reach(holderOf(node) ?? node, step);
-    else if (behind.length === 0) reach(node, step);
-    else for (const ark of behind) reach(ark, step);
-  }
+  for await (const some of inParts(removed))
+    for (const [node, step] of some) {
+      const behind = records.get(node);
+      if (!behind) reach(holderOf(node) ?? node, step);
+      else if (behind.length === 0) reach(node, step);
+      else for (const ark of behind) reach(ark, step);
+    }
   // Records that are the start under another name are removed.
   for (const [node, step] of near) if (step === 0) found.delete(holderOf(node) ?? node);
   return found;
@@ -267,14 +274,16 @@ async function shortest(
       net,
       nearEnd(way, () => 0),
     );
-  for (const edge of net.edges()) {
-    const [supported, supporting] = supportOf(edge);
-    const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
-    (next.get(a) ?? next.set(a, []).get(a)!).push(b);
-  }
+  for await (const some of inParts(net.edges()))
+    for (const edge of some) {
+      const [supported, supporting] = supportOf(edge);
+      const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
+      (next.get(a) ?? next.set(a, []).get(a)!).push(b);
+    }
   const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
   const queue = [...before.keys()];
   for (let head = 0; head < queue.length; head++) {
+    if (head % 500 === 499) await turn();
     for (const node of (next.get(queue[head]!) ?? []).toSorted()) {
       if (before.has(node)) continue;
       before.set(node, queue[head]);
@@ -322,15 +331,16 @@ async function reported(
     nodesOf(nodes, described, [], { root: "", aliases: [] }, []).map((node) => [node["@id"], node]),
   );
   const once = new Map<string, PathEdge>();
-  for (const [index, { subject, name, object }] of edges.entries()) {
-    const key = `${subject} ${name} ${object}`;
-    const edge =
-      once.get(key) ??
-      once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
-    const { record, thirdParty, ...owns } = claims[index]!;
-    for (const field of fields[index]!)
-      edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
-  }
+  for await (const some of inParts(edges.entries()))
+    for (const [index, { subject, name, object }] of some) {
+      const key = `${subject} ${name} ${object}`;
+      const edge =
+        once.get(key) ??
+        once.set(key, { source: subject, name, target: object, statedBy: [] }).get(key)!;
+      const { record, thirdParty, ...owns } = claims[index]!;
+      for (const field of fields[index]!)
+        edge.statedBy.push({ record, field, ...owns, ...(thirdParty && { thirdParty }) });
+    }
   for (const edge of once.values()) {
     edge.statedBy = edge.statedBy
       .toSorted((a, b) => (a.record < b.record ? -1 : Number(a.record > b.record)))

@@ -2,6 +2,7 @@
  * The evidence graph of a record: how its nodes are read and described, and its written form,
  * which is kept.
  */
+import { setImmediate as turn } from "node:timers/promises";
 import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { publicView } from "../../model/kind.js";
@@ -28,7 +29,7 @@ import {
 import { NAME_OF_IRI } from "./walk.js";
 
 /** Documents parsed at a time: other requests may run between two batches. */
-const STATEMENTS_AT_ONCE = 100;
+const STATEMENTS_AT_ONCE = 25;
 const STATEMENT = /^<([^>]*)> <([^>]*)> <([^>]*)> <[^>]*> \.$/;
 
 /**
@@ -66,6 +67,7 @@ async function statedIn(
     for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
       if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
     }
+    await turn();
   }
   return found;
 }

@@ -3,6 +3,7 @@ import { DataFactory, Writer } from "n3";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import { FALLBACK_VOCABULARY } from "../../rdf/terms.js";
+import { inParts } from "../in-parts.js";
 import type { EvidenceGraph, EvidenceNode, Reference, StatedEdge } from "./types.js";
 
 /** An edge as it was stated. */
@@ -49,6 +50,13 @@ export function edgesOf(nodes: readonly EvidenceNode[]): ShownEdge[] {
         : [],
     );
   });
+}
+
+/** The same of a long answer, with turns for other requests. */
+async function edgesInParts(nodes: readonly EvidenceNode[]): Promise<ShownEdge[]> {
+  const edges: ShownEdge[] = [];
+  for await (const some of inParts(nodes)) for (const edge of edgesOf(some)) edges.push(edge);
+  return edges;
 }
 
 /** Label in a drawing for a target that is not a node of the answer. */
@@ -180,9 +188,9 @@ function relationOf(name: ProvenanceName): Relation {
  * section 5.6): a statement that would imply so becomes `wasInformedBy` between two activities,
  * else `wasInfluencedBy`.
  */
-function provModel(graph: EvidenceGraph): ProvModel {
+async function provModel(graph: EvidenceGraph, shown: readonly ShownEdge[]): Promise<ProvModel> {
   const nodes = new Map(graph["@graph"].map((node) => [node["@id"], node]));
-  const edges = edgesOf(graph["@graph"]).map(({ source, name, target, ...claims }) => {
+  const edges = shown.map(({ source, name, target, ...claims }) => {
     const [supported, supporting] =
       PROVENANCE[name].support === "object" ? [source, target] : [target, source];
     return { name, supported, supporting, relation: relationOf(name), ...claims };
@@ -194,18 +202,25 @@ function provModel(graph: EvidenceGraph): ProvModel {
   }
   // Where no type decides, the node's roles do: an activity first, since it excludes the others.
   for (const wanted of ["activity", "agent", "entity"] as const) {
-    for (const { relation, supported, supporting } of edges) {
-      for (const [index, id] of [supported, supporting].entries())
-        if (!settled.has(id) && CLASS_OF_ROLE[RELATIONS[relation][index]!] === wanted)
-          settled.set(id, wanted);
-    }
+    for await (const some of inParts(edges))
+      for (const { relation, supported, supporting } of some)
+        for (const [index, id] of [supported, supporting].entries())
+          if (!settled.has(id) && CLASS_OF_ROLE[RELATIONS[relation][index]!] === wanted)
+            settled.set(id, wanted);
   }
   const classes = new Map<string, Set<ProvClass>>(
     [...settled].map(([id, known]) => [id, new Set([known])]),
   );
   for (const id of nodes.keys()) if (!classes.has(id)) classes.set(id, new Set(["entity"]));
   const relations = new Map<string, ProvRelation>();
-  for (const { name, supported, supporting, relation: claims, statedBy, thirdParty } of edges) {
+  const add = ({
+    name,
+    supported,
+    supporting,
+    relation: claims,
+    statedBy,
+    thirdParty,
+  }: (typeof edges)[number]): void => {
     const ends = [supported, supporting];
     const fits = (relation: Relation): boolean =>
       ends.every(
@@ -239,7 +254,8 @@ function provModel(graph: EvidenceGraph): ProvModel {
       if (owner !== null) known.owners.add(owner);
     }
     known.thirdParty &&= thirdParty;
-  }
+  };
+  for await (const some of inParts(edges)) for (const edge of some) add(edge);
   return { classes, nodes, relations: [...relations.values()] };
 }
 
@@ -249,41 +265,43 @@ type Attributes = Record<string, unknown>;
  * PROV-JSON (W3C Member Submission, 24 April 2013): identifiers are qualified names, an ARK with
  * the prefix `ark`.
  */
-function provJson(graph: EvidenceGraph): string {
-  const { classes, nodes, relations } = provModel(graph);
+async function provJson(graph: EvidenceGraph): Promise<string> {
+  const { classes, nodes, relations } = await provModel(graph, await edgesInParts(graph["@graph"]));
   const names = new Names();
   const document: Record<string, Record<string, Attributes>> = {};
   const put = (section: string, id: string, attributes: Attributes): unknown =>
     ((document[section] ??= {})[id] = attributes);
-  for (const [iri, isA] of classes) {
-    const node = nodes.get(iri);
-    const attributes: Attributes = {
-      ...(node?.name !== undefined && { "prov:label": node.name }),
-      ...(node &&
-        node["@type"].length > 0 && {
-          "prov:type": node["@type"].map((type) => qualified(names.of(expand(type)))),
+  for await (const some of inParts(classes))
+    for (const [iri, isA] of some) {
+      const node = nodes.get(iri);
+      const attributes: Attributes = {
+        ...(node?.name !== undefined && { "prov:label": node.name }),
+        ...(node &&
+          node["@type"].length > 0 && {
+            "prov:type": node["@type"].map((type) => qualified(names.of(expand(type)))),
+          }),
+      };
+      for (const section of isA) put(section satisfies ProvClass, names.of(iri), attributes);
+    }
+  for await (const some of inParts(relations.entries()))
+    for (const [
+      index,
+      { relation, supported, supporting, names: claims, records, owners, thirdParty },
+    ] of some) {
+      const [a, b] = RELATIONS[relation];
+      put(relation, `_:r${index}`, {
+        [`prov:${a}`]: names.of(supported),
+        [`prov:${b}`]: names.of(supporting),
+        "prov:type": claims.map((name) => qualified(PROVENANCE[name].evi)),
+        ...(records.size > 0 && {
+          "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))),
         }),
-    };
-    for (const section of isA) put(section satisfies ProvClass, names.of(iri), attributes);
-  }
-  for (const [
-    index,
-    { relation, supported, supporting, names: claims, records, owners, thirdParty },
-  ] of relations.entries()) {
-    const [a, b] = RELATIONS[relation];
-    put(relation, `_:r${index}`, {
-      [`prov:${a}`]: names.of(supported),
-      [`prov:${b}`]: names.of(supporting),
-      "prov:type": claims.map((name) => qualified(PROVENANCE[name].evi)),
-      ...(records.size > 0 && {
-        "arkgraph:assertedBy": [...records].map((record) => qualified(names.of(record))),
-      }),
-      ...(owners.size > 0 && {
-        "arkgraph:assertedByOwner": [...owners].map((owner) => qualified(names.of(owner))),
-      }),
-      ...(thirdParty && { "arkgraph:thirdParty": true }),
-    });
-  }
+        ...(owners.size > 0 && {
+          "arkgraph:assertedByOwner": [...owners].map((owner) => qualified(names.of(owner))),
+        }),
+        ...(thirdParty && { "arkgraph:thirdParty": true }),
+      });
+    }
   return JSON.stringify({ prefix: names.prefixes, ...document });
 }
 
@@ -339,7 +357,8 @@ const CLASSES: Readonly<Record<ProvClass, string>> = {
 
 /** PROV-O in Turtle, with the EVI edges that it was derived from. */
 async function turtle(graph: EvidenceGraph): Promise<string> {
-  const { classes, nodes, relations } = provModel(graph);
+  const edges = await edgesInParts(graph["@graph"]);
+  const { classes, nodes, relations } = await provModel(graph, edges);
   const writer = new Writer({
     prefixes: {
       arkgraph: ARKGRAPH,
@@ -351,51 +370,59 @@ async function turtle(graph: EvidenceGraph): Promise<string> {
   });
   const state = (subject: string, property: string, object: string): void =>
     writer.addQuad(namedNode(subject), namedNode(property), namedNode(object));
-  for (const [iri, isA] of classes) {
-    const node = nodes.get(iri);
-    for (const type of node?.["@type"] ?? []) state(iri, expandCurie("rdf:type"), expandType(type));
-    for (const each of isA) state(iri, expandCurie("rdf:type"), expandCurie(CLASSES[each]));
-    if (node?.name !== undefined)
-      writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(node.name));
-    if (node?.description !== undefined)
+  for await (const some of inParts(classes))
+    for (const [iri, isA] of some) {
+      const node = nodes.get(iri);
+      for (const type of node?.["@type"] ?? [])
+        state(iri, expandCurie("rdf:type"), expandType(type));
+      for (const each of isA) state(iri, expandCurie("rdf:type"), expandCurie(CLASSES[each]));
+      if (node?.name !== undefined)
+        writer.addQuad(namedNode(iri), namedNode(expandCurie("rdfs:label")), literal(node.name));
+      if (node?.description !== undefined)
+        writer.addQuad(
+          namedNode(iri),
+          namedNode(expandCurie("schema:description")),
+          literal(node.description),
+        );
+      for (const other of node?.sameAs ?? [])
+        state(iri, expandCurie("schema:sameAs"), other["@id"]);
+    }
+  for await (const some of inParts(edges))
+    for (const { source, name, target } of some)
+      state(source, expandCurie(PROVENANCE[name].evi), target);
+  for await (const some of inParts(relations))
+    for (const { relation, supported, supporting, records, owners, thirdParty } of some) {
+      state(supported, PREFIXES.prov + relation, supporting);
+      if (records.size + owners.size === 0) continue;
+      const [property, type, role] = QUALIFIED[relation];
       writer.addQuad(
-        namedNode(iri),
-        namedNode(expandCurie("schema:description")),
-        literal(node.description),
+        namedNode(supported),
+        namedNode(PREFIXES.prov + property),
+        writer.blank([
+          {
+            predicate: namedNode(expandCurie("rdf:type")),
+            object: namedNode(PREFIXES.prov + type),
+          },
+          { predicate: namedNode(PREFIXES.prov + role), object: namedNode(supporting) },
+          ...[...records].map((record) => ({
+            predicate: namedNode(`${ARKGRAPH}assertedBy`),
+            object: namedNode(record),
+          })),
+          ...[...owners].map((owner) => ({
+            predicate: namedNode(`${ARKGRAPH}assertedByOwner`),
+            object: namedNode(owner),
+          })),
+          ...(thirdParty
+            ? [
+                {
+                  predicate: namedNode(`${ARKGRAPH}thirdParty`),
+                  object: literal("true", namedNode(expandCurie("xsd:boolean"))),
+                },
+              ]
+            : []),
+        ]),
       );
-    for (const other of node?.sameAs ?? []) state(iri, expandCurie("schema:sameAs"), other["@id"]);
-  }
-  for (const { source, name, target } of edgesOf(graph["@graph"]))
-    state(source, expandCurie(PROVENANCE[name].evi), target);
-  for (const { relation, supported, supporting, records, owners, thirdParty } of relations) {
-    state(supported, PREFIXES.prov + relation, supporting);
-    if (records.size + owners.size === 0) continue;
-    const [property, type, role] = QUALIFIED[relation];
-    writer.addQuad(
-      namedNode(supported),
-      namedNode(PREFIXES.prov + property),
-      writer.blank([
-        { predicate: namedNode(expandCurie("rdf:type")), object: namedNode(PREFIXES.prov + type) },
-        { predicate: namedNode(PREFIXES.prov + role), object: namedNode(supporting) },
-        ...[...records].map((record) => ({
-          predicate: namedNode(`${ARKGRAPH}assertedBy`),
-          object: namedNode(record),
-        })),
-        ...[...owners].map((owner) => ({
-          predicate: namedNode(`${ARKGRAPH}assertedByOwner`),
-          object: namedNode(owner),
-        })),
-        ...(thirdParty
-          ? [
-              {
-                predicate: namedNode(`${ARKGRAPH}thirdParty`),
-                object: literal("true", namedNode(expandCurie("xsd:boolean"))),
-              },
-            ]
-          : []),
-      ]),
-    );
-  }
+    }
   const note = leftOut(graph);
   const text = await new Promise<string>((resolve, reject) =>
     writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
@@ -421,7 +448,7 @@ export const EVIDENCE_FORMATS = {
   mermaid: { type: "text/vnd.mermaid", write: mermaid },
 } as const satisfies Record<
   string,
-  { type: string; write: (graph: EvidenceGraph) => string | Promise<string> }
+  { type: string; write: (graph: EvidenceGraph) => Promise<string> }
 >;
 export type EvidenceFormat = keyof typeof EVIDENCE_FORMATS;
 
@@ -430,9 +457,9 @@ const SHAPES = { activity: "box", agent: "house", entity: "ellipse" } as const;
 /**
  * A drawing for Graphviz. Nodes are numbered: identifiers and names occur in quoted strings only.
  */
-export function dot(graph: EvidenceGraph): string {
-  const edges = edgesOf(graph["@graph"]);
-  const { classes } = provModel(graph);
+export async function dot(graph: EvidenceGraph): Promise<string> {
+  const edges = await edgesInParts(graph["@graph"]);
+  const { classes } = await provModel(graph, edges);
   const numbers = new Map<string, string>();
   const number = (iri: string): string =>
     numbers.get(iri) ?? numbers.set(iri, `n${numbers.size}`).get(iri)!;
@@ -448,26 +475,28 @@ export function dot(graph: EvidenceGraph): string {
   ];
   const note = leftOut(graph);
   if (note !== "") lines.push(`  label=${quoted(note)};`);
-  for (const node of graph["@graph"]) {
-    const label = [node.name ?? node["@id"], leadingType(node)]
-      .filter((text) => text !== undefined)
-      .map(escapedForDot)
-      .join("\\n");
-    lines.push(
-      `  ${number(node["@id"])} [label="${label}", tooltip=${quoted(node["@id"])}, ` +
-        `shape=${shape(node["@id"])}${node.count === undefined ? "" : ", peripheries=2"}];`,
-    );
-  }
+  for await (const some of inParts(graph["@graph"]))
+    for (const node of some) {
+      const label = [node.name ?? node["@id"], leadingType(node)]
+        .filter((text) => text !== undefined)
+        .map(escapedForDot)
+        .join("\\n");
+      lines.push(
+        `  ${number(node["@id"])} [label="${label}", tooltip=${quoted(node["@id"])}, ` +
+          `shape=${shape(node["@id"])}${node.count === undefined ? "" : ", peripheries=2"}];`,
+      );
+    }
   for (const [iri, why] of others(graph, edges))
     lines.push(
       `  ${number(iri)} [label="${escapedForDot(iri)}\\n(${escapedForDot(why)})", ` +
         `shape=${shape(iri)}, style=dashed];`,
     );
-  for (const { source, name, target, thirdParty } of edges)
-    lines.push(
-      `  ${number(source)} -> ${number(target)} ` +
-        `[label="${name}"${thirdParty ? ", style=dashed" : ""}];`,
-    );
+  for await (const some of inParts(edges))
+    for (const { source, name, target, thirdParty } of some)
+      lines.push(
+        `  ${number(source)} -> ${number(target)} ` +
+          `[label="${name}"${thirdParty ? ", style=dashed" : ""}];`,
+      );
   return `${[...lines, "}"].join("\n")}\n`;
 }
 
@@ -495,9 +524,9 @@ const BRACKETS = { activity: ["[", "]"], agent: ["[/", "\\]"], entity: ["([", "]
  * A flowchart for Mermaid, which forges draw in Markdown. Nodes are numbered: text of clients
  * occurs in quoted labels only.
  */
-export function mermaid(graph: EvidenceGraph): string {
-  const edges = edgesOf(graph["@graph"]);
-  const { classes } = provModel(graph);
+export async function mermaid(graph: EvidenceGraph): Promise<string> {
+  const edges = await edgesInParts(graph["@graph"]);
+  const { classes } = await provModel(graph, edges);
   const numbers = new Map<string, string>();
   const number = (iri: string): string =>
     numbers.get(iri) ?? numbers.set(iri, `n${numbers.size}`).get(iri)!;
@@ -509,26 +538,28 @@ export function mermaid(graph: EvidenceGraph): string {
     return `  ${number(iri)}${open}"${label}"${close}`;
   };
   const lines = ["flowchart RL"];
-  for (const node of graph["@graph"]) {
-    lines.push(
-      drawn(
-        node["@id"],
-        [node.name ?? node["@id"], leadingType(node)]
-          .filter((text) => text !== undefined)
-          .map(escapedForMermaid)
-          .join("<br/>"),
-      ),
-    );
-  }
+  for await (const some of inParts(graph["@graph"]))
+    for (const node of some) {
+      lines.push(
+        drawn(
+          node["@id"],
+          [node.name ?? node["@id"], leadingType(node)]
+            .filter((text) => text !== undefined)
+            .map(escapedForMermaid)
+            .join("<br/>"),
+        ),
+      );
+    }
   for (const [iri, why] of others(graph, edges))
     lines.push(
       drawn(iri, `${escapedForMermaid(iri)}<br/>${escapedForMermaid(`(${why})`)}`),
       `  style ${number(iri)} stroke-dasharray: 5 5`,
     );
-  for (const { source, name, target, thirdParty } of edges)
-    lines.push(
-      `  ${number(source)} ${thirdParty ? `-. ${name} .->` : `-- ${name} -->`} ${number(target)}`,
-    );
+  for await (const some of inParts(edges))
+    for (const { source, name, target, thirdParty } of some)
+      lines.push(
+        `  ${number(source)} ${thirdParty ? `-. ${name} .->` : `-- ${name} -->`} ${number(target)}`,
+      );
   const note = leftOut(graph);
   if (note !== "")
     lines.push(`  note["${escapedForMermaid(note)}"]`, "  style note stroke-dasharray: 5 5");

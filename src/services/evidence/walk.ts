@@ -1,4 +1,5 @@
 /** The walk over provenance edges, and who states each of them. */
+import { setImmediate as turn } from "node:timers/promises";
 import { arkKey } from "../../identifiers/ark.js";
 import { PROVENANCE, type ProvenanceName, SUPPORTED_BY, statedAs } from "../../model/provenance.js";
 import {
@@ -13,6 +14,7 @@ import {
   tsvRows,
 } from "../../storage/graph/port.js";
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
 import { ENTITY } from "../crates/identifiers/identify.js";
 import { describedCrate } from "../crates/layout.js";
@@ -43,6 +45,8 @@ export const subjectOf = (record: StoredRecord, { self }: Seeds): Subject => ({
 });
 /** Nodes in one query for owners. */
 const BATCH = 2_000;
+/** Nodes that are visited before other requests may run. */
+const NODES = 500;
 /** Edges that are processed before other requests may run. */
 const EDGES = 10_000;
 
@@ -114,18 +118,14 @@ export class Assertions {
    */
   async trace(net: Net, starts: readonly string[], way: OneWay): Promise<void> {
     if (!net.hasUrls()) return;
-    let batch: Edge[] = [];
-    for (const edge of net.edges()) {
-      if (batch.push(edge) < EDGES) continue;
-      await this.#learn(batch);
-      batch = [];
-    }
-    await this.#learn(batch);
+    for await (const some of inParts(net.edges())) await this.#learn(some);
     const stepsFrom = net.stepsFrom(way);
     const queue = [...new Set(starts)];
     const reached = new Set(queue);
     for (const start of starts) if (isUrl(start)) this.#lead(start, this.#subject.root);
+    let visited = 0;
     for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
+      if (++visited % NODES === 0) await turn();
       for (const { subject, object, graph } of stepsFrom(node)) {
         if (!this.#owns(graph, node, true)) continue;
         const next = subject === node ? object : subject;
@@ -451,7 +451,8 @@ async function beyond(
   }
   const found: string[] = [];
   const all = await ask.facts({ ask: "nodes", of }, () => nodes);
-  for (const [cell] of tsvRows(all.tsv)) found.push(net.know(iriIn(cell)!));
+  for await (const some of inParts(tsvRows(all.tsv)))
+    for (const [cell] of some) found.push(net.know(iriIn(cell)!));
   await readEdges(ask, net, found, way);
   return {};
 }
@@ -602,6 +603,7 @@ export async function walk(
       describe: direction === "both" ? 0 : describe,
     }));
     await assertions.trace(net, starts, way);
+    await turn();
     return net.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
@@ -637,12 +639,14 @@ export async function walk(
       await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
   }
   const reached = near!;
+  await turn();
   if (only && direction === "both") {
     across.keep((node) => reached.has(node));
     for (const edge of await assertions.dropThirdParties(across, nearOf)) dropped.push(edge);
     addTo(net, across);
   }
   net.keep((node) => reached.has(node));
+  await turn();
   const thirdParty =
     dropped.length === 0
       ? 0

@@ -93,7 +93,7 @@ export interface ListQuery {
   /** Opaque position after which to go on, from {@link Page.next}. */
   after?: string;
   limit: number;
-  /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
+  /** The page ends before a record that brings it to more bytes of documents; it holds one at least. */
   bytes?: number;
 }
 /** A position in the change log: entries are ordered by sequence, then by number of the record. */

@@ -138,7 +138,7 @@ export interface SelectionQuery extends Selection {
   /** Reads the page from its end: the last records before `before`. */
   backward?: boolean;
   limit: number;
-  /** The page ends with the record whose document brings it to more bytes, even below `limit`. */
+  /** The page ends before a record that brings it to more bytes of documents; it holds one at least. */
   bytes?: number;
 }
 

@@ -294,7 +294,7 @@ export function selectionsConform({ store }: Setting): void {
       });
     });
 
-    test("ends a page early that holds more bytes than asked for, from both ends", async () => {
+    test("ends a page before the record that brings it past the bytes asked for, from both ends", async () => {
       const sizes = [10, 3_000, 10, 10, 3_000, 3_000, 10];
       await write(
         store(),
@@ -303,8 +303,8 @@ export function selectionsConform({ store }: Setting): void {
         ),
       );
       for (const { by, lengths, backward } of [
-        { by: "name", backward: false, lengths: [2, 3, 1, 1] },
-        { by: "created", backward: true, lengths: [2, 1, 3, 1] },
+        { by: "name", backward: false, lengths: [1, 1, 2, 1, 1, 1] },
+        { by: "created", backward: true, lengths: [1, 1, 1, 2, 1, 1] },
       ] as const) {
         const found: number[] = [];
         const query = { filter: {}, order: { by, descending: false }, bytes: 2_000, backward };

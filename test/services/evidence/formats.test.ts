@@ -67,8 +67,8 @@ const GRAPH = graphOf(
   },
 );
 
-describe("PROV-JSON", () => {
-  const document = JSON.parse(EVIDENCE_FORMATS["prov-json"].write(GRAPH)) as Record<
+describe("PROV-JSON", async () => {
+  const document = JSON.parse(await EVIDENCE_FORMATS["prov-json"].write(GRAPH)) as Record<
     string,
     Record<string, Record<string, unknown>>
   >;
@@ -117,14 +117,14 @@ describe("PROV-JSON", () => {
     ]);
   });
 
-  it("types no activity as an entity: two of them are related as activities", () => {
+  it("types no activity as an entity: two of them are related as activities", async () => {
     expect(relations("wasInformedBy")).toEqual([
       { "prov:informed": id("run"), "prov:informant": id("before") },
       { "prov:informed": id("run"), "prov:informant": id("organizer") },
       { "prov:informed": id("organizer"), "prov:informant": id("run") },
     ]);
     const odd = JSON.parse(
-      EVIDENCE_FORMATS["prov-json"].write(
+      await EVIDENCE_FORMATS["prov-json"].write(
         graphOf([
           { "@id": id("a"), "@type": ["evi:Dataset"], derivedFrom: to("run") },
           { "@id": id("run"), "@type": ["evi:Computation"] },
@@ -229,31 +229,34 @@ describe("a drawing for Graphviz", () => {
   const LINE =
     /^(?: {2}rankdir=RL;| {2}(?:node|edge) \[.*\];| {2}label="(?:[^"\\]|\\.)*";| {2}n\d+ \[(?:label|tooltip)="(?:[^"\\]|\\.)*"(?:, (?:tooltip="(?:[^"\\]|\\.)*"|shape=\w+|style=dashed|peripheries=2))*\];| {2}n\d+ -> n\d+ \[label="\w+"\];)$/;
 
-  it("has one statement a line, whatever names contain", () => {
+  it("has one statement a line, whatever names contain", async () => {
     for (const graph of [GRAPH, hostile]) {
-      const lines = EVIDENCE_FORMATS.dot.write(graph).trimEnd().split("\n");
+      const lines = (await EVIDENCE_FORMATS.dot.write(graph)).trimEnd().split("\n");
       expect([lines[0], lines.at(-1)]).toEqual(["digraph evidence {", "}"]);
       for (const line of lines.slice(1, -1)) expect(line).toMatch(LINE);
     }
-    expect(EVIDENCE_FORMATS.dot.write(GRAPH)).toContain(
+    expect(await EVIDENCE_FORMATS.dot.write(GRAPH)).toContain(
       "Not shown: 3 beyond the depth, 40 in groups",
     );
   });
-  it.skipIf(!hasDot)("is read by Graphviz with exactly the nodes and edges of the graph", () => {
-    const plain = execFileSync("dot", ["-Tplain"], {
-      input: EVIDENCE_FORMATS.dot.write(hostile),
-      encoding: "utf8",
-    });
-    expect(plain.match(/^node n\d+ /gm)).toHaveLength(HOSTILE.length);
-    expect(plain.match(/^edge /gm)).toHaveLength(HOSTILE.length);
-    expect(plain.match(/^node (?!n\d)/gm)).toBeNull();
-    const svg = execFileSync("dot", ["-Tsvg"], {
-      input: EVIDENCE_FORMATS.dot.write(hostile),
-      encoding: "utf8",
-    });
-    expect(svg).not.toMatch(/<script|href/);
-    expect(svg).toContain("日本語");
-  });
+  it.skipIf(!hasDot)(
+    "is read by Graphviz with exactly the nodes and edges of the graph",
+    async () => {
+      const plain = execFileSync("dot", ["-Tplain"], {
+        input: await EVIDENCE_FORMATS.dot.write(hostile),
+        encoding: "utf8",
+      });
+      expect(plain.match(/^node n\d+ /gm)).toHaveLength(HOSTILE.length);
+      expect(plain.match(/^edge /gm)).toHaveLength(HOSTILE.length);
+      expect(plain.match(/^node (?!n\d)/gm)).toBeNull();
+      const svg = execFileSync("dot", ["-Tsvg"], {
+        input: await EVIDENCE_FORMATS.dot.write(hostile),
+        encoding: "utf8",
+      });
+      expect(svg).not.toMatch(/<script|href/);
+      expect(svg).toContain("日本語");
+    },
+  );
 });
 
 describe("a drawing for Mermaid", () => {
@@ -263,18 +266,18 @@ describe("a drawing for Mermaid", () => {
     "u",
   );
 
-  it("has one statement a line and escaped labels, whatever names contain", () => {
+  it("has one statement a line and escaped labels, whatever names contain", async () => {
     for (const graph of [GRAPH, hostile]) {
-      const [first, ...lines] = EVIDENCE_FORMATS.mermaid.write(graph).trimEnd().split("\n");
+      const [first, ...lines] = (await EVIDENCE_FORMATS.mermaid.write(graph)).trimEnd().split("\n");
       expect(first).toBe("flowchart RL");
       for (const line of lines) expect(line).toMatch(LINE);
     }
-    expect(EVIDENCE_FORMATS.mermaid.write(hostile)).toContain(
+    expect(await EVIDENCE_FORMATS.mermaid.write(hostile)).toContain(
       "日本語 – ünï".replace("–", "#8211;"),
     );
   });
-  it("shows missing records, and reports left-out nodes", () => {
-    const text = EVIDENCE_FORMATS.mermaid.write(GRAPH);
+  it("shows missing records, and reports left-out nodes", async () => {
+    const text = await EVIDENCE_FORMATS.mermaid.write(GRAPH);
     expect(text).toContain("ark:99999/far<br/>#40;unknown#41;");
     expect(text).toContain("Not shown: 3 beyond the depth, 40 in groups");
   });

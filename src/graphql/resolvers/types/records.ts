@@ -155,6 +155,16 @@ const texts = (value: JsonValue | undefined): string[] =>
     (item): item is string => typeof item === "string",
   );
 
+/** Characters of all texts of a list: it is never null, so one that is longer would end the answer. */
+const MOST_CHARACTERS = 64 * 2 ** 10;
+const MOST_TEXTS = ", the first 65,536 characters of them; the document has all";
+/** The first of the texts, while they are short enough together. */
+function within(texts: string[]): string[] {
+  let length = 0;
+  const end = texts.findIndex((each) => (length += each.length) > MOST_CHARACTERS);
+  return end < 0 ? texts : texts.slice(0, end);
+}
+
 /** A value of any JSON as text: of a list the first, of a reference its identifier or name. */
 function shownText(value: JsonValue | undefined): string | null {
   const first = Array.isArray(value) ? value[0] : value;
@@ -220,9 +230,9 @@ export abstract class RecordNode extends Node {
   get kind(): KindName | null {
     return this.stored?.kind ?? null;
   }
-  @Field(() => [String], { description: "Types the record states." })
+  @Field(() => [String], { description: `Types the record states${MOST_TEXTS}.` })
   get types(): string[] {
-    return [...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])];
+    return within([...texts(this.shown["@type"]), ...texts(this.shown["metadataType"])]);
   }
   @Field(() => String, { nullable: true, description: "Name of the record." })
   get name(): string | null {
@@ -241,9 +251,9 @@ export abstract class RecordNode extends Node {
   get description(): string | null {
     return wholeTextOf(this.shown["description"]);
   }
-  @Field(() => [String], { description: "Keywords." })
+  @Field(() => [String], { description: `Keywords${MOST_TEXTS}.` })
   get keywords(): string[] {
-    return texts(this.shown["keywords"]);
+    return within(texts(this.shown["keywords"]));
   }
   @Field(() => String, { nullable: true, description: "URL of the licence." })
   get license(): string | null {

@@ -139,10 +139,12 @@ export class SelectionReads {
         ORDER BY ${by("r")} LIMIT ${sql.add(limit + 1)}`;
     // Lengths are read without the documents, so that those beyond the page are not sent.
     const text = `SELECT ${RECORD_COLUMNS}, r.matched, r.id, r.modified_at, r.sorted FROM (
-        SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
-          (ORDER BY ${by("f")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS so_far
+        SELECT f.*, count(*) OVER () AS matched, row_number() OVER (ORDER BY ${by("f")}) AS place,
+          sum(octet_length(t.document)) OVER
+          (ORDER BY ${by("f")} ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far
         FROM (${found}) AS f JOIN state AS t ON t.id = f.state) AS r JOIN state AS s
-        ON s.id = r.state WHERE r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
+        ON s.id = r.state WHERE r.place = 1
+          OR r.so_far <= ${sql.add(bytes ?? Number.MAX_SAFE_INTEGER)}
         ORDER BY ${by("r")}`;
     const rows = await this.#database.query(statement<Selected>(text, { kept: false }), sql.values);
     const page = rows.slice(0, limit);
@@ -272,10 +274,12 @@ export class ListReads {
       bytes === undefined
         ? [`SELECT f.*, count(*) OVER () AS matched FROM (${found}) AS f`, "true"]
         : [
-            `SELECT f.*, count(*) OVER () AS matched, coalesce(sum(octet_length(t.document)) OVER
-              (ORDER BY ${by("f", "f.id")} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING), 0) AS
-              before FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
-            `r.before <= ${asked.add(bytes)}`,
+            `SELECT f.*, count(*) OVER () AS matched,
+              row_number() OVER (ORDER BY ${by("f", "f.id")}) AS place,
+              sum(octet_length(t.document)) OVER (ORDER BY ${by("f", "f.id")}
+                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW) AS so_far
+              FROM (${found}) AS f JOIN state AS t ON t.id = f.state`,
+            `(r.place = 1 OR r.so_far <= ${asked.add(bytes)})`,
           ];
     const rows = await this.#database.query(
       this

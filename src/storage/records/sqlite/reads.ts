@@ -214,10 +214,10 @@ export class ListReads {
     let size = 0;
     let isLast = true;
     for (const row of walk) {
-      isLast = page.length < limit && size <= bytes;
+      size += row[DOCUMENT].length;
+      isLast = page.length < limit && (size <= bytes || page.length === 0);
       if (!isLast) break;
       page.push(row);
-      size += row[DOCUMENT].length;
     }
     const items = page.map((row) => recordOf(row as unknown as RecordRow));
     const positions = page.map((row) => {

@@ -176,12 +176,12 @@ export class SelectionReads {
       const page: SelectionPage = { items: [], positions: [], more: numbered.length > limit };
       let size = 0;
       for (const [id, key] of numbered.slice(0, limit)) {
-        if (size > bytes) {
+        const record = recordOf(this.#byNumber.get([id])!);
+        size += record.document.length;
+        if (size > bytes && page.items.length > 0) {
           page.more = true;
           break;
         }
-        const record = recordOf(this.#byNumber.get([id])!);
-        size += record.document.length;
         page.items.push(record);
         page.positions.push(positions.write({ id, key }));
       }

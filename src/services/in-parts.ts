@@ -1,0 +1,16 @@
+import { setImmediate as turn } from "node:timers/promises";
+
+/** Items that are processed before other requests may run: some milliseconds. */
+const PART = 500;
+
+/** Parts of a long list, with a turn of the event loop for other requests between them. */
+export async function* inParts<T>(items: Iterable<T>): AsyncGenerator<T[], void, undefined> {
+  let part: T[] = [];
+  for (const item of items) {
+    if (part.push(item) < PART) continue;
+    yield part;
+    part = [];
+    await turn();
+  }
+  if (part.length > 0) yield part;
+}
