@@ -135,17 +135,13 @@ export function sameArk(one: string, other: string): boolean {
 }
 
 /**
- * A stored form as the path of a URL, which is decoded once. Its escapes are escaped where they
- * would spell another identifier then: one that holds an escape itself (`%2520`), is cut at its end
- * (`%2E`), or is no text (`%FF`).
+ * A stored form as the path of a URL. An identifier as it is written wins over what its escapes
+ * spell; they are escaped only where they spell no text (`%FF`), which no path may hold.
  */
 export function arkInPath(stored: string): string {
-  if (!stored.includes("%")) return stored;
-  const once = decodedText(stored);
-  const asked = lookupArk(once);
-  return asked !== undefined && asked.key === arkKey(stored) && !/%[0-9A-Fa-f]{2}/.test(once)
-    ? stored
-    : stored.replaceAll("%", "%25");
+  return stored.includes("%") && decodedText(stored) === stored
+    ? stored.replaceAll("%", "%25")
+    : stored;
 }
 
 /** As it is when its escapes spell no text. */

@@ -431,9 +431,8 @@ export function restHandler(
 }
 
 /**
- * Paths are decoded once. If a client put an identifier into a path without escaping the
- * identifier's own escapes, the raw path is used when a record is stored under it and none under
- * the decoded path.
+ * Paths are decoded once, but an identifier as it is written wins where a record has it: the escapes
+ * in it are part of it, and decoded they may spell the identifier of another file.
  */
 async function meant(
   deps: Deps,
@@ -442,25 +441,17 @@ async function meant(
   target: Target,
 ): Promise<Target> {
   const { written } = target;
-  if (written === undefined || (await names(deps, router.match(method, target.path), () => true)))
-    return target;
-  return (await names(deps, router.match(method, written), (stored, asked) => stored === asked))
+  return written !== undefined && (await names(deps, router.match(method, written)))
     ? { ...target, path: written }
     : target;
 }
 
-/**
- * Whether one reading of the path holds the identifier of a stored record that `counts` accepts.
- */
-async function names(
-  deps: Deps,
-  matched: Matched,
-  counts: (stored: string, asked: string) => boolean,
-): Promise<boolean> {
+/** Whether one reading of the path holds exactly the identifier of a stored record. */
+async function names(deps: Deps, matched: Matched): Promise<boolean> {
   for (const { params } of matched) {
     const asked = lookupArk(arkIn(params));
     const stored = asked === undefined ? [] : await storedUnder(deps, asked);
-    if (stored.length > 1 || stored.some((ark) => counts(ark, asked!.stored))) return true;
+    if (stored.length === 1 && stored[0] === asked!.stored) return true;
   }
   return false;
 }

@@ -13,7 +13,7 @@ import {
   step,
 } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
-import { bareId, type CrateDescription, type CrateEntity } from "./layout.js";
+import { bareId, type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
 import { ownValue } from "../../own.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);
@@ -104,6 +104,7 @@ class ReferenceRules {
   /** Terms whose texts the context makes references. */
   readonly #coerced: ReadonlySet<string>;
   readonly #texts = new Map<string, Places>();
+  #nowhere: Places | undefined;
   #nested: Places | undefined;
 
   readonly #description: CrateDescription;
@@ -133,6 +134,7 @@ class ReferenceRules {
       if (json !== "object" && json !== "list") this.#checkNested(stated, place);
       const name = key.startsWith("schema:") ? key.slice("schema:".length) : key;
       this.#checkTexts(name, stated, place);
+      if (name !== "about") this.#checkTarget(stated, place);
       if (name === "conformsTo" || name === "dct:conformsTo")
         this.#checkConformsTo(entity, stated, place);
       if (name === "about") this.#checkAbout(stated, place);
@@ -148,6 +150,13 @@ class ReferenceRules {
         `An object without an @id is nested in an entity${also(this.#nested)}; list it ` +
           "in @graph with an @id, and refer to it.",
         { file, pointer: this.#nested.pointer },
+      );
+    if (this.#nowhere)
+      this.#findings.warn(
+        "REFERENCE_NOWHERE",
+        `The reference ${JSON.stringify(quoted(this.#nowhere.first))}${also(this.#nowhere)} names ` +
+          "nothing that the crate describes; describe it, or correct the @id.",
+        { file, pointer: this.#nowhere.pointer },
       );
     for (const [name, places] of this.#texts)
       this.#findings.warn(
@@ -216,6 +225,17 @@ class ReferenceRules {
     return ABSOLUTE.test(iri) || this.#isDescribed(iri)
       ? undefined
       : "is neither a URI nor an entity of the crate";
+  }
+
+  /** A fragment is a name in this document: a path or a URI may name something elsewhere. */
+  #checkTarget(stated: JsonValue, pointer: string): void {
+    for (const item of listOf(stated)) {
+      if (!isObject(item) || typeof item["@id"] !== "string") continue;
+      const id = item["@id"];
+      const isHere = id.startsWith("#") || id.startsWith("_:");
+      if (isHere && Object.keys(item).length === 1 && !this.#isDescribed(id))
+        this.#nowhere = more(this.#nowhere, id, pointer);
+    }
   }
 
   #checkAbout(stated: JsonValue, pointer: string): void {
@@ -292,8 +312,17 @@ export function adviseOnCrate(description: CrateDescription, findings: Findings)
           "blank as %20).",
         { file, pointer },
       );
-    if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"]))
-      findings.warn("TYPE_MISSING", "The entity has no @type; state its type.", { file, pointer });
+    if (!embedded && isAbsent(value["@type"]) && isAbsent(value["metadataType"])) {
+      const other = memberMeant(value, "@type");
+      findings.warn(
+        "TYPE_MISSING",
+        other === undefined
+          ? "The entity has no @type; state its type."
+          : `The entity has no @type but a member ${JSON.stringify(quoted(other))}: @type was ` +
+              "probably meant.",
+        { file, pointer },
+      );
+    }
   }
   const held = entities.filter(({ embedded }) => embedded);
   if (held.length > 0)

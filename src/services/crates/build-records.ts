@@ -339,6 +339,7 @@ interface Draft {
   entity: PreparedEntity;
   crateContext: JsonValue | undefined;
   body: JsonObject;
+  linked?: JsonObject;
 }
 
 /**
@@ -454,9 +455,13 @@ function draft(
   const document = documentOf(entity, rewriters);
   const content = entity.file && stored.get(entity.file.file.member);
   adviseOn(entity.kind, document.body, placeOf(entity), findings);
+  if (!content) return { entity, ...document };
+  const withFacts = (body: JsonObject) =>
+    withContent({ ...document, body }, entity.kind, entity.ark, content, baseUrl);
   return {
     entity,
-    ...(content ? withContent(document, entity.kind, entity.ark, content, baseUrl) : document),
+    ...withFacts(document.body),
+    ...(document.linked ? { linked: withFacts(document.linked).body } : {}),
   };
 }
 
@@ -505,10 +510,10 @@ const withinLimits = <T>(work: Promise<T>, place: Place): Promise<T> =>
  * The crate's identifier is its ARK, also if the crate came with a URL: it is exported under the
  * ARK, and an update names the ARK.
  */
-const inputOf = ({ entity, body }: Draft): GraphInput => ({
+const inputOf = ({ entity, body, linked }: Draft): GraphInput => ({
   ark: entity.ark,
   kind: entity.kind,
-  document: body,
+  document: linked ?? body,
   fromCrate: true,
   ...(entity.url === undefined || entity.role === "root" ? {} : { subject: entity.url }),
 });

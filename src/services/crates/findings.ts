@@ -306,6 +306,10 @@ export const FINDING_CODES = {
     "An `about` leads to nothing that the crate describes.",
     "Describe what it names in `@graph`, or correct the `@id`.",
   ),
+  REFERENCE_NOWHERE: advice(
+    "A reference names no entity of the crate (`#x`, `_:x`).",
+    "Describe what it names, or correct the `@id`.",
+  ),
   ID_NOT_URI: advice(
     "An `@id` holds what a URI does not, such as a blank; it is stored with that percent-encoded.",
     "Percent-encode it, a blank as %20.",

@@ -1,6 +1,16 @@
+import { isDeepStrictEqual } from "node:util";
+import { parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { DESCRIPTOR } from "../../model/kind.js";
-import { type Findings, isObject, listOf, objectFrom, referencesIn, step } from "./findings.js";
+import {
+  type Findings,
+  isObject,
+  listOf,
+  objectFrom,
+  quoted,
+  referencesIn,
+  step,
+} from "./findings.js";
 
 /**
  * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
@@ -43,6 +53,22 @@ export const describedCrate = (ark: string): string | undefined =>
 export const bareId = (id: string): string =>
   withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
 
+const [HERE, ABOVE] = [/^(?:\.|%2e)$/i, /^(?:\.|%2e){2}$/i];
+
+/**
+ * A path from the root of an archive without dot segments (RFC 3986, section 5.2.4) and empty
+ * segments; undefined for one that leads out of the root.
+ */
+export function resolvedPath(path: string): string | undefined {
+  const parts: string[] = [];
+  for (const part of path.split("/")) {
+    if (part === "" || HERE.test(part)) continue;
+    if (!ABOVE.test(part)) parts.push(part);
+    else if (parts.pop() === undefined) return undefined;
+  }
+  return parts.join("/");
+}
+
 /**
  * Removes all trailing occurrences of one character. A pattern would take time quadratic in the
  * length of a hostile text.
@@ -54,7 +80,7 @@ export function withoutLast(text: string, character: string): string {
 }
 
 /** Whether an `@id` is that of the metadata file. */
-const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));
+export const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));
 
 /**
  * The entity that describes the metadata file itself: by its name (RO-Crate 1.2 and later, the
@@ -119,7 +145,7 @@ function isMetadata(type: unknown): boolean {
  * JSON-LD flattening (JSON-LD 1.1 API, section 4.2). Objects without `@id` belong to the entity
  * that holds them.
  */
-function embeddedEntities({ value, pointer }: CrateEntity): CrateEntity[] {
+export function embeddedEntities({ value, pointer }: CrateEntity): CrateEntity[] {
   const found: CrateEntity[] = [];
   const contexts = contextsOf(value, []);
   for (const [key, inner] of Object.entries(value))
@@ -186,6 +212,7 @@ export function readLayout(
   const descriptor = findDescriptor(entities);
   if (descriptor) {
     separateOwnStatements(descriptor, entities);
+    const ark = separateCrate(descriptor);
     const root = findRoot(descriptor, entities);
     if (!root) {
       findings.error(
@@ -206,6 +233,7 @@ export function readLayout(
       context,
       hasGraph: true,
       descriptor,
+      ...(ark === undefined ? {} : { ark }),
       root,
       entities: described.filter((entity) => entity === root || entity.value !== root.value),
     };
@@ -264,6 +292,52 @@ function separateOwnStatements(descriptor: CrateEntity, entities: readonly Crate
   descriptor.value = summaries.length === 0 ? said : { ...said, [SUMMARIZES]: summaries };
 }
 
+/**
+ * The descriptor of a crate in an archive, whose root has the author's own `@id`: the `identifier`
+ * of the descriptor says which crate of a registry it is.
+ */
+export const withCrate = (descriptor: JsonObject, crate: string): JsonObject => ({
+  ...descriptor,
+  identifier: withAdded(descriptor["identifier"], descriptorArk(crate)),
+});
+
+/** Undoes {@link withCrate}: the crate's identifier; undefined where none is named. */
+function separateCrate(descriptor: CrateEntity): string | undefined {
+  for (const text of listOf(descriptor.value["identifier"])) {
+    const ark = typeof text === "string" ? parseArk(text)?.stored : undefined;
+    const crate = ark === text ? describedCrate(ark) : undefined;
+    if (crate === undefined) continue;
+    descriptor.value = withoutAdded(descriptor.value, "identifier", text);
+    return crate;
+  }
+  return undefined;
+}
+
+/**
+ * A value beside those that the author stated. Its place says whether the author wrote one value or
+ * a list of one.
+ */
+export const withAdded = (stated: JsonValue | undefined, value: JsonValue): JsonValue =>
+  stated === undefined || stated === null
+    ? value
+    : !Array.isArray(stated)
+      ? [stated, value]
+      : stated.length === 1
+        ? [value, ...stated]
+        : [...stated, value];
+
+/** Undoes {@link withAdded} in an entity. */
+export function withoutAdded(entity: JsonObject, key: string, value: JsonValue): JsonObject {
+  const { [key]: stated, ...rest } = entity;
+  if (stated === undefined) return entity;
+  const same = (other: JsonValue): boolean => isDeepStrictEqual(other, value);
+  if (!Array.isArray(stated)) return same(stated) ? rest : entity;
+  if (stated.length === 2 && !same(stated[0]!) && same(stated[1]!))
+    return { ...entity, [key]: stated[0]! };
+  const at = stated.length === 2 ? stated.findIndex(same) : stated.findLastIndex(same);
+  return at < 0 ? entity : { ...entity, [key]: stated.toSpliced(at, 1) };
+}
+
 /** What a metadata file says about an entity by some properties. */
 export const summaryOf = ({ id, value }: CrateEntity, names: readonly string[]): JsonObject =>
   objectFrom([
@@ -285,10 +359,16 @@ function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findin
     const id = value["@id"];
     if (typeof id === "string") entities.push({ id, pointer, value });
     else if (id === undefined || id === null) {
-      findings.warn("ID_MISSING", "The entity has no `@id`; one is minted for it.", {
-        file,
-        pointer,
-      });
+      const other = memberMeant(value, "@id");
+      findings.warn(
+        "ID_MISSING",
+        other === undefined
+          ? "The entity has no `@id`; one is minted for it."
+          : `The entity has no \`@id\` but a member ${JSON.stringify(quoted(other))}, ` +
+              `${JSON.stringify(quoted(value[other] as string))}: \`@id\` was probably meant. An ` +
+              "identifier is minted, and references to that one lead nowhere.",
+        { file, pointer },
+      );
       entities.push({ id: `_:${pointer.slice(1)}`, pointer, value });
     } else
       findings.error("INVALID_ID", "The `@id` is not text.", { file, pointer: `${pointer}/@id` });
@@ -296,10 +376,23 @@ function entitiesOf(graph: JsonValue | undefined, file: string, findings: Findin
   return entities;
 }
 
+/** The member that was probably written for a keyword: `id`, `Id` or `@Id` for `@id`. */
+export const memberMeant = (value: JsonObject, keyword: `@${string}`): string | undefined =>
+  Object.keys(value).find(
+    (key) =>
+      key !== keyword &&
+      key.replace(/^[@_]?/, "@").toLowerCase() === keyword &&
+      typeof value[key] === "string",
+  );
+
 const withEmbedded = (entities: CrateEntity[]): CrateEntity[] => [
   ...entities,
   ...entities.flatMap(embeddedEntities),
 ];
+
+/** The crate's identifier where its metadata states one: the root's `@id`, else beside it. */
+export const statedArk = ({ root, ark }: CrateDescription): string | undefined =>
+  parseArk(root.id)?.stored ?? ark;
 
 /** One metadata file of any layout. */
 export interface CrateDescription {
@@ -312,6 +405,8 @@ export interface CrateDescription {
   context: JsonValue | undefined;
   /** Names the root entity; the older layout has no descriptor. */
   descriptor?: CrateEntity;
+  /** Identifier of the crate in a registry whose archive this is. */
+  ark?: string;
   root: CrateEntity;
   /** False where the metadata is one object without `@graph`. */
   hasGraph: boolean;

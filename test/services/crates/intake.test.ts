@@ -293,11 +293,13 @@ describe("intake of a crate", () => {
     const records = await rig.all();
     const file = records.find(({ ark }) => ark.endsWith("/a"))!;
     const root = records.find(({ kind }) => kind === "rocrate")!;
+    // The document has the text, the graph the link.
     expect(await rig.document(file.ark)).toMatchObject({
       creator: "",
       author: ["", "Ada"],
-      isPartOf: root.ark,
+      isPartOf: "./",
     });
+    expect(await rig.records.quads(file.ark)).toContain(`isPartOf> <${root.ark}>`);
   });
 
   it("reads a text as a reference in reference fields only", async () => {
@@ -309,7 +311,10 @@ describe("intake of a crate", () => {
     const [ada, lab] = ["/ada-", "/lab-"].map((part) =>
       records.find(({ ark }) => ark.includes(part)),
     );
-    expect(await rig.document(ada!.ark)).toMatchObject({ name: "#lab", memberOf: lab!.ark });
+    expect(await rig.document(ada!.ark)).toMatchObject({ name: "#lab", memberOf: "#lab" });
+    const quads = await rig.records.quads(ada!.ark);
+    expect(quads).toContain(`memberOf> <${lab!.ark}>`);
+    expect(quads).toContain('name> "#lab"');
   });
 
   it("reads ro-crate-metadata.json where the legacy .jsonld is beside it, with a warning", async () => {
@@ -391,7 +396,7 @@ describe("intake of a crate", () => {
     expect(mine.error).toMatchObject([
       {
         code: "IDENTIFIER_TAKEN",
-        message: expect.stringMatching(/ROCrate.*; give the crate another @id\.$/),
+        message: expect.stringMatching(/ROCrate.*; give the crate another @id, and take/),
       },
     ]);
   });

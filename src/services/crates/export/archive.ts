@@ -2,18 +2,20 @@ import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
-import { isMinted } from "../../../identifiers/ark.js";
+import { arkKey, isMinted, parseArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { referencesIn } from "../findings.js";
-import { DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
+import { foldersOf, localPath } from "../files/match-files.js";
+import { bareId, DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
 import { foldName, invisibleIn, RATIO_FROM, withoutInvisible } from "../zip/members.js";
-import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./contents.js";
+import { asWritten, isPathId } from "./as-written.js";
+import { decoded, pathInUrl, type StatedPath, statedPaths, stateOf, suffixOf } from "./contents.js";
 import {
   CrateContext,
   type CrateSurvey,
@@ -39,8 +41,9 @@ export class MemberPaths {
   readonly #files = new Set<string>();
   readonly #folders = new Set<string>();
 
-  constructor() {
-    this.#files.add(foldName("ro-crate-metadata.json"));
+  /** @param metadata name of the metadata file, which is taken */
+  constructor(metadata: string = DESCRIPTOR) {
+    this.#files.add(foldName(metadata));
   }
 
   /** True for the folder of a file that has a place. */
@@ -50,7 +53,14 @@ export class MemberPaths {
 
   /** Claims a path unchanged; undefined when it is not a valid member name, or is taken. */
   take(path: string): string | undefined {
-    return isName(path) && !METADATA.test(path) && this.#isFree(path) ? this.#add(path) : undefined;
+    return isName(path) && !this.#isMetadata(path) && this.#isFree(path)
+      ? this.#add(path)
+      : undefined;
+  }
+
+  /** A legacy metadata file beside a current one is read as a plain file. */
+  #isMetadata(path: string): boolean {
+    return METADATA.test(path) && !this.#files.has(foldName(path).replace(/\.jsonld$/, ".json"));
   }
 
   /** A path for metadata of a crate within the crate. */
@@ -103,50 +113,65 @@ const plain = (text: string): string =>
     .replace(/^\.+$/, "_")
     .slice(-100);
 
-function foldersOf(path: string): string[] {
-  const folders: string[] = [];
-  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1))
-    folders.push(path.slice(0, slash));
-  return folders;
-}
-
 /** A path as a relative `@id` that cannot be parsed as an absolute one. */
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
+
+/** A stored file of a record, and the paths at which its crate had it. */
+interface DescribedFile {
+  ark: string;
+  object: ObjectReference;
+  stated: StatedPath[];
+  at: number;
+}
 
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
   /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
   readonly #placed = new Map<string, { url: string | null; object: ObjectReference }>();
-
-  readonly #crate: string;
-
-  constructor(crate: string) {
-    this.#crate = crate;
-  }
+  /** Contents of the archive, by path. */
+  readonly #contents = new Map<string, string>();
 
   /**
-   * Finds a file's place: the path that its identifier was derived from, else the path at which its
-   * crate had it.
+   * Finds a place for each file: the path that its identifier was derived from, else the path at
+   * which its crate had it. Entities that name one file share it.
    */
   place(
-    record: StoredRecord,
-    document: JsonObject,
-    object: ObjectReference,
+    files: readonly DescribedFile[],
     paths: MemberPaths,
-  ): { path: string; id?: string } {
-    for (const { suffix, path: stated, url } of statedPaths(record.ark, document, this.#crate)) {
-      const path = paths.take(stated);
-      if (path === undefined) continue;
-      this.#placed.set(record.ark, { url, object });
-      return { path, ...(suffix === undefined ? {} : { id: relativeId(suffix) }) };
+    into: Member[],
+    names: Map<string, string>,
+  ): void {
+    const byUrl: DescribedFile[] = [];
+    for (const file of files) {
+      const own = file.stated.find(({ url }) => url === null);
+      if (own === undefined || !this.#take(file, own, paths, into)) byUrl.push(file);
+      else if (!names.has(file.ark)) names.set(file.ark, relativeId(own.suffix!));
     }
-    const path = paths.place(object.name);
-    this.#placed.set(record.ark, {
-      url: pathInUrl(path),
-      object,
-    });
-    return { path };
+    for (const file of byUrl) {
+      const found = file.stated.some(
+        (stated) => stated.url !== null && this.#take(file, stated, paths, into),
+      );
+      if (found) continue;
+      const path = paths.place(file.object.name);
+      this.#take(file, { path, url: pathInUrl(path) }, undefined, into);
+    }
+  }
+
+  /** @param paths where the path is still to be taken */
+  #take(
+    { ark, object, at }: DescribedFile,
+    { path, url }: StatedPath,
+    paths: MemberPaths | undefined,
+    into: Member[],
+  ): boolean {
+    if (this.#contents.get(path) !== object.sha256) {
+      if (paths && paths.take(path) === undefined) return false;
+      this.#contents.set(path, object.sha256);
+      into.push({ path, at, object });
+    }
+    this.#placed.set(ark, { url, object });
+    return true;
   }
 
   /**
@@ -188,7 +213,9 @@ function withFacts(document: JsonObject, { sha256 }: ObjectReference): JsonObjec
 
 /** True for a `contentUrl` that the registry wrote, with its current or an earlier address. */
 function isOwnContentUrl(url: JsonValue | undefined, { kind, ark }: StoredRecord): boolean {
-  return typeof url === "string" && url.endsWith(contentUrlOf("", kind, ark));
+  const own = contentUrlOf("", kind, ark);
+  // Earlier versions escaped the escapes of an identifier.
+  return typeof url === "string" && (url.endsWith(own) || url.endsWith(own.replaceAll("%", "%25")));
 }
 
 /** A file of the archive; it is read when it is written to the archive. */
@@ -240,14 +267,19 @@ export async function crateArchive(
   caller: Caller | null,
 ): Promise<CrateArchive> {
   const state = await stateOf(deps, root);
-  const paths = new MemberPaths();
-  const names = new Map<string, string>();
+  const written = await asWritten(deps, root);
+  const descriptor = written?.descriptor ?? DESCRIPTOR;
+  const metadata = bareId(descriptor);
+  const paths = new MemberPaths(metadata);
+  const names = new Map(written?.ids);
   const members: Member[] = [];
+  const described: DescribedFile[] = [];
+  const undescribed: Omit<Member, "path">[] = [];
   const left: CrateArchive["left"] = [];
   const crates = new Map<string, InnerCrate>();
   const descriptors = new Map<string, Descriptor>();
   const folders: string[] = [];
-  const statements = new FileStatements(root.ark);
+  const statements = new FileStatements();
   let hasPage = false;
   const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
   const survey = await surveyCrate(deps, root, async (record, document) => {
@@ -267,8 +299,10 @@ export async function crateArchive(
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
+    if (!content && isAbsentFile(record, document)) names.delete(record.ark);
     if (!content && others.length === 0) return;
     if (!(await mayReadContent(deps.records, caller, record))) {
+      if (content && isPathId(names.get(record.ark) ?? "")) names.delete(record.ark);
       for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
       // A page of the registry would be taken for the crate's own, which is left out.
       hasPage ||= (
@@ -278,26 +312,31 @@ export async function crateArchive(
       ).some(isPage);
       return;
     }
-    for (const object of others)
-      members.push({
-        path: paths.take(object.name) ?? paths.place(object.name),
+    for (const object of others) undescribed.push({ at: record.modifiedAt, object });
+    if (content)
+      described.push({
+        ark: record.ark,
+        object: content,
+        stated: statedPaths(record.ark, document, root.ark),
         at: record.modifiedAt,
-        object,
       });
-    if (!content) return;
-    const { path, id } = statements.place(record, document, content, paths);
-    if (id !== undefined) names.set(record.ark, id);
-    members.push({ path, at: record.modifiedAt, object: content });
   });
+  statements.place(described, paths, members, names);
+  for (const { at, object } of undescribed)
+    members.push({ path: paths.take(object.name) ?? paths.place(object.name), at, object });
   for (const ark of folders) {
     const suffix = suffixOf(ark, root.ark)!;
     if (!names.has(ark) && paths.hasFolder(decoded(suffix)))
       names.set(ark, `${relativeId(suffix)}/`);
   }
-  names.set(descriptorArk(root.ark), DESCRIPTOR);
+  names.set(descriptorArk(root.ark), descriptor);
   // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
   // identifier did; an ARK means the same with a slash.
-  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey)))
+  if (
+    !names.has(root.ark) &&
+    isMinted(root.ark, "rocrate") &&
+    /(?:^|\/1\.[01])$/.test(claimed(survey))
+  )
     names.set(root.ark, `${root.ark}/`);
   const inner: InnerMetadata[] = [];
   for (const [ark, crate] of crates) {
@@ -330,10 +369,32 @@ export async function crateArchive(
         inner,
         paths,
         survey,
-        names: { context: survey.context, known: survey.known, paths: names },
+        names: {
+          context: survey.context,
+          known: survey.known,
+          paths: names,
+          ...(written ? { numbers: written.numbers } : {}),
+        },
+        metadata,
         statements,
       }),
   };
+}
+
+/**
+ * A file without content here whose bytes are not elsewhere either: a path would promise a file
+ * that the archive has not, and that intake would miss.
+ */
+function isAbsentFile(record: StoredRecord, document: JsonObject): boolean {
+  const types = typeNames(document, document["@context"]);
+  return (
+    (types.includes("File") || types.includes("MediaObject")) &&
+    ![document["contentUrl"], document["url"]].some((stated) =>
+      referencesIn(stated).some(
+        (url) => localPath(url) === undefined && url !== "" && !isOwnContentUrl(url, record),
+      ),
+    )
+  );
 }
 
 /** Version of RO-Crate that the crate is exported as. */
@@ -400,13 +461,15 @@ interface Plan {
   paths: MemberPaths;
   survey: CrateSurvey;
   names: EntityNames;
+  /** Name of the metadata file. */
+  metadata: string;
   statements: FileStatements;
 }
 
 function write(
   deps: Pick<Deps, "records" | "objects">,
   form: "zip" | "bag",
-  { page, root, state, left, members, inner, paths, survey, names, statements }: Plan,
+  { page, root, state, left, members, inner, paths, survey, names, metadata, statements }: Plan,
 ): Readable {
   const crates = new Set(inner.map(({ record }) => record.ark));
   const zip = new yazl.ZipFile();
@@ -440,7 +503,7 @@ function write(
       compress: bytes.length <= RATIO_FROM,
     });
   };
-  add(place("ro-crate-metadata.json"), root.modifiedAt, { compress: true }, async () => {
+  add(place(metadata), root.modifiedAt, { compress: true }, async () => {
     const text = asItWas(
       deps,
       state,
@@ -448,9 +511,12 @@ function write(
       crateMetadata(deps, root, survey, names, {
         documentOf: (record, document) => statements.of(record, document),
         inner: crates,
+        isNamed:
+          arkKey(parseArk(names.paths.get(root.ark) ?? root.ark)?.stored ?? "") ===
+          arkKey(root.ark),
       }),
     );
-    return Readable.from(bag ? bag.noted(place("ro-crate-metadata.json"), text) : text);
+    return Readable.from(bag ? bag.noted(place(metadata), text) : text);
   });
   if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
   for (const crate of inner)

@@ -10,6 +10,7 @@ import { ByteCache } from "../../limits.js";
 import { findLive } from "../../records/find.js";
 import { parseDocument } from "../../records/view.js";
 import { localPath } from "../files/match-files.js";
+import { resolvedPath } from "../layout.js";
 import { contentUrlOf } from "../records/document.js";
 
 type Reads = {
@@ -104,7 +105,7 @@ export function decoded(path: string): string {
 }
 
 /** A path at which a crate has a file, and what states it. */
-interface StatedPath {
+export interface StatedPath {
   path: string;
   /** The identifier's part that is the path. */
   suffix?: string;
@@ -116,8 +117,9 @@ interface StatedPath {
 export function statedPaths(ark: string, document: JsonObject, crate: string): StatedPath[] {
   const suffix = suffixOf(ark, crate);
   const sources = listOf(document["sourceContentUrl"]).flatMap((url): StatedPath[] => {
-    const local = typeof url === "string" ? localPath(url)?.replace(/^(?:\.?\/+)+/, "") : undefined;
-    return local === undefined ? [] : [{ path: decoded(local), url: url as string }];
+    const local = typeof url === "string" ? localPath(url) : undefined;
+    const path = local === undefined ? undefined : resolvedPath(decoded(local));
+    return path === undefined ? [] : [{ path, url: url as string }];
   });
   // A name minted for an entity without a path is not a path.
   return suffix === undefined || suffix.startsWith("entity/")

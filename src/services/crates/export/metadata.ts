@@ -14,8 +14,10 @@ import {
   descriptorArk,
   OWN_STATEMENTS,
   SUMMARIZES,
+  withCrate,
 } from "../layout.js";
-import { ADDED_TERMS } from "../records/document.js";
+import { ADDED_TERMS, withoutNames } from "../records/document.js";
+import { textOf, type WrittenNumbers } from "./as-written.js";
 import { crateRecords } from "./contents.js";
 
 /** Most nested prefixes; more is a loop. */
@@ -350,9 +352,12 @@ export interface EntityNames {
    */
   known: ReadonlyMap<string, string>;
   /**
-   * Names of entities in this crate that are not ARKs: paths of files and folders, the descriptor.
+   * Names of entities in this crate that are not ARKs: the author's own, paths of files and folders,
+   * the descriptor.
    */
   paths: ReadonlyMap<string, string>;
+  /** Numbers as the author wrote them, by ARK. */
+  numbers?: ReadonlyMap<string, WrittenNumbers>;
 }
 
 /**
@@ -390,10 +395,9 @@ function crateEntity(
   outdated?: ReadonlySet<JsonObject>,
 ): JsonObject {
   const { "@context": context, "@id": _id, ...claimed } = document;
-  const url = entityUrl(record, document);
-  const id = names.paths.get(record.ark) ?? url ?? record.ark;
+  const id = names.paths.get(record.ark) ?? entityUrl(record, document) ?? record.ark;
   const own = names.context.own(context, claimed);
-  const body = Object.entries(url === undefined ? claimed : withoutSameAs(claimed, url));
+  const body = Object.entries(withoutNames(claimed, id));
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
@@ -444,18 +448,6 @@ function entitiesInside(document: JsonObject): { id: string; value: JsonObject }
   };
   for (const [key, value] of Object.entries(document)) if (key !== SUMMARIZES) look(key, value);
   return found;
-}
-
-/** Without the `sameAs` that intake adds for the URL. */
-function withoutSameAs(claimed: JsonObject, url: string): JsonObject {
-  const { sameAs, ...rest } = claimed;
-  const stated = listOf(sameAs);
-  const added = stated.findLastIndex(
-    (value) => isObject(value) && Object.keys(value).length === 1 && value["@id"] === url,
-  );
-  const left = stated.toSpliced(added, added < 0 ? 0 : 1);
-  if (left.length === 0) return rest;
-  return { ...claimed, sameAs: left.length === 1 ? left[0]! : left };
 }
 
 /** Text is emitted in chunks of about this size. */
@@ -568,7 +560,10 @@ export function descriptorEntity(
   if (!descriptor)
     return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
   const { record, document } = descriptor;
-  const entity: JsonObject = { ...crateEntity(record, document, names), "@id": DESCRIPTOR };
+  const entity: JsonObject = {
+    ...crateEntity(record, document, names),
+    "@id": names.paths.get(record.ark) ?? DESCRIPTOR,
+  };
   // An edited descriptor must not make the crate unreadable.
   return ["about", "schema:about"].some((key) =>
     referencesIn(document[key]).some((reference) => names.known.get(reference) === root),
@@ -598,20 +593,26 @@ export function isMadeDescriptor(
 /**
  * RO-Crate metadata of a crate from its current records, in chunks of JSON text.
  * @param inner crates within the crate that have their own metadata file beside this one
+ * @param isNamed whether the root's `@id` is the crate's ARK: else the descriptor states the ARK
  */
 export async function* crateMetadata(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
   survey: CrateSurvey,
   names: EntityNames,
-  { documentOf = asItIs, inner }: { documentOf?: DocumentOf; inner?: ReadonlySet<string> } = {},
+  {
+    documentOf = asItIs,
+    inner,
+    isNamed = true,
+  }: { documentOf?: DocumentOf; inner?: ReadonlySet<string>; isNamed?: boolean } = {},
 ): AsyncGenerator<string> {
   const context =
     names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
   const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names);
   if (!inner && survey.summaries.size > 0)
     described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
-  let chunk = `{${context}"@graph":[${JSON.stringify(described)}`;
+  const numbers = names.numbers?.get(descriptorArk(root.ark));
+  let chunk = `{${context}"@graph":[${textOf(isNamed ? described : withCrate(described, root.ark), numbers)}`;
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
       const crate = describedCrate(record.ark);
@@ -621,7 +622,7 @@ export async function* crateMetadata(
       const outdated = await outdatedIn(deps, document, names, documentOf);
       const entity = crateEntity(record, document, names, outdated);
       const summary = survey.summaries.get(record.ark)?.outer;
-      chunk += `,${JSON.stringify(summary ? { ...entity, ...summary } : entity)}`;
+      chunk += `,${textOf(summary ? { ...entity, ...summary } : entity, names.numbers?.get(record.ark))}`;
       if (chunk.length < CHUNK) continue;
       yield chunk;
       chunk = "";
@@ -642,13 +643,16 @@ function standsInside(
   record: StoredRecord,
   { "@context": context, ...document }: JsonObject,
   { untyped }: CrateSurvey,
-  { context: whole }: EntityNames,
+  { context: whole, paths }: EntityNames,
 ): boolean {
   if (document["@type"] !== undefined) return false;
   const url = entityUrl(record, document);
   const parts = untyped.get(url ?? record.ark);
   if (!parts || whole.own(context, document) !== undefined) return false;
-  const { "@id": _id, ...claimed } = url === undefined ? document : withoutSameAs(document, url);
+  const { "@id": _id, ...claimed } = withoutNames(
+    document,
+    paths.get(record.ark) ?? url ?? record.ark,
+  );
   const { "@id": _same, ...inside } = mergeEntities(parts);
   return isDeepStrictEqual(claimed, inside);
 }

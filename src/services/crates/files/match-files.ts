@@ -4,8 +4,8 @@ import { typeNames } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { type Findings, isObject, listOf, type Place, quoted, referencesIn } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
-import { withoutLast } from "../layout.js";
-import type { Member } from "../zip/members.js";
+import { resolvedPath, withoutLast } from "../layout.js";
+import { foldName, type Member } from "../zip/members.js";
 
 const EMBARGOED = "Embargoed";
 
@@ -117,7 +117,8 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
     else
       findings.error(
         "FILE_MISSING",
-        `The file ${quoted(entity.id)} is not in the archive; add it, or give it a contentUrl.`,
+        `The file ${quoted(entity.id)} is not in the archive${insteadOf(entity.id, tree)}; add it, or ` +
+          "give it a contentUrl.",
         place,
       );
     return true;
@@ -134,6 +135,11 @@ function missing(part: Part, tree: FileTree, findings: Findings, withoutFiles: b
     place,
   );
   return true;
+}
+
+function insteadOf(path: string, tree: FileTree): string {
+  const alike = tree.alike(path);
+  return alike === undefined ? "" : ` (${quoted(alike)} is)`;
 }
 
 /**
@@ -258,20 +264,23 @@ export class FileTree {
    * paths of a hostile archive.
    */
   readonly #sorted: readonly string[];
+  #byName: Map<string, string> | undefined;
 
   /** @param folder the crate's folder in the archive: empty, or with `/` at the end */
   constructor(
     members: readonly Pick<Member, "name" | "folder" | "size">[],
     readonly folder: string,
   ) {
+    const outside: CrateFile[] = [];
     for (const { name, folder: isFolder, size } of members) {
-      if (!isFolder)
-        this.#byMember.set(name, {
-          member: name,
-          path: name.startsWith(folder) ? name.slice(folder.length) : name,
-          size,
-        });
+      if (isFolder) continue;
+      const isInside = name.startsWith(folder);
+      const path = isInside ? name.slice(folder.length) : name;
+      const file = { member: name, path, size };
+      this.#byMember.set(name, file);
+      if (!isInside) outside.push(file);
     }
+    if (outside.length > 0) nameApart(outside, [...this.#byMember.values()]);
     this.#sorted = sortedNames(members);
   }
 
@@ -285,18 +294,69 @@ export class FileTree {
    * @param base folder of the archive that the path starts from
    */
   find(path: string, base: string): CrateFile | undefined {
-    for (const candidate of spellings(path)) {
-      const file = this.#byMember.get(base + candidate);
+    for (const member of this.#membersAt(path, base)) {
+      const file = this.#byMember.get(member);
       if (file) return file;
     }
     return undefined;
   }
 
   hasFolder(path: string, base: string): boolean {
-    return spellings(path).some(
-      (candidate) => firstBelow(this.#sorted, (base + candidate).replace(/\/$/, "")) !== undefined,
+    return this.#membersAt(path, base).some(
+      (folder) => firstBelow(this.#sorted, folder) !== undefined,
     );
   }
+
+  /** A file with the name of this one in another folder. */
+  alike(path: string): string | undefined {
+    const nameOf = (text: string): string => text.slice(text.lastIndexOf("/") + 1);
+    this.#byName ??= new Map(this.files.map((file) => [nameOf(file.path), file.path]));
+    return this.#byName.get(nameOf(spellings(path)[0]!));
+  }
+
+  /**
+   * The members that a path may mean: dot segments are resolved, and lead nowhere outside of the
+   * crate.
+   */
+  #membersAt(path: string, base: string): string[] {
+    return spellings(path).flatMap((candidate) => {
+      const member = resolvedPath(base + candidate);
+      return member === undefined ||
+        (candidate.includes("..") && !`${member}/`.startsWith(this.folder))
+        ? []
+        : [member];
+    });
+  }
+}
+
+/**
+ * Files beside the crate's folder get other names where files of the crate have theirs: an archive
+ * of the crate has no folder above it.
+ */
+function nameApart(outside: readonly CrateFile[], all: readonly CrateFile[]): void {
+  const [files, folders] = [new Set<string>(), new Set<string>()];
+  const take = (path: string): void => {
+    files.add(path);
+    for (const folder of foldersOf(path)) folders.add(folder);
+  };
+  const isTaken = (path: string): boolean =>
+    files.has(path) || folders.has(path) || foldersOf(path).some((folder) => files.has(folder));
+  const moved = new Set(outside);
+  for (const file of all) if (!moved.has(file)) take(foldName(file.path));
+  for (const file of outside) {
+    const own = file.path;
+    for (let count = 0; isTaken(foldName(file.path)); count++)
+      file.path = `files/${count === 0 ? "" : `${count}/`}${own}`;
+    take(foldName(file.path));
+  }
+}
+
+/** The folders that a file is in, outermost first. */
+export function foldersOf(path: string): string[] {
+  const folders: string[] = [];
+  for (let slash = path.indexOf("/"); slash > 0; slash = path.indexOf("/", slash + 1))
+    folders.push(path.slice(0, slash));
+  return folders;
 }
 
 /**

@@ -15,6 +15,8 @@ import {
   DESCRIPTOR,
   describedCrate,
   descriptorArk,
+  resolvedPath,
+  statedArk,
   withoutLast,
 } from "../layout.js";
 import { invisibleIn, visible } from "../zip/members.js";
@@ -32,6 +34,10 @@ type EntityId =
   | { rule: "refused"; reason: string };
 
 const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
+/** Whether an `@id` is an absolute URI or IRI, and no ARK. */
+export const isAbsoluteId = (id: string): boolean =>
+  SCHEME.test(id) && (!looksLikeArk(id) || parseArk(id) === undefined);
+
 /** Characters that a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
 const NOT_KEPT = new RegExp(
@@ -108,11 +114,15 @@ export class EntityIds {
   }
 
   #path(id: string, folder: string): EntityId {
-    const bare = bareId(id.replace(/^\/+/, ""));
-    const parts = bare.split("/").filter((part) => part !== "." && part !== "");
-    if (parts.includes("..")) return { rule: "refused", reason: "leads out of the crate (..)" };
-    const path = parts.join("/");
-    const kept = withoutLast(folder + path, "/")
+    const resolved = resolvedPath(folder + bareId(id.replace(/^\/+/, "")));
+    if (resolved === undefined) return { rule: "refused", reason: "leads out of the crate (..)" };
+    const isFolder = `${resolved}/` === folder;
+    const path = resolved.startsWith(folder)
+      ? resolved.slice(folder.length)
+      : isFolder
+        ? ""
+        : resolved;
+    const kept = resolved
       .replace(/%2D/gi, "-")
       .replace(NOT_KEPT, (character) =>
         character === "%" ? "%25" : encodeURIComponent(character),
@@ -250,7 +260,9 @@ export interface IdentifiedEntity {
   ark: string;
   /** The URL that the crate uses for it, when its `@id` is a URL. */
   url?: string;
-  /** Its `@id` is an ARK: no identifier was minted for it. */
+  /** The absolute identifier that the crate uses for it, when that is neither an ARK nor a URL. */
+  uri?: string;
+  /** Its `@id` is an ARK, or the archive states one beside it: none was minted for it. */
   kept: boolean;
   role: "root" | "nestedRoot" | "descriptor" | "member";
   /** Deepest nested crate first. */
@@ -268,8 +280,8 @@ export function identify(
   findings: Findings,
 ): IdentifiedEntity[] {
   const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
-  const rootId = crateId(crate, settings);
-  const stated = parseArk(crate.root.id)?.stored;
+  const own = crateId(crate, settings);
+  const stated = statedArk(crate);
   if (
     settings.crate !== undefined &&
     stated !== undefined &&
@@ -277,11 +289,11 @@ export function identify(
   )
     findings.error(
       "CRATE_MISMATCH",
-      `The crate's \`@id\` is ${quoted(stated)}, and the upload names ${settings.crate}; ` +
+      `The crate is ${quoted(stated)}, and the upload names ${settings.crate}; ` +
         "name the same crate, or leave the name out.",
       { file: crate.file, pointer: crate.root.pointer },
     );
-  const ids = new EntityIds(rootId.ark);
+  const ids = new EntityIds(own.ark);
   const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
   const entities = new Map<string, IdentifiedEntity>();
   const scopes = descriptions.map((description) => {
@@ -291,7 +303,7 @@ export function identify(
       base.ids,
       description,
       folder,
-      description === crate ? rootId : nestedRootId(base.ids, description, folder),
+      description === crate ? own : nestedRootId(base.ids, description, folder),
       base.home,
     );
   });
@@ -299,7 +311,7 @@ export function identify(
   for (const scope of scopes) renameDescriptor(scope, ids, crate.folder);
   for (const scope of scopes) {
     const { description } = scope;
-    const own = new Map<string, CrateEntity>();
+    const here = new Map<string, CrateEntity>();
     for (const entity of description.entities) {
       const place = { file: description.file, pointer: entity.pointer };
       const id = scope.of(entity.id);
@@ -321,10 +333,12 @@ export function identify(
             "without it.",
           place,
         );
-      if (id.rule === "ark" && !isAccepted(id.naan, settings.acceptedNaans))
+      const kept = id.rule === "ark" || id.ark === description.ark;
+      const naan = kept ? parseArk(id.ark)!.naan : undefined;
+      if (naan !== undefined && !isAccepted(naan, settings.acceptedNaans))
         findings.error(
           "NAAN_NOT_ACCEPTED",
-          `Identifiers of authority ${id.naan} are not accepted ` +
+          `Identifiers of authority ${naan} are not accepted ` +
             `(ACCEPTED_NAANS=${settings.acceptedNaans}).`,
           place,
         );
@@ -335,21 +349,25 @@ export function identify(
             `${quoted(id.ark)}.`,
           place,
         );
-      if (own.has(id.ark) && !entity.embedded)
+      if (here.has(id.ark) && !entity.embedded)
         findings.warn(
           "DUPLICATE_ENTITY",
-          `Another entity (${own.get(id.ark)!.pointer}) has the identifier ` +
+          `Another entity (${here.get(id.ark)!.pointer}) has the identifier ` +
             `${quoted(id.ark)}; both are merged.`,
           place,
         );
-      if (!own.has(id.ark)) own.set(id.ark, entity);
+      if (!here.has(id.ark)) here.set(id.ark, entity);
       const known = entities.get(id.ark);
       if (known) known.parts.push({ scope, entity });
       else
         entities.set(id.ark, {
           ark: id.ark,
-          ...(id.rule === "url" ? { url: id.url } : {}),
-          kept: id.rule === "ark",
+          ...(id.rule === "url"
+            ? { url: id.url }
+            : isAbsoluteId(entity.id)
+              ? { uri: entity.id }
+              : {}),
+          kept,
           role: "member",
           parts: [{ scope, entity }],
         });
@@ -383,8 +401,9 @@ function basesOf(
 ): Base[] {
   return [
     crate,
-    ...nested.flatMap(({ root, folder }): Base[] => {
-      const home = parseArk(root.id)?.stored;
+    ...nested.flatMap((description): Base[] => {
+      const { folder } = description;
+      const home = statedArk(description);
       return home !== undefined && registered?.get(home)?.alone === true
         ? [{ folder, ids: new EntityIds(home), home }]
         : [];
@@ -397,17 +416,23 @@ function basesOf(
  * is an ARK, else a new one.
  */
 function crateId(
-  { root }: CrateDescription,
+  description: CrateDescription,
   { naan, crate }: IdentifySettings,
 ): Extract<EntityId, { ark: string }> {
-  const given = looksLikeArk(root.id) ? parseArk(root.id) : undefined;
-  if (given && crate === undefined) return { rule: "ark", ark: given.stored, naan: given.naan };
-  const { name } = root.value;
-  const ark = crate ?? mintArk(naan, "rocrate", typeof name === "string" ? name : null).stored;
+  const { name } = description.root.value;
+  return rootId(
+    description.root.id,
+    crate ??
+      statedArk(description) ??
+      mintArk(naan, "rocrate", typeof name === "string" ? name : null).stored,
+  );
+}
+
+/** What the `@id` of a root means whose record has the identifier `ark`. */
+function rootId(id: string, ark: string): Extract<EntityId, { ark: string }> {
+  const given = looksLikeArk(id) ? parseArk(id) : undefined;
   if (given) return { rule: "ark", ark, naan: given.naan };
-  return /^https?:\/\//i.test(root.id)
-    ? { rule: "url", ark, url: root.id }
-    : { rule: "path", ark, path: "" };
+  return /^https?:\/\//i.test(id) ? { rule: "url", ark, url: id } : { rule: "path", ark, path: "" };
 }
 
 /**
@@ -425,6 +450,25 @@ function renameDescriptor(scope: IdScope, ids: EntityIds, outermost: string): vo
     // The crate around a registered one refers to the descriptor by other paths.
     if (scope.ids !== ids) ids.rename(id, folder.slice(outermost.length), descriptorArk(crate.ark));
   }
+}
+
+/**
+ * The meanings of the `@id`s in the metadata file of a crate that is registered.
+ * @param root identifier of the crate
+ * @param base identifier that relative paths continue
+ */
+export function scopeOf(
+  description: CrateDescription,
+  { root, base }: { root: string; base: string },
+): IdScope {
+  const ids = new EntityIds(base);
+  const scope = new IdScope(ids, description, description.folder, {
+    rule: "path",
+    ark: root,
+    path: "",
+  });
+  renameDescriptor(scope, ids, "");
+  return scope;
 }
 
 /**
@@ -449,9 +493,10 @@ const arkOf = (id: EntityId): string | undefined => (id.rule === "refused" ? und
 /** A nested root with a relative `@id` means its folder, in any spelling. */
 function nestedRootId(
   ids: EntityIds,
-  { root }: CrateDescription,
+  { root, ark }: CrateDescription,
   folder: string,
 ): EntityId | undefined {
+  if (ark !== undefined && !looksLikeArk(root.id)) return rootId(root.id, ark);
   const id = ids.of(root.id, folder);
   return id.rule === "path" ? ids.of("./", folder) : undefined;
 }

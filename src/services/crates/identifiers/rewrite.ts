@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
 import { PROVENANCE } from "../../../model/provenance.js";
 import { type Findings, isObject, listOf, objectFrom, quoted } from "../findings.js";
-import { type CrateDescription, SUMMARIZES, summaryOf } from "../layout.js";
+import { type CrateDescription, statedArk, SUMMARIZES, summaryOf } from "../layout.js";
 import type { IdentifiedEntity, IdScope, Part, RegisteredCrate } from "./identify.js";
 
 /** Local names of properties whose plain texts are references, as the older layout writes them. */
@@ -87,6 +87,8 @@ export class Rewriter {
   readonly #isReference: (key: string) => boolean;
 
   readonly #scope: IdScope;
+  #linksTexts = false;
+  #hasTexts = false;
 
   constructor(scope: IdScope) {
     this.#scope = scope;
@@ -94,8 +96,21 @@ export class Rewriter {
     this.#isReference = referenceFields(scope.description.context);
   }
 
-  /** The entity with identifier `ark`, and all its links rewritten. */
-  entity(value: JsonObject, ark: string): JsonObject {
+  /**
+   * The entity with identifier `ark` and all its links rewritten: as its document has it, and as
+   * its graph has it, where texts that name entities are references.
+   */
+  entity(value: JsonObject, ark: string): { document: JsonObject; linked: JsonObject } {
+    this.#hasTexts = false;
+    const document = this.#entity(value, ark);
+    if (!this.#hasTexts) return { document, linked: document };
+    this.#linksTexts = true;
+    const linked = this.#entity(value, ark);
+    this.#linksTexts = false;
+    return { document, linked };
+  }
+
+  #entity(value: JsonObject, ark: string): JsonObject {
     const entries = Object.entries(value).map(([key, inner]): [string, JsonValue] => [
       key,
       key === "@id" ? ark : this.#member(key, inner),
@@ -109,8 +124,14 @@ export class Rewriter {
     return this.#value(value, this.#isReference(key));
   }
 
+  #text(text: string): string {
+    const named = this.#scope.textReference(text);
+    this.#hasTexts ||= named !== text;
+    return this.#linksTexts ? named : text;
+  }
+
   #value(value: JsonValue, reference: boolean): JsonValue {
-    if (typeof value === "string") return reference ? this.#scope.textReference(value) : value;
+    if (typeof value === "string") return reference ? this.#text(value) : value;
     if (typeof value !== "object" || value === null) return value;
     if (Array.isArray(value)) return value.map((item) => this.#value(item, reference));
     if (Object.hasOwn(value, "@value")) return value;
@@ -249,12 +270,13 @@ const MOST_NAMED = 5;
  */
 export function crateCandidates([crate, ...nested]: readonly CrateDescription[]): string[] {
   const candidates = new Set<string>();
-  for (const { context, entities, root } of [crate!, ...nested]) {
+  for (const description of [crate!, ...nested]) {
+    const { context, entities, root } = description;
     for (const entity of entities) {
       const isNestedRoot = entity === root && root !== crate!.root;
       const types = isNestedRoot ? [] : typeNames(entity.value, context, entity.value["@context"]);
       if (!isNestedRoot && !types.includes("ROCrate") && !types.includes("Dataset")) continue;
-      const ark = parseArk(entity.id)?.stored;
+      const ark = isNestedRoot ? statedArk(description) : parseArk(entity.id)?.stored;
       if (ark !== undefined) candidates.add(ark);
     }
   }
@@ -273,11 +295,8 @@ export function withOwnStatement(
   findings: Findings,
 ): LinkedEntity {
   if (registered.size === 0) return entity;
-  const isOwn = ({
-    scope: {
-      description: { root },
-    },
-  }: Part): boolean => registered.has(parseArk(root.id)?.stored ?? "");
+  const isOwn = ({ scope: { description } }: Part): boolean =>
+    registered.has(statedArk(description) ?? "");
   const description = entity.parts.find(isOwn)?.scope.description;
   const isCrate = registered.has(entity.ark);
   if (!description) return isCrate ? named(entity, findings) : entity;

@@ -5,8 +5,9 @@ import { KINDS } from "../../../model/kinds.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import type { StoredFile } from "../files/match-files.js";
 import { isObject, listOf, objectFrom } from "../findings.js";
-import type { IdentifiedEntity, IdScope } from "../identifiers/identify.js";
+import { type IdentifiedEntity, type IdScope, isAbsoluteId } from "../identifiers/identify.js";
 import { mergeEntities, type Rewriter } from "../identifiers/rewrite.js";
+import { withAdded, withoutAdded } from "../layout.js";
 
 /**
  * Definitions of the members that the service adds to a document, for crates whose context lacks
@@ -18,6 +19,7 @@ export const ADDED_TERMS: Readonly<Record<string, string>> = {
   contentUrl: "https://schema.org/contentUrl",
   sourceContentUrl: "https://w3id.org/EVI#sourceContentUrl",
   sameAs: "https://schema.org/sameAs",
+  identifier: "https://schema.org/identifier",
 };
 
 /** Definitions of the `keys` that no context explains, or undefined when all are explained. */
@@ -51,6 +53,8 @@ interface CrateDocument {
   crateContext: JsonValue | undefined;
   /** The entity with its own `@context`, if any, and everything else. */
   body: JsonObject;
+  /** The same for the graph, where texts that name entities are references. */
+  linked?: JsonObject;
 }
 
 /** Address of a record's stored content. */
@@ -72,21 +76,48 @@ export function documentOf(
   const own = distinct(entity.parts.map((part) => part.entity.value["@context"])).filter(
     (context) => !contexts.some((shared) => shared === context || same(shared, context)),
   );
-  const { "@context": _context, ...claimed } = mergeEntities(
-    entity.parts.map(({ scope, entity: { value } }) =>
-      rewriters.get(scope)!.entity(value, entity.ark),
-    ),
+  const statements = entity.parts.map(({ scope, entity: { value } }) =>
+    rewriters.get(scope)!.entity(value, entity.ark),
   );
-  // Also where the crate states it: the export removes one of them.
-  const named =
-    entity.url === undefined
-      ? claimed
-      : { ...claimed, sameAs: withOne(claimed["sameAs"], { "@id": entity.url }) };
-  return explained(
-    oneOrList(contexts),
-    own.length === 0 ? named : { "@context": oneOrList(own)!, ...named },
-    entity.url === undefined ? [] : ["sameAs"],
-  );
+  const explainedBody = (stated: JsonObject): CrateDocument => {
+    const { "@context": _context, ...claimed } = stated;
+    const named = withNames(claimed, entity);
+    return explained(
+      oneOrList(contexts),
+      own.length === 0 ? named : { "@context": oneOrList(own)!, ...named },
+      entity.url !== undefined ? ["sameAs"] : entity.uri !== undefined ? ["identifier"] : [],
+    );
+  };
+  const document = explainedBody(mergeEntities(statements.map((stated) => stated.document)));
+  return statements.every((stated) => stated.linked === stated.document)
+    ? document
+    : {
+        ...document,
+        linked: explainedBody(mergeEntities(statements.map((stated) => stated.linked))).body,
+      };
+}
+
+/**
+ * With the absolute identifier that the crate uses for the entity, also where the crate states it:
+ * the export removes one of them.
+ */
+function withNames(
+  claimed: JsonObject,
+  { url, uri }: Pick<IdentifiedEntity, "url" | "uri">,
+): JsonObject {
+  if (url !== undefined)
+    return { ...claimed, sameAs: withAdded(claimed["sameAs"], { "@id": url }) };
+  return uri === undefined
+    ? claimed
+    : { ...claimed, identifier: withAdded(claimed["identifier"], uri) };
+}
+
+/** Undoes what intake adds for an entity that the crate calls by this `@id`. */
+export function withoutNames(claimed: JsonObject, id: string): JsonObject {
+  if (!isAbsoluteId(id)) return claimed;
+  return /^https?:/i.test(id)
+    ? withoutAdded(claimed, "sameAs", { "@id": id })
+    : withoutAdded(claimed, "identifier", id);
 }
 
 /**
@@ -168,6 +199,3 @@ function distinct(values: readonly (JsonValue | undefined)[]): JsonValue[] {
 function oneOrList(values: JsonValue[]): JsonValue | undefined {
   return values.length < 2 ? values[0] : values.flatMap((value) => value);
 }
-
-const withOne = (stated: JsonValue | undefined, value: JsonValue): JsonValue =>
-  listOf(stated).length === 0 ? value : [...listOf(stated), value];

@@ -1,5 +1,5 @@
 import type { ServiceError } from "../../../errors.js";
-import { arkKey, claimableArk } from "../../../identifiers/ark.js";
+import { arkKey, claimableArk, looksLikeArk } from "../../../identifiers/ark.js";
 import type { Finding } from "../../../model/findings.js";
 import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -221,7 +221,7 @@ export function taken(
         ? ""
         : " whose content differs";
   const fix = root
-    ? "give the crate another @id"
+    ? "give the crate another @id, and take the identifier out of its descriptor"
     : kind === "rocrate" && !deleted
       ? "give the nested crate another @id, or leave it out and refer to it"
       : "give the entity another @id";
@@ -306,7 +306,8 @@ export class NewIdentifiers {
       );
     const above = await (await this.#claims).refusals(claims.map(([, { ark }]) => arkKey(ark)));
     return claims.flatMap(([index, { ark, id, kept }], at): Refusal[] => {
-      const problem = kept ? claimableArk(id) : undefined;
+      // The archive of a crate states its ARK beside the root's own `@id`.
+      const problem = kept ? claimableArk(looksLikeArk(id) ? id : ark) : undefined;
       if (typeof problem === "string")
         return [{ index, code: "INVALID_ID", message: `${shown(ark)}: ${problem}.` }];
       const holder = above[at];

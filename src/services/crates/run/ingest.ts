@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
-import { looksLikeArk, parseArk } from "../../../identifiers/ark.js";
 import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore, StagedObject } from "../../../storage/objects/port.js";
 import { buildRecords, type GraphsOf, placeOf } from "../build-records.js";
 import { checkClaims, type StoredFile } from "../files/match-files.js";
 import { CrateError, crateError, Findings } from "../findings.js";
 import { crateCandidates } from "../identifiers/rewrite.js";
+import { statedArk } from "../layout.js";
 import {
   describeCrate,
   gatherMetadata,
@@ -426,10 +426,7 @@ async function prepared(
   const found =
     candidates.length === 0
       ? []
-      : await host.registered(
-          candidates,
-          settings.crate ?? parseArk(descriptions[0]!.root.id)?.stored,
-        );
+      : await host.registered(candidates, settings.crate ?? statedArk(descriptions[0]!));
   return prepareDescribed(
     descriptions,
     metadata,
@@ -499,11 +496,7 @@ async function handOver(
     if (file && stored.has(file.file.member))
       checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
   if (!input.dryRun) crate.findings.throwIfErrors();
-  if (
-    input.update &&
-    input.identify.crate === undefined &&
-    crate.root.parts.every(({ entity }) => !looksLikeArk(entity.id))
-  )
+  if (input.update && input.identify.crate === undefined && !crate.root.kept)
     crate.findings.warn(
       "ROOT_WITHOUT_ARK",
       "Neither the upload nor the crate's root says which crate to update, so this became a " +

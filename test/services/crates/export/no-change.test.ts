@@ -27,7 +27,7 @@ const GENERATED = 200;
 const TOGETHER = 20;
 
 /**
- * What the registry adds to a file that it stores. To a crate that came with a URL it adds that.
+ * What the registry adds to a file that it stores.
  */
 const ADDED = /(?:\/|#)(?:sha256|contentSize|contentUrl|sourceContentUrl)$/;
 
@@ -102,7 +102,8 @@ async function differences(archive: Buffer, metadata?: Buffer): Promise<object> 
       !given.has(statement) &&
       (isDescribed || !statement.startsWith(`${descriptorArk(root)} `)) &&
       !ADDED.test(statement.split(" ", 2)[1]!) &&
-      !statement.startsWith(`${root} https://schema.org/sameAs `),
+      // By which the registry recognises the crate.
+      !statement.startsWith(`${descriptorArk(root)} https://schema.org/identifier `),
   );
   if (lost.length > 0) found["lost"] = lost;
   if (added.length > 0) found["added"] = added;
