@@ -223,8 +223,9 @@ What the registry accepts, what it advises, and what it refuses. This page is ` 
 - **Kinds** of records, the first that fits the types of an entity: crate (the root, nested ` +
     "roots, `evi:ROCrate`), computation (`evi:Computation`, actions of schema.org), experiment " +
     "(`Experiment`, `LabProcess` of Bioschemas), schema, software (`evi:Software`, " +
-    "`SoftwareSourceCode`, `SoftwareApplication`, `ComputationalWorkflow`), machine-learning model (`MLModel` of EVI or FAIR4ML), data " +
-    "download (`File`, `MediaObject`), dataset, sample (`Sample`, `BioSample`), instrument, " +
+    "`SoftwareSourceCode`, `SoftwareApplication`, `ComputationalWorkflow`), " +
+    "machine-learning model (`MLModel` of EVI or FAIR4ML), data download (`File`, " +
+    "`MediaObject`), dataset, sample (`Sample`, `BioSample`), instrument, " +
     "annotation. Anything else is an entity. `metadataType` counts as `@type`. " +
     `[Decision 77](decisions/0077-kinds-of-models-samples-and-experiments.md) says why.
 - **Contexts** come from copies in the registry (RO-Crate, the workflow-run and ` +

@@ -232,13 +232,15 @@ const SPELLINGS: readonly (readonly [pattern: RegExp, stored: string])[] = [
 /** The IRI, or the namespace, as the graph spells it. */
 export function oneSpelling(iri: string): string {
   if (!/^http/i.test(iri)) return iri;
-  const known = SPELLINGS.find(([pattern]) => pattern.test(iri));
-  return known ? iri.replace(...known) : iri;
+  const [pattern, stored] = SPELLINGS.find(([former]) => former.test(iri)) ?? [];
+  return pattern && stored !== undefined ? iri.replace(pattern, stored) : iri;
 }
 
 /** Found in quads that a version stored which knew the first three of {@link SPELLINGS} only. */
-const FORMER =
-  /bioschemas\.org\/(?:(?:terms|properties|types)\/|ComputationalWorkflow#)|link-relations\/relation#|pcdm\.org\/models#object>|workflow-run#sha256>/;
+const FORMER = new RegExp(
+  String.raw`bioschemas\.org\/(?:(?:terms|properties|types)\/|ComputationalWorkflow#)` +
+    String.raw`|link-relations\/relation#|pcdm\.org\/models#object>|workflow-run#sha256>`,
+);
 
 /** Canonical N-Quads, whenever they were stored, with the IRIs as the graph spells them now. */
 export const inOneSpelling = (nquads: string): string =>
@@ -378,7 +380,8 @@ function provenanceOf(iri: string, activity: boolean): ProvenanceName | undefine
 
 /**
  * Spells IRIs of records as the records that own their keys spell them, in subject and object
- * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that become equal become one.
+ * position of canonical N-Quads; literals and graph names stay. Lines stay sorted, and two that
+ * become equal become one.
  *
  * @param quads canonical N-Quads: one statement a line, terms separated by single blanks, lines
  * sorted

@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import * as zlib from "node:zlib";
 import type {
   AsyncBuffer,
@@ -70,20 +71,21 @@ const PARSERS: Partial<ParquetParsers> = {
   stringFromBytes: utf8Text,
   // As it is written: reading it would round its numbers.
   jsonFromBytes: utf8Text,
-  // Stands for decimals, see `exactly`.
+  // Stands for raw values, see `exactly`.
   geographyFromBytes: (bytes) => bytes,
 };
 
 /**
- * The schema in a form by which the reader leaves decimals as they are stored: it would make
- * doubles of them. Their scales are read from the tree of the first schema.
+ * The schema in a form by which the reader leaves decimals and bytes as they are stored: it would
+ * make doubles and text of them. What they are is read from the tree of the first schema.
  */
-function withRawDecimals(metadata: FileMetaData): FileMetaData {
+function withRawValues(metadata: FileMetaData): FileMetaData {
   return {
     ...metadata,
     schema: metadata.schema.map((element) => {
       const { converted_type: _decimal, logical_type, ...rest } = element;
-      if (isDecimal(element)) return { ...rest, logical_type: { type: "GEOGRAPHY" } };
+      if (isDecimal(element) || isBytes(element))
+        return { ...rest, logical_type: { type: "GEOGRAPHY" } };
       return logical_type?.type === "GEOGRAPHY"
         ? { ...element, logical_type: { type: "GEOMETRY" } }
         : element;
@@ -94,38 +96,50 @@ function withRawDecimals(metadata: FileMetaData): FileMetaData {
 const isDecimal = ({ converted_type, logical_type }: SchemaElement): boolean =>
   converted_type === "DECIMAL" || logical_type?.type === "DECIMAL";
 
-const hasDecimals = ({ element, children }: SchemaTree): boolean =>
-  isDecimal(element) || children.some(hasDecimals);
+/** Bytes that are not said to be text, or anything else. */
+const isBytes = ({ type, converted_type, logical_type }: SchemaElement): boolean =>
+  (type === "BYTE_ARRAY" || type === "FIXED_LEN_BYTE_ARRAY") &&
+  converted_type === undefined &&
+  logical_type === undefined;
 
-/** The value of a column with its decimals as text. */
+const isRaw = ({ element, children }: SchemaTree): boolean =>
+  isDecimal(element) ||
+  isBytes(element) ||
+  // The reader decodes the bytes of a variant itself.
+  (element.logical_type?.type !== "VARIANT" && children.some(isRaw));
+
+/** The value of a column with its decimals and bytes as text. */
 function exactly(value: unknown, tree: SchemaTree): unknown {
   const { element, children } = tree;
-  if (value === null || value === undefined) return value;
-  if (children.length === 0) {
-    if (!isDecimal(element)) return value;
-    return Array.isArray(value)
-      ? value.map((item) => exactly(item, tree))
-      : decimalText(value as number | bigint | Uint8Array, element.scale ?? 0);
-  }
+  if (value === null || value === undefined || !isRaw(tree)) return value;
   if (Array.isArray(value)) {
     const [inner] = children;
     const items =
-      element.converted_type !== "LIST"
+      element.converted_type !== "LIST" || !inner
         ? tree
-        : inner!.children.length === 1
-          ? inner!.children[0]!
-          : inner!;
+        : inner.children.length === 1
+          ? inner.children[0]!
+          : inner;
     return value.map((item) => exactly(item, items));
   }
-  const isMap = element.converted_type === "MAP";
+  if (isBytes(element)) return bytesText(value as Uint8Array, element);
+  if (children.length === 0)
+    return decimalText(value as number | bigint | Uint8Array, element.scale ?? 0);
+  const entry = element.converted_type === "MAP" ? children[0] : undefined;
+  if (entry && isRaw(entry.children[0]!))
+    throw new Error("the keys of its maps are decimals or bytes, which cannot be read");
   return Object.fromEntries(
     Object.entries(value).map(([name, member]) => {
-      const child = isMap
-        ? children[0]!.children[1]
-        : children.find((each) => each.element.name === name);
+      const child = entry ? entry.children[1] : children.find((each) => each.element.name === name);
       return [name, child ? exactly(member, child) : member];
     }),
   );
+}
+
+/** Writers of long ago did not say of text that it is text. */
+function bytesText(bytes: Uint8Array, { type }: SchemaElement): string {
+  if (type === "BYTE_ARRAY" && isUtf8(bytes)) return Buffer.from(bytes).toString();
+  return `0x${Buffer.from(bytes).toString("hex")}`;
 }
 
 /** @param value the digits, as a number or as the bytes of a big-endian one with a sign */
@@ -159,7 +173,7 @@ async function readRows(
     await parquetRead({
       ...options,
       columns,
-      metadata: withRawDecimals(metadata),
+      metadata: withRawValues(metadata),
       useOffsetIndex: true,
       parsers: PARSERS,
       onComplete: (found) => void (rows = found as unknown[][]),
@@ -180,7 +194,12 @@ async function readRows(
   const { children } = parquetSchema(metadata);
   for (const [place, column] of columns.entries()) {
     const tree = children.find(({ element }) => element.name === column);
-    if (tree && hasDecimals(tree)) for (const row of rows) row[place] = exactly(row[place], tree);
+    if (!tree || !isRaw(tree)) continue;
+    try {
+      for (const row of rows) row[place] = exactly(row[place], tree);
+    } catch (error) {
+      throw new Error(`column ${column}: ${(error as Error).message}`, { cause: error });
+    }
   }
   return rows;
 }

@@ -133,6 +133,18 @@ describe("a Parquet value", () => {
     );
   });
 
+  it("is shown as bytes where its column does not say that it is text, and it is none", async () => {
+    expect(
+      await shown([
+        { name: "b", type: "BYTES", values: [Buffer.from("Köln"), Buffer.of(0xff, 0)] },
+        { name: "n", type: "INT64", values: [1n, 2n] },
+      ]),
+    ).toEqual([
+      ["Köln", "1"],
+      ["0xff00", "2"],
+    ]);
+  });
+
   it("names its column where its text is not UTF-8", async () => {
     const file = parquetFile([
       { name: "id", type: "INT64", values: [1n] },

@@ -7,6 +7,7 @@ type Column = { name: string } & (
   | { type: "INT64"; values: bigint[] }
   | { type: "DOUBLE"; values: number[] }
   | { type: "UTF8"; values: string[] }
+  | { type: "BYTES"; values: Buffer[] }
   | { type: "BOOLEAN"; values: boolean[] }
   | { type: "TIMESTAMP_MICROS"; values: bigint[] }
   | { type: "INT96"; values: [day: number, nanos: bigint][] }
@@ -25,6 +26,7 @@ const PHYSICAL = {
   INT96: 3,
   DOUBLE: 5,
   UTF8: 6,
+  BYTES: 6,
   DECIMAL: 7,
 } as const;
 const CONVERTED: Readonly<Partial<Record<Column["type"], number>>> = {
@@ -119,9 +121,10 @@ function plain(column: Column): Buffer {
     case "DOUBLE":
       return Buffer.from(Float64Array.from(column.values).buffer);
     case "UTF8":
+    case "BYTES":
       return Buffer.concat(
-        column.values.map((text) => {
-          const bytes = Buffer.from(text);
+        column.values.map((value) => {
+          const bytes = Buffer.from(value as string);
           const length = Buffer.alloc(4);
           length.writeUInt32LE(bytes.length);
           return Buffer.concat([length, bytes]);
