@@ -1304,6 +1304,18 @@ export type MyRecordsQuery = {
   me: { organizations: { nodes: Array<{ name: string | null; id: string }> } } | null;
 };
 
+export type ChosenRecordsQueryVariables = Exact<{
+  ids: Array<string | number> | string | number;
+}>;
+
+export type ChosenRecordsQuery = {
+  nodes: Array<{
+    name: string | null;
+    publicationStatus: PublicationStatus | null;
+    id: string;
+  } | null>;
+};
+
 export type PublishRecordsMutationVariables = Exact<{
   ids: Array<string | number> | string | number;
   publicationStatus: PublicationStatus;
@@ -3559,7 +3571,10 @@ export const MyWorkDocument = new TypedDocumentString(/* GraphQL */ `
         ...SubmissionRow
       }
     }
-    statuses: recordStatistics(filter: { owner: $me }, by: [STATUS]) {
+    statuses: recordStatistics(
+      filter: { owner: $me, not: { kind: [GROUP, ORGANIZATION, PROJECT] } }
+      by: [STATUS]
+    ) {
       groups {
         status
         count
@@ -3733,6 +3748,17 @@ export const MyRecordsDocument = new TypedDocumentString(/* GraphQL */ `
     }
   }
 `) as unknown as TypedDocumentString<MyRecordsQuery, MyRecordsQueryVariables>;
+export const ChosenRecordsDocument = new TypedDocumentString(/* GraphQL */ `
+  query ChosenRecords($ids: [ID!]!) {
+    nodes(ids: $ids) {
+      id
+      ... on Record {
+        name
+        publicationStatus
+      }
+    }
+  }
+`) as unknown as TypedDocumentString<ChosenRecordsQuery, ChosenRecordsQueryVariables>;
 export const PublishRecordsDocument = new TypedDocumentString(/* GraphQL */ `
   mutation PublishRecords(
     $ids: [ID!]!

@@ -31,6 +31,7 @@ import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
+import { myRecordsRoutes } from "./pages/my-records.js";
 import { myRoutes } from "./pages/my.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
@@ -52,6 +53,7 @@ const ROUTES: readonly Route[] = [
   ...relatedRoutes,
   ...referenceRoutes,
   ...myRoutes,
+  ...myRecordsRoutes,
   ...adminRoutes,
   ...newRoutes,
   ...reserveRoutes,

@@ -171,15 +171,16 @@ describe.skipIf(skip)("journeys of readers, in a browser", () => {
       await page.goto(`${registry.url}/my/records`);
       await fits(page);
       await page.check("[data-check-all=id]");
-      await page.click("button[value=publish]");
-      await page.locator("main", { hasText: "20 records changed." }).waitFor();
+      await page.click("button[name=choose][value=publish]");
+      await page.click("button[name=action][value=publish]");
+      await page.locator("main", { hasText: "20 records published." }).waitFor();
       await page.goto(`${registry.url}/my/records?status=PUBLISHED`);
       expect(await page.locator("[name=id]").count()).toBe(20);
       await page.check(`[aria-label^='Choose Plate 3 of']`);
+      await page.click("button[name=choose][value=withdraw]");
       await page.fill("[name=reason]", "Wrong plate");
-      page.once("dialog", (dialog) => void dialog.accept());
-      await page.click("button[value=withdraw]");
-      await page.locator("main", { hasText: "1 record changed." }).waitFor();
+      await page.click("button[name=action][value=withdraw]");
+      await page.locator("main", { hasText: "1 record withdrawn." }).waitFor();
       await done();
     }, 60_000);
 

@@ -46,7 +46,7 @@ describe("the pages of one's own work and of administration", () => {
       ["action", "publish"],
       ...[...ids, body["@id"]].map((id): [string, string] => ["id", id]),
     ]);
-    expect(answer.text).toContain("20 records changed, 1 not.");
+    expect(answer.text).toContain("20 records published, 1 not.");
     expect(answer.text).toContain(`<a href="/${body["@id"]}">`);
     const read = await server.request("GET", `/${ids[7]}`);
     expect(read.headers.get("x-publication-status")).toBe("PUBLISHED");
@@ -66,7 +66,7 @@ describe("the pages of one's own work and of administration", () => {
       id: ids[1]!,
       owner: group["@id"],
     });
-    expect(moved.text).toContain("1 record changed.");
+    expect(moved.text).toContain("1 record handed over.");
     const { body } = await server.request<{ owner: string }>("GET", `/${ids[1]}`);
     expect(body.owner).toBe(group["@id"]);
   });

@@ -95,7 +95,7 @@ test("DOIs of many records are reserved at once, with a sentence for each that i
     ["action", "doi"],
     ...[...ids, body["@id"]].map((id): [string, string] => ["id", id]),
   ]);
-  expect(text).toContain("3 records changed, 1 not.");
+  expect(text).toContain("3 records given a DOI, 1 not.");
   for (const record of await server.deps.records.findMany(ids))
     expect(Buffer.from(record!.document).toString()).toContain("https://doi.org/10.5072/");
 });
@@ -121,6 +121,6 @@ test("a registry without a DOI service says so in place of the buttons", async (
     ["id", id],
   ]);
   expect(sent.status).toBe(200);
-  expect(sent.text).toContain("0 records changed, 1 not.");
+  expect(sent.text).toContain("0 records given a DOI, 1 not.");
   expect(sent.text).toContain("DATACITE_URL");
 });

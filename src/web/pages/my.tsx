@@ -18,30 +18,19 @@ import {
   CreateAccessTokenDocument,
   CreateGroupDocument,
   MyGroupsDocument,
-  MyRecordsDocument,
-  type MyRecordsQuery,
-  type MyRecordsQueryVariables,
   MyUploadsDocument,
   MyWorkDocument,
   ProfileDocument,
-  PublishRecordsDocument,
   RemoveGroupMemberDocument,
-  ReserveDoiDocument,
   RetryUploadDocument,
   RevokeAccessTokenDocument,
   type SubmissionRowFragment,
-  TransferRecordsDocument,
   UpdateProfileDocument,
-  WithdrawRecordsDocument,
 } from "../documents.js";
 import { counted, countText, sizeText } from "../format.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
 import { signInFirst } from "./upload.js";
-
-const PAGE_SIZE = 25;
-/** Records of one bulk action; the page shows as many. */
-const BULK = 100;
 
 const TABS = [
   ["/my", "Overview"],
@@ -93,7 +82,7 @@ export const pageOf = (
   ),
 });
 
-const STATUSES: Readonly<Record<string, string>> = {
+export const STATUSES: Readonly<Record<string, string>> = {
   DRAFT: "drafts",
   PUBLISHED: "public",
   EMBARGOED: "embargoed",
@@ -344,235 +333,6 @@ async function uploads({ ask, query, csrf }: PageRequest, said: Said = {}): Prom
     </section>,
     said.problem === undefined ? 200 : 422,
   );
-}
-
-/** Reserves DOIs of many records, where the registry has a service for them. */
-function Dois({ records: nodes }: { records: MyRecordsQuery["records"]["nodes"] }) {
-  if (nodes.some(({ doiReservation }) => doiReservation === "NO_SERVICE"))
-    return (
-      <p class="quiet small">
-        This registry registers no DOIs (<a href="/help/dois">what its operator sets</a>). The ARK
-        of each record is as permanent.
-      </p>
-    );
-  return (
-    <div class="row">
-      <button class="secondary" name="action" value="doi">
-        Reserve DOIs
-      </button>
-      <span class="quiet small">They become findable when the records are published.</span>
-    </div>
-  );
-}
-
-interface Outcome {
-  done: number;
-  failed: readonly { id: string; message: string | null }[];
-}
-
-async function records(request: PageRequest, outcome?: Outcome, problem?: string): Promise<Page> {
-  const { ask, query, viewer, csrf } = request;
-  const status = query.get("status");
-  const group = query.get("group");
-  const before = query.get("before");
-  const conditions: NonNullable<MyRecordsQueryVariables["filter"]>[] = [
-    group === null || group === "" ? { owner: viewer!.id } : { group },
-    ...(status !== null && Object.hasOwn(STATUSES, status)
-      ? [{ status: [status as "DRAFT"] }]
-      : []),
-  ];
-  const { records: page, me } = await ask(MyRecordsDocument, {
-    filter: { and: conditions },
-    ...(before === null
-      ? { first: PAGE_SIZE, after: query.get("after") }
-      : { first: null, last: PAGE_SIZE, before }),
-  });
-  const groups = (me?.organizations.nodes ?? []).filter((node) => "name" in node);
-  return pageOf(
-    "My records",
-    "/my/records",
-    <section>
-      {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-      {outcome && <OutcomeNotice outcome={outcome} />}
-      <form class="row" action="/my/records">
-        <label for="status">Status</label>
-        <select id="status" name="status">
-          <option value="">any</option>
-          {Object.entries(STATUSES).map(([value, text]) => (
-            <option value={value} selected={value === status}>
-              {text}
-            </option>
-          ))}
-        </select>
-        <label for="group">Of</label>
-        <select id="group" name="group">
-          <option value="">me</option>
-          {groups.map((node) => (
-            <option value={node.id} selected={node.id === group}>
-              {node.name ?? node.id}
-            </option>
-          ))}
-        </select>
-        <button class="secondary">Show</button>
-      </form>
-      <p class="meta">{counted(page.totalCount, "record")}</p>
-      {page.nodes.length === 0 ? (
-        <Empty title="No record has this status." />
-      ) : (
-        <form method="post">
-          <Csrf token={csrf} />
-          <fieldset class="bulk">
-            <legend>With the chosen records</legend>
-            <div class="row">
-              <button name="action" value="publish">
-                Publish
-              </button>
-              <label for="until">until</label>
-              <input id="until" type="date" name="until" />
-              <button class="secondary" name="action" value="embargo">
-                Embargo
-              </button>
-              <button class="secondary" name="action" value="archive">
-                Archive
-              </button>
-            </div>
-            <div class="row">
-              <label for="reason">Reason</label>
-              <input
-                id="reason"
-                name="reason"
-                placeholder="Why they are withdrawn; shown to readers"
-              />
-              <button
-                class="danger"
-                name="action"
-                value="withdraw"
-                data-confirm="Withdraw the chosen records? Their pages stay and say why; this cannot be undone."
-              >
-                Withdraw
-              </button>
-            </div>
-            <div class="row">
-              <label for="owner">New owner</label>
-              <input
-                id="owner"
-                name="owner"
-                placeholder="ark:… of a group, organization or project of yours"
-              />
-              <button class="secondary" name="action" value="transfer">
-                Hand over
-              </button>
-            </div>
-            <Dois records={page.nodes} />
-          </fieldset>
-          <p data-script hidden>
-            <label>
-              <input type="checkbox" data-check-all="id" /> Choose all on this page
-            </label>
-          </p>
-          <ul class="results-list">
-            {page.nodes.map((record) => (
-              <li class="choice">
-                <input
-                  type="checkbox"
-                  name="id"
-                  value={record.id}
-                  aria-label={`Choose ${record.name ?? record.id}`}
-                />
-                <RecordCard record={record} level={2} />
-              </li>
-            ))}
-          </ul>
-        </form>
-      )}
-      <Pager path="/my/records" query={query} pageInfo={page.pageInfo} />
-    </section>,
-    problem === undefined ? 200 : 422,
-  );
-}
-
-function OutcomeNotice({ outcome: { done, failed } }: { outcome: Outcome }) {
-  return (
-    <Notice tone={failed.length === 0 ? "success" : "warning"}>
-      <p>
-        {counted(done, "record")} changed
-        {failed.length > 0 && `, ${countText(failed.length)} not`}.
-      </p>
-      {failed.length > 0 && (
-        <ul>
-          {failed.map(({ id, message }) => (
-            <li>
-              <a href={recordPath(id)}>{id}</a>: <bdi>{message}</bdi>
-            </li>
-          ))}
-        </ul>
-      )}
-    </Notice>
-  );
-}
-
-async function changeRecords(request: PageRequest): Promise<Page> {
-  const { ask, form } = request;
-  const ids = form.getAll("id").slice(0, BULK);
-  if (ids.length === 0) return records(request, undefined, "Choose at least one record first.");
-  try {
-    const rows = await bulk(request, form.get("action") ?? "", ids);
-    return await records(request, {
-      done: rows.filter(({ done }) => done).length,
-      failed: rows.filter(({ done }) => !done),
-    });
-  } catch (error) {
-    const { form: sentence, fields } = problemOf(error);
-    return records(
-      request,
-      undefined,
-      [sentence, ...Object.values(fields)].filter(Boolean).join(" "),
-    );
-  }
-
-  /** One after the other: what is refused for one record may be right for the next. */
-  async function reserveDois(chosen: string[]) {
-    const rows: { id: string; done: boolean; message: string | null }[] = [];
-    for (const id of chosen)
-      try {
-        await ask(ReserveDoiDocument, { id });
-        rows.push({ id, done: true, message: null });
-      } catch (error) {
-        if (!(error instanceof ServiceError)) throw error;
-        if (error.status >= 500 && error.code !== "NO_DOI_SERVICE") throw error;
-        rows.push({ id, done: false, message: error.message });
-      }
-    return rows;
-  }
-
-  async function bulk({ form: fields }: PageRequest, action: string, chosen: string[]) {
-    const text = (name: string): string | null => fields.get(name)?.trim() || null;
-    switch (action) {
-      case "publish":
-      case "archive":
-      case "embargo":
-        if (action === "embargo" && text("until") === null)
-          throw new ServiceError("BAD_REQUEST", "Choose the date on which the embargo ends.");
-        return (
-          await ask(PublishRecordsDocument, {
-            ids: chosen,
-            publicationStatus:
-              action === "publish" ? "PUBLISHED" : action === "archive" ? "ARCHIVED" : "EMBARGOED",
-            embargoedUntil: action === "embargo" ? text("until") : null,
-          })
-        ).publishRecords;
-      case "withdraw":
-        return (await ask(WithdrawRecordsDocument, { ids: chosen, reason: text("reason") }))
-          .deleteRecords;
-      case "transfer":
-        return (await ask(TransferRecordsDocument, { ids: chosen, owner: text("owner") ?? "" }))
-          .transferRecords;
-      case "doi":
-        return reserveDois(chosen);
-      default:
-        throw new ServiceError("BAD_REQUEST", "The form names no action.");
-    }
-  }
 }
 
 interface ProfileState {
@@ -904,7 +664,6 @@ async function changeGroups(request: PageRequest): Promise<Page | Redirect> {
 export const myRoutes: readonly Route[] = [
   { path: "/my", get: own(overview) },
   { path: "/my/uploads", get: own((request) => uploads(request)), post: own(changeUploads) },
-  { path: "/my/records", get: own((request) => records(request)), post: own(changeRecords) },
   {
     path: "/my/profile",
     get: own((request) =>

@@ -1,0 +1,159 @@
+import type { Browser } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { bodyOf } from "../support/bodies.js";
+import { CHROMIUM, launch, signIn, watchedPage, type Watched } from "../support/chromium.js";
+import { Reader } from "../support/reader.js";
+import { type Person, startServer, type TestServer } from "../support/server.js";
+
+let server: TestServer;
+let ada: Person;
+let reader: Reader;
+let group: string;
+beforeAll(async () => {
+  server = await startServer();
+  ada = await server.person("ada");
+  reader = new Reader(server);
+  await reader.signIn(ada.email);
+  group = await create("group", ada.id, { name: "Lab of Ada" });
+}, 60_000);
+afterAll(() => server.stop());
+
+async function create(kind: "group" | "dataset", owner: string, more: object): Promise<string> {
+  const { body } = await server.request<{ "@id": string }>("POST", `/${kind}`, {
+    token: ada.token,
+    json: { ...bodyOf(kind, owner), ...more },
+  });
+  return body["@id"];
+}
+const dataset = (name: string, owner = ada.id) => create("dataset", owner, { name });
+const publish = (id: string) =>
+  server.request("PUT", "/publish", {
+    token: ada.token,
+    json: { "@id": id, publicationStatus: "PUBLISHED" },
+  });
+const state = async (id: string): Promise<string> => {
+  const [record] = await server.deps.records.findMany([id]);
+  return record!.tombstone ? "withdrawn" : record!.publicationStatus;
+};
+
+describe("the page of one's own records", () => {
+  test("lists no group, organization or project", async () => {
+    await dataset("Something else");
+    const { text } = await reader.get("/my/records");
+    expect(text).toContain("Something else");
+    expect(text).not.toContain(`name="id" value="${group}"`);
+  });
+
+  test("does not withdraw a group that owns records, and says what to do", async () => {
+    await dataset("Of the lab", group);
+    const { text } = await reader.send("/my/records", {
+      action: "withdraw",
+      id: group,
+      reason: "Mistake",
+    });
+    expect(text).toContain("0 records withdrawn, 1 not.");
+    expect(text).toMatch(/owns 1 record.*Hand them over/);
+    expect(await state(group)).toBe("DRAFT");
+  });
+
+  test("asks for a reason before it withdraws what others could read", async () => {
+    const [draft, open, next] = [
+      await dataset("A draft"),
+      await dataset("An open one"),
+      await dataset("The next one"),
+    ];
+    await publish(open);
+    const refused = await reader.send("/my/records", [
+      ["action", "withdraw"],
+      ["id", draft],
+      ["id", open],
+      ["successor", next],
+    ]);
+    expect([refused.status, await state(draft), await state(open)]).toEqual([
+      422,
+      "DRAFT",
+      "PUBLISHED",
+    ]);
+    expect(refused.text).toContain("Give a reason: 1 record of these could be read by others.");
+    expect(refused.text).toContain(`value="${next}"`);
+    const done = await reader.send("/my/records", [
+      ["action", "withdraw"],
+      ["id", draft],
+      ["id", open],
+      ["reason", "Wrong plate"],
+      ["successor", next],
+    ]);
+    expect(done.text).toContain("2 records withdrawn.");
+    expect(done.text).toContain(">An open one<");
+    const gone = await reader.get(`/${open}`);
+    expect(gone.status).toBe(410);
+    expect(gone.text).toContain("Wrong plate");
+    expect(gone.text).toContain("The next one");
+  });
+
+  test("withdraws a draft without a reason", async () => {
+    const draft = await dataset("Another draft");
+    await reader.send("/my/records", { action: "withdraw", id: draft });
+    expect(await state(draft)).toBe("withdrawn");
+  });
+
+  test("refuses an embargo that ends in the past", async () => {
+    const id = await dataset("Under an embargo");
+    const answer = await reader.send("/my/records", { action: "embargo", id, until: "2020-01-01" });
+    expect(answer.text).toContain("the end of an embargo lies in the future");
+    expect(await state(id)).toBe("DRAFT");
+  });
+});
+
+describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
+  let browser: Browser;
+  let watched: Watched;
+  beforeAll(async () => {
+    browser = await launch();
+    watched = await watchedPage(browser, server.url);
+    watched.page.setDefaultTimeout(10_000);
+    await signIn(watched.page, server.url, ada);
+  }, 60_000);
+  afterAll(() => browser.close());
+
+  const FIELDS = [
+    ["publish", null],
+    ["archive", null],
+    ["transfer", "owner"],
+    ["withdraw", "successor"],
+    ["withdraw", "reason"],
+  ] as const;
+  test.each(FIELDS)("Enter in the form %s, field %s, changes nothing", async (action, field) => {
+    const { page } = watched;
+    const name = `Enter in ${action} ${field}`;
+    const id = await dataset(name);
+    await page.goto(`${server.url}/my/records`);
+    const box = page.locator(`input[name=id][value="${id}"]`);
+    await box.check();
+    await box.press("Enter");
+    await page.waitForTimeout(300);
+    expect(await state(id)).toBe("DRAFT");
+    await page.goto(`${server.url}/my/records`);
+    await box.check();
+    await page.click(`button[name=choose][value=${action}]`);
+    await page.locator("h2", { hasText: "1 record" }).waitFor();
+    expect(await page.textContent("main form")).toContain(name);
+    if (field !== null) {
+      const input = page.locator(`[name=${field}]`);
+      await input.fill(group);
+      await input.press("Enter");
+    }
+    await page.waitForTimeout(300);
+    expect(await state(id)).toBe("DRAFT");
+    expect((await server.deps.records.findMany([id]))[0]!.owner).toBe(ada.id);
+    await page.click(`button[name=action][value=${action}]`);
+    await page.locator("main", { hasText: "1 record " }).locator(".notice").first().waitFor();
+    expect(await page.textContent("main")).toContain(name);
+    const [record] = await server.deps.records.findMany([id]);
+    expect(record!.revision).toBe(2);
+  });
+
+  test("asks nothing of other places, and no script fails", () => {
+    expect([watched.outside, watched.faults]).toEqual([[], []]);
+  });
+});
