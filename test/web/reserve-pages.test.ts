@@ -121,6 +121,6 @@ test("a registry without a DOI service says so in place of the buttons", async (
     ["id", id],
   ]);
   expect(sent.status).toBe(200);
-  expect(sent.text).toContain("0 records changed, 1 not.");
+  expect(sent.text).toContain("0 records given a DOI, 1 not.");
   expect(sent.text).toContain("DATACITE_URL");
 });

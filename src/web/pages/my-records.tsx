@@ -192,10 +192,12 @@ async function chosenOf(ask: PageRequest["ask"], ids: string[]): Promise<Chosen[
 }
 
 /**
- * Without it Enter in a field, or on a box, would press the first button of a form. The default
- * button of a form that is disabled is not pressed.
+ * Without it Enter in a field would press the button of a form. A default button that is disabled is
+ * not pressed; browsers skip one that is not laid out.
  */
-const NothingOnEnter = () => <button disabled hidden aria-hidden="true" />;
+const NothingOnEnter = () => (
+  <button class="visually-hidden" disabled aria-hidden="true" tabIndex={-1} />
+);
 
 /** The form of one action, with the records that it is about. */
 function ActionForm({
@@ -292,7 +294,7 @@ function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: Outcome
   );
 }
 
-/** The list, in which records are chosen; its buttons lead to the forms. */
+/** The list, in which records are chosen; its buttons only lead to the forms, and so may Enter. */
 function Choice({
   nodes,
   csrf,
@@ -303,7 +305,6 @@ function Choice({
   const hasDois = nodes.every(({ doiReservation }) => doiReservation !== "NO_SERVICE");
   return (
     <form method="post" action="/my/records">
-      <NothingOnEnter />
       <Csrf token={csrf} />
       <fieldset class="bulk">
         <legend>With the chosen records</legend>
