@@ -168,12 +168,13 @@ class DataPackage {
 
   #file(resource: JsonObject, path: string, pointer: string): JsonObject {
     const hash = textOf(resource["hash"]);
-    const [, algorithm = "md5"] = /^(\w+):/.exec(hash ?? "") ?? [];
+    // Here the name of the algorithm belongs before the digits.
+    const [, algorithm = "md5", digits] = /^(?:(\w+):)?(.*)$/s.exec(hash ?? "") ?? [];
     const bytes = textOf(resource["bytes"]);
     return {
       ...defined({ encodingFormat: formatOf(resource, path), contentSize: bytes }),
       ...(algorithm === "md5" || algorithm === "sha256" || algorithm === "sha512"
-        ? this.#graph.digest(algorithm, hash, `${pointer}/hash`)
+        ? this.#graph.digest(algorithm, hash && digits, `${pointer}/hash`)
         : {}),
     };
   }
