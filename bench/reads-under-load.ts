@@ -8,6 +8,7 @@ import type { Bench, Figure } from "./bench.js";
 import { Client } from "./support/client.js";
 import { crateMetadata, zipped } from "./support/crate.js";
 import { sendHostile } from "./support/hostile-load.js";
+import { largeCrate } from "./support/hostile-requests.js";
 import { writeLargeArchive } from "./support/large-archive.js";
 import { median, percentile } from "./support/measure.js";
 import { reads } from "./support/reads.js";
@@ -18,6 +19,8 @@ const run = promisify(execFile);
 
 /** Hostile requests that are under way at a time. */
 const AT_ONCE = 8;
+/** The crate of large graphs and a record of megabytes, which hostile requests ask for. */
+const LARGE = { members: 5_000, bytes: 5_600_000 };
 /** Files that `check --objects` and a backup read. */
 const FILES = { name: "Files", many: 200, giant: 0, giantStored: false, zip64: false };
 const ENDLESS = "SELECT (COUNT(*) AS ?n) { ?a ?b ?c . ?d ?e ?f . ?g ?h ?i . ?j ?k ?l . ?m ?o ?p }";
@@ -48,6 +51,16 @@ export const readsUnderLoad: Bench = async ({ sizes, folder, load, say }) => {
     });
     // Hostile requests meet the limits as they are by default.
     const attacked = await registry();
+    const large = "ark:99999/hostile-crate";
+    const stored = await fetch(`${attacked.client.url}/rocrate/metadata`, {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        Authorization: `Bearer ${attacked.client.token}`,
+      },
+      body: JSON.stringify(largeCrate(large, LARGE.members, LARGE.bytes)),
+    });
+    if (!stored.ok) throw new Error(`the large crate was answered ${stored.status}`);
     const creating = busy.client.creating();
     await load.run({ ...creating, connections: writers, seconds: sizes.warmUp });
     const archive = join(await folder(), "files.zip");
@@ -66,7 +79,7 @@ export const readsUnderLoad: Bench = async ({ sizes, folder, load, say }) => {
     const hostile = async () => {
       const { record, client } = attacked;
       const { url, token, user } = client;
-      const from = { url, token, user, record, seed: ++seed };
+      const from = { url, token, user, record, large, seed: ++seed };
       const { faults } = await sendHostile({ ...from, count: sizes.hostile, atOnce: AT_ONCE });
       if (faults.length > 0)
         throw new Error(`hostile requests ended in faults: ${faults.join("; ")}`);

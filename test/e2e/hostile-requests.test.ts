@@ -106,16 +106,11 @@ describe("requests that once ended the process, or held it", () => {
       },
     });
     ada = await strict.user();
-    const queued = await strict.ask("/rocrate/metadata", {
+    const stored = await strict.ask("/rocrate/metadata", {
       token: ada.token,
       body: largeCrate(crate, 1_500, 5_600_000),
     });
-    const { success } = await strict.settled(
-      String(queued.body["submissionUUID"]),
-      ada.token,
-      200_000,
-    );
-    expect(success).toBe(true);
+    expect(stored.status).toBe(200);
   }, 300_000);
   afterAll(() => strict?.stop());
 
