@@ -33,8 +33,9 @@ export default defineConfig(({ mode }) => ({
     execArgv: [...COMPILE_LESS],
     sequence: { sequencer: LongestFirst },
     maxWorkers: 2,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // They end a test that hangs, and say nothing about speed: a loaded core is many times slower.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
     // `npm run test:cluster`. A variable in front of the command is no command for Windows.
     env: mode === "cluster" ? { TEST_TOPOLOGY: "cluster" } : {},
     coverage: {

@@ -19,6 +19,7 @@ const SWEEP_LEASE = "sweep";
 export class Sweeper {
   readonly #node = randomUUID();
   readonly #stopping = new AbortController();
+  readonly #began = Date.now();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<void> | undefined;
 
@@ -29,7 +30,10 @@ export class Sweeper {
   }
 
   start(): void {
-    if (this.#deps.containers) this.#begin(() => this.#sweepRuns());
+    this.#begin(async () => {
+      await this.#sweepRuns();
+      await this.#removeLeft();
+    });
     this.#timer = setInterval(
       () => this.#begin(() => this.#sweep()),
       this.#deps.config.SWEEP_INTERVAL,
@@ -49,6 +53,14 @@ export class Sweeper {
         this.#deps.log.error({ err }, "the removal of unreferenced objects failed"),
       )
       .finally(() => (this.#running = undefined));
+  }
+
+  /** Removes what an earlier process was receiving when it was killed: the folder is ours alone. */
+  async #removeLeft(): Promise<void> {
+    const { config, objects, log } = this.#deps;
+    if (config.PROFILE !== "single") return;
+    const left = await objects.removeStale(Date.now() - this.#began);
+    if (left > 0) log.info({ left }, "removed files of uploads that an earlier process began");
   }
 
   /** No lease: each node may have its own engine. */

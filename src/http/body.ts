@@ -8,7 +8,7 @@ import type { Config, SettingName } from "../config/config.js";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { jsonRefusal, parseBoundedJson } from "../model/json/read.js";
-import { badStringItem, findBadString } from "../model/strings.js";
+import { badStringItem, findBadString, withoutInvisible } from "../model/strings.js";
 import type { Deps } from "../services/deps.js";
 
 /**
@@ -379,6 +379,8 @@ export interface ReceivedForm<T> {
   missing: ValidationItem;
 }
 
+/** Bytes of a form in which the header of its first part lies. */
+const HEADER = 4096;
 /** Most unknown parts that are skipped; no honest client sends so many. */
 const LIMITS = { files: 20, fields: 100, parts: 200 };
 
@@ -463,7 +465,8 @@ export async function readMultipart<T>(
         () => gaveUp(tooLong(field)),
       );
     if (!isFile(field)) return void stream.resume();
-    const name = info.filename ?? "";
+    // What cannot be seen makes a name look like another.
+    const name = withoutInvisible(info.filename ?? "");
     taken = taking({ field, stream: end.hold(stream), name, mediaType: info.mimeType }, texts);
     // When the consumer gives up (the file is too large) the refusal does not wait for the rest.
     taken.catch(gaveUp);
@@ -486,6 +489,9 @@ export async function readMultipart<T>(
     );
   parser.on("error", (error) => gaveUp(unreadable(error as Error)));
   parser.on("close", end.reach);
+  // The parser skips a part whose Content-Disposition it cannot read, without an event.
+  let begin: Buffer | undefined;
+  req.once("data", (chunk: Buffer) => (begin = chunk));
   req.pipe(parser);
   await end.reached.catch(async (error) => {
     req.unpipe(parser);
@@ -494,6 +500,14 @@ export async function readMultipart<T>(
     await taken?.catch(() => undefined);
     throw error;
   });
+  if (!taken && begin?.subarray(0, HEADER).includes("filename*="))
+    missing = {
+      loc: ["body", name],
+      msg:
+        "Value error, the file's name cannot be read: send it as filename only, without filename* " +
+        "(RFC 7578, section 4.2)",
+      type: "value_error",
+    };
   return { texts, missing, ...(taken ? { file: { taken: await taken } } : {}) };
 }
 

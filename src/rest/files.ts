@@ -219,7 +219,10 @@ export async function sendContent(
     "Content-Disposition": as.disposition,
   };
   if (notModified(req, etag)) return void res.writeHead(304, headers).end();
-  const current = req.headers["if-range"] === undefined || req.headers["if-range"] === etag;
+  // A range is for GET alone (RFC 9110, section 14.2).
+  const current =
+    req.method === "GET" &&
+    (req.headers["if-range"] === undefined || req.headers["if-range"] === etag);
   const range = current ? parseRange(req.headers.range, object.size) : undefined;
   if (range === "unsatisfiable") {
     throw new ServiceError(
@@ -234,9 +237,7 @@ export async function sendContent(
     ? { "Content-Range": `bytes ${range.start}-${range.end}/${object.size}` }
     : {};
   if (req.method === "HEAD")
-    return void res
-      .writeHead(range ? 206 : 200, { ...headers, ...partial, "Content-Length": length })
-      .end();
+    return void res.writeHead(200, { ...headers, "Content-Length": length }).end();
   // Our ETag means nothing to another server: conditional requests are answered here.
   const elsewhere = req.headers["if-range"] === undefined ? await address(as) : undefined;
   if (elsewhere !== undefined)

@@ -28,6 +28,10 @@ function knownOf(log: Log): Known {
   return found;
 }
 
+/** Whether a stored object was found damaged since the start of this node; it may be restored now. */
+export const wasDamaged = (log: Log, sha256: string): boolean =>
+  known.get(log)?.contents.has(sha256) === true;
+
 /**
  * Logs damage that a request or background job has met: once for the records, and once for each
  * object, however often it is met. Any other error is ignored.

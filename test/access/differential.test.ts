@@ -19,7 +19,7 @@ import { ACTORS, makeWorld, STATES, textOf, type Actor, type State, type World }
 let world: World;
 beforeAll(async () => {
   world = await makeWorld(process.env["ACCESS_BY"] === "session" ? "session" : "token");
-}, 120_000);
+}, 600_000);
 afterAll(() => world.server.stop());
 
 /** What is asked of one operation. */
@@ -535,7 +535,7 @@ describe("reading", () => {
       });
       expect(differences).toEqual([]);
     },
-    120_000,
+    600_000,
   );
 
   it(
@@ -620,7 +620,7 @@ describe("reading", () => {
       const { totalCount: known } = users.data!["records"] as { totalCount: number };
       expect(known > 0, actor).toBe(world.token(actor) !== undefined);
     }
-  }, 120_000);
+  }, 600_000);
 
   it(
     "returns content to those who may read it, so that the table does not consist of " +
@@ -1002,7 +1002,7 @@ describe("writing", () => {
         ]),
       );
     },
-    120_000,
+    600_000,
   );
 
   it("of a crate below a record is refused alike as an archive, as a document and in a dry run", async () => {
@@ -1085,7 +1085,7 @@ describe("writing", () => {
         }
       }
     }
-  }, 120_000);
+  }, 600_000);
 
   it("of content, logins and checks of tables follows the same rules", async () => {
     for (const actor of ACTORS) {

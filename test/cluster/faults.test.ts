@@ -34,7 +34,7 @@ describe.skipIf(!clusterInstalled)("a cluster", { timeout: 180_000 }, () => {
       env: { ...NODE, DATABASE_CONNECT_TIMEOUT: "20s" },
     });
     ada = await cluster.user("Ada");
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await held?.stop();
     await cluster?.stop();

@@ -48,7 +48,7 @@ beforeAll(async () => {
     env,
   });
   installed = join(folder, "empty", "node_modules", "arkgraph");
-}, 120_000);
+}, 600_000);
 afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 5 }));
 
 describe("the packed package", () => {

@@ -125,5 +125,5 @@ describe.skipIf(!clusterInstalled || missing.length > 0)("the restore drill of a
       (await restored.take(await buildDemoCrate(), (await restored.user("Bob")).token))["success"],
     ).toBe(true);
     await restored.stop();
-  }, 120_000);
+  }, 600_000);
 });

@@ -38,7 +38,7 @@ describe.skipIf(!podmanInstalled)("runs", () => {
     });
     ada = await (await whole()).user();
     world = new RunWorld(at, ada);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await registry?.remove();
     await podman?.stop();

@@ -71,7 +71,7 @@ beforeAll(async () => {
     KILL_AT: join(folder, "kill-at.json"),
   };
   registry = await startKillable(env);
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await registry?.remove();
   await rm(folder, { recursive: true, force: true });

@@ -17,7 +17,7 @@ const PATIENCE = 60_000;
 let registry: Killable;
 beforeAll(async () => {
   registry = await startKillable({ MAX_ATTEMPTS: "20" });
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.remove(), 60_000);
 
 /**
@@ -144,6 +144,6 @@ describe("a process killed at any moment", () => {
         stderr: "",
       });
     },
-    120_000,
+    600_000,
   );
 });

@@ -28,7 +28,7 @@ describe("a disk that is full", () => {
   beforeAll(async () => {
     cramped = await startCramped(ENV);
     ada = (await cramped?.registry.user("Ada"))!;
-  }, 120_000);
+  }, 600_000);
   afterEach(() => cramped?.clear());
   afterAll(() => cramped?.stop(), 60_000);
 

@@ -228,7 +228,7 @@ describe("a form or stream that is malformed leaves the process alive", () => {
       );
       await survives(requests);
     },
-    120_000,
+    600_000,
   );
 
   it("the form of the upload page", async () => {
@@ -254,7 +254,7 @@ describe("a form or stream that is malformed leaves the process alive", () => {
         ),
       ),
     );
-  }, 120_000);
+  }, 600_000);
 
   it("a multipart request to GraphQL", async () => {
     const maps = [

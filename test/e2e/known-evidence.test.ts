@@ -97,7 +97,7 @@ describe.skipIf(!present)("known facts about real crates", () => {
   beforeAll(async () => {
     registry = await startRegistry();
     ada = await registry.user("Ada");
-  }, 120_000);
+  }, 600_000);
   afterAll(() => registry?.stop());
   // Of crates that say nothing of one another.
   const take = (path: string): Promise<Taken> => Taken.of(path, registry, ada);

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdtemp, readdir, rm } from "node:fs/promises";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -98,6 +98,20 @@ describe.skipIf(program === undefined)("a registry with GRAPH_ENGINE=oxigraph", 
     expect((await registry.terminate()).status).toBe(0);
     expect(running(pid)).toBe(false);
     expect(linesOf(registry, "ended unexpectedly")).toEqual([]);
+  });
+
+  it.each(["CURRENT", "MANIFEST"])("fills its folder anew when %s is damaged", async (damaged) => {
+    const before = await start();
+    await datasets(before, ["a", "b"]);
+    expect(await subjects(before)).toBe("2");
+    await before.terminate();
+    const folder = join(before.dataDir, "graph");
+    const file = (await readdir(folder)).find((name) => name.startsWith(damaged))!;
+    await writeFile(join(folder, file), "no longer what it was");
+    const after = await start({}, before.dataDir);
+    expect(linesOf(after, "is damaged; it is filled anew")).toHaveLength(1);
+    await until(async () => (await subjects(after)) === "2");
+    expect((await after.ask("/healthz")).body["status"]).toBe("healthy");
   });
 
   it("starts it again when it crashes, with nothing lost", async () => {

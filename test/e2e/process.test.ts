@@ -12,7 +12,7 @@ let registry: Killable;
 beforeAll(async () => {
   registry = await startKillable({ SHUTDOWN_GRACE: "200ms", INDEX_WAIT: "20s" });
   await registry.whole();
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.remove(), 60_000);
 
 test("a first start announces one token for the administrator to its operator", () => {

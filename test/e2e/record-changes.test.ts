@@ -27,7 +27,7 @@ describe.skipIf(isCluster && !clusterInstalled)("changes of records", { timeout:
       stop = () => registry.stop();
     }
     ada = await writing.user("Ada");
-  }, 120_000);
+  }, 600_000);
   afterAll(() => stop?.(), 60_000);
   const feeds: ChangeFeed[] = [];
   afterEach(async () => {

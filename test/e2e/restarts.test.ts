@@ -108,3 +108,36 @@ describe("a crate whose job runs when the service ends", () => {
     ).toBe("finished");
   }, 240_000);
 });
+
+test("what a killed process was receiving is removed at the next start", async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), "arkgraph-left-"));
+  const first = await RegistryProcess.start({ dataDir, env: ENV });
+  const { token } = await first.user();
+  const upload = fetch(new URL("/rocrate/upload-async", first.url), {
+    method: "POST",
+    headers: {
+      Authorization: `Bearer ${token}`,
+      "Content-Type": "multipart/form-data; boundary=b",
+    },
+    body: new ReadableStream({
+      start(controller) {
+        const head = `--b\r\nContent-Disposition: form-data; name="file"; filename="a.zip"\r\n\r\n`;
+        controller.enqueue(Buffer.from(head + "x".repeat(100_000)));
+      },
+    }),
+    duplex: "half",
+  } as RequestInit).catch(() => undefined);
+  await eventually("a file is staged", async () =>
+    (await first.staging()).length > 0 ? true : undefined,
+  );
+  await first.kill();
+  await upload;
+  const second = await RegistryProcess.start({ dataDir, env: ENV });
+  try {
+    await eventually("nothing is staged", async () =>
+      (await second.staging()).length === 0 ? true : undefined,
+    );
+  } finally {
+    await second.stop();
+  }
+});

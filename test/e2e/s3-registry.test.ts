@@ -34,7 +34,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     });
     ({ proxy, registry } = onS3);
     ada = await registry.user("Ada");
-  }, 120_000);
+  }, 600_000);
   afterAll(() => onS3?.stop(), 60_000);
   afterEach(() => {
     proxy.fault = () => undefined;

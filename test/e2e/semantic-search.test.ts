@@ -68,7 +68,7 @@ describe.skipIf(embeddingsMissing())("semantic search with an embeddings server"
     at = await registry.whole();
     ada = await at.user("Ada");
     for (const [name, description] of Object.entries(TEXTS)) await register(name, description);
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await registry?.remove();
     await server?.stop();

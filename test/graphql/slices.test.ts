@@ -37,7 +37,7 @@ beforeAll(async () => {
       at: Date.now(),
       records: writes.slice(start, start + 250),
     });
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.stop());
 
 const ask = (query: string): Promise<Response> =>

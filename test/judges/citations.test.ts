@@ -64,7 +64,7 @@ beforeAll(async () => {
     all.push({ view, facts: await factsOf(deps, view) });
   }
   expect(all.length).toBeGreaterThan(MADE + 20);
-}, 120_000);
+}, 600_000);
 afterAll(async () => {
   await registry?.stop();
   await rm(folder, { recursive: true, force: true });
@@ -128,7 +128,7 @@ describe.skipIf(maySkip && toolsMissing("formats-judges"))("extruct and rdflib",
       if (name !== null) expect(schemaOrg.name, ark).toBe(name);
     }
     expect(all.filter(({ view }) => LISTED.has(view.record.kind)).length).toBeGreaterThan(150);
-  }, 120_000);
+  }, 600_000);
 });
 
 describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () => {
@@ -149,7 +149,7 @@ describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () =>
     );
     for (const [ark, { errors, warnings }] of Object.entries(read))
       expect([ark, errors, warnings]).toEqual([ark, [], []]);
-  }, 120_000);
+  }, 600_000);
 });
 
 describe.skipIf(maySkip && toolsMissing("formats-judges"))("reference managers", () => {
@@ -184,7 +184,7 @@ describe.skipIf(maySkip && toolsMissing("formats-judges"))("reference managers",
         ),
       );
     }
-  }, 120_000);
+  }, 600_000);
 });
 
 describe("citation-js", () => {
@@ -209,7 +209,7 @@ describe("citation-js", () => {
         );
       }
     }
-  }, 120_000);
+  }, 600_000);
 
   it("the sentence names authors, year, title, publisher and address", async () => {
     for (const { view, facts } of all) {

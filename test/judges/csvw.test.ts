@@ -116,7 +116,7 @@ describe.skipIf(!ARCHIVE)("the W3C's validation tests of CSV on the Web", () => 
       else other.set(test.id, problem ?? "conforms");
     }
     quiet.mockRestore();
-  }, 120_000);
+  }, 600_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("are out of scope where docs/csvw.md says so", () => {

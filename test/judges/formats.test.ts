@@ -87,7 +87,7 @@ beforeAll(async () => {
   demo = await take(await buildDemoCrate());
   tables = await take(await withTable());
   for (const [name, archive] of await realCrates()) others.set(name, await take(archive));
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.stop());
 
 describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () => {
@@ -107,7 +107,7 @@ describe.skipIf(maySkip && toolsMissing("croissant-judge"))("mlcroissant", () =>
       ]),
     );
     read = await askTools("read-croissant.py", { documents }, "croissant-judge");
-  }, 120_000);
+  }, 600_000);
 
   it("finds no error and no warning in the crates' documents", () => {
     for (const [name, { errors, warnings }] of Object.entries(read))
@@ -266,7 +266,7 @@ describe.skipIf(maySkip && toolsMissing("formats-judges"))("readers of links and
       { record: `${registry.url}/${tables}`, bags: [...bags, broken] },
       "formats-judges",
     );
-  }, 120_000);
+  }, 600_000);
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
   it("bagit finds every bag valid, and one with a changed file not", () => {

@@ -117,7 +117,7 @@ describe.skipIf(!FOLDER || (maySkip && toolsMissing()))(
         return queriesOf(script).map((query, index) => [`${script} ${index}`, { crate, query }]);
       });
       rows = await askTools<typeof rows>("ask-queries.py", { asked: Object.fromEntries(asked) });
-    }, 120_000);
+    }, 600_000);
     afterAll(async () => {
       for (const server of servers.values()) await server.stop();
     });

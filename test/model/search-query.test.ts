@@ -94,9 +94,9 @@ describe("a query", () => {
       { numRuns: 300 },
     );
     for (const part of [...parts, '-"', 'name:"', '"a ', "-name:", 'a" ', '"-']) {
-      const began = performance.now();
+      const began = process.cpuUsage().user;
       parseQuery(part.repeat(100_000 / part.length));
-      expect(performance.now() - began, part).toBeLessThan(1000);
+      expect((process.cpuUsage().user - began) / 1_000, part).toBeLessThan(1000);
     }
   });
 

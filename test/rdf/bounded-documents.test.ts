@@ -48,7 +48,7 @@ describe("a document with an excessive number of contexts", () => {
       ).rejects.toBeInstanceOf(JsonLdError);
       expect(performance.now() - began).toBeLessThan(20_000);
     },
-    120_000,
+    600_000,
   );
 
   it("is refused when a property has very many values", async () => {

@@ -75,7 +75,7 @@ describe.skipIf(skip)("journeys of readers, in a browser", () => {
       ),
     );
     browser = await launch();
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await browser?.close();
     await registry?.stop();

@@ -323,7 +323,7 @@ export function registerDownload(
     createRecord(deps, "datadownload", input, caller, {
       at,
       prepare: async (document) => {
-        assertClaims(document, file.object, at);
+        assertClaims(document, factsOf(file), at);
         await keep();
       },
       complete: (document, ark) => ({
@@ -370,7 +370,7 @@ export async function uploadContent(
           return undefined;
         }
         if (!stored && !(await deps.records.contentWasDeleted(record.ark)))
-          assertClaims(document, file.object, ["body", "file"]);
+          assertClaims(document, factsOf(file), ["body", "file"]);
         await keep();
         return {
           document: withFacts(
@@ -418,3 +418,13 @@ export async function removeContent(
     },
   );
 }
+
+/** What is measured of a file that has arrived. */
+const factsOf = ({
+  object: { sha256, size },
+  name,
+}: StagedFile): {
+  sha256: string;
+  size: number;
+  name: string;
+} => ({ sha256, size, name });

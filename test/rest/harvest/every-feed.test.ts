@@ -33,7 +33,7 @@ beforeAll(async () => {
   }
   await publish(ids.embargoed, "EMBARGOED", { embargoedUntil: "2999-12-31" });
   await publish(ids.archived, "ARCHIVED");
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.stop());
 
 /** What each feed says of the records of this test. */

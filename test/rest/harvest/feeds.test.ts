@@ -43,7 +43,7 @@ beforeAll(async () => {
   for (const record of [{ "@id": crate }, ...(body as unknown as Json[])])
     if (record["@id"] !== crate) await publish(record["@id"] as string, "PUBLISHED");
   await publish(crate, "PUBLISHED");
-}, 120_000);
+}, 600_000);
 afterAll(() => registry?.stop());
 const urlOf = (ark: string): string => `${registry.url}/${ark}`;
 

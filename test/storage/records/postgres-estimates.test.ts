@@ -44,7 +44,7 @@ describe.skipIf(!hasPostgres)("a search that finds very many records in PostgreS
       ANALYZE`,
       url,
     );
-  }, 120_000);
+  }, 600_000);
   afterAll(async () => {
     await nodes.close();
     await server?.stop();

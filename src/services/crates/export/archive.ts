@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
+import { finished } from "node:stream/promises";
 import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
 import { arkKey, isMinted, parseArk } from "../../../identifiers/ark.js";
@@ -8,12 +9,14 @@ import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
+import { reportDamage, wasDamaged } from "../../log.js";
 import { referencesIn } from "../findings.js";
 import { foldersOf, localPath } from "../files/match-files.js";
 import { bareId, DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
-import { foldName, invisibleIn, RATIO_FROM, withoutInvisible } from "../zip/members.js";
+import { invisibleIn, withoutInvisible } from "../../../model/strings.js";
+import { foldName, RATIO_FROM } from "../zip/members.js";
 import { asWritten, isPathId } from "./as-written.js";
 import { decoded, pathInUrl, type StatedPath, statedPaths, stateOf, suffixOf } from "./contents.js";
 import {
@@ -467,7 +470,7 @@ interface Plan {
 }
 
 function write(
-  deps: Pick<Deps, "records" | "objects">,
+  deps: Pick<Deps, "records" | "objects" | "log">,
   form: "zip" | "bag",
   { page, root, state, left, members, inner, paths, survey, names, metadata, statements }: Plan,
 ): Readable {
@@ -521,29 +524,59 @@ function write(
   if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
   for (const crate of inner)
     addText(crate.path, innerMetadata(crate, survey), crate.record.modifiedAt);
-  for (const { path, at, object } of members) {
-    bag?.add(place(path), object.sha256);
-    // A registry would take a file that inflates to much more than its compressed size for a zip
-    // bomb on upload.
-    add(
-      place(path),
-      at,
-      { size: object.size, compress: object.size <= RATIO_FROM && !PACKED.test(object.mediaType) },
-      () => deps.objects.open(object.sha256, undefined, { size: object.size }),
-    );
-  }
-  if (left.length > 0)
-    addText(paths.take(NOTE) ?? paths.place(NOTE), noteOf(left), root.modifiedAt);
-  if (bag) {
-    zip.addBuffer(Buffer.from(BAG_DECLARATION), "bagit.txt", { mtime: new Date(root.modifiedAt) });
-    // Last: the hash of the metadata is known when it was written.
-    add("manifest-sha256.txt", root.modifiedAt, { compress: true }, async () =>
-      Readable.from([Buffer.from(bag.manifest())]),
-    );
-  }
-  zip.end();
+  const addFiles = async (): Promise<void> => {
+    const damaged: string[] = [];
+    // One after the other: the header of a member that turns out to be damaged would be written.
+    for (const { path, at, object } of members) {
+      const stream = await intact(deps, object);
+      if (output.destroyed) return void stream?.destroy();
+      if (!stream) {
+        damaged.push(path);
+        continue;
+      }
+      bag?.add(place(path), object.sha256);
+      // A registry would take a file that inflates to much more than its compressed size for a zip
+      // bomb on upload.
+      const compress = object.size <= RATIO_FROM && !PACKED.test(object.mediaType);
+      add(place(path), at, { size: object.size, compress }, async () => stream);
+      await finished(stream);
+    }
+    if (left.length + damaged.length > 0)
+      addText(paths.take(NOTE) ?? paths.place(NOTE), noteOf(left, damaged), root.modifiedAt);
+    if (bag) {
+      const mtime = new Date(root.modifiedAt);
+      zip.addBuffer(Buffer.from(BAG_DECLARATION), "bagit.txt", { mtime });
+      // Last: the hash of the metadata is known when it was written.
+      add("manifest-sha256.txt", root.modifiedAt, { compress: true }, async () =>
+        Readable.from([Buffer.from(bag.manifest())]),
+      );
+    }
+    zip.end();
+  };
+  addFiles().catch(broken);
   return output;
 }
+
+/**
+ * The bytes of a stored file; undefined, and a line in the log, when they are missing or damaged.
+ * Damage inside a file shows at its end only, and ends the archive; from then on the file is read
+ * twice.
+ */
+async function intact(
+  { objects, log }: Pick<Deps, "objects" | "log">,
+  { sha256, size }: ObjectReference,
+): Promise<Readable | undefined> {
+  const open = (): Promise<Readable> => objects.open(sha256, undefined, { size });
+  try {
+    if (wasDamaged(log, sha256)) await finished((await open()).resume());
+    return await open();
+  } catch (error) {
+    if (!(error instanceof ServiceError) || !UNREADABLE.has(error.code)) throw error;
+    reportDamage(log, error);
+    return undefined;
+  }
+}
+const UNREADABLE: ReadonlySet<string> = new Set(["CONTENT_DAMAGED", "NOT_FOUND"]);
 
 const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 
@@ -591,6 +624,17 @@ async function* asItWas(
     );
 }
 
-const noteOf = (left: CrateArchive["left"]): string =>
-  "Described in ro-crate-metadata.json and not included, because the requester may not " +
-  `read them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`;
+function noteOf(left: CrateArchive["left"], damaged: readonly string[]): string {
+  const parts: string[] = [];
+  if (left.length > 0)
+    parts.push(
+      "Described in ro-crate-metadata.json and not included, because the requester may not read " +
+        `them:\n\n${left.map(({ ark, name }) => `${ark}\t${name}`).join("\n")}\n`,
+    );
+  if (damaged.length > 0)
+    parts.push(
+      "Described in ro-crate-metadata.json and not included, because their stored bytes are " +
+        `missing or damaged; ask the operator of the registry:\n\n${damaged.join("\n")}\n`,
+    );
+  return parts.join("\n");
+}

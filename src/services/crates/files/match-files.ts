@@ -227,11 +227,16 @@ export interface StoredFile {
 }
 
 /** Compares a stored file with the statements of its entity. */
-export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Findings): void {
+export function checkClaims(
+  path: string,
+  stored: StoredFile,
+  claims: FileClaims,
+  findings: Findings,
+): void {
   if (claims.size !== undefined && claims.size !== stored.size)
     findings.warn(
       "SIZE_MISMATCH",
-      `The file has ${stored.size} bytes, its contentSize says ${claims.size}. The measured ` +
+      `${quoted(path)} has ${stored.size} bytes, its contentSize says ${claims.size}. The measured ` +
         "size is stored.",
       claims.place,
     );
@@ -240,7 +245,7 @@ export function checkClaims(stored: StoredFile, claims: FileClaims, findings: Fi
     if (claimed !== undefined && stored[name] !== undefined && claimed !== stored[name])
       findings.error(
         "DIGEST_MISMATCH",
-        `The file's ${name} is ${stored[name]}, its entity says ${claimed}.`,
+        `The ${name} of ${quoted(path)} is ${stored[name]}, its entity says ${claimed}.`,
         claims.place,
       );
   }

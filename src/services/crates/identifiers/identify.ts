@@ -19,7 +19,7 @@ import {
   statedArk,
   withoutLast,
 } from "../layout.js";
-import { invisibleIn, visible } from "../zip/members.js";
+import { invisibleIn, visible } from "../../../model/strings.js";
 
 /** The meaning of an `@id` of a crate. */
 type EntityId =

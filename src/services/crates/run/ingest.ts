@@ -494,7 +494,7 @@ async function handOver(
 ): Promise<IntakeResult> {
   for (const { file } of crate.entities)
     if (file && stored.has(file.file.member))
-      checkClaims(stored.get(file.file.member)!, file.claims, crate.findings);
+      checkClaims(file.file.path, stored.get(file.file.member)!, file.claims, crate.findings);
   if (!input.dryRun) crate.findings.throwIfErrors();
   if (input.update && input.identify.crate === undefined && !crate.root.kept)
     crate.findings.warn(

@@ -1,4 +1,5 @@
 import yauzl, { type ZipFile } from "yauzl";
+import { visible } from "../../../model/strings.js";
 import type { ObjectReader } from "../../../storage/objects/port.js";
 import { firstBelow } from "../files/match-files.js";
 import { CrateError, crateError, Findings, type Place } from "../findings.js";
@@ -11,7 +12,6 @@ import {
   type Member,
   ObjectAccess,
   shown,
-  visible,
 } from "./members.js";
 
 const ENCRYPTED = 0x1 | 0x40 | 0x2000;

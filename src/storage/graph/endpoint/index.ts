@@ -2,7 +2,7 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { constants } from "node:fs";
-import { access, mkdir, readFile } from "node:fs/promises";
+import { access, mkdir, readFile, rm } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import type { Writable } from "node:stream";
@@ -38,6 +38,8 @@ const GRACE = 2_000;
 /** Starts that may fail because the port, or the folder of a registry that was killed, is in use. */
 const STARTS = 20;
 const IN_USE = /address already in use|lock file/i;
+/** A folder that the server cannot read. */
+const DAMAGED = /corruption|no such file or directory/i;
 /** Characters of its last output that are read for a reason. */
 const TAIL = 4_000;
 
@@ -99,15 +101,25 @@ export class OwnServer {
    * @throws ServiceError `STORE_UNAVAILABLE` when it cannot be started, with the reason and the fix
    */
   static async start(options: OwnServerOptions): Promise<OwnServer> {
+    const { folder } = options;
     const whole = { log: silent, ...options, program: await found(options.program) };
-    await mkdir(options.folder, { recursive: true, mode: 0o700 });
+    let emptied = false;
     for (let start = 1; ; start++) {
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       const server = new OwnServer(whole, await freePort());
       const reason = await server.#begin();
       if (reason === undefined) return server;
       await server.close();
       if (start < STARTS && IN_USE.test(reason)) await pause(FIRST_BACKOFF);
-      else
+      else if (!emptied && DAMAGED.test(reason)) {
+        // It holds only what the registry fills in again.
+        whole.log.error(
+          { reason, folder },
+          "the folder of the graph server is damaged; it is filled anew",
+        );
+        await rm(folder, { recursive: true, force: true });
+        emptied = true;
+      } else
         throw unavailable(
           `the Oxigraph server did not start: ${reason}. Its folder, graph in DATA_DIR, holds ` +
             "only what the registry fills in again: remove it if it is damaged.",

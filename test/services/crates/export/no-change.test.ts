@@ -258,7 +258,7 @@ describe("a crate that is exported and uploaded again", () => {
       }
       expect(found).toEqual({});
     },
-    120_000,
+    600_000,
   );
 });
 
