@@ -63,11 +63,11 @@ describe("a malformed query is answered with its place in the query that was sen
   afterAll(() => server.stop());
   it.each<[string, string, { line: number; column: number } | "none or at most the end"]>([
     ["the end", "SELECT * {\n  ?s ?p", { line: 2, column: 8 }],
-    ["after escapes", "SELECT ?\\u0061 { ?\\u0061 ?p ] }", { line: 1, column: 28 }],
+    ["after escapes", "SELECT ?\\u0061 { ?\\u0061 ?p ] }", { line: 1, column: 29 }],
     [
       "after escapes in an IRI",
       "SELECT * { <urn:\\u0061\\u0062> ?p ?o ?x }",
-      { line: 1, column: 39 },
+      { line: 1, column: 37 },
     ],
     [
       "a variable that is not grouped, which the engine finds",
