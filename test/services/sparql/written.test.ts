@@ -91,6 +91,13 @@ describe("a query that the guard writes anew", () => {
     expect(answer(narrowed!)).toBe(answer(query("1/0")));
   });
 
+  it("keeps each condition of HAVING", () => {
+    const query = (call: string) =>
+      `SELECT ?s (COUNT(*) AS ?n) { ?s ?p ?o FILTER(${call} || true) } GROUP BY ?s ` +
+      "HAVING (COUNT(*) > 2) (COUNT(*) < 6)";
+    expect(answer(check(query("<urn:f>(1)"), BASE, LIMITS).narrowed!)).toBe(answer(query("1/0")));
+  });
+
   it("is not refused where it follows the grammar", () => {
     fc.assert(
       fc.property(grammarQuery(), ({ text, service }) => {

@@ -137,6 +137,10 @@ function written(query: SparqlQuery): string {
     const { operator, args } = part as { operator?: unknown; args?: unknown[] };
     if ((operator === "in" || operator === "notin") && !isTerm(args![0]))
       part["args"] = [named(`(${expressionText(args![0])})`), ...args!.slice(1)];
+    // It joins several conditions of HAVING within one pair of brackets.
+    const { having } = part as { having?: unknown[] };
+    if (having && having.length > 1)
+      part["having"] = [named(having.map(expressionText).join(") ("))];
     return part;
   };
   const text = new sparqljs.Generator().stringify(copy(query) as SparqlQuery);
