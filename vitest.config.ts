@@ -15,7 +15,7 @@ const UNIT = [
   "test/services/crates/{rules,records}/**/*.test.ts",
   "test/services/evidence/{formats,picture,tree}.test.ts",
   "test/services/scoring/any-document.test.ts",
-  "test/services/sparql/{order,penalties}.test.ts",
+  "test/services/sparql/{order,penalties,written}.test.ts",
   "test/storage/graph/{announcements,fair-line,iri,plain-lines,tsv}.test.ts",
   "test/storage/records/{links-codec,quads-codec,search-words,vectors/*}.test.ts",
 ];

@@ -126,8 +126,10 @@ function headersOf(
     "Cache-Control": "no-cache",
     // With a token, a user may get the private view of their own record.
     ...(record.kind === "user" && request.context.caller !== null && NOT_STORED),
-    Link: [linkHeader(landingLinks(place, landmarksOf(record))), ...nextLink(request, view)].join(
-      ", ",
+    Link: linkHeader(
+      landingLinks(place, landmarksOf(record)),
+      nextLink(request, view),
+      location?.length,
     ),
     ...(location === undefined ? {} : { "Content-Location": location }),
   };

@@ -28,7 +28,12 @@ describe.skipIf(!possible)("the script of the graph's image", () => {
       [
         "sh",
         join(packageRoot, "deploy/oxigraph/serve.sh"),
-        ...["serve", "--location", folder, "--bind", `127.0.0.1:${port}`, "--union-default-graph"],
+        "serve",
+        "--location",
+        folder,
+        "--bind",
+        `127.0.0.1:${port}`,
+        "--union-default-graph",
       ],
       { env: { PORT: String(port), GRACE: "1", OXIGRAPH: program! }, stdio: "pipe" },
     );

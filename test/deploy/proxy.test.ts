@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
+import { bodyOf } from "../support/bodies.js";
 import { webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { type Json, RegistryClient, type User } from "../support/registry-client.js";
@@ -52,6 +53,47 @@ describe.skipIf(!nginxInstalled)("a registry behind the nginx of deploy/", () =>
       seen.push(data!.submissionProgress);
     await socket.dispose();
     expect(seen.at(-1)).toEqual({ completed: true, success: true });
+  });
+
+  test.each([
+    ["40 Chinese characters", `实验/${"数".repeat(40)}.csv`],
+    ["300 Chinese characters", "数据".repeat(150)],
+    ["300 emoji and letters", "🧬a".repeat(150)],
+    ["700 Chinese characters", "数".repeat(700)],
+    ["the longest accepted length", "x".repeat(4096 - "ark:99999/long-".length - 40)],
+  ])("answers a record whose identifier has %s in every format", async (_what, name) => {
+    const ark = `ark:99999/long-${randomUUID().slice(0, 8)}/${name}`;
+    const created = await client.ask("/dataset", {
+      body: bodyOf("dataset", ada.ark, { "@id": ark }),
+      token: ada.token,
+    });
+    expect(created.status, created.text).toBe(200);
+    const path = encodeURI(ark);
+    const headers = { Authorization: `Bearer ${ada.token}` };
+    const statuses = async (target: string, more: Record<string, string> = {}) => {
+      const answer = await fetch(`${nginx.url}/${target}`, { headers: { ...headers, ...more } });
+      await answer.arrayBuffer();
+      return [answer.status, answer.headers] as const;
+    };
+    for (const target of [
+      path,
+      // Another spelling of the same identifier: Content-Location has the stored one.
+      path.replace("ark:", "ark:/"),
+      `dataset/${path}`,
+      `${path}?format=linkset`,
+      `${path}?format=bibtex`,
+      `${path}??`,
+    ]) {
+      const [status, answered] = await statuses(target);
+      expect([target.slice(-30), status]).toEqual([target.slice(-30), 200]);
+      // The root of an answer's links is there whatever the length.
+      if (name.length < 60) {
+        const links = answered.get("link") ?? "";
+        expect(links).toContain(target.endsWith("??") ? 'rel="describes"' : 'rel="cite-as"');
+        expect(links.length).toBeLessThan(3_000);
+      }
+    }
+    expect((await statuses(path, { Accept: "text/html" }))[0]).toBe(200);
   });
 
   test("sends server-sent events as they occur", async () => {

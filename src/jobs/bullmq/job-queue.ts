@@ -98,8 +98,9 @@ export class BullMqJobQueue implements JobQueue {
       heartbeats: this.#heartbeats,
       interval: options.reconcileInterval,
       settling: LOCK * stalledInterval + 2 * LONGEST_PAUSE,
-      jobKey: (id) => this.#tickets.key(id),
+      place: (id) => this.#tickets.place(id),
       enqueue: (id) => this.#put(id),
+      replace: (submission) => this.#tickets.replace(submission),
     });
     this.#host = {
       store,

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
 import type { RedisLink } from "../../adapters/redis.js";
+import type { Submission } from "../../storage/records/submissions-port.js";
 import type { JobStore } from "../attempt.js";
 import type { Progress } from "../port.js";
 
@@ -11,9 +12,11 @@ interface ReconcilerOptions {
   store: Pick<JobStore, "unfinished">;
   link: RedisLink;
   heartbeats: Heartbeats;
-  /** Key in Redis of a submission's job. */
-  jobKey: (submission: string) => string;
+  /** Where the job of a submission is. */
+  place: (submission: string) => Promise<"none" | "nowhere" | "queued">;
   enqueue: (submission: string) => Promise<unknown>;
+  /** Removes the job of a submission that is nowhere, and queues a new one. */
+  replace: (submission: Submission) => Promise<unknown>;
   /** Setting RECONCILE_INTERVAL, ms. */
   interval: number;
   /** How long workers have to write their heartbeats into a Redis that was emptied, ms. */
@@ -23,7 +26,8 @@ interface ReconcilerOptions {
 /**
  * Gives a job to every unfinished submission that has none: Redis lost it, or a process died
  * between the commit and the queue. BullMQ handles submissions that have a job: it finds jobs whose
- * worker is gone.
+ * worker is gone. But it does nothing for a job that is in none of its lists, and adding that job
+ * does nothing either: one that was nowhere in two rounds is removed and added again.
  *
  * A `running` submission without a job has a live worker exactly when it has a heartbeat. When
  * Redis was found emptied, workers get the time to write theirs; should one be slower, its job is
@@ -32,6 +36,8 @@ interface ReconcilerOptions {
 export class Reconciler {
   #era: string | undefined;
   #emptiedAt = Number.NEGATIVE_INFINITY;
+  /** Submissions whose job was nowhere in the last round. */
+  #nowhere = new Set<string>();
 
   readonly #options: ReconcilerOptions;
 
@@ -44,7 +50,7 @@ export class Reconciler {
    * @throws when the record store or Redis is unavailable
    */
   async run({ always = false } = {}): Promise<number> {
-    const { link, interval, store, enqueue, heartbeats } = this.#options;
+    const { link, interval, store, place, enqueue, replace, heartbeats } = this.#options;
     const settling = await this.#emptiedWithin(this.#options.settling);
     if (
       !always &&
@@ -58,19 +64,24 @@ export class Reconciler {
     )
       return 0;
     const unfinished = await store.unfinished();
+    const nowhere = new Set<string>();
     let count = 0;
     for (let from = 0; from < unfinished.length; from += BATCH) {
       const batch = unfinished.slice(from, from + BATCH);
-      const known = await Promise.all(
-        batch.map(({ id }) => link.commands.exists(this.#options.jobKey(id))),
-      );
-      for (const [n, { id, status }] of batch.entries()) {
-        if (known[n] === 1 || (status === "running" && (settling || (await heartbeats.seen(id)))))
+      const places = await Promise.all(batch.map(({ id }) => place(id)));
+      for (const [n, submission] of batch.entries()) {
+        const { id, status } = submission;
+        if (places[n] === "queued") continue;
+        if (status === "running" && (settling || (await heartbeats.seen(id)))) continue;
+        if (places[n] === "nowhere" && !this.#nowhere.has(id)) {
+          nowhere.add(id);
           continue;
-        await enqueue(id);
+        }
+        await (places[n] === "nowhere" ? replace(submission) : enqueue(id));
         count++;
       }
     }
+    this.#nowhere = nowhere;
     return count;
   }
 

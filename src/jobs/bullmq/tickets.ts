@@ -111,9 +111,28 @@ export class Tickets {
     this.#priorities = new FairPriorities(link, this.#queue.toKey("prioritized"));
   }
 
-  /** The key in Redis of a submission's ticket. */
-  key(submission: string): string {
-    return this.#queue.toKey(ticketOf(submission));
+  /**
+   * Where a submission's ticket is: `none` without one, `nowhere` when Redis lost the list that it
+   * was in, so that no worker comes upon it. @throws when Redis is unavailable
+   */
+  async place(submission: string): Promise<"none" | "nowhere" | "queued"> {
+    const [known, state] = await Promise.all([
+      this.#link.commands.exists(this.#key(submission)),
+      this.#queue.getJobState(ticketOf(submission)),
+    ]);
+    if (known === 0) return "none";
+    // A ticket is removed when its submission has ended: one that is left over counts as lost.
+    return ["unknown", "completed", "failed"].includes(state) ? "nowhere" : "queued";
+  }
+
+  /** A new ticket for a submission whose ticket is nowhere. @throws when Redis is unavailable */
+  async replace(submission: { id: string; user: string }): Promise<void> {
+    const key = this.#key(submission.id);
+    // A worker that renews the lock of its ticket still has the job.
+    if ((await this.#link.commands.exists(`${key}:lock`)) === 1) return;
+    await this.#queue.remove(ticketOf(submission.id)).catch(() => 0);
+    await this.#link.commands.del(key);
+    await this.add(submission);
   }
 
   /** Does nothing when it has one. @throws when Redis is unavailable */
@@ -137,6 +156,11 @@ export class Tickets {
   /** Whether a job waits for a place. @throws when Redis is unavailable */
   async anyWaits(): Promise<boolean> {
     return (await this.#queue.getPrioritizedCount()) > 0;
+  }
+
+  /** The key in Redis of a submission's ticket. */
+  #key(submission: string): string {
+    return this.#queue.toKey(ticketOf(submission));
   }
 
   /** False when there was none, when a worker holds it, and when Redis is unavailable. */

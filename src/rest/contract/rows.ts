@@ -87,7 +87,7 @@ export const HEADERS = {
   Link: {
     description:
       '`rel="next"`: the next page. For single records, signposting links to metadata, ' +
-      "content and licence.",
+      "content and licence; above 2 KiB `cite-as` and `linkset` only.",
     schema: { type: "string" },
   },
   "X-Total-Count": {

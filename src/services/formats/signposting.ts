@@ -97,15 +97,31 @@ const contentLinks = ({ record, content }: Landmarks): WebLink[] =>
         },
       ];
 
-/** Link header of a record's answer. */
-export const linkHeader = (links: readonly WebLink[]): string =>
-  links
-    .map(
-      ({ href, rel, type, profile }) =>
-        `<${ascii(href)}>; rel="${rel}"${type ? `; type="${type}"` : ""}` +
-        (profile ? `; profile="${profile}"` : ""),
-    )
-    .join(", ");
+/** Bytes of a Link header that any proxy passes on: each link has the identifier once more. */
+const LINKS_ROOM = 2_048;
+/** The links that lead to all others. */
+const MAIN_RELATIONS = ["cite-as", "linkset"];
+/** Bytes that Link and Content-Location may have together: clients such as Node.js read 16 KiB. */
+const LONGEST_HEADERS = 13_000;
+
+/**
+ * Link header of a record's answer. Above 2 KiB it has the links to the identifier and to the link
+ * set only, which has all others; of a very long identifier, as many of them as clients can read.
+ * @param next the link to the next page, which stays
+ * @param taken bytes of other headers that have the identifier
+ */
+export function linkHeader(links: readonly WebLink[], next: readonly string[], taken = 0): string {
+  const main = links.filter(({ rel }) => MAIN_RELATIONS.includes(rel));
+  const written = (some: readonly WebLink[]): string => [...some.map(linkText), ...next].join(", ");
+  const all = written(links);
+  if (all.length <= LINKS_ROOM) return all;
+  const fitting = [main, main.slice(0, 1), []].map(written);
+  return fitting.find(({ length }) => length + taken <= LONGEST_HEADERS) ?? "";
+}
+
+const linkText = ({ href, rel, type, profile }: WebLink): string =>
+  `<${ascii(href)}>; rel="${rel}"${type ? `; type="${type}"` : ""}` +
+  (profile ? `; profile="${profile}"` : "");
 
 /** Addresses in a header are ASCII and end at the first `>`. */
 const ascii = (href: string): string =>

@@ -1,6 +1,5 @@
-/** Characters that no XML 1.0 document may hold. */
-// eslint-disable-next-line no-control-regex
-const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+import { NOT_IN_XML } from "../../rdf/xml.js";
+
 const ESCAPES: Readonly<Record<string, string>> = {
   "&": "&amp;",
   "<": "&lt;",
@@ -15,14 +14,14 @@ const ESCAPES: Readonly<Record<string, string>> = {
 export const xmlText = (text: string): string =>
   text
     .toWellFormed()
-    .replace(FORBIDDEN, "")
+    .replace(NOT_IN_XML, "")
     .replace(/[&<>\r]/g, (character) => ESCAPES[character]!);
 
 /** Text of an attribute in double quotes. */
 export const xmlValue = (text: string): string =>
   text
     .toWellFormed()
-    .replace(FORBIDDEN, "")
+    .replace(NOT_IN_XML, "")
     .replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!);
 
 /** Attributes of an element; one without a value is left out. */

@@ -9,17 +9,27 @@ import { inferredGraph } from "../../model/provenance.js";
 import { threadModule } from "../../package-root.js";
 import { oneSpelling } from "../../rdf/terms.js";
 import {
+  type Asker,
   type GraphFormat,
   isIri,
   type OpenAnswer,
   type OpenQueries,
   type ResultFormat,
 } from "../../storage/graph/port.js";
+import { FairLine, type Slot } from "../../storage/graph/waiting.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
 import type { Checked, CheckLimits, GuardData, GuardReply, GuardRequest } from "./guard/check.js";
 import { type Hidden, inTotalOrder } from "./guard/rewrite.js";
-import { plainTokens, type ScanLimits, type Scanned, scan } from "./guard/scan.js";
+import {
+  offsetOf,
+  type Place,
+  plainTokens,
+  type ScanLimits,
+  type Scanned,
+  scan,
+  syntaxError,
+} from "./guard/scan.js";
 
 /**
  * The query with at most so many rows: one more than are shown, which reveals that there are more.
@@ -37,13 +47,37 @@ function boundRows({ text, limit, values }: Scanned, rows: number): string {
 
 export type GuardLimits = ScanLimits &
   CheckLimits &
-  Pick<Config, "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_IDLE">;
+  Pick<
+    Config,
+    "SPARQL_PARSE_TIMEOUT" | "SPARQL_QUEUE" | "SPARQL_QUEUE_WAIT" | "SPARQL_SLICE" | "SPARQL_IDLE"
+  >;
 
 /** A query that may be run. */
 interface GuardedQuery extends Checked {
   text: string;
   /** The same with at most so many rows; for SELECT. */
   bounded(rows: number): string;
+  /** An error about the text that was run, with its place in the query as it was sent. */
+  refusal(error: unknown, run: string): unknown;
+}
+
+/**
+ * An error with a place in a text that was made from a query, as an error with the place in the
+ * query. Where the text was rewritten no place of the query may be meant: the error has none.
+ */
+function replaced(error: unknown, text: string, { text: asked, placeOf }: Scanned): unknown {
+  if (!(error instanceof ServiceError) || error.code !== "QUERY_SYNTAX") return error;
+  const { line, column } = error.extra as Partial<Place>;
+  if (line === undefined || column === undefined) return error;
+  const what = error.message.replace(/^.*? at line \d+, column \d+: /s, "").replace(/\.$/, "");
+  const offset = offsetOf(text, { line, column });
+  let same = 0;
+  while (same < asked.length && asked[same] === text[same]) same++;
+  if (offset <= same || same === asked.length)
+    return syntaxError(what, placeOf(Math.min(offset, asked.length)));
+  const rest = text.length - offset;
+  const isSameRest = rest > 0 && asked.endsWith(text.slice(offset));
+  return syntaxError(what, isSameRest ? placeOf(asked.length - rest) : undefined);
 }
 
 /**
@@ -62,22 +96,18 @@ const named = ({ text, star }: Scanned, columns: readonly string[] | undefined):
     ? text
     : `${text.slice(0, star)}${columns.map((name) => `?${name}`).join(" ")}${text.slice(star + 1)}`;
 
-interface Waiting {
-  request: GuardRequest;
-  resolve(checked: Checked): void;
-  reject(error: Error): void;
-}
-
 /**
  * Precedes the query engine: first a pass over the characters, which is safe for any input, then a
  * parser in a separate thread, started at the first query and ended when idle.
  */
 export class QueryGuard {
   #worker: Worker | undefined;
-  #running: Waiting | undefined;
+  /** The thread runs. */
+  #ready = false;
+  #running: Slot<GuardRequest, Checked> | undefined;
   #clock: NodeJS.Timeout | undefined;
   #closed = false;
-  readonly #waiting: Waiting[] = [];
+  readonly #line: FairLine<GuardRequest, Checked>;
   /** By base and text; the oldest first. */
   readonly #passed = new Map<string, Checked>();
 
@@ -88,14 +118,35 @@ export class QueryGuard {
   constructor(limits: GuardLimits, hidden?: Hidden) {
     this.#limits = limits;
     this.#hidden = hidden;
+    const { SPARQL_QUEUE, SPARQL_QUEUE_WAIT, SPARQL_SLICE } = limits;
+    const late = (): ServiceError =>
+      new ServiceError(
+        "SPARQL_BUSY",
+        `The parser was busy for ${SPARQL_QUEUE_WAIT} ms (SPARQL_QUEUE_WAIT); try again shortly.`,
+        {},
+        { "Retry-After": "2" },
+      );
+    this.#line = new FairLine(
+      {
+        queue: SPARQL_QUEUE,
+        // Parsing is short: who sends the most gives way to others only when the queue is full.
+        callerQueue: SPARQL_QUEUE,
+        queueWait: SPARQL_QUEUE_WAIT,
+        slice: SPARQL_SLICE,
+        slots: 1,
+      },
+      "parser",
+      late,
+      () => {},
+    );
   }
 
   /**
    * @param base IRI that relative ones are resolved against
    * @throws ServiceError `TOO_LARGE`, `QUERY_SYNTAX` with line and column, `QUERY_REFUSED`,
-   * `UPDATE_REFUSED`, `SPARQL_BUSY`
+   * `UPDATE_REFUSED`, `SPARQL_BUSY`; what the asker's `admit` throws
    */
-  async check(query: string, base: string): Promise<GuardedQuery> {
+  async check(query: string, base: string, asker: Asker = {}): Promise<GuardedQuery> {
     const scanned = scan(query, this.#limits);
     if (this.#closed)
       throw new ServiceError(
@@ -103,13 +154,22 @@ export class QueryGuard {
         "The service is stopping. Retry when it has started again.",
       );
     const key = `${base} ${scanned.text}`;
-    const checked = this.#passed.get(key) ?? (await this.#parsed({ text: scanned.text, base }));
+    const checked =
+      this.#passed.get(key) ??
+      (await this.#parsed({ text: scanned.text, base }, asker).catch((error: unknown) => {
+        throw replaced(error, scanned.text, scanned);
+      }));
     if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
     const { narrowed, columns } = checked;
     const shown = named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns);
     const meant = inTotalOrder(plainTokens(shown, oneSpelling));
     const asked = meant === scanned.text ? scanned : scan(meant, GENERATED);
-    return { ...checked, text: asked.text, bounded: (rows) => boundRows(asked, rows) };
+    return {
+      ...checked,
+      text: asked.text,
+      bounded: (rows) => boundRows(asked, rows),
+      refusal: (error, sent) => replaced(error, sent, scanned),
+    };
   }
 
   async close(): Promise<void> {
@@ -120,7 +180,7 @@ export class QueryGuard {
       {},
       { "Retry-After": "5" },
     );
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping);
+    this.#line.dismiss(stopping);
     await this.#end(stopping);
   }
 
@@ -130,38 +190,33 @@ export class QueryGuard {
     if (this.#passed.size > REMEMBERED) this.#passed.delete(this.#passed.keys().next().value!);
   }
 
-  #parsed(request: GuardRequest): Promise<Checked> {
-    if (this.#waiting.length >= this.#limits.SPARQL_QUEUE)
-      return Promise.reject(
-        new ServiceError(
-          "SPARQL_BUSY",
-          `More than ${this.#limits.SPARQL_QUEUE} queries wait to be read (SPARQL_QUEUE); ` +
-            "try again shortly.",
-          {},
-          { "Retry-After": "2" },
-        ),
-      );
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ request, resolve, reject });
-      this.#next();
-    });
+  #parsed(request: GuardRequest, asker: Asker): Promise<Checked> {
+    return this.#line.join(request, asker, () => this.#next());
   }
 
   #next(): void {
     if (this.#running || this.#closed) return;
     clearTimeout(this.#clock);
-    const next = this.#waiting.shift();
+    const next = this.#line.next();
     if (!next) {
       this.#clock = setTimeout(() => void this.#end(), this.#limits.SPARQL_IDLE).unref();
       return;
     }
     this.#running = next;
+    this.#thread().postMessage(next.question);
+    if (this.#ready) this.#startClock();
+  }
+
+  /** The time of a query begins when the thread runs: its start is not the query's fault. */
+  #startClock(): void {
+    const asked = this.#running;
     const { SPARQL_PARSE_TIMEOUT: limit } = this.#limits;
-    this.#clock = setTimeout(
-      () => this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`),
-      limit,
-    ).unref();
-    this.#thread().postMessage(next.request);
+    const lost = (): void => {
+      if (asked && asked === this.#running)
+        this.#lost(`takes longer than ${limit} ms to read (SPARQL_PARSE_TIMEOUT)`);
+    };
+    // An answer that came while this thread was busy is read first.
+    this.#clock = setTimeout(() => setImmediate(lost), limit).unref();
   }
 
   #thread(): Worker {
@@ -183,6 +238,12 @@ export class QueryGuard {
     const current = (act: () => void) => {
       if (worker === this.#worker) act();
     };
+    worker.on("online", () =>
+      current(() => {
+        this.#ready = true;
+        if (this.#running) this.#startClock();
+      }),
+    );
     worker.on("message", (reply: GuardReply) => current(() => this.#answered(reply)));
     worker.on("error", () => current(() => this.#lost("is too large for the parser")));
     worker.on("exit", () => current(() => this.#lost("ended its parser")));
@@ -192,6 +253,7 @@ export class QueryGuard {
   #answered(reply: GuardReply): void {
     const asked = this.#running;
     this.#running = undefined;
+    asked?.finish();
     clearTimeout(this.#clock);
     if ("checked" in reply) asked?.resolve(reply.checked);
     else
@@ -211,8 +273,10 @@ export class QueryGuard {
     const worker = this.#worker;
     const running = this.#running;
     this.#worker = undefined;
+    this.#ready = false;
     this.#running = undefined;
     clearTimeout(this.#clock);
+    running?.finish();
     if (reason) running?.reject(reason);
     await worker?.terminate();
   }
@@ -334,7 +398,8 @@ export async function answerQuery(
   if (!shared) await deps.penalties.learn(caller);
   admit();
   const base = `${deps.baseUrl()}/sparql`;
-  const guarded = await deps.guard.check(query, base);
+  const asker: Asker = { caller, shared, admit, ...(signal && { signal }) };
+  const guarded = await deps.guard.check(query, base, asker);
   const format = formatFor(guarded.form);
   const graphs = datasetOf(dataset, guarded.from, deps.baseUrl());
   const sequence = await deps.records.sequence();
@@ -344,13 +409,13 @@ export async function answerQuery(
   try {
     return await deps.openQueries.ask(
       { query: text, format, graph, base, sequence, ...(graphs && { dataset: graphs }) },
-      { caller, shared, admit, ...(signal && { signal }) },
+      asker,
     );
   } catch (error) {
     const weight = error instanceof ServiceError ? STRIKES.get(error.code) : undefined;
     if (weight !== undefined && !shared && (weight === 1 || !anonymous))
       deps.penalties.strike(caller, weight);
-    throw error;
+    throw guarded.refusal(error, text);
   }
 }
 

@@ -14,10 +14,10 @@ interface FairLineOptions {
 }
 
 /** A query that may run now. */
-export interface Slot {
-  question: OpenQuestion;
+export interface Slot<Question = OpenQuestion, Answer = OpenAnswer> {
+  question: Question;
   asker: Asker;
-  resolve(answer: OpenAnswer): void;
+  resolve(answer: Answer): void;
   reject(error: Error): void;
   /** It runs from now on. @param end ends it with this answer; false when it cannot be ended yet */
   runs(end: (error: Error) => boolean): void;
@@ -25,7 +25,10 @@ export interface Slot {
   finish(): void;
 }
 
-interface Waiting extends Pick<Slot, "question" | "asker" | "resolve" | "reject"> {
+interface Waiting<Question, Answer> extends Pick<
+  Slot<Question, Answer>,
+  "question" | "asker" | "resolve" | "reject"
+> {
   settle(): void;
 }
 interface Running {
@@ -47,8 +50,8 @@ const isOther = (one: Asker, another: Asker): boolean =>
  * others; no caller has all places where there are several; and a query that has run for a slice is
  * ended when other queries wait and no place is free.
  */
-export class FairLine {
-  readonly #waiting = new Set<Waiting>();
+export class FairLine<Question = OpenQuestion, Answer = OpenAnswer> {
+  readonly #waiting = new Set<Waiting<Question, Answer>>();
   readonly #running = new Set<Running>();
   /** The number of the round in which each caller was served last, oldest first. */
   readonly #served = new Map<string, number>();
@@ -87,7 +90,7 @@ export class FairLine {
    * @param joined called once it waits
    * @throws ServiceError `SPARQL_BUSY`, the error of `late`; the reason of the signal
    */
-  join(question: OpenQuestion, asker: Asker, joined: () => void): Promise<OpenAnswer> {
+  join(question: Question, asker: Asker, joined: () => void): Promise<Answer> {
     const { signal } = asker;
     return new Promise((resolve, reject) => {
       const drop = (error: Error): void => {
@@ -96,7 +99,7 @@ export class FairLine {
       };
       const abort = (): void => drop(signal!.reason as Error);
       const clock = setTimeout(() => drop(this.#late()), this.#options.queueWait);
-      const waiting: Waiting = {
+      const waiting: Waiting<Question, Answer> = {
         question,
         asker,
         resolve,
@@ -120,10 +123,11 @@ export class FairLine {
   /**
    * The longest waiting query that may be answered now, of the caller who was served longest ago.
    */
-  next(): Slot | undefined {
+  next(): Slot<Question, Answer> | undefined {
     for (;;) {
-      let next: Waiting | undefined;
-      const slotOf = ({ asker }: Waiting): number => this.#served.get(nameOf(asker)) ?? 0;
+      let next: Waiting<Question, Answer> | undefined;
+      const slotOf = ({ asker }: Waiting<Question, Answer>): number =>
+        this.#served.get(nameOf(asker)) ?? 0;
       for (const waiting of this.#waiting) {
         if (this.#mayRun(waiting.asker) && (!next || slotOf(waiting) < slotOf(next)))
           next = waiting;
@@ -167,7 +171,7 @@ export class FairLine {
     for (const { reject } of this.#waiting) reject(error);
   }
 
-  #slot({ question, asker, resolve, reject }: Waiting): Slot {
+  #slot({ question, asker, resolve, reject }: Waiting<Question, Answer>): Slot<Question, Answer> {
     const running: Running = { asker, since: performance.now() };
     this.#running.add(running);
     return {
@@ -206,7 +210,7 @@ export class FairLine {
   /** The caller with the most waiting queries gives way to a caller with fewer. */
   #makeRoom(asker: Asker): ServiceError | undefined {
     const { queue, callerQueue } = this.#options;
-    const byCaller = new Map<string, Waiting[]>();
+    const byCaller = new Map<string, Waiting<Question, Answer>[]>();
     for (const waiting of this.#waiting) {
       const name = nameOf(waiting.asker);
       byCaller.set(name, [...(byCaller.get(name) ?? []), waiting]);
@@ -221,7 +225,7 @@ export class FairLine {
       );
     if (!isShared(asker) && own >= callerQueue) return busy(callerQueue, "SPARQL_CALLER_QUEUE");
     if (this.#waiting.size < queue) return undefined;
-    let most: Waiting[] = [];
+    let most: Waiting<Question, Answer>[] = [];
     for (const waiting of byCaller.values()) if (waiting.length > most.length) most = waiting;
     if (most.length <= own + 1) return busy(queue, "SPARQL_QUEUE");
     most.at(-1)!.reject(busy(queue, "SPARQL_QUEUE"));

@@ -57,6 +57,39 @@ describe("one caller who sends endless queries back to back", () => {
   );
 });
 
+describe("one caller who sends 300 queries at once", () => {
+  let server: TestServer;
+  beforeEach(async () => {
+    server = await startServer();
+  });
+  afterEach(() => server.stop());
+
+  it("leaves answers to the 20 queries that another sends meanwhile", async () => {
+    const [mallory, ada] = [await server.person("mallory"), await server.person("ada")];
+    // Each text is another one: it has to be read. Long ones, so that reading takes a while.
+    const long = (number: number) =>
+      `SELECT ?s { ${`?s <urn:p${number}> ?o . `.repeat(300)} } LIMIT ${number + 1}`;
+    let ended = false;
+    const flood = async () => {
+      while (!ended)
+        await Promise.all(
+          Array.from({ length: 300 }, (_, i) => ask(server, long(i), bearer(mallory))),
+        );
+    };
+    expect((await ask(server, SHORT, bearer(ada))).status).toBe(200);
+    const flooding = flood();
+    await pause(100);
+    const answers: string[] = [];
+    for (let i = 0; i < 20; i++) {
+      const { status, body } = await ask(server, `${SHORT} LIMIT ${i + 1}`, bearer(ada));
+      answers.push(status === 200 ? "answered" : JSON.stringify(body));
+    }
+    ended = true;
+    await flooding;
+    expect(answers).toEqual(answers.map(() => "answered"));
+  }, 120_000);
+});
+
 describe("a penalty by address", () => {
   const query = async (settings: Record<string, string>, headers: Record<string, string>) => {
     const server = await startServer({ SPARQL_TIMEOUT: "1s", SPARQL_PENALTY: "1m", ...settings });

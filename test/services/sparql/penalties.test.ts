@@ -47,7 +47,9 @@ describe("penalties for queries that run into limits", () => {
     const penalties = new Penalties(MINUTE, new LocalMemory());
     const deps = {
       penalties,
-      guard: { check: async (text: string) => ({ form: "ASK", text }) },
+      guard: {
+        check: async (text: string) => ({ form: "ASK", text, refusal: (error: unknown) => error }),
+      },
       records: { sequence: async () => 1 },
       openQueries: { ask: () => Promise.reject(new ServiceError(code, "failed")) },
       config: { SPARQL_MAX_ROWS: 1 },

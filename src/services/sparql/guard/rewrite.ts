@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import sparqljs, { type Pattern, type SelectQuery, type SparqlQuery, type Triple } from "sparqljs";
 import { ServiceError } from "../../../errors.js";
 import { type Token, tokens } from "./scan.js";
@@ -86,14 +87,14 @@ export function withoutUnknownFunctions(
 }
 
 /** An expression without a value: a division of integers by zero (SPARQL 1.1, section 17.4). */
-function anError(): object {
-  const query = new sparqljs.Parser().parse("SELECT (1/0 AS ?error) {}") as SelectQuery;
-  return (query.variables[0] as { expression: object }).expression;
-}
+const anError = (): object => AN_EXPRESSION.variables[0].expression;
+const AN_EXPRESSION = new sparqljs.Parser().parse(
+  "SELECT (1/0 AS ?error) {}",
+) as unknown as SelectQuery & { variables: [{ expression: object }] };
 
 /**
- * A changed query as text. The query that runs must mean the same as the changed one: the generator
- * omits brackets in some places.
+ * A changed query as text. The query that runs must mean the same as the changed one: should the
+ * generator omit a bracket that the query needs, the query is refused.
  * @throws ServiceError `QUERY_REFUSED` with this message where it does not
  */
 function generated(
@@ -101,10 +102,73 @@ function generated(
   parse: (text: string) => SparqlQuery,
   refusal: string,
 ): string {
-  const text = new sparqljs.Generator().stringify(query);
+  const text = written(query);
   if (shapeOf(parsed(text, parse)) !== shapeOf(query))
     throw new ServiceError("QUERY_REFUSED", refusal);
   return text;
+}
+
+/**
+ * The text of a query. The generator of sparqljs omits the brackets of nested paths, and of what
+ * precedes IN: it gets a name in place of each, which is replaced by their text.
+ */
+function written(query: SparqlQuery): string {
+  const texts: string[] = [];
+  const mark = `urn:part:${randomUUID()}:`;
+  const named = (text: string): Term => namedNode(`${mark}${texts.push(text) - 1}`);
+  const expressionText = (expression: unknown): string =>
+    new sparqljs.Generator()
+      .stringify({
+        ...AN_EXPRESSION,
+        variables: [{ ...AN_EXPRESSION.variables[0], expression }],
+      } as never)
+      .replace(/^SELECT \(/, "")
+      .replace(/ AS \?error\) WHERE.*$/s, "");
+  const copy = (node: unknown): unknown => {
+    if (typeof node !== "object" || node === null || isTerm(node)) return node;
+    if (Array.isArray(node)) return node.map(copy);
+    if ((node as Node)["type"] === "path") return named(pathText(node as Path));
+    const part = Object.fromEntries(
+      Object.entries(node as Node).map(([key, value]) => [
+        key,
+        key === "prefixes" ? {} : copy(value),
+      ]),
+    );
+    const { operator, args } = part as { operator?: unknown; args?: unknown[] };
+    if ((operator === "in" || operator === "notin") && !isTerm(args![0]))
+      part["args"] = [named(`(${expressionText(args![0])})`), ...args!.slice(1)];
+    // It joins several conditions of HAVING within one pair of brackets.
+    const { having } = part as { having?: unknown[] };
+    if (having && having.length > 1)
+      part["having"] = [named(having.map(expressionText).join(") ("))];
+    return part;
+  };
+  const text = new sparqljs.Generator().stringify(copy(query) as SparqlQuery);
+  const names = new RegExp(`<${mark}(\\d+)>`, "g");
+  // What precedes IN may hold paths and other parts.
+  const whole = (some: string): string =>
+    some.replaceAll(names, (_, number: string) => whole(texts[Number(number)]!));
+  return whole(text);
+}
+
+function pathText(path: Path | Term): string {
+  if (isTerm(path)) return `<${path.value}>`;
+  const { pathType, items } = path;
+  const nested = (item: Path | Term): string =>
+    isTerm(item) ? pathText(item) : `(${pathText(item)})`;
+  if (pathType === "!") {
+    // A predicate, or a set of them in brackets; each may be inverse.
+    const member = (item: Path | Term): string =>
+      isTerm(item) ? pathText(item) : `^${pathText(item.items[0]!)}`;
+    const [inner] = items;
+    return !isTerm(inner) && inner!.pathType === "|"
+      ? `!(${inner!.items.map(member).join("|")})`
+      : `!${member(inner!)}`;
+  }
+  if (pathType === "^") return `^${nested(items[0]!)}`;
+  return pathType === "/" || pathType === "|"
+    ? items.map(nested).join(pathType)
+    : `${nested(items[0]!)}${pathType}`;
 }
 
 function parsed(text: string, parse: (text: string) => SparqlQuery): SparqlQuery | undefined {

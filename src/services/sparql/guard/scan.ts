@@ -10,9 +10,20 @@ import { ServiceError } from "../../../errors.js";
  * Line and column of a place in a text, both counted from 1; columns in UTF-16 units, as editors
  * count them.
  */
-export function placeOf(text: string, offset: number): { line: number; column: number } {
+export function placeOf(text: string, offset: number): Place {
   const before = text.slice(0, offset).split(/\r\n|\r|\n/);
   return { line: before.length, column: before.at(-1)!.length + 1 };
+}
+
+/** The offset of a place in a text; its end where it has no such place. */
+export function offsetOf(text: string, { line, column }: Place): number {
+  let from = 0;
+  if (line > 1)
+    for (const ended of text.matchAll(/\r\n|\r|\n/g)) {
+      from = ended.index + ended[0].length;
+      if (--line === 1) break;
+    }
+  return line > 1 ? text.length : Math.min(from + column - 1, text.length);
 }
 
 /** `QUERY_SYNTAX` with the place, in the sentence and as members. */
@@ -40,6 +51,14 @@ export interface Scanned {
   values?: number;
   /** Where the `*` of the outermost SELECT is. */
   star?: number;
+  /** The place of an offset of `text` in the query as it was sent. */
+  placeOf(offset: number): Place;
+}
+
+/** Line and column in a query, see {@link placeOf}. */
+export interface Place {
+  line: number;
+  column: number;
 }
 
 /** IRIREF (rule 139); a `<` that begins none is an operator. */
@@ -96,8 +115,13 @@ export function scan(query: string, limits: ScanLimits): Scanned {
   if (!query.isWellFormed()) throw syntaxError("a lone surrogate, which no text can hold");
   const nul = query.indexOf("\0");
   if (nul >= 0) throw syntaxError("a NUL character", placeOf(query, nul));
-  const text = withoutEscapes(query);
-  const found: Scanned = { text };
+  const { text, escapes } = withoutEscapes(query);
+  const placeIn = (offset: number): Place => {
+    let before = 0;
+    for (const { at, length } of escapes) if (at < offset) before += length;
+    return placeOf(query, Math.min(offset + before, query.length));
+  };
+  const found: Scanned = { text, placeOf: placeIn };
   const open: string[] = [];
   let begun = false;
   let before = "";
@@ -111,10 +135,10 @@ export function scan(query: string, limits: ScanLimits): Scanned {
           "QUERY_REFUSED",
           `The query nests deeper than ${limits.SPARQL_MAX_DEPTH} brackets ` +
             "(SPARQL_MAX_DEPTH); reduce the nesting.",
-          placeOf(text, at),
+          { ...placeIn(at) },
         );
     } else if (CLOSING.has(character) && open.pop() !== character) {
-      throw syntaxError(`a ${character} without its opening counterpart`, placeOf(text, at));
+      throw syntaxError(`a ${character} without its opening counterpart`, placeIn(at));
     }
     const word = kind === "word" ? text.slice(at, to).toUpperCase() : undefined;
     if (word === "SERVICE")
@@ -122,7 +146,7 @@ export function scan(query: string, limits: ScanLimits): Scanned {
         "QUERY_REFUSED",
         "The query calls another service (SERVICE), which is not supported; query that " +
           "service directly.",
-        placeOf(text, at),
+        { ...placeIn(at) },
       );
     if (!begun && word !== undefined && UPDATES.has(word))
       throw new ServiceError(
@@ -138,8 +162,7 @@ export function scan(query: string, limits: ScanLimits): Scanned {
     before = word ?? "";
   }
   if (!begun) throw syntaxError("it has no SELECT, ASK, CONSTRUCT or DESCRIBE");
-  if (open.length > 0)
-    throw syntaxError(`it ends before ${open.at(-1)}`, placeOf(text, text.length));
+  if (open.length > 0) throw syntaxError(`it ends before ${open.at(-1)}`, placeIn(text.length));
   return found;
 }
 
@@ -184,33 +207,50 @@ const IN_IRI = /^[^<>"{}|^`\\\u0000-\u0020]$/u;
  * do not: the scanned text is the text that runs. Strings stay unchanged; every engine decodes
  * those.
  */
-function withoutEscapes(query: string): string {
-  if (!query.includes("\\")) return query;
+function withoutEscapes(query: string): { text: string; escapes: Escape[] } {
+  const escapes: Escape[] = [];
+  if (!query.includes("\\")) return { text: query, escapes };
   const parts: string[] = [];
+  let written = 0;
+  const push = (part: string): void => {
+    parts.push(part);
+    written += part.length;
+  };
+  const decoded = (escape: string, allowed: RegExp, from: number): string => {
+    const character = read(escape, allowed, query, from);
+    escapes.push({ at: written, length: escape.length - character.length });
+    return character;
+  };
   for (let at = 0; at < query.length;) {
     const iri = query[at] === "<" ? match(IRI, query, at) : undefined;
     const end = iri === undefined ? skip(query, at) : at + iri.length;
     if (iri !== undefined) {
-      parts.push(
+      push(
         iri.includes("\\")
-          ? iri.replaceAll(ANY_ESCAPE, (escape) => read(escape, IN_IRI, query, at))
+          ? iri.replaceAll(ANY_ESCAPE, (escape) => decoded(escape, IN_IRI, at))
           : iri,
       );
     } else if (end > at) {
-      parts.push(query.slice(at, end));
+      push(query.slice(at, end));
     } else if (query[at] === "\\") {
       const escape = match(ESCAPE, query, at);
       // Any other escape belongs to a local name: it is two characters, and the second is not a
       // separate token.
-      parts.push(escape === undefined ? query.slice(at, at + 2) : read(escape, IN_NAME, query, at));
+      push(escape === undefined ? query.slice(at, at + 2) : decoded(escape, IN_NAME, at));
       at += escape?.length ?? 2;
       continue;
     } else {
-      parts.push(query[at]!);
+      push(query[at]!);
     }
     at = Math.max(end, at + 1);
   }
-  return parts.join("");
+  return { text: parts.join(""), escapes };
+}
+
+/** An escape that was decoded: where its character is in the text, and how much longer it was. */
+interface Escape {
+  at: number;
+  length: number;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { ServiceError } from "../../../errors.js";
+import { cleanXml } from "../../../rdf/xml.js";
 import type { PoolLoads } from "../../connections.js";
 import {
   type Asker,
@@ -157,6 +158,12 @@ export class OpenEndpoint implements OpenQueries {
         1,
       );
       const { bytes, truncated } = answer.value;
+      if (asked === "xml")
+        return {
+          bytes: Buffer.from(cleanXml(Buffer.from(bytes).toString("utf8"))),
+          truncated,
+          sequence: answer.sequence,
+        };
       if (!graph || format === "nt") return { bytes, truncated, sequence: answer.sequence };
       return {
         bytes: await this.#spelled(bytes, format as "ttl"),
@@ -164,8 +171,7 @@ export class OpenEndpoint implements OpenQueries {
         sequence: answer.sequence,
       };
     } catch (error) {
-      if (error instanceof EndpointRefusal)
-        throw new ServiceError("QUERY_REFUSED", `The query was refused: ${error.message}`);
+      if (error instanceof EndpointRefusal) throw refusalOf(error.message);
       throw error;
     }
   }
@@ -212,6 +218,23 @@ export class OpenEndpoint implements OpenQueries {
         );
     }
   }
+}
+
+/** The words of Oxigraph and of Jena for a place; the first line is that of BASE. */
+const PLACE = /error at (\d+):(\d+): |(?:at )?line (\d+), column (\d+)[.:]?\s*/;
+
+function refusalOf(message: string): ServiceError {
+  const [words, ...numbers] = PLACE.exec(message) ?? [];
+  const [line, column] = numbers.filter((number) => number !== undefined).map(Number);
+  if (words === undefined || line! < 2)
+    return new ServiceError("QUERY_REFUSED", `The query was refused: ${message}`);
+  const place = { line: line! - 1, column: column! };
+  return new ServiceError(
+    "QUERY_SYNTAX",
+    `The query is malformed at line ${place.line}, column ${place.column}: ` +
+      `${message.replace(words, "").trim()}.`,
+    place,
+  );
 }
 
 const stopping = (): ServiceError =>

@@ -2,6 +2,7 @@ import { Parser, Writer } from "n3";
 import { defaultGraph, Store } from "oxigraph";
 import type { ErrorCode } from "../../../../errors.js";
 import { PREFIXES } from "../../../../model/field.js";
+import { cleanXml } from "../../../../rdf/xml.js";
 import type { GraphFormat, OpenAnswer } from "../../port.js";
 import type { GraphStore } from "../graph-store.js";
 import type { AskRequest } from "../thread-handle.js";
@@ -106,10 +107,9 @@ export function spelled(ntriples: string, format: GraphFormat): string {
   const graph = defaultGraph();
   try {
     scratch.load(ntriples, { format: "application/n-triples", no_transaction: true });
-    return scratch.dump({
-      format: format === "jsonld" ? "application/ld+json" : "application/rdf+xml",
-      from_graph_name: graph,
-    });
+    if (format === "jsonld")
+      return scratch.dump({ format: "application/ld+json", from_graph_name: graph });
+    return cleanXml(scratch.dump({ format: "application/rdf+xml", from_graph_name: graph }));
   } finally {
     (graph as unknown as { free(): void }).free();
     (scratch as unknown as { free(): void }).free();
@@ -136,8 +136,9 @@ export function answer(
           "and remote graphs are not fetched; the graph of a record is its ARK.",
       );
   }
+  const found = store.ask(query, graph ? "nt" : format, base, dataset);
   const { text, truncated } = cutRows(
-    store.ask(query, graph ? "nt" : format, base, dataset),
+    !graph && format === "xml" ? cleanXml(found) : found,
     graph ? "nt" : format,
     maxRows,
     maxBytes,
