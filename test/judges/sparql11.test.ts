@@ -58,7 +58,7 @@ function queriesIn(folder: string): Asked[] {
             file,
             valid: !type.includes("Negative"),
             data: (bySubject.get(action) ?? [])
-              .filter(({ predicate }) => /#data$/.test(predicate.value))
+              .filter(({ predicate }) => predicate.value.endsWith("#data"))
               .map(({ object }) => object.value.replace(base, `${folder}/`))
               .filter((name) => existsSync(join(FOLDER, name))),
           },
