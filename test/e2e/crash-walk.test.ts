@@ -174,15 +174,15 @@ async function everyObjectIsReferred(): Promise<void> {
   const records = await openRecords(config, () => undefined);
   try {
     const objects = await openObjects(objectsOf(config));
-    const { removed, stale } = await sweepObjects({
+    const { removed } = await sweepObjects({
       objects,
       records,
       intentLifetime: 0,
       now: () => Date.now() + 1000,
     });
-    // The uploads that were never accepted.
+    // The uploads that were never accepted. What a killed process was receiving is removed when it
+    // starts again.
     expect(removed).toBeGreaterThan(0);
-    expect(stale).toBeGreaterThan(0);
     const stored: string[] = [];
     for await (const sha256 of objects.list()) stored.push(sha256);
     const { items, next } = await records.referenced({ limit: 100_000 });
