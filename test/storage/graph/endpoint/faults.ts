@@ -94,7 +94,9 @@ export function endpointFaults(make: Make, { all }: { all: boolean }): void {
         expect(engine.state().state).toBe("loading");
         // What it saw a moment before counts for a second.
         await expect
-          .poll(() => engine.health().catch(({ code }: { code: string }) => code))
+          .poll(() => engine.health().catch(({ code }: { code: string }) => code), {
+            timeout: 10_000,
+          })
           .toBe("STORE_UNAVAILABLE");
         if (what !== "its data") await server.lose();
         feed.commit({ "ark:99999/r1": null, "ark:99999/r2": quadsOf("r2", { name: "later" }) });
