@@ -208,8 +208,15 @@ describe("records by filter", () => {
     expect(drafts).toContain(bobs);
     expect(drafts).not.toContain(stated);
     expect(await ids({ owner: group })).toEqual([ours]);
-    await server.request("DELETE", `/group/${group}`, { token: ada.token });
-    expect(await ids({ group })).toEqual([ours]);
+    // A group that owns records cannot be deleted before they are handed over.
+    const handed = await server.request("POST", "/records/transfer", {
+      token: ada.token,
+      json: { ids: [ours], owner: ada.id },
+    });
+    expect(handed.body).toMatchObject([{ done: true }]);
+    const gone = await server.request("DELETE", `/group/${group}`, { token: ada.token });
+    expect(gone.status).toBe(200);
+    expect(await ids({ group })).toEqual([]);
   });
 
   it("lists deleted records instead of live ones, with no more than their tombstones", async () => {

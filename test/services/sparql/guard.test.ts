@@ -302,10 +302,9 @@ describe("the guard", () => {
     const once = "SELECT * FROM <z> { ?once ?b ?c }";
     const first = await fresh.check(once, BASE);
     const again = await fresh.check(once, BASE);
-    expect({ ...again, bounded: again.bounded(5) }).toEqual({
-      ...first,
-      bounded: first.bounded(5),
-    });
+    const { bounded, refusal: _, ...rest } = first;
+    expect(again).toMatchObject(rest);
+    expect(again.bounded(5)).toEqual(bounded(5));
     expect(posted).toHaveBeenCalledTimes(1);
     expect((await fresh.check(once, "https://other.example/")).from).toEqual({
       default: ["https://other.example/z"],
