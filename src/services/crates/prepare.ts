@@ -425,7 +425,7 @@ export function describeCrate(
  * The description in a metadata file, or in a document of another format. Findings about converted
  * entities name the places that they come from.
  */
-function describe(
+export function describe(
   value: JsonObject,
   file: MetadataFile,
   findings: Findings,

@@ -8,24 +8,22 @@ import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
+import { parseDocument } from "../../records/view.js";
 import { referencesIn } from "../findings.js";
-import { DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
+import { DESCRIPTOR, describedCrate, descriptorArk, withoutLast } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
 import { foldName, invisibleIn, RATIO_FROM, withoutInvisible } from "../zip/members.js";
-import { decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./contents.js";
+import { crateRecords, decoded, pathInUrl, statedPaths, stateOf, suffixOf } from "./contents.js";
 import {
-  CrateContext,
   type CrateSurvey,
   crateMetadata,
-  type Descriptor,
-  descriptorEntity,
   type EntityNames,
   entityUrl,
-  metadataOf,
+  FileSurvey,
   surveyCrate,
-  UsedContexts,
 } from "./metadata.js";
+import { type CratePlace, Origins, placesOf, readOrigins } from "./origins.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */
@@ -51,6 +49,17 @@ export class MemberPaths {
   /** Claims a path unchanged; undefined when it is not a valid member name, or is taken. */
   take(path: string): string | undefined {
     return isName(path) && !METADATA.test(path) && this.#isFree(path) ? this.#add(path) : undefined;
+  }
+
+  /** A folder for a crate within the crate: no file of another crate may get into it. */
+  takeFolder(around: string, name: string): string {
+    for (let count = 0; ; count++) {
+      const folder = `${around}crates/${plain(name)}${count === 0 ? "" : `-${count}`}`;
+      const folded = foldName(folder);
+      if (this.#files.has(folded) || this.#folders.has(folded)) continue;
+      this.#folders.add(folded);
+      return folder;
+    }
   }
 
   /** A path for metadata of a crate within the crate. */
@@ -117,13 +126,10 @@ const relativeId = (suffix: string): string =>
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
   /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
-  readonly #placed = new Map<string, { url: string | null; object: ObjectReference }>();
-
-  readonly #crate: string;
-
-  constructor(crate: string) {
-    this.#crate = crate;
-  }
+  readonly #placed = new Map<
+    string,
+    { path: string; url: string | null; object: ObjectReference }
+  >();
 
   /**
    * Finds a file's place: the path that its identifier was derived from, else the path at which its
@@ -134,35 +140,39 @@ class FileStatements {
     document: JsonObject,
     object: ObjectReference,
     paths: MemberPaths,
+    { crate, folder }: { crate: string; folder: string },
   ): { path: string; id?: string } {
-    for (const { suffix, path: stated, url } of statedPaths(record.ark, document, this.#crate)) {
-      const path = paths.take(stated);
+    for (const { suffix, path: stated, url } of statedPaths(record.ark, document, crate)) {
+      const path = paths.take(folder + stated);
       if (path === undefined) continue;
-      this.#placed.set(record.ark, { url, object });
+      this.#placed.set(record.ark, {
+        path,
+        url: url === null || folder === "" ? url : pathInUrl(path),
+        object,
+      });
       return { path, ...(suffix === undefined ? {} : { id: relativeId(suffix) }) };
     }
     const path = paths.place(object.name);
-    this.#placed.set(record.ark, {
-      url: pathInUrl(path),
-      object,
-    });
+    this.#placed.set(record.ark, { path, url: pathInUrl(path), object });
     return { path };
   }
 
   /**
    * The description of a record in the archive; a file of the archive is described as its author
    * would describe it.
+   * @param isNamed whether the `@id` in this metadata file is the path, where it is in another
    */
-  of(record: StoredRecord, document: JsonObject): JsonObject {
+  of(record: StoredRecord, document: JsonObject, isNamed: boolean): JsonObject {
     const file = this.#placed.get(record.ark);
     if (!file) return document;
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
-    const url: JsonValue | undefined = file.url ?? stated;
+    const placed = file.url ?? (isNamed ? null : pathInUrl(file.path));
+    const url: JsonValue | undefined = placed ?? stated;
     // The author did not state the file's place in the archive: the address that the author stated
     // is written beside it.
     const source: JsonObject =
-      file.url === null || file.url === sourceContentUrl
+      placed === null || placed === sourceContentUrl
         ? {}
         : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
     return {
@@ -245,23 +255,22 @@ export async function crateArchive(
   const members: Member[] = [];
   const left: CrateArchive["left"] = [];
   const crates = new Map<string, InnerCrate>();
-  const descriptors = new Map<string, Descriptor>();
+  const described = new Set<string>();
   const folders: string[] = [];
-  const statements = new FileStatements(root.ark);
+  const files: { record: StoredRecord; document: JsonObject; content: ObjectReference }[] = [];
+  const statements = new FileStatements();
   let hasPage = false;
   const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
-  const survey = await surveyCrate(deps, root, async (record, document) => {
+  const whole = await surveyCrate(deps, root, async (record, document) => {
     if (record.ark === `${root.ark}/${PREVIEW_PAGE}`) hasPage = true;
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
       folders.push(record.ark);
     const crate = describedCrate(record.ark);
-    if (crate !== undefined && record.kind === "entity")
-      descriptors.set(crate, { record, document });
+    if (crate !== undefined && record.kind === "entity") described.add(crate);
     if (record.kind === "rocrate" && record.ark !== root.ark)
       crates.set(record.ark, {
         record,
         id: entityUrl(record, document) ?? record.ark,
-        types: document["@type"],
         isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
       });
     const objects = await deps.records.objectsOf(record.ark);
@@ -284,36 +293,71 @@ export async function crateArchive(
         at: record.modifiedAt,
         object,
       });
-    if (!content) return;
-    const { path, id } = statements.place(record, document, content, paths);
-    if (id !== undefined) names.set(record.ark, id);
-    members.push({ path, at: record.modifiedAt, object: content });
+    if (content) files.push({ record, document, content });
   });
+  const inner = new Map(
+    [...crates].filter(
+      ([ark, { record, isEvident }]) =>
+        described.has(ark) ||
+        // An entity that names itself a crate, or is only named, without its own metadata file.
+        (!isEvident && record.crate !== null),
+    ),
+  );
+  const innerRecords = new Map([...inner].map(([ark, { record }]) => [ark, record]));
+  const places = await placesOf(deps, root.ark, innerRecords);
+  const linked = await linkedFolders(deps, places, paths);
+  /** Identifiers of files and folders as relative paths below their crates. */
+  const relative = new Map<string, { base: string; id: string }>();
+  const baseOf = ({ ark, crate }: StoredRecord): string =>
+    linked.has(ark) ? ark : crate !== null && linked.has(crate) ? crate : root.ark;
+  for (const { record, document, content } of files) {
+    const base = baseOf(record);
+    const { path, id } = statements.place(record, document, content, paths, {
+      crate: base,
+      folder: linked.get(base) ?? "",
+    });
+    if (id !== undefined) relative.set(record.ark, { base, id });
+    members.push({ path, at: record.modifiedAt, object: content });
+  }
   for (const ark of folders) {
     const suffix = suffixOf(ark, root.ark)!;
-    if (!names.has(ark) && paths.hasFolder(decoded(suffix)))
-      names.set(ark, `${relativeId(suffix)}/`);
+    if (!relative.has(ark) && paths.hasFolder(decoded(suffix)))
+      relative.set(ark, { base: root.ark, id: `${relativeId(suffix)}/` });
   }
+  const metadataPaths = new Map<string, string>();
+  const inPlace = new Map<string, CratePlace>();
+  for (const ark of inner.keys()) {
+    const place = places.get(ark);
+    const folder = place && (linked.get(place.base) ?? "") + place.path;
+    const path = paths.takeMetadata(
+      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
+    );
+    metadataPaths.set(ark, path);
+    if (!place || path !== `${folder ?? ""}${DESCRIPTOR}`) continue;
+    inPlace.set(ark, place);
+    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+      relative.set(ark, { base: place.base, id: relativeId(place.within) });
+  }
+  for (const [ark, { base, id }] of relative) if (base === root.ark) names.set(ark, id);
   names.set(descriptorArk(root.ark), DESCRIPTOR);
   // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
   // identifier did; an ARK means the same with a slash.
-  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(survey)))
+  if (isMinted(root.ark, "rocrate") && /\/1\.[01]$/.test(claimed(whole)))
     names.set(root.ark, `${root.ark}/`);
-  const inner: InnerMetadata[] = [];
-  for (const [ark, crate] of crates) {
-    const descriptor = descriptors.get(ark);
-    // An entity that names itself a crate, without its own metadata file.
-    if (crate.isEvident && !descriptor) continue;
-    const suffix = suffixOf(ark, root.ark);
-    const path = paths.takeMetadata(
-      suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix),
-    );
+  const innerFiles: InnerMetadata[] = [];
+  for (const [ark, crate] of inner) {
+    const path = metadataPaths.get(ark)!;
     // A path with other characters can be written in several ways; the ARK cannot.
-    if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
-    inner.push({ ...crate, descriptor, path });
+    if (described.has(ark) && PLAIN.test(path)) names.set(descriptorArk(ark), path);
+    const within = namesWithin(ark, inPlace.get(ark), relative);
+    innerFiles.push({ ...crate, path, names: within, records: [] });
   }
   // The last name that is taken: a file of the crate comes before a page of the registry.
   if (paths.take(PREVIEW_PAGE) === undefined) hasPage = true;
+  const origins =
+    innerFiles.length === 0
+      ? new Origins(root.ark, innerRecords, NO_ORIGINS)
+      : await readOrigins(deps, root, innerRecords, places);
   return {
     root,
     state,
@@ -327,13 +371,59 @@ export async function crateArchive(
         state,
         left,
         members,
-        inner,
+        inner: innerFiles,
         paths,
-        survey,
-        names: { context: survey.context, known: survey.known, paths: names },
+        whole,
+        origins,
+        names,
         statements,
       }),
   };
+}
+
+const NO_ORIGINS = { files: new Map<never, never>(), contexts: new Map<never, never>() };
+
+/**
+ * Folders of the crates that are registered by themselves, each inside that of a crate that contains
+ * it: where two describe one entity, the deeper one is read first.
+ */
+async function linkedFolders(
+  { records }: Pick<Deps, "records">,
+  places: ReadonlyMap<string, CratePlace>,
+  paths: MemberPaths,
+): Promise<Map<string, string>> {
+  const linked = [...places].flatMap(([ark, { base }]) => (base === ark ? [ark] : []));
+  const uses = new Map<string, ReadonlySet<string>>();
+  for (const ark of linked) uses.set(ark, new Set(await records.usesOf(ark)));
+  const folders = new Map<string, string>();
+  const folderOf = (ark: string, asking: readonly string[]): string => {
+    const known = folders.get(ark);
+    if (known !== undefined) return known;
+    const around = linked.find((other) => !asking.includes(other) && uses.get(other)!.has(ark));
+    const outer = around === undefined ? "" : folderOf(around, [...asking, around]);
+    const folder = `${paths.takeFolder(outer, nameOf(ark))}/`;
+    folders.set(ark, folder);
+    return folder;
+  };
+  for (const ark of linked) folderOf(ark, [ark]);
+  return folders;
+}
+
+const nameOf = (ark: string): string => ark.replace(/[^A-Za-z0-9._-]+/g, "-");
+
+/** Names in the metadata file of a crate within the crate: relative to its folder. */
+function namesWithin(
+  ark: string,
+  place: CratePlace | undefined,
+  relative: ReadonlyMap<string, { base: string; id: string }>,
+): Map<string, string> {
+  const names = new Map([[descriptorArk(ark), DESCRIPTOR]]);
+  if (!place) return names;
+  for (const [each, { base, id }] of relative)
+    if (base === place.base && id.startsWith(place.within) && id.length > place.within.length)
+      names.set(each, relativeId(id.slice(place.within.length)));
+  if (relative.has(ark)) names.set(ark, "./");
+  return names;
 }
 
 /** Version of RO-Crate that the crate is exported as. */
@@ -349,45 +439,57 @@ function claimed({ descriptor, conformsTo }: CrateSurvey): string {
 interface InnerCrate {
   record: StoredRecord;
   id: string;
-  types: JsonValue | undefined;
   isEvident: boolean;
 }
 /** A crate within the crate with its own metadata file in the archive. */
 interface InnerMetadata extends InnerCrate {
-  descriptor: Descriptor | undefined;
   path: string;
+  /** Names of entities in its metadata file. */
+  names: Map<string, string>;
+  /** Identifiers of the records that the file describes. */
+  records: string[];
 }
 
-/**
- * Metadata of a crate within the crate: its descriptor and its root entity, with what only its own
- * metadata file states. The metadata of the
- * outer crate holds its other entities.
- */
-function innerMetadata(
-  { record, id, types, descriptor }: InnerMetadata,
-  survey: CrateSurvey,
-): string {
-  const used = new UsedContexts();
-  const own = survey.summaries.get(record.ark)?.own;
-  if (descriptor) used.add(descriptor.document);
-  const context = descriptor
-    ? new CrateContext(descriptor.document["@context"], used)
-    : survey.context;
-  const names: EntityNames = {
-    context,
-    known: survey.known,
-    paths: new Map([[descriptorArk(record.ark), DESCRIPTOR]]),
-  };
-  const described = descriptorEntity(
-    record.ark,
-    { descriptor, conformsTo: survey.conformsTo },
-    names,
-    id,
-  );
-  return metadataOf(context.whole, [
-    described,
-    { "@id": id, ...(types === undefined ? {} : { "@type": types }), ...own },
-  ]);
+/** One metadata file of the archive, before it is written. */
+interface MetadataFile {
+  survey: CrateSurvey;
+  names: EntityNames;
+}
+
+/** Finds what each metadata file describes, and its terms. */
+async function surveyFiles(
+  deps: Pick<Deps, "records">,
+  { root, whole, inner, origins, names }: Plan,
+): Promise<Map<string, MetadataFile>> {
+  const files = new Map<string, MetadataFile>();
+  const known = whole.known;
+  if (inner.length === 0) {
+    files.set(root.ark, { survey: whole, names: { context: whole.context, known, paths: names } });
+    return files;
+  }
+  const all = [{ record: root, names, records: [] as string[] }, ...inner].map((crate) => ({
+    crate,
+    survey: new FileSurvey(crate.record),
+  }));
+  const byCrate = new Map(all.map((file) => [file.crate.record.ark, file]));
+  for await (const page of crateRecords(deps, root)) {
+    for (const record of page) {
+      const document = parseDocument(record.document);
+      for (const ark of origins.of(record)) {
+        const { survey, crate } = byCrate.get(ark)!;
+        survey.add(record, origins.statement(record, document, ark), document);
+        if (ark !== root.ark) crate.records.push(record.ark);
+      }
+    }
+  }
+  for (const [ark, { crate, survey }] of byCrate) {
+    const result = await survey.result(deps, origins.contextOf(ark));
+    files.set(ark, {
+      survey: result,
+      names: { context: result.context, known, paths: crate.names },
+    });
+  }
+  return files;
 }
 
 interface Plan {
@@ -398,17 +500,16 @@ interface Plan {
   members: Member[];
   inner: InnerMetadata[];
   paths: MemberPaths;
-  survey: CrateSurvey;
-  names: EntityNames;
+  /** Survey of all records of the crate. */
+  whole: CrateSurvey;
+  origins: Origins;
+  names: Map<string, string>;
   statements: FileStatements;
 }
 
-function write(
-  deps: Pick<Deps, "records" | "objects">,
-  form: "zip" | "bag",
-  { page, root, state, left, members, inner, paths, survey, names, statements }: Plan,
-): Readable {
-  const crates = new Set(inner.map(({ record }) => record.ark));
+function write(deps: Pick<Deps, "records" | "objects">, form: "zip" | "bag", plan: Plan): Readable {
+  const { page, root, state, left, members, inner, paths, origins, statements } = plan;
+  let surveyed: Promise<Map<string, MetadataFile>> | undefined;
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
   let reading: Readable | undefined;
@@ -440,21 +541,30 @@ function write(
       compress: bytes.length <= RATIO_FROM,
     });
   };
-  add(place("ro-crate-metadata.json"), root.modifiedAt, { compress: true }, async () => {
-    const text = asItWas(
-      deps,
-      state,
-      root,
-      crateMetadata(deps, root, survey, names, {
-        documentOf: (record, document) => statements.of(record, document),
-        inner: crates,
-      }),
-    );
-    return Readable.from(bag ? bag.noted(place("ro-crate-metadata.json"), text) : text);
-  });
+  const addMetadata = (path: string, crate: StoredRecord, more: InnerMetadata | undefined): void =>
+    add(place(path), crate.modifiedAt, { compress: true }, async () => {
+      const { survey, names } = (await (surveyed ??= surveyFiles(deps, plan))).get(crate.ark)!;
+      const text = asItWas(
+        deps,
+        state,
+        root,
+        crateMetadata(deps, crate, survey, names, {
+          documentOf: (record, document) =>
+            statements.of(record, document, names.paths.has(record.ark)),
+          statedHere: (record, document) =>
+            origins.of(record).includes(crate.ark)
+              ? origins.statement(record, document, crate.ark)
+              : undefined,
+          hasInnerFiles: true,
+          records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
+          ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),
+        }),
+      );
+      return Readable.from(bag ? bag.noted(place(path), text) : text);
+    });
+  addMetadata("ro-crate-metadata.json", root, undefined);
   if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
-  for (const crate of inner)
-    addText(crate.path, innerMetadata(crate, survey), crate.record.modifiedAt);
+  for (const crate of inner) addMetadata(crate.path, crate.record, crate);
   for (const { path, at, object } of members) {
     bag?.add(place(path), object.sha256);
     // A registry would take a file that inflates to much more than its compressed size for a zip
@@ -477,6 +587,19 @@ function write(
   }
   zip.end();
   return output;
+}
+
+/** Records in one read. */
+const PAGE = 200;
+
+async function* recordsOf(
+  { records }: Pick<Deps, "records">,
+  arks: readonly string[],
+): AsyncGenerator<StoredRecord[]> {
+  for (let start = 0; start < arks.length; start += PAGE)
+    yield (await records.findMany(arks.slice(start, start + PAGE))).filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
 }
 
 const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";

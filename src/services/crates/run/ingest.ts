@@ -16,6 +16,7 @@ import {
   locateMetadata,
   type MetadataBytes,
   type PreparedCrate,
+  type PreparedEntity,
   type PrepareSettings,
   prepareDescribed,
 } from "../prepare.js";
@@ -462,7 +463,7 @@ async function claimIdentifiers(
         ark: entity.ark,
         kind: entity.kind,
         root: entity === root,
-        id: entity.parts[0]!.entity.id,
+        id: statedId(entity),
         kept: entity.kept,
         ...(entity.linked ? { linked: entity.linked } : {}),
         ...placeOf(entity),
@@ -473,6 +474,10 @@ async function claimIdentifiers(
   }
   if (!dryRun) findings.throwIfErrors();
 }
+
+/** The `@id` that an identifier is kept from may be in the file of a crate around it. */
+const statedId = ({ kept, parts }: PreparedEntity): string =>
+  ((kept ? parts.find(({ entity }) => looksLikeArk(entity.id)) : undefined) ?? parts[0]!).entity.id;
 
 function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha512")[]> {
   const wanted = new Map<string, ("md5" | "sha512")[]>();
