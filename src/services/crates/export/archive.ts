@@ -131,6 +131,11 @@ class FileStatements {
     { path: string; url: string | null; object: ObjectReference }
   >();
 
+  /** Whether the record's file is in the archive. */
+  has(ark: string): boolean {
+    return this.#placed.has(ark);
+  }
+
   /**
    * Finds a file's place: the path that its identifier was derived from, else the path at which its
    * crate had it.
@@ -555,6 +560,7 @@ function write(deps: Pick<Deps, "records" | "objects">, form: "zip" | "bag", pla
             origins.of(record).includes(crate.ark)
               ? origins.statement(record, document, crate.ark)
               : undefined,
+          hasFile: ({ ark }) => statements.has(ark),
           hasInnerFiles: true,
           records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
           ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),

@@ -221,6 +221,8 @@ export class UsedContexts {
  */
 export class CrateContext {
   readonly whole: JsonValue | undefined;
+  /** The context of the metadata file, before the registry added terms. */
+  readonly given: JsonValue | undefined;
   readonly #meanings: TermMeanings;
   /** By context: the terms that have another meaning under it than in the crate. */
   readonly #differing = new Map<string, "all" | ReadonlySet<string>>();
@@ -233,6 +235,7 @@ export class CrateContext {
     }));
     const before = new TermMeanings(given);
     const alike = contexts.filter(({ meanings }) => sameSettings(meanings, before));
+    this.given = given;
     this.whole = extended(given, missingTerms(before, alike));
     this.#meanings = new TermMeanings(this.whole);
     for (const { context, terms, meanings } of contexts) {
@@ -387,9 +390,18 @@ function crateEntity(
   record: StoredRecord,
   document: JsonObject,
   names: EntityNames,
-  { url, outdated }: { url?: string | undefined; outdated?: ReadonlySet<JsonObject> | undefined },
+  {
+    url,
+    outdated,
+    hasFile = false,
+  }: {
+    url?: string | undefined;
+    outdated?: ReadonlySet<JsonObject> | undefined;
+    hasFile?: boolean;
+  },
 ): JsonObject {
-  const { "@context": context, "@id": _id, ...claimed } = document;
+  const plain = hasFile ? withoutAddedFacts(document, names.context) : document;
+  const { "@context": context, "@id": _id, ...claimed } = plain;
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
   const own = names.context.own(context, claimed);
   const body = Object.entries(url === undefined ? claimed : withoutSameAs(claimed, url));
@@ -400,6 +412,29 @@ function crateEntity(
     ...objectFrom(
       body.map(([key, value]): [string, JsonValue] => [key, written.value(key, value)]),
     ),
+  };
+}
+
+/**
+ * Without the hash and the size that the registry has added, where the terms of the crate's context
+ * would need a context of the entity for them: RO-Crate has one context. The file beside the
+ * metadata has both.
+ */
+function withoutAddedFacts(document: JsonObject, crate: CrateContext): JsonObject {
+  const { "@context": stored, sha256: _hash, contentSize: size, ...rest } = document;
+  const parts = listOf(stored);
+  const added = parts.at(-1);
+  if (added === undefined || !isAdded(added) || !isObject(added)) return document;
+  const before = parts.slice(0, -1);
+  const isNeeded =
+    !Object.hasOwn(added, "sha256") || Object.keys(added).some((term) => Object.hasOwn(rest, term));
+  if (isNeeded || !isDeepStrictEqual(before, listOf(crate.given))) return document;
+  const { "@context": _context, "@id": _id, ...claimed } = document;
+  if (crate.own(stored, claimed) === undefined) return document;
+  return {
+    ...(crate.given === undefined ? {} : { "@context": crate.given }),
+    ...rest,
+    ...(size === undefined || Object.hasOwn(added, "contentSize") ? {} : { contentSize: size }),
   };
 }
 
@@ -636,6 +671,8 @@ interface MetadataOptions {
   documentOf?: DocumentOf;
   /** What the file states of a record's document; nothing where another file describes it. */
   statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject | undefined;
+  /** Whether the record's file is beside the metadata. */
+  hasFile?: (record: StoredRecord) => boolean;
   /** Those that the file describes may be among more. */
   records?: AsyncIterable<readonly StoredRecord[]>;
   /** Crates within the crate have their own metadata files. */
@@ -653,6 +690,7 @@ export async function* crateMetadata(
   {
     documentOf = asItIs,
     statedHere = (_record, document) => document,
+    hasFile = () => false,
     records = crateRecords(deps, root),
     hasInnerFiles = false,
     id,
@@ -673,7 +711,11 @@ export async function* crateMetadata(
       const url = entityUrl(record, whole);
       if (standsInside(record, document, survey, names)) continue;
       const outdated = await outdatedIn(deps, document, names, documentOf);
-      const entity = crateEntity(record, document, names, { url, outdated });
+      const entity = crateEntity(record, document, names, {
+        url,
+        outdated,
+        hasFile: hasFile(record),
+      });
       const summary = survey.summaries.get(record.ark)?.outer;
       chunk += `,${JSON.stringify(summary ? { ...entity, ...summary } : entity)}`;
       if (chunk.length < CHUNK) continue;

@@ -204,6 +204,16 @@ describe.skipIf(!present)("an archive of a crate with crates within it", () => {
     expect(await changedBy(release.rocrateIdentifier!, "release")).toEqual([]);
   });
 
+  it("has no context on an entity for the hash that the registry adds", async () => {
+    const { rocrateIdentifier } = await rig.upload(
+      await zipFolder(join(CASES, "entity-context-in-export", "crate")),
+    );
+    const graph = (await graphsOf(await rig.exported(rocrateIdentifier!)))[DESCRIPTOR]!;
+    expect(graph.filter((entity) => Object.hasOwn(entity, "@context"))).toEqual([]);
+    expect(graph.find(({ name }) => name === "No hash stated")).not.toHaveProperty("sha256");
+    expect(await changedBy(rocrateIdentifier!, "crate")).toEqual([]);
+  });
+
   it("has in each metadata file the entities that came in it", async () => {
     const { rocrateIdentifier } = await rig.upload(
       await zipFolder(join(CASES, "nested-crate-flattened", "crate")),
