@@ -23,6 +23,7 @@ import {
   type Descriptor,
   descriptorEntity,
   type EntityNames,
+  entityUri,
   entityUrl,
   metadataOf,
   surveyCrate,
@@ -296,6 +297,8 @@ export async function crateArchive(
         types: document["@type"],
         isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
       });
+    const uri = entityUri(record, document);
+    if (uri !== undefined && !names.has(record.ark)) names.set(record.ark, uri);
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
