@@ -264,7 +264,7 @@ What comes out:
     "`arcp://…`). Where the root is not called by its ARK, the descriptor's `identifier` " +
     "is the ARK of the crate followed by `/ro-crate-metadata.json`: an upload takes it for " +
     "the crate's identifier, as it takes an ARK of the root. Take it out to make another " +
-    "crate. A file whose bytes are not in the archive has its ARK. \`GET /rocrate/ark:…\` " +
+    "crate. A file whose bytes are not in the archive has its ARK. `GET /rocrate/ark:…` " +
     "has ARKs throughout. An absolute identifier that is neither a URL nor an ARK is the " +
     `record's \`identifier\`, and search finds it.
 - **Numbers** in archives with the digits of the author (\`3.0\`), **texts that name an ` +
