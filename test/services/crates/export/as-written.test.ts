@@ -91,7 +91,7 @@ describe("the archive of a crate", () => {
           { "@id": "./data/", "@type": "Dataset", hasPart: { "@id": "data/a-b%20c.csv" } },
           { "@id": "data/a-b%20c.csv", "@type": "File", isPartOf: { "@id": "./data/" } },
           { "@id": "mailto:ada@example.org", "@type": "Person", name: "Ada" },
-          { "@id": "doi:10.9999/one", "@type": "CreativeWork", identifier: ["doi:10.9999/one"] },
+          { "@id": "doi:10.9999/one", "@type": "CreativeWork", identifier: "doi:10.9999/one" },
           { "@id": "urn:nbn:de:1", "@type": "CreativeWork", identifier: ["one"] },
           { "@id": "https://orcid.org/1", "@type": "Person", sameAs: ["https://example.org/"] },
           { "@id": "https://orcid.org/2", "@type": "Person", sameAs: "https://example.org/" },
