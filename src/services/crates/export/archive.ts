@@ -32,6 +32,7 @@ import {
   type CrateSurvey,
   crateMetadata,
   type EntityNames,
+  entityUri,
   entityUrl,
   FileSurvey,
   surveyCrate,
@@ -346,6 +347,8 @@ export async function crateArchive(
         id: entityUrl(record, document) ?? record.ark,
         isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
       });
+    const uri = entityUri(record, document);
+    if (uri !== undefined) uris.push({ ark: record.ark, base: record.crate!, uri });
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];

@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
 import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
-import { ENTITY, EntityIds } from "../identifiers/identify.js";
+import { ENTITY, EntityIds, isAbsoluteId } from "../identifiers/identify.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,
@@ -378,6 +378,20 @@ export function entityUrl(
       const id = url === undefined ? undefined : new EntityIds(crate).of(url, "");
       return id?.rule === "url" && id.ark === ark;
     });
+}
+
+/** The same for other absolute identifiers, which the record names by `identifier`. */
+export function entityUri(
+  { ark, crate }: Pick<StoredRecord, "ark" | "crate">,
+  document: JsonObject,
+): string | undefined {
+  if (crate === null || !ark.startsWith(`${crate}${ENTITY}`)) return undefined;
+  const isOwn = (uri: JsonValue): uri is string => {
+    if (typeof uri !== "string" || !isAbsoluteId(uri)) return false;
+    const id = new EntityIds(crate).of(uri, "");
+    return id.rule === "other" && id.ark === ark;
+  };
+  return listOf(document["identifier"]).find(isOwn);
 }
 
 function urlOf(value: JsonValue): string | undefined {

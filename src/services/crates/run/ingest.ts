@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { looksLikeArk } from "../../../identifiers/ark.js";
 import { ServiceError } from "../../../errors.js";
+import { looksLikeArk } from "../../../identifiers/ark.js";
 import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore, StagedObject } from "../../../storage/objects/port.js";
 import { buildRecords, type GraphsOf, placeOf } from "../build-records.js";
