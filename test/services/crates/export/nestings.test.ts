@@ -1,9 +1,8 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../../../src/model/field.js";
-import { packageRoot } from "../../../../src/package-root.js";
 import { Archive } from "../../../../src/services/crates/zip/archive.js";
 import {
   type Entity,
@@ -16,10 +15,9 @@ import {
 import { dice, type Dice } from "../../../support/dice.js";
 import { ingestInThisThread } from "../../../support/intake-here.js";
 import { type IntakeRig, openIntakeRig } from "../../../support/registry.js";
+import { sharedData } from "../../../support/shared-data.js";
 
-const CASES = join(packageRoot, "..", "shared", "data", "cases", "crates");
-const present = existsSync(CASES);
-if (!present) process.stderr.write(`SKIPPED: the cases of crates are not at ${CASES}\n`);
+const CASES = sharedData("cases/crates");
 const GENERATED = 60;
 const TOGETHER = 10;
 const TYPE = ["Dataset", "https://w3id.org/EVI#ROCrate"];
@@ -175,16 +173,16 @@ async function changedBy(ark: string, note: string): Promise<unknown[]> {
   return found;
 }
 
-describe.skipIf(!present)("an archive of a crate with crates within it", () => {
+describe.skipIf(!CASES)("an archive of a crate with crates within it", () => {
   const stated = (path: string): JsonObject[] =>
-    (JSON.parse(readFileSync(join(CASES, path), "utf8")) as { "@graph": JsonObject[] })["@graph"];
+    (JSON.parse(readFileSync(join(CASES!, path), "utf8")) as { "@graph": JsonObject[] })["@graph"];
   const idsOf = (graph: readonly JsonObject[]) => graph.map((entity) => entity["@id"]).toSorted();
 
   it("states in the nested file what a sub-crate states that was registered before", async () => {
     const [folder, SUB] = ["release-export-wipes-subcrate", "ark:59998/rocrate-sub-a"];
     const sub = stated(`${folder}/sub/${DESCRIPTOR}`);
-    await rig.upload(await zipFolder(join(CASES, folder, "sub")));
-    const read = (path: string) => readFileSync(join(CASES, folder, path));
+    await rig.upload(await zipFolder(join(CASES!, folder, "sub")));
+    const read = (path: string) => readFileSync(join(CASES!, folder, path));
     const release = await rig.upload(
       await zip({
         [DESCRIPTOR]: read(`release/${DESCRIPTOR}`),
@@ -206,7 +204,7 @@ describe.skipIf(!present)("an archive of a crate with crates within it", () => {
 
   it("has no context on an entity for the hash that the registry adds", async () => {
     const { rocrateIdentifier } = await rig.upload(
-      await zipFolder(join(CASES, "entity-context-in-export", "crate")),
+      await zipFolder(join(CASES!, "entity-context-in-export", "crate")),
     );
     const graph = (await graphsOf(await rig.exported(rocrateIdentifier!)))[DESCRIPTOR]!;
     expect(graph.filter((entity) => Object.hasOwn(entity, "@context"))).toEqual([]);
@@ -216,7 +214,7 @@ describe.skipIf(!present)("an archive of a crate with crates within it", () => {
 
   it("has in each metadata file the entities that came in it", async () => {
     const { rocrateIdentifier } = await rig.upload(
-      await zipFolder(join(CASES, "nested-crate-flattened", "crate")),
+      await zipFolder(join(CASES!, "nested-crate-flattened", "crate")),
     );
     const graphs = await graphsOf(await rig.exported(rocrateIdentifier!));
     const entities = (path: string) =>
