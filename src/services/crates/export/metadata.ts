@@ -422,14 +422,18 @@ function crateEntity(
   const plain = hasFile ? withoutAddedFacts(document, names.context) : document;
   const { "@context": context, "@id": _id, ...claimed } = plain;
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
-  const own = names.context.own(context, claimed);
-  const body = Object.entries(withoutNames(claimed, id));
+  const body = withoutNames(claimed, id);
+  // What the registry added for the `@id` needs no context here.
+  const own = names.context.own(context, body);
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
     "@id": id,
     ...objectFrom(
-      body.map(([key, value]): [string, JsonValue] => [key, written.value(key, value)]),
+      Object.entries(body).map(([key, value]): [string, JsonValue] => [
+        key,
+        written.value(key, value),
+      ]),
     ),
   };
 }
