@@ -231,6 +231,74 @@ describe.skipIf(!CASES)("an archive of a crate with crates within it", () => {
   });
 });
 
+describe("the metadata file of a crate within a crate", () => {
+  const written = (name: string, hasPart: readonly string[]): string =>
+    `{"@context": "https://w3id.org/ro/crate/1.2/context", "@graph": [
+      {"@id": "${DESCRIPTOR}", "@type": "CreativeWork", "about": {"@id": "./"},
+       "conformsTo": {"@id": "https://w3id.org/ro/crate/1.2"}},
+      {"@id": "./", "@type": "Dataset", "name": "${name}", "version": 3.0,
+       "description": "Written by its author", "datePublished": "2026-01-01",
+       "license": {"@id": "https://creativecommons.org/licenses/by/4.0/"}, "author": "#me",
+       "hasPart": ${JSON.stringify(hasPart.map(reference))}, "mentions": [{"@id": "#plan"}]},
+      {"@id": "#plan", "@type": "HowTo", "name": "Plan of ${name}", "agent": {"@id": "#me"}},
+      {"@id": "#me", "@type": "Person", "name": "Ada Example"},
+      {"@id": "a.csv", "@type": "File", "name": "A of ${name}"}]}`;
+  const files = (name: string) => ({ "a.csv": `a,b\n${name},2\n` });
+  const inFolder = (folder: string, members: Members): Members =>
+    Object.fromEntries(Object.entries(members).map(([path, text]) => [folder + path, text]));
+  const entitiesOf = (text: string) =>
+    (JSON.parse(text) as { "@graph": JsonObject[] })["@graph"].filter(
+      (entity) => entity["@id"] !== DESCRIPTOR && entity["@id"] !== "a.csv",
+    );
+
+  it("has its author's own identifiers, texts and numbers, as has that of the crate", async () => {
+    const texts = { "": written("Outer", ["a.csv", "sub/"]), "sub/": written("Inner", ["a.csv"]) };
+    const { rocrateIdentifier, error } = await rig.upload(
+      await zip({
+        [DESCRIPTOR]: texts[""],
+        ...files("Outer"),
+        ...inFolder("sub/", { [DESCRIPTOR]: texts["sub/"], ...files("Inner") }),
+      }),
+    );
+    expect(error).toBeNull();
+    const members = await membersOf(await rig.exported(rocrateIdentifier!));
+    for (const [folder, text] of Object.entries(texts)) {
+      expect(members[`${folder}a.csv`]).toBe(
+        folder === "" ? files("Outer")["a.csv"] : files("Inner")["a.csv"],
+      );
+      expect(members[folder + DESCRIPTOR]).toContain('"version":3.0');
+      expect(entitiesOf(members[folder + DESCRIPTOR]!)).toEqual(
+        expect.arrayContaining(entitiesOf(text)),
+      );
+    }
+    expect(await changedBy(rocrateIdentifier!, "outer")).toEqual([]);
+  });
+
+  it("has them too where the crate was registered before, and names its ARK", async () => {
+    const inner = await rig.upload(
+      await zip({ [DESCRIPTOR]: written("Inner", ["a.csv"]), ...files("Inner") }),
+    );
+    const exported = await membersOf(await rig.exported(inner.rocrateIdentifier!));
+    const before = await revisions();
+    const outer = await rig.upload(
+      await zip({
+        [DESCRIPTOR]: written("Outer", ["a.csv", inner.rocrateIdentifier!]),
+        ...files("Outer"),
+        ...inFolder("sub/", exported),
+      }),
+    );
+    expect(outer.error).toBeNull();
+    expect(await revisions()).toMatchObject(before);
+    expect(await rig.records.usesOf(outer.rocrateIdentifier!)).toContain(inner.rocrateIdentifier);
+    const members = await membersOf(await rig.exported(outer.rocrateIdentifier!));
+    const nested = Object.keys(members).filter((path) => path.endsWith(`/${DESCRIPTOR}`));
+    expect(nested).toHaveLength(1);
+    expect(JSON.parse(members[nested[0]!]!)).toEqual(JSON.parse(exported[DESCRIPTOR]!));
+    expect(members[nested[0]!]).toContain('"version":3.0');
+    expect(await changedBy(outer.rocrateIdentifier!, "outer")).toEqual([]);
+  });
+});
+
 describe("a crate with crates within it that is exported and uploaded again", () => {
   it.each(Array.from({ length: GENERATED / TOGETHER }, (_, index) => index * TOGETHER))(
     "changes nothing: nestings %i and following",
