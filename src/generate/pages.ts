@@ -266,6 +266,19 @@ What comes out:
     "given context lacks follow it; one object stays one object. A crate without a " +
     "descriptor, or one that was not uploaded, gets one that claims the version of the " +
     `RO-Crate context that it has, 1.2 where it has none.
+- **Identifiers** in archives as the author wrote them (\`./\`, \`#plan\`, \`run/history\`, ` +
+    "`arcp://…`). Where the root is not called by its ARK, the descriptor's `identifier` " +
+    "is the ARK of the crate followed by `/ro-crate-metadata.json`: an upload takes it for " +
+    "the crate's identifier, as it takes an ARK of the root. Take it out to make another " +
+    "crate. A file whose bytes are not in the archive has its ARK. `GET /rocrate/ark:…` " +
+    "has ARKs throughout. An absolute identifier that is neither a URL nor an ARK is the " +
+    `record's \`identifier\`, and search finds it.
+- **Numbers** in archives with the digits of the author (\`3.0\`), **texts that name an ` +
+    `entity** as texts; the graph has the link (\`TEXT_AS_REFERENCE\`).
+- **Files** at their paths, one for all entities that name it. RO-Crate 1.0 keeps its ` +
+    "`ro-crate-metadata.jsonld`. A signature of the metadata, or a list of checksums, " +
+    "comes out as it went in and does not hold for metadata that an export writes " +
+    `(\`SIGNED_METADATA\`): the archive as it was uploaded has both.
 - **Nested objects** as they went in. One that states what the entity's own record ` +
     `no longer states is written as a reference.
 - **The same records** when it is uploaded again with \`update=true\`: no revision is ` +

@@ -35,7 +35,7 @@ import {
 } from "./findings.js";
 import type { IdScope } from "./identifiers/identify.js";
 import { Rewriter } from "./identifiers/rewrite.js";
-import { type CrateDescription, describedCrate } from "./layout.js";
+import { type CrateDescription, DESCRIPTOR, describedCrate } from "./layout.js";
 import type { PreparedCrate, PreparedEntity } from "./prepare.js";
 import { documentOf, wholeDocument, withContent } from "./records/document.js";
 import type { CrateLimits } from "./upload.js";
@@ -572,8 +572,9 @@ function objectsOf(
     if (file) references.push({ sha256: file.sha256, size: file.size, mediaType, name, role });
   };
   if (entity === crate.root && archive) references.push(archive);
+  // Its path in the crate: an export writes it there again.
   if (entity.metadata !== undefined)
-    add(entity.metadata, "ro-crate-metadata.json", "metadata", "application/ld+json");
+    add(entity.metadata, metadataPath(entity), "metadata", "application/ld+json");
   if (entity.file) {
     const { member, path } = entity.file.file;
     add(
@@ -588,6 +589,9 @@ function objectsOf(
       add(member, path, "member", mediaTypeOf(path));
   return references;
 }
+
+const metadataPath = ({ parts }: PreparedEntity): string =>
+  `${parts.find(({ scope, entity }) => scope.description.root === entity)?.scope.folder ?? ""}${DESCRIPTOR}`;
 
 const reportReserved = (entity: PreparedEntity, findings: Findings): void =>
   findings.warn(

@@ -310,6 +310,10 @@ export const FINDING_CODES = {
     "A reference names no entity of the crate (`#x`, `_:x`).",
     "Describe what it names, or correct the `@id`.",
   ),
+  SIGNED_METADATA: advice(
+    "A file signs the metadata or lists checksums of it; exports write the metadata anew.",
+    "Verify it with the archive as it was uploaded.",
+  ),
   ID_NOT_URI: advice(
     "An `@id` holds what a URI does not, such as a blank; it is stored with that percent-encoded.",
     "Percent-encode it, a blank as %20.",

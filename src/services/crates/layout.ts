@@ -332,8 +332,7 @@ export function withoutAdded(entity: JsonObject, key: string, value: JsonValue):
   if (stated === undefined) return entity;
   const same = (other: JsonValue): boolean => isDeepStrictEqual(other, value);
   if (!Array.isArray(stated)) return same(stated) ? rest : entity;
-  if (stated.length === 2 && !same(stated[0]!) && same(stated[1]!))
-    return { ...entity, [key]: stated[0]! };
+  if (stated.length === 2 && same(stated[1]!)) return { ...entity, [key]: stated[0]! };
   const at = stated.length === 2 ? stated.findIndex(same) : stated.findLastIndex(same);
   return at < 0 ? entity : { ...entity, [key]: stated.toSpliced(at, 1) };
 }

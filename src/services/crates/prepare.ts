@@ -474,6 +474,7 @@ export function prepareDescribed(
   const identified = identify(descriptions, settings, findings);
   separateSummaries(identified, descriptions, settings.registered ?? NONE_REGISTERED);
   const tree = new FileTree(members, descriptions[0]!.folder);
+  adviseOnSignatures(tree.files, findings);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
   const entities = identified.map((entity) =>
     prepareEntity(entity, tree, roots, settings, findings),
@@ -492,6 +493,22 @@ export function prepareDescribed(
     undescribed: tree.files.filter(({ member }) => !described.has(member)),
     findings,
   };
+}
+
+/** Signatures and checksums of metadata, and the lists of a bag or of common tools. */
+const SIGNED =
+  /(?:^|\/)(?:ro-crate-metadata\.json(?:ld)?\.[^/]+|(?:tag)?manifest-[a-z0-9]+\.txt|(?:md5|sha\d*|check)sums?(?:\.txt)?)$/i;
+
+/** Names one file that an export makes untrue: it holds for the metadata as it was uploaded. */
+function adviseOnSignatures(files: readonly CrateFile[], findings: Findings): void {
+  const signed = files.find(({ path }) => SIGNED.test(path));
+  if (signed)
+    findings.warn(
+      "SIGNED_METADATA",
+      `${quoted(signed.path)} signs the metadata or lists its checksum, and does not hold for the ` +
+        "metadata that an export writes; verify it with the archive as it was uploaded.",
+      { file: signed.member },
+    );
 }
 
 const NONE_REGISTERED: NonNullable<IdentifySettings["registered"]> = new Map();

@@ -10,27 +10,34 @@ import type { ObjectReference, StoredRecord } from "../../../storage/records/por
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { reportDamage, wasDamaged } from "../../log.js";
+import { parseDocument } from "../../records/view.js";
 import { referencesIn } from "../findings.js";
 import { foldersOf, localPath } from "../files/match-files.js";
-import { bareId, DESCRIPTOR, describedCrate, descriptorArk } from "../layout.js";
+import { bareId, DESCRIPTOR, describedCrate, descriptorArk, withoutLast } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
 import { invisibleIn, withoutInvisible } from "../../../model/strings.js";
 import { foldName, RATIO_FROM } from "../zip/members.js";
-import { asWritten, isPathId } from "./as-written.js";
-import { decoded, pathInUrl, type StatedPath, statedPaths, stateOf, suffixOf } from "./contents.js";
+import { type AsWritten, asWritten, isPathId } from "./as-written.js";
 import {
-  CrateContext,
+  crateRecords,
+  decoded,
+  pathInUrl,
+  type StatedPath,
+  statedPaths,
+  stateOf,
+  suffixOf,
+} from "./contents.js";
+import {
   type CrateSurvey,
   crateMetadata,
-  type Descriptor,
-  descriptorEntity,
   type EntityNames,
+  entityUri,
   entityUrl,
-  metadataOf,
+  FileSurvey,
   surveyCrate,
-  UsedContexts,
 } from "./metadata.js";
+import { type CratePlace, Origins, placesOf, readOrigins } from "./origins.js";
 
 const METADATA = /(?:^|\/)ro-crate-metadata\.json(?:ld)?$/i;
 /** Folder for files that have no path of their own. */
@@ -64,6 +71,17 @@ export class MemberPaths {
   /** A legacy metadata file beside a current one is read as a plain file. */
   #isMetadata(path: string): boolean {
     return METADATA.test(path) && !this.#files.has(foldName(path).replace(/\.jsonld$/, ".json"));
+  }
+
+  /** A folder for a crate within the crate: no file of another crate may get into it. */
+  takeFolder(around: string, name: string): string {
+    for (let count = 0; ; count++) {
+      const folder = `${around}crates/${plain(name)}${count === 0 ? "" : `-${count}`}`;
+      const folded = foldName(folder);
+      if (this.#files.has(folded) || this.#folders.has(folded)) continue;
+      this.#folders.add(folded);
+      return folder;
+    }
   }
 
   /** A path for metadata of a crate within the crate. */
@@ -120,20 +138,44 @@ const plain = (text: string): string =>
 const relativeId = (suffix: string): string =>
   /^[a-zA-Z][a-zA-Z0-9+.-]*:/.test(suffix) ? `./${suffix}` : suffix;
 
+/** An identifier as a path below the crate with the identifier `base`. */
+interface RelativeId {
+  base: string;
+  id: string;
+}
+
 /** A stored file of a record, and the paths at which its crate had it. */
 interface DescribedFile {
   ark: string;
   object: ObjectReference;
+  /** Below the folder that the archive has for its crate. */
   stated: StatedPath[];
   at: number;
+  /** The crate, and its folder in the archive: empty, or with `/` at the end. */
+  base: string;
+  folder: string;
+}
+/** The same before the crates within the crate have their folders. */
+interface SurveyedFile extends Omit<DescribedFile, "base" | "folder"> {
+  /** The crate that it came with, and its paths there. */
+  home: string;
+  inHome: StatedPath[];
 }
 
 /** Assigns places to the files of a crate, and rewrites the metadata of these files accordingly. */
 class FileStatements {
   /** `contentUrl` in the archive, by ARK: null where the `@id` itself is the path. */
-  readonly #placed = new Map<string, { url: string | null; object: ObjectReference }>();
+  readonly #placed = new Map<
+    string,
+    { path: string; url: string | null; object: ObjectReference }
+  >();
   /** Contents of the archive, by path. */
   readonly #contents = new Map<string, string>();
+
+  /** Whether the record's file is in the archive. */
+  has(ark: string): boolean {
+    return this.#placed.has(ark);
+  }
 
   /**
    * Finds a place for each file: the path that its identifier was derived from, else the path at
@@ -143,13 +185,13 @@ class FileStatements {
     files: readonly DescribedFile[],
     paths: MemberPaths,
     into: Member[],
-    names: Map<string, string>,
+    relative: Map<string, RelativeId>,
   ): void {
     const byUrl: DescribedFile[] = [];
     for (const file of files) {
       const own = file.stated.find(({ url }) => url === null);
       if (own === undefined || !this.#take(file, own, paths, into)) byUrl.push(file);
-      else if (!names.has(file.ark)) names.set(file.ark, relativeId(own.suffix!));
+      else relative.set(file.ark, { base: file.base, id: relativeId(own.suffix!) });
     }
     for (const file of byUrl) {
       const found = file.stated.some(
@@ -157,40 +199,47 @@ class FileStatements {
       );
       if (found) continue;
       const path = paths.place(file.object.name);
-      this.#take(file, { path, url: pathInUrl(path) }, undefined, into);
+      this.#take({ ...file, folder: "" }, { path, url: pathInUrl(path) }, undefined, into);
     }
   }
 
   /** @param paths where the path is still to be taken */
   #take(
-    { ark, object, at }: DescribedFile,
-    { path, url }: StatedPath,
+    { ark, object, at, folder }: DescribedFile,
+    { path: stated, url }: StatedPath,
     paths: MemberPaths | undefined,
     into: Member[],
   ): boolean {
+    const path = folder + stated;
     if (this.#contents.get(path) !== object.sha256) {
       if (paths && paths.take(path) === undefined) return false;
       this.#contents.set(path, object.sha256);
       into.push({ path, at, object });
     }
-    this.#placed.set(ark, { url, object });
+    this.#placed.set(ark, {
+      path,
+      url: url === null || folder === "" ? url : pathInUrl(path),
+      object,
+    });
     return true;
   }
 
   /**
    * The description of a record in the archive; a file of the archive is described as its author
    * would describe it.
+   * @param isNamed whether the `@id` in this metadata file is the path, where it is in another
    */
-  of(record: StoredRecord, document: JsonObject): JsonObject {
+  of(record: StoredRecord, document: JsonObject, isNamed: boolean): JsonObject {
     const file = this.#placed.get(record.ark);
     if (!file) return document;
     const { contentUrl, sourceContentUrl, ...rest } = document;
     const stated = isOwnContentUrl(contentUrl, record) ? sourceContentUrl : contentUrl;
-    const url: JsonValue | undefined = file.url ?? stated;
+    const placed = file.url ?? (isNamed ? null : pathInUrl(file.path));
+    const url: JsonValue | undefined = placed ?? stated;
     // The author did not state the file's place in the archive: the address that the author stated
     // is written beside it.
     const source: JsonObject =
-      file.url === null || file.url === sourceContentUrl
+      placed === null || placed === sourceContentUrl
         ? {}
         : { sourceContentUrl: sourceContentUrl ?? NO_SOURCE };
     return {
@@ -274,38 +323,39 @@ export async function crateArchive(
   const descriptor = written?.descriptor ?? DESCRIPTOR;
   const metadata = bareId(descriptor);
   const paths = new MemberPaths(metadata);
-  const names = new Map(written?.ids);
   const members: Member[] = [];
-  const described: DescribedFile[] = [];
+  const described: SurveyedFile[] = [];
   const undescribed: Omit<Member, "path">[] = [];
   const left: CrateArchive["left"] = [];
   const crates = new Map<string, InnerCrate>();
-  const descriptors = new Map<string, Descriptor>();
+  const withDescriptor = new Set<string>();
+  const unnamed = new Map<string, "any" | "path">();
+  const uris: { ark: string; base: string; uri: string }[] = [];
   const folders: string[] = [];
   const statements = new FileStatements();
   let hasPage = false;
   const isPage = (path: string): boolean => foldName(path) === foldName(PREVIEW_PAGE);
-  const survey = await surveyCrate(deps, root, async (record, document) => {
+  const whole = await surveyCrate(deps, root, async (record, document) => {
     if (record.ark === `${root.ark}/${PREVIEW_PAGE}`) hasPage = true;
     if (record.kind === "dataset" && suffixOf(record.ark, root.ark) !== undefined)
       folders.push(record.ark);
     const crate = describedCrate(record.ark);
-    if (crate !== undefined && record.kind === "entity")
-      descriptors.set(crate, { record, document });
+    if (crate !== undefined && record.kind === "entity") withDescriptor.add(crate);
     if (record.kind === "rocrate" && record.ark !== root.ark)
       crates.set(record.ark, {
         record,
         id: entityUrl(record, document) ?? record.ark,
-        types: document["@type"],
         isEvident: typeNames(document, document["@context"]).includes("ROCrate"),
       });
+    const uri = entityUri(record, document);
+    if (uri !== undefined) uris.push({ ark: record.ark, base: record.crate!, uri });
     const objects = await deps.records.objectsOf(record.ark);
     const [content] = objects.filter(({ role }) => role === "content");
     const others = record.ark === root.ark ? objects.filter(({ role }) => role === "member") : [];
-    if (!content && isAbsentFile(record, document)) names.delete(record.ark);
+    if (!content && isAbsentFile(record, document)) unnamed.set(record.ark, "any");
     if (!content && others.length === 0) return;
     if (!(await mayReadContent(deps.records, caller, record))) {
-      if (content && isPathId(names.get(record.ark) ?? "")) names.delete(record.ark);
+      if (content) unnamed.set(record.ark, "path");
       for (const { name } of content ? [content] : others) left.push({ ark: record.ark, name });
       // A page of the registry would be taken for the crate's own, which is left out.
       hasPage ||= (
@@ -316,46 +366,114 @@ export async function crateArchive(
       return;
     }
     for (const object of others) undescribed.push({ at: record.modifiedAt, object });
-    if (content)
+    if (content) {
+      const home = record.crate ?? record.ark;
+      const stated = statedPaths(record.ark, document, root.ark);
       described.push({
         ark: record.ark,
         object: content,
-        stated: statedPaths(record.ark, document, root.ark),
+        stated,
+        home,
+        inHome: home === root.ark ? stated : statedPaths(record.ark, document, home),
         at: record.modifiedAt,
       });
+    }
   });
-  statements.place(described, paths, members, names);
+  const inner = new Map(
+    [...crates].filter(
+      ([ark, { record, isEvident }]) =>
+        withDescriptor.has(ark) ||
+        // An entity that names itself a crate, or is only named, without its own metadata file.
+        (!isEvident && record.crate !== null),
+    ),
+  );
+  const innerRecords = new Map([...inner].map(([ark, { record }]) => [ark, record]));
+  const places = await placesOf(deps, root.ark, innerRecords);
+  const linked = await linkedFolders(deps, places, paths);
+  /** Identifiers of files and folders as relative paths below their crates. */
+  const relative = new Map<string, RelativeId>();
+  statements.place(
+    described.map(({ home, inHome, ...file }) =>
+      linked.has(home)
+        ? { ...file, base: home, folder: linked.get(home)!, stated: inHome }
+        : { ...file, base: root.ark, folder: "" },
+    ),
+    paths,
+    members,
+    relative,
+  );
   for (const { at, object } of undescribed)
     members.push({ path: paths.take(object.name) ?? paths.place(object.name), at, object });
   for (const ark of folders) {
     const suffix = suffixOf(ark, root.ark)!;
-    if (!names.has(ark) && paths.hasFolder(decoded(suffix)))
-      names.set(ark, `${relativeId(suffix)}/`);
+    if (!relative.has(ark) && paths.hasFolder(decoded(suffix)))
+      relative.set(ark, { base: root.ark, id: `${relativeId(suffix)}/` });
   }
+  const metadataPaths = new Map<string, string>();
+  const inPlace = new Map<string, CratePlace>();
+  for (const ark of inner.keys()) {
+    const place = places.get(ark);
+    const folder = place && (linked.get(place.base) ?? "") + place.path;
+    const path = paths.takeMetadata(
+      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
+    );
+    metadataPaths.set(ark, path);
+    if (!place || path !== `${folder ?? ""}${DESCRIPTOR}`) continue;
+    inPlace.set(ark, place);
+    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+      relative.set(ark, { base: place.base, id: relativeId(place.within) });
+  }
+  const names = writtenNames(written, unnamed);
+  for (const [ark, { base, id }] of relative)
+    if (base === root.ark && !names.has(ark)) names.set(ark, id);
+  for (const { ark, base, uri } of uris)
+    if (base === root.ark && !names.has(ark)) names.set(ark, uri);
   names.set(descriptorArk(root.ark), descriptor);
   // RO-Crate 1.0 and 1.1 require a root whose identifier ends with a slash, as the original
   // identifier did; an ARK means the same with a slash.
   if (
     !names.has(root.ark) &&
     isMinted(root.ark, "rocrate") &&
-    /(?:^|\/1\.[01])$/.test(claimed(survey))
+    /(?:^|\/1\.[01])$/.test(claimed(whole))
   )
     names.set(root.ark, `${root.ark}/`);
-  const inner: InnerMetadata[] = [];
-  for (const [ark, crate] of crates) {
-    const descriptor = descriptors.get(ark);
-    // An entity that names itself a crate, without its own metadata file.
-    if (crate.isEvident && !descriptor) continue;
-    const suffix = suffixOf(ark, root.ark);
-    const path = paths.takeMetadata(
-      suffix === undefined ? `crates/${ark.replace(/[^A-Za-z0-9._-]+/g, "-")}` : decoded(suffix),
-    );
+  const innerFiles: InnerMetadata[] = [];
+  for (const [ark, crate] of inner) {
+    const path = metadataPaths.get(ark)!;
+    const place = places.get(ark);
+    const isInPlace = inPlace.has(ark);
+    if (!isInPlace) names.delete(descriptorArk(ark));
     // A path with other characters can be written in several ways; the ARK cannot.
-    if (descriptor && PLAIN.test(path)) names.set(descriptorArk(ark), path);
-    inner.push({ ...crate, descriptor, path });
+    if (withDescriptor.has(ark) && !names.has(descriptorArk(ark)) && PLAIN.test(path))
+      names.set(descriptorArk(ark), path);
+    const own =
+      place && (await asWritten(deps, crate.record, { base: place.base, folder: place.path }));
+    const within = writtenNames(isInPlace ? own : undefined, unnamed);
+    if (place && isInPlace) {
+      nameWithin(within, ark, place, relative);
+      for (const { ark: each, base, uri } of uris)
+        if (base === place.base && !within.has(each)) within.set(each, uri);
+    }
+    within.set(descriptorArk(ark), DESCRIPTOR);
+    const id = within.get(ark);
+    innerFiles.push({
+      ...crate,
+      path,
+      names: within,
+      numbers: own?.numbers,
+      isNamed:
+        id === undefined ||
+        isArk(id, ark) ||
+        (isInPlace && place?.base !== ark && ark.startsWith(`${place?.base}/`)),
+      records: [],
+    });
   }
   // The last name that is taken: a file of the crate comes before a page of the registry.
   if (paths.take(PREVIEW_PAGE) === undefined) hasPage = true;
+  const origins =
+    innerFiles.length === 0
+      ? new Origins(root.ark, innerRecords, NO_ORIGINS)
+      : await readOrigins(deps, root, innerRecords, places);
   return {
     root,
     state,
@@ -369,20 +487,78 @@ export async function crateArchive(
         state,
         left,
         members,
-        inner,
+        inner: innerFiles,
         paths,
-        survey,
-        names: {
-          context: survey.context,
-          known: survey.known,
-          paths: names,
-          ...(written ? { numbers: written.numbers } : {}),
-        },
+        whole,
+        origins,
+        names,
+        numbers: written?.numbers,
         metadata,
         statements,
       }),
   };
 }
+
+const NO_ORIGINS = { files: new Map<never, never>(), contexts: new Map<never, never>() };
+
+/**
+ * Folders of the crates that are registered by themselves, each inside that of a crate that contains
+ * it: where two describe one entity, the deeper one is read first.
+ */
+async function linkedFolders(
+  { records }: Pick<Deps, "records">,
+  places: ReadonlyMap<string, CratePlace>,
+  paths: MemberPaths,
+): Promise<Map<string, string>> {
+  const linked = [...places].flatMap(([ark, { base }]) => (base === ark ? [ark] : []));
+  const uses = new Map<string, ReadonlySet<string>>();
+  for (const ark of linked) uses.set(ark, new Set(await records.usesOf(ark)));
+  const folders = new Map<string, string>();
+  const folderOf = (ark: string, asking: readonly string[]): string => {
+    const known = folders.get(ark);
+    if (known !== undefined) return known;
+    const around = linked.find((other) => !asking.includes(other) && uses.get(other)!.has(ark));
+    const outer = around === undefined ? "" : folderOf(around, [...asking, around]);
+    const folder = `${paths.takeFolder(outer, nameOf(ark))}/`;
+    folders.set(ark, folder);
+    return folder;
+  };
+  for (const ark of linked) folderOf(ark, [ark]);
+  return folders;
+}
+
+const nameOf = (ark: string): string => ark.replace(/[^A-Za-z0-9._-]+/g, "-");
+
+/** `@id`s of the author that an archive cannot have. */
+type Unnamed = ReadonlyMap<string, "any" | "path">;
+
+/** The author's own `@id`s, without those that would promise a file that is not in the archive. */
+function writtenNames(written: AsWritten | undefined, unnamed: Unnamed): Map<string, string> {
+  const names = new Map(written?.ids);
+  for (const [ark, which] of unnamed)
+    if (which === "any" || isPathId(names.get(ark) ?? "")) names.delete(ark);
+  return names;
+}
+
+/** Adds names to the metadata file of a crate within the crate: relative to its folder. */
+function nameWithin(
+  names: Map<string, string>,
+  ark: string,
+  place: CratePlace,
+  relative: ReadonlyMap<string, RelativeId>,
+): void {
+  const add = (each: string, id: string): void => {
+    if (!names.has(each)) names.set(each, id);
+  };
+  for (const [each, { base, id }] of relative)
+    if (base === place.base && id.startsWith(place.within) && id.length > place.within.length)
+      add(each, relativeId(id.slice(place.within.length)));
+  if (relative.has(ark)) add(ark, "./");
+}
+
+/** Whether an `@id` is an ARK in any spelling. */
+const isArk = (id: string, ark: string): boolean =>
+  arkKey(parseArk(id)?.stored ?? "") === arkKey(ark);
 
 /**
  * A file without content here whose bytes are not elsewhere either: a path would promise a file
@@ -413,45 +589,65 @@ function claimed({ descriptor, conformsTo }: CrateSurvey): string {
 interface InnerCrate {
   record: StoredRecord;
   id: string;
-  types: JsonValue | undefined;
   isEvident: boolean;
 }
 /** A crate within the crate with its own metadata file in the archive. */
 interface InnerMetadata extends InnerCrate {
-  descriptor: Descriptor | undefined;
   path: string;
+  /** Names of entities in its metadata file. */
+  names: Map<string, string>;
+  numbers: AsWritten["numbers"] | undefined;
+  /** Whether its root's `@id` says which crate it is, in this place. */
+  isNamed: boolean;
+  /** Identifiers of the records that the file describes. */
+  records: string[];
 }
 
-/**
- * Metadata of a crate within the crate: its descriptor and its root entity, with what only its own
- * metadata file states. The metadata of the
- * outer crate holds its other entities.
- */
-function innerMetadata(
-  { record, id, types, descriptor }: InnerMetadata,
-  survey: CrateSurvey,
-): string {
-  const used = new UsedContexts();
-  const own = survey.summaries.get(record.ark)?.own;
-  if (descriptor) used.add(descriptor.document);
-  const context = descriptor
-    ? new CrateContext(descriptor.document["@context"], used)
-    : survey.context;
-  const names: EntityNames = {
-    context,
-    known: survey.known,
-    paths: new Map([[descriptorArk(record.ark), DESCRIPTOR]]),
-  };
-  const described = descriptorEntity(
-    record.ark,
-    { descriptor, conformsTo: survey.conformsTo },
-    names,
-    id,
+/** One metadata file of the archive, before it is written. */
+interface MetadataFile {
+  survey: CrateSurvey;
+  names: EntityNames;
+}
+
+/** Finds what each metadata file describes, and its terms. */
+async function surveyFiles(
+  deps: Pick<Deps, "records">,
+  { root, whole, inner, origins, names, numbers }: Plan,
+): Promise<Map<string, MetadataFile>> {
+  const files = new Map<string, MetadataFile>();
+  const known = whole.known;
+  if (inner.length === 0) {
+    files.set(root.ark, {
+      survey: whole,
+      names: { context: whole.context, known, paths: names, numbers },
+    });
+    return files;
+  }
+  const all = [{ record: root, names, numbers, records: [] as string[] }, ...inner].map(
+    (crate) => ({
+      crate,
+      survey: new FileSurvey(crate.record),
+    }),
   );
-  return metadataOf(context.whole, [
-    described,
-    { "@id": id, ...(types === undefined ? {} : { "@type": types }), ...own },
-  ]);
+  const byCrate = new Map(all.map((file) => [file.crate.record.ark, file]));
+  for await (const page of crateRecords(deps, root)) {
+    for (const record of page) {
+      const document = parseDocument(record.document);
+      for (const ark of origins.of(record)) {
+        const { survey, crate } = byCrate.get(ark)!;
+        survey.add(record, origins.statement(record, document, ark), document);
+        if (ark !== root.ark) crate.records.push(record.ark);
+      }
+    }
+  }
+  for (const [ark, { crate, survey }] of byCrate) {
+    const result = await survey.result(deps, origins.contextOf(ark));
+    files.set(ark, {
+      survey: result,
+      names: { context: result.context, known, paths: crate.names, numbers: crate.numbers },
+    });
+  }
+  return files;
 }
 
 interface Plan {
@@ -462,8 +658,11 @@ interface Plan {
   members: Member[];
   inner: InnerMetadata[];
   paths: MemberPaths;
-  survey: CrateSurvey;
-  names: EntityNames;
+  /** Survey of all records of the crate. */
+  whole: CrateSurvey;
+  origins: Origins;
+  names: Map<string, string>;
+  numbers: AsWritten["numbers"] | undefined;
   /** Name of the metadata file. */
   metadata: string;
   statements: FileStatements;
@@ -472,9 +671,10 @@ interface Plan {
 function write(
   deps: Pick<Deps, "records" | "objects" | "log">,
   form: "zip" | "bag",
-  { page, root, state, left, members, inner, paths, survey, names, metadata, statements }: Plan,
+  plan: Plan,
 ): Readable {
-  const crates = new Set(inner.map(({ record }) => record.ark));
+  const { page, root, state, left, members, inner, paths, origins, metadata, statements } = plan;
+  let surveyed: Promise<Map<string, MetadataFile>> | undefined;
   const zip = new yazl.ZipFile();
   const output = zip.outputStream as Readable;
   let reading: Readable | undefined;
@@ -506,24 +706,32 @@ function write(
       compress: bytes.length <= RATIO_FROM,
     });
   };
-  add(place(metadata), root.modifiedAt, { compress: true }, async () => {
-    const text = asItWas(
-      deps,
-      state,
-      root,
-      crateMetadata(deps, root, survey, names, {
-        documentOf: (record, document) => statements.of(record, document),
-        inner: crates,
-        isNamed:
-          arkKey(parseArk(names.paths.get(root.ark) ?? root.ark)?.stored ?? "") ===
-          arkKey(root.ark),
-      }),
-    );
-    return Readable.from(bag ? bag.noted(place(metadata), text) : text);
-  });
+  const addMetadata = (path: string, crate: StoredRecord, more: InnerMetadata | undefined): void =>
+    add(place(path), crate.modifiedAt, { compress: true }, async () => {
+      const { survey, names } = (await (surveyed ??= surveyFiles(deps, plan))).get(crate.ark)!;
+      const text = asItWas(
+        deps,
+        state,
+        root,
+        crateMetadata(deps, crate, survey, names, {
+          documentOf: (record, document) =>
+            statements.of(record, document, isPathId(names.paths.get(record.ark) ?? "")),
+          statedHere: (record, document) =>
+            origins.of(record).includes(crate.ark)
+              ? origins.statement(record, document, crate.ark)
+              : undefined,
+          hasFile: ({ ark }) => statements.has(ark),
+          hasInnerFiles: true,
+          records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
+          ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),
+          isNamed: more?.isNamed ?? isArk(names.paths.get(root.ark) ?? root.ark, root.ark),
+        }),
+      );
+      return Readable.from(bag ? bag.noted(place(path), text) : text);
+    });
+  addMetadata(metadata, root, undefined);
   if (page !== undefined) addText(PREVIEW_PAGE, page, root.modifiedAt);
-  for (const crate of inner)
-    addText(crate.path, innerMetadata(crate, survey), crate.record.modifiedAt);
+  for (const crate of inner) addMetadata(crate.path, crate.record, crate);
   const addFiles = async (): Promise<void> => {
     const damaged: string[] = [];
     // One after the other: the header of a member that turns out to be damaged would be written.
@@ -577,6 +785,19 @@ async function intact(
   }
 }
 const UNREADABLE: ReadonlySet<string> = new Set(["CONTENT_DAMAGED", "NOT_FOUND"]);
+
+/** Records in one read. */
+const PAGE = 200;
+
+async function* recordsOf(
+  { records }: Pick<Deps, "records">,
+  arks: readonly string[],
+): AsyncGenerator<StoredRecord[]> {
+  for (let start = 0; start < arks.length; start += PAGE)
+    yield (await records.findMany(arks.slice(start, start + PAGE))).filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
+}
 
 const BAG_DECLARATION = "BagIt-Version: 1.0\nTag-File-Character-Encoding: UTF-8\n";
 

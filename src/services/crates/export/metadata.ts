@@ -6,7 +6,7 @@ import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
 import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
-import { ENTITY, EntityIds } from "../identifiers/identify.js";
+import { ENTITY, EntityIds, isAbsoluteId } from "../identifiers/identify.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,
@@ -223,6 +223,8 @@ export class UsedContexts {
  */
 export class CrateContext {
   readonly whole: JsonValue | undefined;
+  /** The context of the metadata file, before the registry added terms. */
+  readonly given: JsonValue | undefined;
   readonly #meanings: TermMeanings;
   /** By context: the terms that have another meaning under it than in the crate. */
   readonly #differing = new Map<string, "all" | ReadonlySet<string>>();
@@ -235,6 +237,7 @@ export class CrateContext {
     }));
     const before = new TermMeanings(given);
     const alike = contexts.filter(({ meanings }) => sameSettings(meanings, before));
+    this.given = given;
     this.whole = extended(given, missingTerms(before, alike));
     this.#meanings = new TermMeanings(this.whole);
     for (const { context, terms, meanings } of contexts) {
@@ -357,7 +360,7 @@ export interface EntityNames {
    */
   paths: ReadonlyMap<string, string>;
   /** Numbers as the author wrote them, by ARK. */
-  numbers?: ReadonlyMap<string, WrittenNumbers>;
+  numbers?: ReadonlyMap<string, WrittenNumbers> | undefined;
 }
 
 /**
@@ -377,6 +380,20 @@ export function entityUrl(
     });
 }
 
+/** The same for other absolute identifiers, which the record names by `identifier`. */
+export function entityUri(
+  { ark, crate }: Pick<StoredRecord, "ark" | "crate">,
+  document: JsonObject,
+): string | undefined {
+  if (crate === null || !ark.startsWith(`${crate}${ENTITY}`)) return undefined;
+  const isOwn = (uri: JsonValue): uri is string => {
+    if (typeof uri !== "string" || !isAbsoluteId(uri)) return false;
+    const id = new EntityIds(crate).of(uri, "");
+    return id.rule === "other" && id.ark === ark;
+  };
+  return listOf(document["identifier"]).find(isOwn);
+}
+
 function urlOf(value: JsonValue): string | undefined {
   const url = isObject(value) ? value["@id"] : value;
   return typeof url === "string" ? url : undefined;
@@ -392,19 +409,55 @@ function crateEntity(
   record: StoredRecord,
   document: JsonObject,
   names: EntityNames,
-  outdated?: ReadonlySet<JsonObject>,
+  {
+    url,
+    outdated,
+    hasFile = false,
+  }: {
+    url?: string | undefined;
+    outdated?: ReadonlySet<JsonObject> | undefined;
+    hasFile?: boolean;
+  },
 ): JsonObject {
-  const { "@context": context, "@id": _id, ...claimed } = document;
-  const id = names.paths.get(record.ark) ?? entityUrl(record, document) ?? record.ark;
-  const own = names.context.own(context, claimed);
-  const body = Object.entries(withoutNames(claimed, id));
+  const plain = hasFile ? withoutAddedFacts(document, names.context) : document;
+  const { "@context": context, "@id": _id, ...claimed } = plain;
+  const id = names.paths.get(record.ark) ?? url ?? record.ark;
+  const body = withoutNames(claimed, id);
+  // What the registry added for the `@id` needs no context here.
+  const own = names.context.own(context, body);
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
     "@id": id,
     ...objectFrom(
-      body.map(([key, value]): [string, JsonValue] => [key, written.value(key, value)]),
+      Object.entries(body).map(([key, value]): [string, JsonValue] => [
+        key,
+        written.value(key, value),
+      ]),
     ),
+  };
+}
+
+/**
+ * Without the hash and the size that the registry has added, where the terms of the crate's context
+ * would need a context of the entity for them: RO-Crate has one context. The file beside the
+ * metadata has both.
+ */
+function withoutAddedFacts(document: JsonObject, crate: CrateContext): JsonObject {
+  const { "@context": stored, sha256: _hash, contentSize: size, ...rest } = document;
+  const parts = listOf(stored);
+  const added = parts.at(-1);
+  if (added === undefined || !isAdded(added) || !isObject(added)) return document;
+  const before = parts.slice(0, -1);
+  const isNeeded =
+    !Object.hasOwn(added, "sha256") || Object.keys(added).some((term) => Object.hasOwn(rest, term));
+  if (isNeeded || !isDeepStrictEqual(before, listOf(crate.given))) return document;
+  const { "@context": _context, "@id": _id, ...claimed } = document;
+  if (crate.own(stored, claimed) === undefined) return document;
+  return {
+    ...(crate.given === undefined ? {} : { "@context": crate.given }),
+    ...rest,
+    ...(size === undefined || Object.hasOwn(added, "contentSize") ? {} : { contentSize: size }),
   };
 }
 
@@ -432,21 +485,32 @@ class Writer {
   }
 }
 
+/** An object with an `@id` that states something inside another entity. */
+interface EntityInside {
+  id: string;
+  value: JsonObject;
+  /** The context under which it stands. */
+  context: JsonValue | undefined;
+}
+
 /** Objects with an `@id` inside a record's document that state something. */
-function entitiesInside(document: JsonObject): { id: string; value: JsonObject }[] {
-  const found: { id: string; value: JsonObject }[] = [];
-  const look = (key: string, value: JsonValue): void => {
+function entitiesInside(document: JsonObject): EntityInside[] {
+  const found: EntityInside[] = [];
+  const look = (key: string, value: JsonValue, around: JsonValue | undefined): void => {
     if (key === "@context" || key === "@value" || typeof value !== "object" || value === null)
       return;
     if (Array.isArray(value)) {
-      for (const item of value) if (typeof item === "object") look(key, item);
+      for (const item of value) if (typeof item === "object") look(key, item, around);
       return;
     }
     const id = value["@id"];
-    if (typeof id === "string" && Object.keys(value).length > 1) found.push({ id, value });
-    for (const [name, inner] of Object.entries(value)) look(name, inner);
+    const own = value["@context"];
+    const context = own === undefined ? around : [...listOf(around), ...listOf(own)];
+    if (typeof id === "string" && Object.keys(value).length > 1) found.push({ id, value, context });
+    for (const [name, inner] of Object.entries(value)) look(name, inner, context);
   };
-  for (const [key, value] of Object.entries(document)) if (key !== SUMMARIZES) look(key, value);
+  for (const [key, value] of Object.entries(document))
+    if (key !== SUMMARIZES) look(key, value, document["@context"]);
   return found;
 }
 
@@ -467,8 +531,8 @@ export interface CrateSurvey {
   descriptor: Descriptor | undefined;
   /** RO-Crate version that a crate without a descriptor states. */
   conformsTo: string;
-  /** Statements inside other entities without a type, by `@id`. */
-  untyped: ReadonlyMap<string, JsonObject[]>;
+  /** Statements inside other entities, by `@id`. */
+  inside: ReadonlyMap<string, EntityInside[]>;
   summaries: ReadonlyMap<string, Summary>;
 }
 
@@ -509,38 +573,64 @@ async function summariesOf(
 type DocumentOf = (record: StoredRecord, document: JsonObject) => JsonObject;
 const asItIs: DocumentOf = (_record, document) => document;
 
+/** Collects the names and the meanings of the terms of one metadata file. */
+export class FileSurvey {
+  readonly #known = new Map<string, string>();
+  readonly #used = new UsedContexts();
+  readonly #inside = new Map<string, EntityInside[]>();
+  #descriptor: Descriptor | undefined;
+
+  readonly #root: StoredRecord;
+
+  /** @param root record of the crate that the file describes */
+  constructor(root: StoredRecord) {
+    this.#root = root;
+  }
+
+  /** @param document what the file states of the record's `whole` document */
+  add(record: StoredRecord, document: JsonObject, whole = document): void {
+    this.#known.set(record.ark, record.ark);
+    const url = entityUrl(record, whole);
+    if (url !== undefined) this.#known.set(url, record.ark);
+    if (record.ark === descriptorArk(this.#root.ark)) this.#descriptor = { record, document };
+    this.#used.add(document);
+    for (const entity of entitiesInside(document))
+      this.#inside.set(entity.id, [...(this.#inside.get(entity.id) ?? []), entity]);
+  }
+
+  /** @param context of the file as it came, where that is known */
+  async result(deps: Pick<Deps, "records">, context?: JsonValue): Promise<CrateSurvey> {
+    const made = madeContext(parseDocument(this.#root.document)["@context"]);
+    const descriptor = this.#descriptor;
+    return {
+      known: this.#known,
+      inside: this.#inside,
+      descriptor,
+      summaries: await summariesOf(deps, descriptor),
+      conformsTo: made.conformsTo,
+      context: new CrateContext(
+        descriptor ? descriptor.document["@context"] : (context ?? made.context),
+        this.#used,
+      ),
+    };
+  }
+}
+
 /** Reads a crate once, to collect its names and the meanings of its terms. */
 export async function surveyCrate(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
   visit: (record: StoredRecord, document: JsonObject) => Promise<void> | void = () => {},
 ): Promise<CrateSurvey> {
-  const known = new Map<string, string>();
-  const used = new UsedContexts();
-  const untyped = new Map<string, JsonObject[]>();
-  let descriptor: Descriptor | undefined;
+  const survey = new FileSurvey(root);
   for await (const page of crateRecords(deps, root)) {
     for (const record of page) {
       const document = parseDocument(record.document);
-      known.set(record.ark, record.ark);
-      const url = entityUrl(record, document);
-      if (url !== undefined) known.set(url, record.ark);
-      if (record.ark === descriptorArk(root.ark)) descriptor = { record, document };
-      used.add(document);
-      for (const { id, value } of entitiesInside(document))
-        if (value["@type"] === undefined) untyped.set(id, [...(untyped.get(id) ?? []), value]);
+      survey.add(record, document);
       await visit(record, document);
     }
   }
-  const made = madeContext(parseDocument(root.document)["@context"]);
-  return {
-    known,
-    untyped,
-    descriptor,
-    summaries: await summariesOf(deps, descriptor),
-    conformsTo: made.conformsTo,
-    context: new CrateContext(descriptor ? descriptor.document["@context"] : made.context, used),
-  };
+  return survey.result(deps);
 }
 
 /**
@@ -561,7 +651,7 @@ export function descriptorEntity(
     return { "@id": DESCRIPTOR, "@type": "CreativeWork", conformsTo: { "@id": conformsTo }, about };
   const { record, document } = descriptor;
   const entity: JsonObject = {
-    ...crateEntity(record, document, names),
+    ...crateEntity(record, document, names, {}),
     "@id": names.paths.get(record.ark) ?? DESCRIPTOR,
   };
   // An edited descriptor must not make the crate unreadable.
@@ -590,11 +680,24 @@ export function isMadeDescriptor(
   );
 }
 
-/**
- * RO-Crate metadata of a crate from its current records, in chunks of JSON text.
- * @param inner crates within the crate that have their own metadata file beside this one
- * @param isNamed whether the root's `@id` is the crate's ARK: else the descriptor states the ARK
- */
+interface MetadataOptions {
+  /** Members of the documents as this file has them. */
+  documentOf?: DocumentOf;
+  /** What the file states of a record's document; nothing where another file describes it. */
+  statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject | undefined;
+  /** Whether the record's file is beside the metadata. */
+  hasFile?: (record: StoredRecord) => boolean;
+  /** Those that the file describes may be among more. */
+  records?: AsyncIterable<readonly StoredRecord[]>;
+  /** Crates within the crate have their own metadata files. */
+  hasInnerFiles?: boolean;
+  /** The id of the crate where {@link EntityNames} has none. */
+  id?: string;
+  /** Whether the root's `@id` says which crate it is; else the descriptor states the ARK. */
+  isNamed?: boolean;
+}
+
+/** RO-Crate metadata of a crate from its current records, in chunks of JSON text. */
 export async function* crateMetadata(
   deps: Pick<Deps, "records">,
   root: StoredRecord,
@@ -602,25 +705,35 @@ export async function* crateMetadata(
   names: EntityNames,
   {
     documentOf = asItIs,
-    inner,
+    statedHere = (_record, document) => document,
+    hasFile = () => false,
+    records = crateRecords(deps, root),
+    hasInnerFiles = false,
+    id,
     isNamed = true,
-  }: { documentOf?: DocumentOf; inner?: ReadonlySet<string>; isNamed?: boolean } = {},
+  }: MetadataOptions = {},
 ): AsyncGenerator<string> {
   const context =
     names.context.whole === undefined ? "" : `"@context":${JSON.stringify(names.context.whole)},`;
-  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names);
-  if (!inner && survey.summaries.size > 0)
+  const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, id);
+  if (!hasInnerFiles && survey.summaries.size > 0)
     described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
   const numbers = names.numbers?.get(descriptorArk(root.ark));
   let chunk = `{${context}"@graph":[${textOf(isNamed ? described : withCrate(described, root.ark), numbers)}`;
-  for await (const page of crateRecords(deps, root)) {
+  for await (const page of records) {
     for (const record of page) {
-      const crate = describedCrate(record.ark);
-      if (crate !== undefined && (crate === root.ark || inner?.has(crate))) continue;
-      const document = documentOf(record, parseDocument(record.document));
+      if (describedCrate(record.ark) === root.ark) continue;
+      const whole = documentOf(record, parseDocument(record.document));
+      const document = statedHere(record, whole);
+      if (document === undefined) continue;
+      const url = entityUrl(record, whole);
       if (standsInside(record, document, survey, names)) continue;
       const outdated = await outdatedIn(deps, document, names, documentOf);
-      const entity = crateEntity(record, document, names, outdated);
+      const entity = crateEntity(record, document, names, {
+        url,
+        outdated,
+        hasFile: hasFile(record),
+      });
       const summary = survey.summaries.get(record.ark)?.outer;
       chunk += `,${textOf(summary ? { ...entity, ...summary } : entity, names.numbers?.get(record.ark))}`;
       if (chunk.length < CHUNK) continue;
@@ -642,19 +755,19 @@ const ownStatements = ({ summaries }: CrateSurvey): JsonObject =>
 function standsInside(
   record: StoredRecord,
   { "@context": context, ...document }: JsonObject,
-  { untyped }: CrateSurvey,
+  { inside }: CrateSurvey,
   { context: whole, paths }: EntityNames,
 ): boolean {
   if (document["@type"] !== undefined) return false;
   const url = entityUrl(record, document);
-  const parts = untyped.get(url ?? record.ark);
+  const parts = inside.get(url ?? record.ark)?.map(({ value }) => value);
   if (!parts || whole.own(context, document) !== undefined) return false;
   const { "@id": _id, ...claimed } = withoutNames(
     document,
     paths.get(record.ark) ?? url ?? record.ark,
   );
-  const { "@id": _same, ...inside } = mergeEntities(parts);
-  return isDeepStrictEqual(claimed, inside);
+  const { "@id": _same, ...stated } = mergeEntities(parts);
+  return isDeepStrictEqual(claimed, stated);
 }
 
 /**
@@ -692,10 +805,3 @@ function states(entity: JsonObject, part: JsonObject): boolean {
   const merged = mergeEntities([entity, part]);
   return Object.keys(merged).every((key) => merged[key] === entity[key]);
 }
-
-/** The same as one value, for metadata that is known to be small. */
-export const metadataOf = (
-  context: JsonValue | undefined,
-  entities: readonly JsonObject[],
-): string =>
-  JSON.stringify({ ...(context === undefined ? {} : { "@context": context }), "@graph": entities });

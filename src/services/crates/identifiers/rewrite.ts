@@ -210,20 +210,34 @@ class United {
  */
 export function separateSummaries(
   entities: readonly IdentifiedEntity[],
-  [outermost]: readonly CrateDescription[],
+  [outermost, ...nested]: readonly CrateDescription[],
+  registered: ReadonlyMap<string, RegisteredCrate>,
+): void {
+  separateSummariesIn(outermost!, entities, registered);
+  // A crate that was uploaded by itself has its own summaries of the crates within it.
+  for (const description of nested)
+    if (registered.get(statedArk(description) ?? "")?.alone === true)
+      separateSummariesIn(description, entities, registered);
+}
+
+function separateSummariesIn(
+  outermost: CrateDescription,
+  entities: readonly IdentifiedEntity[],
   registered: ReadonlyMap<string, RegisteredCrate>,
 ): void {
   const descriptor = entities
     .flatMap(({ role, parts }) => (role === "descriptor" ? parts : []))
-    .find(({ entity }) => entity === outermost!.descriptor);
+    .find(({ entity }) => entity === outermost.descriptor);
   if (!descriptor) return;
   const summaries: JsonObject[] = [];
   for (const { ark, role, parts } of entities) {
-    if (role !== "nestedRoot" || registered.has(ark)) continue;
+    if (role !== "nestedRoot" || registered.get(ark)?.alone === true) continue;
     const own = parts.find(({ scope, entity }) => scope.description.root === entity);
+    if (own?.scope.home !== descriptor.scope.home) continue;
+    if (registered.has(ark) && descriptor.scope.home === undefined) continue;
     for (const [index, part] of parts.entries()) {
       if (!own || part.scope !== descriptor.scope || part.entity.embedded) continue;
-      const isReference = referenceFields(outermost!.context);
+      const isReference = referenceFields(outermost.context);
       const names = Object.entries(part.entity.value)
         .filter(
           ([name, value]) =>
@@ -295,12 +309,21 @@ export function withOwnStatement(
   findings: Findings,
 ): LinkedEntity {
   if (registered.size === 0) return entity;
-  const isOwn = ({ scope: { description } }: Part): boolean =>
-    registered.has(statedArk(description) ?? "");
-  const description = entity.parts.find(isOwn)?.scope.description;
-  const isCrate = registered.has(entity.ark);
-  if (!description) return isCrate ? named(entity, findings) : entity;
-  const parts = entity.parts.filter(({ scope }) => scope.description === description);
+  // The crates within a registered one are described by its files together.
+  const authorityOf = ({ scope: { home, description } }: Part): string | undefined => {
+    const crate = home ?? statedArk(description);
+    return crate !== undefined && registered.has(crate) ? crate : undefined;
+  };
+  const authorities = entity.parts.map(authorityOf);
+  // A registered crate describes itself; what is in several, the deepest describes.
+  const authority = authorities.includes(entity.ark)
+    ? entity.ark
+    : authorities.find((crate) => crate !== undefined);
+  if (authority === undefined) return registered.has(entity.ark) ? named(entity, findings) : entity;
+  const parts = entity.parts.filter((part) => authorityOf(part) === authority);
+  const isCrate =
+    registered.has(entity.ark) ||
+    (entity.role === "nestedRoot" && parts[0]!.scope.home !== undefined);
   const differing = differingIn(
     parts,
     entity.parts.filter((part) => !parts.includes(part)),

@@ -27,10 +27,11 @@ function missingTerms(
   keys: Iterable<string>,
   contexts: readonly (JsonValue | undefined)[],
 ): JsonObject | undefined {
+  const parts = contexts.flatMap((context) => (context === null ? [null] : listOf(context)));
+  // `null` takes back what stands before it (JSON-LD 1.1, section 4.1).
+  const inForce = parts.slice(parts.lastIndexOf(null) + 1);
   const missing = [...keys].filter(
-    (key) =>
-      Object.hasOwn(ADDED_TERMS, key) &&
-      !contexts.some((context) => listOf(context).some((part) => defines(part, key))),
+    (key) => Object.hasOwn(ADDED_TERMS, key) && !inForce.some((part) => defines(part, key)),
   );
   return missing.length === 0
     ? undefined

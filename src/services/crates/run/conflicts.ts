@@ -9,9 +9,9 @@ import { changedPointers } from "../../records/replace.js";
 import { reservedTextOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
-import { finding, type Place, quoted } from "../findings.js";
+import { finding, listOf, type Place, quoted } from "../findings.js";
 import type { RegisteredCrate } from "../identifiers/identify.js";
-import { describedCrate } from "../layout.js";
+import { describedCrate, SUMMARIZES } from "../layout.js";
 import type { Claim, Refusal } from "./thread.js";
 
 /** Identifiers in one query: few enough not to delay readers. */
@@ -184,7 +184,17 @@ export async function differences(
   after: Pick<CrateRecord, "document" | "quads">,
 ): Promise<string[]> {
   if (Buffer.compare(before.document, after.document) === 0) return [];
-  const changed = changedPointers(parseDocument(before.document), parseDocument(after.document));
+  const [then, now] = [parseDocument(before.document), parseDocument(after.document)];
+  // Summaries have the order of the entities in their metadata file, which means nothing.
+  const summaries = [then, now].map((document) =>
+    listOf(document[SUMMARIZES])
+      .map((value) => JSON.stringify(value))
+      .toSorted()
+      .join("\n"),
+  );
+  const changed = changedPointers(then, now).filter(
+    (pointer) => pointer !== `/${SUMMARIZES}` || summaries[0] !== summaries[1],
+  );
   // An exported crate states its context once for all entities: only the effect of the context on
   // the record counts.
   return changed.length === 1 &&

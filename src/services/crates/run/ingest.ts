@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { ServiceError } from "../../../errors.js";
+import { looksLikeArk } from "../../../identifiers/ark.js";
 import { collectAll } from "../../../memory.js";
 import type { ObjectReader, ObjectStore, StagedObject } from "../../../storage/objects/port.js";
 import { buildRecords, type GraphsOf, placeOf } from "../build-records.js";
@@ -16,6 +17,7 @@ import {
   locateMetadata,
   type MetadataBytes,
   type PreparedCrate,
+  type PreparedEntity,
   type PrepareSettings,
   prepareDescribed,
 } from "../prepare.js";
@@ -459,7 +461,7 @@ async function claimIdentifiers(
         ark: entity.ark,
         kind: entity.kind,
         root: entity === root,
-        id: entity.parts[0]!.entity.id,
+        id: statedId(entity),
         kept: entity.kept,
         ...(entity.linked ? { linked: entity.linked } : {}),
         ...placeOf(entity),
@@ -470,6 +472,10 @@ async function claimIdentifiers(
   }
   if (!dryRun) findings.throwIfErrors();
 }
+
+/** The `@id` that an identifier is kept from may be in the file of a crate around it. */
+const statedId = ({ kept, parts }: PreparedEntity): string =>
+  ((kept ? parts.find(({ entity }) => looksLikeArk(entity.id)) : undefined) ?? parts[0]!).entity.id;
 
 function wantedDigests({ entities }: PreparedCrate): Map<string, ("md5" | "sha512")[]> {
   const wanted = new Map<string, ("md5" | "sha512")[]>();

@@ -91,7 +91,7 @@ describe("the archive of a crate", () => {
           { "@id": "./data/", "@type": "Dataset", hasPart: { "@id": "data/a-b%20c.csv" } },
           { "@id": "data/a-b%20c.csv", "@type": "File", isPartOf: { "@id": "./data/" } },
           { "@id": "mailto:ada@example.org", "@type": "Person", name: "Ada" },
-          { "@id": "doi:10.9999/one", "@type": "CreativeWork", identifier: ["doi:10.9999/one"] },
+          { "@id": "doi:10.9999/one", "@type": "CreativeWork", identifier: "doi:10.9999/one" },
           { "@id": "urn:nbn:de:1", "@type": "CreativeWork", identifier: ["one"] },
           { "@id": "https://orcid.org/1", "@type": "Person", sameAs: ["https://example.org/"] },
           { "@id": "https://orcid.org/2", "@type": "Person", sameAs: "https://example.org/" },
@@ -211,5 +211,76 @@ describe.skipIf(!CASES)("the archive of a crate that others could not give back"
     await sameNames(archive);
     const [root] = (await rig.all()).filter(({ kind }) => kind === "rocrate");
     expect(await rig.document(root!.ark)).toMatchObject({ identifier: "arcp://name,trial-corpus" });
+  });
+});
+
+describe("paths with dot segments", () => {
+  it("mean the files that they resolve to, inside the crate only", async () => {
+    const { root } = await exported(
+      await crate(
+        [
+          { "@id": "a/../a/./n.txt", "@type": "File" },
+          { "@id": "runs//b.txt", "@type": "File" },
+          { "@id": "#c", "@type": "File", contentUrl: "runs/../a/c.txt" },
+        ],
+        { "a/n.txt": "n", "runs/b.txt": "b", "a/c.txt": "c" },
+      ),
+    );
+    for (const path of ["a/n.txt", "runs/b.txt"])
+      expect(await rig.records.objectsOf(`${root}/${path}`, { role: "content" })).toHaveLength(1);
+    const contents = (await rig.all()).map(({ ark }) =>
+      rig.records.objectsOf(ark, { role: "content" }),
+    );
+    expect((await Promise.all(contents)).flat()).toHaveLength(3);
+  });
+
+  it.each(["../out.txt", "a/../../out.txt", "%2e%2e/out.txt"])(
+    "are refused where they lead out of the crate: %s",
+    async (id) => {
+      const { error } = await rig.upload(await crate([{ "@id": id, "@type": "File" }]));
+      expect(error).toMatchObject([{ code: "INVALID_ID" }]);
+    },
+  );
+
+  it.skipIf(!CASES)("are told apart from a path that was joined twice", async () => {
+    const archive = readFileSync(join(CASES!, "public/08-dot-segment-in-the-middle/crate.zip"));
+    const plan = await rig.plan(archive);
+    expect(plan.refused).toMatchObject([
+      {
+        code: "FILE_MISSING",
+        message: expect.stringContaining("(assays/Height/dataset/m.txt is)"),
+      },
+    ]);
+  });
+});
+
+describe("a member that was meant for a keyword", () => {
+  it("is named where an entity has no @id or no @type", async () => {
+    const { warned } = await rig.plan(
+      await crate([
+        { id: "#run", "@type": "CreateAction" },
+        { "@Id": "#b", "@type": "Thing" },
+        { "@id": "#c", type: "Thing", about: { "@id": "#c" }, mentions: { "@id": "#run" } },
+      ]),
+    );
+    const messages = (code: string) =>
+      warned.filter((one) => one.code === code).map(({ message }) => message);
+    expect(messages("ID_MISSING")).toEqual([
+      expect.stringContaining('member "id", "#run": `@id` was probably meant'),
+      expect.stringContaining('member "@Id", "#b": `@id` was probably meant'),
+    ]);
+    expect(messages("TYPE_MISSING")).toEqual([expect.stringContaining('"type"')]);
+    expect(messages("REFERENCE_NOWHERE")).toEqual([expect.stringContaining('"#run"')]);
+  });
+
+  it.skipIf(!CASES)("is named for the action of a run, which stays in the evidence", async () => {
+    const archive = readFileSync(join(CASES!, "public/06-id-in-place-of-at-id/crate.zip"));
+    const { warned } = await rig.plan(archive);
+    const codes = warned.map(({ code }) => code);
+    expect(codes).toContain("ID_MISSING");
+    expect(codes).toContain("REFERENCE_NOWHERE");
+    const { rocrateIdentifier: root } = await rig.upload(archive);
+    const run = (await rig.all()).find(({ kind }) => kind === "computation")!;
+    expect(await rig.records.quads(run.ark)).toContain(`<${root}/out.txt>`);
   });
 });

@@ -337,7 +337,7 @@ describe("a crate within a crate that the outer metadata file contradicts", () =
       described.push((graph as JsonObject[]).find((entity) => entity["@id"] === SUB));
       expect(JSON.stringify(graph)).not.toContain("urn:arkgraph:");
     }
-    expect(described).toMatchObject([OUTER, OWN]);
+    expect(described).toMatchObject([OUTER, { ...OWN, hasPart: [{ "@id": "a.csv" }] }]);
   });
 
   it("has in a document the values of the outer file, and the inner file's with the descriptor", async () => {
