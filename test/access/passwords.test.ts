@@ -189,7 +189,9 @@ describe("a token that a node with a faster clock issued", () => {
       newPassword: NEW,
     });
     expect((await server.request("GET", "/me", { token })).status).toBe(401);
-    expect((await server.request("GET", "/session", { headers: session.headers })).body["user"]).toBeNull();
+    expect(
+      (await server.request("GET", "/session", { headers: session.headers })).body["user"],
+    ).toBeNull();
   });
 });
 

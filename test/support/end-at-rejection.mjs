@@ -1,5 +1,5 @@
 // Ends the process at the first rejection that nobody handles, whatever else listens for it.
 process.on("unhandledRejection", (reason) => {
-  console.error("unhandled rejection:", reason);
+  process.stderr.write(`unhandled rejection: ${reason?.stack ?? reason}\n`);
   process.exit(70);
 });

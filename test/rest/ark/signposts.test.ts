@@ -96,9 +96,7 @@ describe("a record's signposts", () => {
           .end();
       });
       expect(headers["thump-status"]).toBe("0.6 200 OK");
-      expect(text).toContain(
-        "erc:\nwho: (:unav)\nwhat: Plate %7C 7 <b>&\n",
-      );
+      expect(text).toContain("erc:\nwho: (:unav)\nwhat: Plate %7C 7 <b>&\n");
       expect(text).toContain(`where: ${server.url}/${dataset}\n`);
       expect(text).toContain("erc-support:\n");
     },

@@ -183,7 +183,7 @@ describe("ownership", () => {
     );
     const dataset = await datasetOf(group.record.ark);
     const remove = (ark: string, who: Who) =>
-      outcome(removeRecord(server.deps, arkFrom(ark), callers[who]!));
+      outcome(removeRecord(server.deps, arkFrom(ark), callers[who]));
     expect(await remove(group.record.ark, "owner")).toBe("OWNS_RECORDS");
     expect(await remove(dataset.record.ark, "otherUser")).toBe("done");
     expect(await remove(group.record.ark, "owner")).toBe("done");
