@@ -435,7 +435,11 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const [jwtSecret, objects, records] = await Promise.all([
     signingKey(config.DATA_DIR, config.JWT_SECRET),
     openObjects(objectsLocation),
-    openRecords(config, (message) => log.error({}, message)),
+    openRecords(
+      config,
+      (message) => log.error({}, message),
+      (message) => log.warn({}, message),
+    ),
   ]);
   const issuer = await installation(records);
   const { queries, openQueries, guard, closeServer } = await graphIndex(config, records, log);

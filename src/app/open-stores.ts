@@ -17,12 +17,14 @@ import type { RecordsTransfer } from "../storage/records/transfer-port.js";
 export async function openRecords(
   config: Config,
   log: (message: string) => void,
+  warn: (message: string) => void = log,
 ): Promise<RecordStore> {
   if (config.DATABASE_URL === null)
     return openSqliteRecordStore({
       file: join(config.DATA_DIR, "records.db"),
       vectorsMemory: config.VECTORS_MEMORY,
       log,
+      warn,
     });
   // Loaded only if needed, like every adapter of a cluster.
   const { openPostgresRecordStore } = await import("../storage/records/postgres/index.js");

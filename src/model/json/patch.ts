@@ -3,6 +3,11 @@ import { isObject, type JsonObject, type JsonValue } from "../field.js";
 
 /** Most operations of one JSON Patch. */
 export const MAX_PATCH_OPERATIONS = 1000;
+/**
+ * Most characters of the pointers of one JSON Patch together: reading one takes much longer than
+ * reading another text of its size, and a thousand pointers of honest clients are shorter.
+ */
+const MAX_POINTER_CHARACTERS = 2 ** 17;
 /** Places that a list shifts for the cost of reading one value: moving memory is cheap. */
 const SHIFTED = 64;
 const VERBS = ["add", "remove", "replace", "move", "copy", "test"] as const;
@@ -58,6 +63,22 @@ export function readJsonPatch(body: JsonValue | undefined, maxDepth: number): Op
         ctx: { max_length: MAX_PATCH_OPERATIONS, actual_length: body.length },
       },
     ]);
+  let characters = 0;
+  for (const [index, item] of body.entries())
+    for (const name of ["path", "from"] as const) {
+      const text = isObject(item) ? memberOf(item, name) : undefined;
+      if (typeof text !== "string" || (characters += text.length) <= MAX_POINTER_CHARACTERS)
+        continue;
+      throw new ValidationError([
+        {
+          loc: ["body", index, name],
+          msg:
+            `Value error, the pointers of a JSON Patch may have at most ${MAX_POINTER_CHARACTERS} ` +
+            "characters together: send several patches, a JSON Merge Patch, or the whole record",
+          type: "value_error",
+        },
+      ]);
+    }
   const problems: ValidationItem[] = [];
   const operations = body.map((item, index) => readOperation(item, index, maxDepth, problems));
   if (problems.length > 0) throw new ValidationError(problems);

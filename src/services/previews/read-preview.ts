@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
+import { measureJson } from "../../model/json/read.js";
 import { beginsWithData } from "../../tabular/infer.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
 import { parquetHead } from "../../tabular/parquet-feed.js";
@@ -305,6 +306,8 @@ function webpSize(bytes: Buffer): [number, number] | undefined {
 /** Characters of one cell or output. */
 const NOTEBOOK_CELL = 20_000;
 const OUTPUTS = 20;
+/** Deepest JSON that is indented: each of its lines has as many indents as it is deep. */
+const INDENTED_DEPTH = 50;
 
 type Json = Record<string, unknown>;
 const isObject = (value: unknown): value is Json =>
@@ -502,7 +505,12 @@ function shown(
   };
 }
 
+/** The value; `undefined` for what is no JSON, or nests too deeply to be indented. */
 function parsed(text: string): unknown {
+  if (
+    measureJson(Buffer.from(text), Number.POSITIVE_INFINITY, INDENTED_DEPTH).tooDeep !== undefined
+  )
+    return undefined;
   try {
     return JSON.parse(text) as unknown;
   } catch {
@@ -514,7 +522,7 @@ function printed(json: unknown): string | undefined {
   try {
     return JSON.stringify(json, null, 2);
   } catch {
-    // Nested deeper than the stack.
+    // Longer than a string may be.
     return undefined;
   }
 }

@@ -198,10 +198,28 @@ describe("a JSON Patch", () => {
       expect(code(() => patched({}, bomb))).toBe("TOO_LARGE");
     }
   });
-  it("may have pointers as long as a body", () => {
-    const path = `/${"x".repeat(2 ** 21)}`;
-    expect(code(() => patched({}, [{ op: "remove", path }]))).toBe("PATCH_CONFLICT");
-    expect(code(() => patched({}, [{ op: "remove", path: `${path}~` }]))).toBe("VALIDATION");
+  it("has pointers of at most 131072 characters together", () => {
+    const remove = (...lengths: number[]) =>
+      lengths.map((length) => ({ op: "remove", path: `/${"x".repeat(length - 1)}` }));
+    expect(code(() => patched({}, remove(2 ** 17)))).toBe("PATCH_CONFLICT");
+    expect(code(() => patched({}, remove(2 ** 16, 2 ** 16)))).toBe("PATCH_CONFLICT");
+    const copy = [{ op: "copy", from: `/${"~1".repeat(250_000)}`, path: "/a" }];
+    for (const [operations, index, name] of [
+      [remove(2 ** 17 + 1), 0, "path"],
+      [remove(500_000), 0, "path"],
+      [remove(2 ** 16, 2 ** 16, 1), 2, "path"],
+      [copy, 0, "from"],
+    ] as const)
+      expect(() => patched({}, operations as JsonValue)).toThrow(
+        expect.objectContaining({
+          items: [
+            expect.objectContaining({
+              loc: ["body", index, name],
+              msg: expect.stringContaining("at most 131072 characters") as string,
+            }),
+          ],
+        }),
+      );
   });
   it("cannot nest without end", () => {
     const deeper = Array.from({ length: 300 }, (_, depth) => ({

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { readPreview } from "../../../src/services/previews/read-preview.js";
 import type {
   NotebookPreview,
@@ -171,11 +171,26 @@ describe("the preview of text", () => {
       '{\n  "a": [\n    1\n  ]\n}',
     );
     expect((await preview<TextPreview>("a.json", "{a:")).text).toBe("{a:");
-    const deep = "[".repeat(100_000) + "]".repeat(100_000);
-    expect(await preview<TextPreview>("a.json", deep)).toMatchObject({
-      form: "text",
-      language: "json",
-    });
+    for (const depth of [1000, 100_000]) {
+      const deep = "[".repeat(depth) + "]".repeat(depth);
+      expect(await preview<TextPreview>("a.json", deep)).toMatchObject({
+        form: "text",
+        language: "json",
+        text: deep,
+      });
+    }
+  });
+
+  it("is not parsed where it nests deeply, as a notebook too", async () => {
+    const parse = vi.spyOn(JSON, "parse");
+    try {
+      for (const name of ["a.json", "a.ipynb"])
+        for (const text of ["[".repeat(60_000), '{"a":'.repeat(10_000)])
+          expect(await preview<TextPreview>(name, text)).toMatchObject({ form: "text", text });
+      expect(parse).not.toHaveBeenCalled();
+    } finally {
+      parse.mockRestore();
+    }
   });
 
   it("ends with a whole character, and unpacks no more than it shows", async () => {

@@ -1,9 +1,10 @@
 /** The data folder, which one process holds at a time, and connections to its database. */
-import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { chmod, lstat, readdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ServiceError } from "../../../errors.js";
 import { Connection, StatementError } from "./statement.js";
+import { endsEarly } from "./write-ahead-log.js";
 
 const OTHERS = 0o077;
 
@@ -117,10 +118,12 @@ const held = new Set<string>();
  * only shows operators which process holds it. Nothing in this process may open `<file>.lock`
  * otherwise: closing it would end the lock (POSIX).
  *
+ * @param warn is called with one sentence where the last process did not stop cleanly, and SQLite
+ * will not recover all of its write-ahead log
  * @returns ends the lock
  * @throws ServiceError `STORE_UNAVAILABLE` naming the process that has the file open
  */
-export function lockFile(file: string): () => void {
+export function lockFile(file: string, warn: (message: string) => void): () => void {
   const path = resolve(file);
   const pidFile = `${path}.pid`;
   const taken = (who: string): ServiceError =>
@@ -135,6 +138,11 @@ export function lockFile(file: string): () => void {
   try {
     connection = new Connection(`${path}.lock`);
     connection.exec("BEGIN EXCLUSIVE");
+    if (existsSync(pidFile) && endsEarly(`${path}-wal`))
+      warn(
+        `The registry did not stop cleanly, and the write-ahead log ${path}-wal is damaged or cut ` +
+          "short: the records written last may be lost. Compare the records with a backup.",
+      );
     writeFileSync(pidFile, `${process.pid}\n`, { mode: 0o600 });
   } catch (error) {
     connection?.close();

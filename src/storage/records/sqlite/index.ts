@@ -366,6 +366,7 @@ async function inParts<T>(
  *
  * @param options.file in an existing folder; `.lock`, `.pid`, `-wal` and `-shm` stand beside it
  * @param options.log called with faults in the background
+ * @param options.warn called with what may be lost after an unclean stop
  * @param options.vectorsMemory most bytes of the vectors that searches read
  * @throws ServiceError `STORE_UNAVAILABLE`: in use by another process, not a database, another
  * program's, or of a newer version
@@ -373,13 +374,15 @@ async function inParts<T>(
 export async function openSqliteRecordStore({
   file,
   log = () => {},
+  warn = log,
   vectorsMemory = VECTORS_MEMORY,
 }: {
   file: string;
   log?: (message: string) => void;
+  warn?: (message: string) => void;
   vectorsMemory?: number;
 }): Promise<RecordStore> {
-  const unlock = lockFile(file);
+  const unlock = lockFile(file, warn);
   let writer: Writer | undefined;
   try {
     writer = await Writer.open(file);

@@ -268,7 +268,7 @@ export async function openSqliteTransfer({
       throw new TransferRefused(`${file} is not there: name the data folder of a registry`);
     });
   }
-  const unlock = lockFile(file);
+  const unlock = lockFile(file, log);
   let connection: Connection | undefined;
   try {
     connection = make ? openForWriting(file) : openForReading(file);
