@@ -418,7 +418,7 @@ export function webSocketTransport(
           }),
         close: (code, reason) => socket.close(code, reason),
         onMessage: (take) =>
-          inTurns(socket, async (data) => {
+          oneAtATime(socket, async (data) => {
             // 1009 is "message too big" (RFC 6455, section 7.4.1), also for a message of too many
             // bytes.
             if (countValues(data, options.maxValues) > options.maxValues)
@@ -477,7 +477,7 @@ export function webSocketTransport(
  * and ends a socket that sends too many.
  * @param take begins what a message asks for; never rejects
  */
-function inTurns(socket: WebSocket, take: (data: Buffer) => Promise<void>): void {
+function oneAtATime(socket: WebSocket, take: (data: Buffer) => Promise<void>): void {
   let since = 0;
   let messages = 0;
   let waiting = 0;

@@ -92,10 +92,20 @@ const JOINING = set(`
   of for the and in at on to with by from as & + und für fur pour et y e für im am zur zum och og en
   et des voor na dla za`);
 
+/** A pattern that is found where one of the patterns between the spaces is. */
+const anyOf = (patterns: string): RegExp =>
+  new RegExp(patterns.trim().split(/\s+/).join("|"), "iu");
+/** The same for a whole text, with or without a full stop. */
+const whole = (patterns: string): RegExp =>
+  new RegExp(String.raw`^(?:${patterns.trim().split(/\s+/).join("|")})\.?$`, "i");
+
 /** Scripts in which the family name comes first, and names have no spaces. */
 const CJK = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}]/u;
-const OTHER_ORGANIZATIONS =
-  /大学|大學|研究|学院|學院|学校|公司|学会|學會|協会|协会|協會|委員会|委员会|医院|醫院|病院|博物館|博物馆|图书馆|図書館|センター|機構|机构|中心|財団|基金|省$|庁$|局$|部$|実験|实验|チーム|グループ|プロジェクト|대학|연구|학교|회사|병원|협회|재단|센터|위원회|университет|институт|академия|лаборатория|музей|центр|министерство|общество|πανεπιστήμιο|ινστιτούτο|κέντρο|μουσείο|جامعة|معهد|مركز|وزارة|מכון|אוניברסיט|विश्वविद्यालय|संस्थान|มหาวิทยาลัย|สถาบัน/iu;
+const OTHER_ORGANIZATIONS = anyOf(String.raw`
+  大学 大學 研究 学院 學院 学校 公司 学会 學會 協会 协会 協會 委員会 委员会 医院 醫院 病院 博物館 博物馆 图书馆 図書館 センター 機構 机构 中心 財団 基金 省$
+  庁$ 局$ 部$ 実験 实验 チーム グループ プロジェクト 대학 연구 학교 회사 병원 협회 재단 센터 위원회 университет институт академия
+  лаборатория музей центр министерство общество πανεπιστήμιο ινστιτούτο κέντρο μουσείο جامعة
+  معهد مركز وزارة מכון אוניברסיט विश्वविद्यालय संस्थान มหาวิทยาลัย สถาบัน`);
 
 const HONORIFICS = set(`
   dr dr. prof prof. professor professeur profesor doctor mr mr. mrs mrs. ms ms. mx mx. miss sir dame
@@ -104,8 +114,10 @@ const HONORIFICS = set(`
   dipl.-ing. dipl. pd priv.-doz. univ.-prof. assoc. asst. associate assistant emeritus capt. col.
   gen. lt. sgt. maj. fr. br. dra. dra profa. profa acad. cand. lic.`);
 const GENERATIONS = /^(?:jr|sr|junior|senior|ii|iii|iv|v|2nd|3rd|4th|filho|neto)\.?$/i;
-const CREDENTIALS =
-  /^(?:(?:ph\.?\s?d|d\.?\s?phil|m\.?\s?d|m\.?\s?sc|m\.?\s?a|b\.?\s?sc|b\.?\s?a|m\.?\s?phil|m\.?\s?p\.?\s?h|mba|dr\.?\s?p\.?\s?h|sc\.?\s?d|ed\.?\s?d|r\.?\s?n|d\.?\s?v\.?\s?m|facp|facs|frs|obe|cbe|mbe|kbe|frcp|mbbs|llm|ll\.?\s?m|j\.?\s?d|esq|csc|drsc|mrcp|pharm\.?\s?d)\.?)$/i;
+const CREDENTIALS = whole(String.raw`
+  ph\.?\s?d d\.?\s?phil m\.?\s?d m\.?\s?sc m\.?\s?a b\.?\s?sc b\.?\s?a m\.?\s?phil
+  m\.?\s?p\.?\s?h mba dr\.?\s?p\.?\s?h sc\.?\s?d ed\.?\s?d r\.?\s?n d\.?\s?v\.?\s?m facp facs
+  frs obe cbe mbe kbe frcp mbbs llm ll\.?\s?m j\.?\s?d esq csc drsc mrcp pharm\.?\s?d`);
 
 /** Parts of family names that stand before their other words. */
 const PARTICLES = set(`
@@ -174,21 +186,27 @@ const isInitial = (word: string): boolean =>
   /^\p{Lu}\p{M}*\.?$/u.test(word) ||
   /^\p{Lu}\.?-\p{Lu}\.?$/u.test(word);
 /** `Lovelace`, `McClintock`, `O'Brien`, `Müller-Lüdenscheidt`, `d'Alembert`. */
+/** `McDonald`, `O'Neill`, `A.`, letters of scripts without case, or a word in small letters. */
+const NAME_PART = new RegExp(
+  String.raw`^(?:(?:Mc|Mac|Fitz|Le|La|De|Di|Da|Du|Van|Von|San|Del|El|Al|[OD]['’ʼ‘]|[dl]['’ʼ‘])?` +
+    String.raw`\p{Lu}[\p{Ll}\p{M}\p{Lo}'’ʼ‘]+\.?|\p{Lu}\.?|[\p{Lo}\p{M}]+|[\p{Ll}]{2,})$`,
+  "u",
+);
 const isNameWord = (word: string): boolean =>
   WORD.test(word) &&
-  word
-    .split(/[‐‑-]/)
-    .every((part) =>
-      /^(?:(?:Mc|Mac|Fitz|Le|La|De|Di|Da|Du|Van|Von|San|Del|El|Al|[OD]['’ʼ‘]|[dl]['’ʼ‘])?\p{Lu}[\p{Ll}\p{M}\p{Lo}'’ʼ‘]+\.?|\p{Lu}\.?|[\p{Lo}\p{M}]+|[\p{Ll}]{2,})$/u.test(
-        part,
-      ),
-    ) &&
+  word.split(/[‐‑-]/).every((part) => NAME_PART.test(part)) &&
   (!/^\p{Ll}/u.test(word) || /^[dl]['’ʼ‘]/.test(word));
 
 const UUID = /^(?:urn:uuid:)?\{?[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\}?$/i;
 const ORCID_TEXT =
   /(?:https?:\/\/)?(?:www\.)?(?:orcid\.org\/|orcid:?\s*)?\d{4}-\d{4}-\d{4}-\d{3}[\dX]\/?/i;
 const EMAIL = /^(?:mailto:)?[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+$/i;
+
+const SCHEME = new RegExp(
+  String.raw`^(?:[a-z][a-z0-9+.-]*://|(?:urn|ark|doi|hdl|swh|did|mailto|info|tag|orcid|ror|isni|_):` +
+    String.raw`|#|\.{0,2}/|www\.)\S*$`,
+  "i",
+);
 
 /** Whether a text identifies something and names nothing: an ORCID, a URL, an e-mail address. */
 export function isIdentifier(text: string): boolean {
@@ -198,15 +216,20 @@ export function isIdentifier(text: string): boolean {
     UUID.test(one) ||
     ORCID_TEXT.exec(one)?.[0] === one ||
     EMAIL.test(one) ||
-    /^(?:[a-z][a-z0-9+.-]*:\/\/|urn:|ark:|doi:|hdl:|swh:|did:|mailto:|info:|tag:|orcid:|ror:|isni:|_:|#|\.{0,2}\/|www\.)\S*$/i.test(
-      one,
-    ) ||
+    SCHEME.test(one) ||
     /^(?:orcid\.org|ror\.org|doi\.org|isni\.org)\/\S*$/i.test(one) ||
     /^10\.\d{4,9}\/\S+$/.test(one) ||
     /^[\d\s.,:_-]+$/.test(one) ||
     /^[0-9a-f]{32,}$/i.test(one)
   );
 }
+
+const ROLE = new RegExp(
+  String.raw`\s{0,5}[([](?:collector|compiler|editor|eds?\.?|author|creator|contributor|recorder|` +
+    "researcher|speaker|participant|depositor|annotator|transcriber|translator|curator|" +
+    String.raw`maintainer|corresponding author|PI|principal investigator)s?[)\]]\s{0,5}$`,
+  "i",
+);
 
 /** Without roles, addresses and identifiers around it: `Ada Lovelace <ada@example.org> (editor)`. */
 const withoutRemarks = (text: string): string =>
@@ -216,10 +239,7 @@ const withoutRemarks = (text: string): string =>
       "",
     )
     .replace(/\s{0,5}[([](?:[^\s@()[\]]+@[^\s@()[\]]+)[)\]]\s{0,5}$/, "")
-    .replace(
-      /\s{0,5}[([](?:collector|compiler|editor|eds?\.?|author|creator|contributor|recorder|researcher|speaker|participant|depositor|annotator|transcriber|translator|curator|maintainer|corresponding author|PI|principal investigator)s?[)\]]\s{0,5}$/i,
-      "",
-    )
+    .replace(ROLE, "")
     .replace(/^\s*(?:by|author|authors|creator|creators)\s*:\s*/i, "")
     .trim();
 

@@ -26,15 +26,19 @@ export const mediaTypeIn = (text: string): string | undefined =>
 const PROTOCOL =
   /^(?:https?|ftps?|sftp|ssh|s3|gs|gcs|abfss?|hdfs|file|url|uri|web|download|api|git|rsync|globus)(?::\/*)?$/i;
 
+const MEDIA_TYPE_TREE = new RegExp(
+  "^(?:application|audio|chemical|example|font|haptics|image|inode|message|model|multipart|text|" +
+    String.raw`video|x-[\w-]+|x-epoc|biosequence|gemini)/`,
+  "i",
+);
+
 /**
  * Whether a text can state a format: a media type, the address of a format, its name or file name
  * extension.
  */
 export const isFormat = (text: string): boolean =>
   mediaTypeIn(text) !== undefined
-    ? /^(?:application|audio|chemical|example|font|haptics|image|inode|message|model|multipart|text|video|x-[\w-]+|x-epoc|biosequence|gemini)\//i.test(
-        text.trim(),
-      )
+    ? MEDIA_TYPE_TREE.test(text.trim())
     : /\p{L}/u.test(text) && !PROTOCOL.test(text.trim());
 
 /** Whether a text can state a size: `17`, `17 B`, `1.2 MB`. */

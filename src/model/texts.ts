@@ -139,7 +139,9 @@ export function withoutTags(text: string): string {
   });
 }
 
-const LINK_TARGET = String.raw`\(\s*<?(?:https?:|mailto:|ftp:|\.{0,2}/|#|[\w.-]+/|[\w-]+\.\w{2,5}\b)[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*>?(?:\s+"[^"]*")?\s*\)`;
+const LINK_TARGET =
+  String.raw`\(\s*<?(?:https?:|mailto:|ftp:|\.{0,2}/|#|[\w.-]+/|[\w-]+\.\w{2,5}\b)` +
+  String.raw`[^\s()<>]*(?:\([^\s()]*\)[^\s()]*)*>?(?:\s+"[^"]*")?\s*\)`;
 const IMAGE = new RegExp(String.raw`!\[[^[\]]{0,500}\](?:${LINK_TARGET}|\[[^[\]]{0,200}\])`, "g");
 /** What is left of a link around an image: `[](https://…)`. */
 const EMPTY_LINK = new RegExp(String.raw`\[\s*\]${LINK_TARGET}`, "g");

@@ -496,8 +496,11 @@ export function prepareDescribed(
 }
 
 /** Signatures and checksums of metadata, and the lists of a bag or of common tools. */
-const SIGNED =
-  /(?:^|\/)(?:ro-crate-metadata\.json(?:ld)?\.[^/]+|(?:tag)?manifest-[a-z0-9]+\.txt|(?:md5|sha\d*|check)sums?(?:\.txt)?)$/i;
+const SIGNED = new RegExp(
+  String.raw`(?:^|/)(?:ro-crate-metadata\.json(?:ld)?\.[^/]+|(?:tag)?manifest-[a-z0-9]+\.txt|` +
+    String.raw`(?:md5|sha\d*|check)sums?(?:\.txt)?)$`,
+  "i",
+);
 
 /** Names one file that an export makes untrue: it holds for the metadata as it was uploaded. */
 function adviseOnSignatures(files: readonly CrateFile[], findings: Findings): void {
