@@ -43,11 +43,8 @@ const COMPARABLE = NAMES.filter((name) => !OLDER_LAYOUT.has(name));
  * registry.
  */
 const BY_DECISION: Readonly<Record<string, string>> = {
-  "ro-crate-1.1_23.1": "The root has the crate's ARK, and is not called `./`.",
-  "ro-crate-1.1_26.1":
-    "The folder of a crate within the crate has an ARK, without a slash at its end.",
-  "ro-crate-1.1_28.1": "The validator cannot see whether `ark:…` is available.",
-  "ro-crate-1.2_61.1": "The validator cannot see whether `ark:…` is available.",
+  "ro-crate-1.1_28.1":
+    "A file without content has an ARK, and the validator cannot see whether that is available.",
   "workflow-ro-crate-1.0_6.1": "A README.md without content has an ARK, and is not in the archive.",
   "workflow-ro-crate-1.0_6.2": "A README.md without content has an ARK, and is not in the archive.",
 };
