@@ -9,7 +9,7 @@ import { hostileRequests, type HostileRequest, type Target } from "./hostile-req
 
 /**
  * The requests to send: a number of them from a seed, so many at a time; `only` those whose name
- * contains it.
+ * contains it, and none whose name contains one of `without`.
  */
 export interface HostileLoad extends Target {
   url: string;
@@ -17,6 +17,7 @@ export interface HostileLoad extends Target {
   count: number;
   atOnce: number;
   only?: string;
+  without?: readonly string[];
 }
 /** How often each status was answered; 0 stands for a connection that was closed without one. */
 export interface HostileResult {
@@ -46,6 +47,7 @@ async function send({
   count,
   atOnce,
   only,
+  without = [],
   ...target
 }: HostileLoad): Promise<HostileResult> {
   const result: HostileResult = { statuses: {}, faults: [] };
@@ -55,6 +57,7 @@ async function send({
     for (let tried = 0; sent < count && tried < 100_000; tried++) {
       const { value } = requests.next() as { value: HostileRequest };
       if (only !== undefined && !value.name.includes(only)) continue;
+      if (without.some((name) => value.name.includes(name))) continue;
       sent++;
       return value;
     }
