@@ -54,6 +54,7 @@ export const EXAMPLES: Readonly<Record<KindName, JsonObject>> = {
     description: "Finds cells in images.",
     keywords: ["segmentation"],
     owner: ADA,
+    author: "Ada Example",
     distribution: ["ark:99999/datadownload-segment.py"],
     sourceOrganization: LAB,
   },

@@ -203,7 +203,7 @@ export function assertSignedIn({ byAccessToken }: Caller, what: string): void {
   if (byAccessToken)
     throw new ServiceError(
       "FORBIDDEN",
-      `An access token cannot ${what}: sign in with the password, for example with POST /token.`,
+      `An access token cannot ${what}: sign in with the password and use the token that you get.`,
     );
 }
 

@@ -202,6 +202,7 @@ beforeAll(async () => {
           "@type": crate["@type"]!,
           name: crate["name"]!,
           description: crate["description"]!,
+          author: "Ada Example",
           license: "https://creativecommons.org/licenses/by/4.0/",
           hasPart: [{ "@id": "ark:99999/dataset-cells" }],
         },

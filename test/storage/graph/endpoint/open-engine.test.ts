@@ -270,7 +270,11 @@ for (const make of [OXIGRAPH, FUSEKI]) {
         });
         await expect(
           ask("SELECT ?x (COUNT(*) AS ?n) { ?x ?y ?z } GROUP BY ?y"),
-        ).rejects.toMatchObject({ code: "QUERY_REFUSED", status: 400 });
+        ).rejects.toMatchObject({
+          // A syntax error where the server names the place.
+          code: expect.stringMatching(/^QUERY_(?:REFUSED|SYNTAX)$/),
+          status: 400,
+        });
       });
     },
   );
