@@ -148,7 +148,7 @@ describe.skipIf(!hasPostgres || !endpoint.installed)(
       );
       expect(value(quiet, 'arkgraph_pool_connections{pool="database_reads",state="idle"}')).toBe(1);
       expect(value(quiet, 'arkgraph_pool_waiting{pool="database_reads"}')).toBe(0);
-      for (const pool of ["database_writes", "sparql"])
+      for (const pool of ["database_writes", "sparql_polls"])
         expect(
           value(quiet, `arkgraph_pool_connections{pool="${pool}",state="total"}`),
           pool,

@@ -62,7 +62,7 @@ export class EndpointEngine implements QueryEngine {
   }
 
   pools(): PoolLoads {
-    return { sparql: this.#http.load() };
+    return { sparql: this.#http.load(), sparql_polls: this.#polls.load() };
   }
 
   async select(
