@@ -87,6 +87,7 @@ beforeAll(async () => {
           name: "Cells",
           description: "Cells of images.",
           license: "https://creativecommons.org/licenses/by/4.0/",
+          author: "Ada Example",
         },
       ],
     },
