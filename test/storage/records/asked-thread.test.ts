@@ -6,7 +6,7 @@ describe("a thread for requests", () => {
   let thread: AskedThread<string, string>;
   beforeEach(() => {
     log = [];
-    thread = new AskedThread("echo", "../../test/support/threads/echo-thread", {}, (message) =>
+    thread = new AskedThread("echo", "../test/support/threads/echo-thread", {}, (message) =>
       log.push(message),
     );
   });
