@@ -143,7 +143,7 @@ export async function describe(
       selves.push(node);
     }
   }
-  homes.push(...(await assertions.describers(urls)));
+  for (const named of await assertions.describers(urls)) homes.push(named);
   for await (const tsv of ask.tables(
     selves,
     (some) => ({ ask: "selves", of: { nodes: some } }),

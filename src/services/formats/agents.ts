@@ -338,7 +338,8 @@ async function authorsOfParts(deps: AgentDeps, record: StoredRecord): Promise<Js
     for (const part of await deps.records.findMany(arks.slice(start, start + 20))) {
       if (!part || part.tombstone) continue;
       bytes += part.document.length;
-      authors.push(...statedAuthors(part.ark, parseDocument(part.document)));
+      for (const author of statedAuthors(part.ark, parseDocument(part.document)))
+        authors.push(author);
     }
   return distinct(authors).slice(0, MOST);
 }
@@ -352,10 +353,10 @@ async function agentsOfRuns(deps: AgentDeps, record: StoredRecord): Promise<Json
       limit: MOST_PARTS,
       bytes: PART_BYTES,
     });
-    for (const run of items)
-      agents.push(
-        ...valuesOf(new Fields(run.ark, parseDocument(run.document)), ["agent", "runBy"]),
-      );
+    for (const run of items) {
+      const fields = new Fields(run.ark, parseDocument(run.document));
+      for (const agent of valuesOf(fields, ["agent", "runBy"])) agents.push(agent);
+    }
   }
   return distinct(agents).slice(0, MOST);
 }
