@@ -115,7 +115,7 @@ export const WILD: Readonly<
   },
   "a run exported with its inputs and outputs": {
     stored: 3,
-    advice: [],
+    advice: ["REFERENCE_NOWHERE"],
     members: packed(
       "",
       [CONTEXT("1.1"), "https://w3id.org/ro/terms/workflow-run/context"],
@@ -234,7 +234,7 @@ export const WILD: Readonly<
   },
   "an export of an electronic laboratory notebook (.eln)": {
     stored: 1,
-    advice: ["LOST_TERM", "NESTED_WITHOUT_ID", "ROOT_INCOMPLETE"],
+    advice: ["LOST_TERM", "NESTED_WITHOUT_ID", "ROOT_INCOMPLETE", "SIGNED_METADATA"],
     members: packed(
       "2024-05-03-export/",
       CONTEXT("1.1"),
