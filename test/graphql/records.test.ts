@@ -155,6 +155,8 @@ describe.each(WRITABLE)("a %s", (kind) => {
           ...(kind === "schema"
             ? { additionalProperties: rest.body["additionalProperties"]! }
             : {}),
+          // A property that the kind does not list.
+          ...(kind === "software" ? { author: body["author"]! } : {}),
         },
         history: {
           nodes: [
