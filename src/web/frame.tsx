@@ -16,8 +16,9 @@ import {
 } from "../http/reply.js";
 import { type Log, reportDamage } from "../services/log.js";
 import { assetUrl } from "./assets.js";
-import { Facts, RecordLink } from "./components.js";
-import { shortened } from "./format.js";
+import { Facts } from "./components.js";
+import { RecordLink } from "./record-components.js";
+import { shortened } from "./words.js";
 import type { Page, Viewer } from "./page.js";
 
 interface FrameProps {

@@ -31,8 +31,11 @@ import { evidenceRoutes } from "./pages/evidence.js";
 import { explorerRoutes } from "./pages/explorers.js";
 import { helpRoutes, textRoutes } from "./pages/help.js";
 import { homeRoutes } from "./pages/home.js";
-import { myRecordsRoutes } from "./pages/my-records.js";
-import { myRoutes } from "./pages/my.js";
+import { groupsRoute } from "./pages/my/groups.js";
+import { overviewRoute } from "./pages/my/overview.js";
+import { profileRoute } from "./pages/my/profile.js";
+import { recordsRoute } from "./pages/my/records.js";
+import { uploadsRoute } from "./pages/my/uploads.js";
 import { crateRoutes } from "./pages/record/crate.js";
 import { filesRoutes, previewRoutes } from "./pages/record/files.js";
 import { historyRoutes, tombstonePage } from "./pages/record/history.js";
@@ -52,8 +55,11 @@ const ROUTES: readonly Route[] = [
   ...previewRoutes,
   ...relatedRoutes,
   ...referenceRoutes,
-  ...myRoutes,
-  ...myRecordsRoutes,
+  overviewRoute,
+  recordsRoute,
+  uploadsRoute,
+  groupsRoute,
+  profileRoute,
   ...adminRoutes,
   ...newRoutes,
   ...reserveRoutes,

@@ -1,5 +1,5 @@
 import { ServiceError, ValidationError } from "../../errors.js";
-import { Csrf, Field, Notice } from "../components.js";
+import { Field, Form, Notice } from "../components.js";
 import { SignUpDocument } from "../documents.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 
@@ -45,8 +45,7 @@ function SignInForm({ request, problem }: { request: PageRequest; problem: Probl
     <>
       <h1>Sign in</h1>
       {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
-      <form method="post" action="/signin">
-        <Csrf token={csrf} />
+      <Form csrf={csrf} action="/signin">
         <input type="hidden" name="to" value={to} />
         <Field
           label="E-mail address"
@@ -68,7 +67,7 @@ function SignInForm({ request, problem }: { request: PageRequest; problem: Probl
           <button>Sign in</button>
           <a href={`/signup?to=${encodeURIComponent(to)}`}>Create an account</a>
         </p>
-      </form>
+      </Form>
       <p class="quiet">
         Forgot your password? An administrator of this registry can give you a link to set a new
         one.
@@ -108,8 +107,7 @@ function SignUpForm({ request, problem }: { request: PageRequest; problem: Probl
         With an account you upload crates, publish results and work in groups. Reading needs none.
       </p>
       {problem.form !== undefined && <Notice tone="danger">{problem.form}</Notice>}
-      <form method="post" action="/signup" data-keep="signup">
-        <Csrf token={csrf} />
+      <Form csrf={csrf} action="/signup" data-keep="signup">
         <input type="hidden" name="to" value={to} />
         <Field
           label="Name"
@@ -153,7 +151,7 @@ function SignUpForm({ request, problem }: { request: PageRequest; problem: Probl
           <button>Create the account</button>
           <a href={`/signin?to=${encodeURIComponent(to)}`}>Sign in instead</a>
         </p>
-      </form>
+      </Form>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../errors.js";
-import { Csrf, Empty, Facts, Field, Notice, Pager, RecordCard, When } from "../components.js";
+import { Empty, Facts, Field, Form, Notice, Pager, Section, When } from "../components.js";
+import { RecordCard } from "../record-components.js";
 import {
   AdministrationDocument,
   type AdministrationQuery,
@@ -8,10 +9,10 @@ import {
   SetAccountDocument,
   StatusDocument,
 } from "../documents.js";
-import { counted, countText, kindText, sizeText } from "../format.js";
+import { counted, countText, kindText, sizeText } from "../words.js";
 import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
 import { problemOf } from "./account.js";
-import { actOnSubmission, Submissions } from "./my.js";
+import { actOnSubmission, Submissions } from "./my/submissions.js";
 import { signInFirst } from "./upload.js";
 
 interface State {
@@ -48,8 +49,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
             <pre>{state.reset.link}</pre>
           </Notice>
         )}
-        <section>
-          <h2>Figures</h2>
+        <Section title="Figures">
           <Facts
             rows={[
               ["Records", countText(figures.records)],
@@ -74,14 +74,12 @@ async function administration(request: PageRequest, state: State = {}): Promise<
               ],
             ]}
           />
-        </section>
-        <section>
-          <h2>Health</h2>
+        </Section>
+        <Section title="Health">
           <Health health={answer.health} />
-        </section>
+        </Section>
         <Accounts accounts={accounts} csrf={csrf} own={viewer!.id} query={query} />
-        <section>
-          <h2>Submissions</h2>
+        <Section title="Submissions">
           {submissions.nodes.length === 0 ? (
             <Empty title="Nothing was submitted yet." />
           ) : (
@@ -90,9 +88,8 @@ async function administration(request: PageRequest, state: State = {}): Promise<
               actions={{ csrf, otherwise: "its uploader sends it again." }}
             />
           )}
-        </section>
-        <section>
-          <h2>Embargoed</h2>
+        </Section>
+        <Section title="Embargoed">
           {embargoed.nodes.length === 0 ? (
             <Empty title="No record is under an embargo." />
           ) : (
@@ -107,7 +104,7 @@ async function administration(request: PageRequest, state: State = {}): Promise<
               </ul>
             </>
           )}
-        </section>
+        </Section>
       </>
     ),
   };
@@ -122,8 +119,7 @@ interface AccountsProps {
 
 function Accounts({ accounts, csrf, own, query }: AccountsProps) {
   return (
-    <section>
-      <h2>Accounts</h2>
+    <Section title="Accounts">
       <div class="scroll">
         <table class="stack entries">
           <thead>
@@ -158,8 +154,7 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
                   {account.signedInAt ? <When at={account.signedInAt} minute /> : "never"}
                 </td>
                 <td>
-                  <form method="post" class="row">
-                    <Csrf token={csrf} />
+                  <Form csrf={csrf} class="row">
                     <input type="hidden" name="user" value={account.id} />
                     <button class="secondary" name="action" value="reset">
                       Reset link
@@ -182,7 +177,7 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
                         </button>
                       </>
                     )}
-                  </form>
+                  </Form>
                 </td>
               </tr>
             ))}
@@ -190,7 +185,7 @@ function Accounts({ accounts, csrf, own, query }: AccountsProps) {
         </table>
       </div>
       <Pager path="/admin" query={query} pageInfo={accounts.pageInfo} />
-    </section>
+    </Section>
   );
 }
 
@@ -239,8 +234,7 @@ function resetPage({ query, form, csrf }: PageRequest, problem?: string, field?:
       <>
         <h1>Set a new password</h1>
         {problem !== undefined && <Notice tone="danger">{problem}</Notice>}
-        <form method="post" action="/reset">
-          <Csrf token={csrf} />
+        <Form csrf={csrf} action="/reset">
           <input type="hidden" name="token" value={token} />
           <Field
             label="New password"
@@ -251,7 +245,7 @@ function resetPage({ query, form, csrf }: PageRequest, problem?: string, field?:
             error={field}
           />
           <button>Set the password</button>
-        </form>
+        </Form>
       </>
     ),
   };

@@ -9,7 +9,8 @@ import {
 } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { Csrf, Field, KindGlyph, Notice, RecordLink, When } from "../components.js";
+import { Field, Form, Notice, When } from "../components.js";
+import { KindGlyph, RecordLink } from "../record-components.js";
 import {
   ChangeRecordDocument,
   CreateComputationDocument,
@@ -22,7 +23,8 @@ import {
   EditSinceDocument,
   type EditSinceQuery,
 } from "../documents.js";
-import { kindOf, kindText, labelOf, nameText, shortened } from "../format.js";
+import { kindOf, nameText } from "../format.js";
+import { kindText, labelOf, shortened } from "../words.js";
 import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { problemOf } from "./account.js";
 import { signInFirst } from "./upload.js";
@@ -137,8 +139,7 @@ async function formPage(
         {sentences.some(Boolean) && (
           <Notice tone="danger">{sentences.filter(Boolean).join(" ")}</Notice>
         )}
-        <form method="post" data-keep={`new-${kind}`}>
-          <Csrf token={csrf} />
+        <Form csrf={csrf} data-keep={`new-${kind}`}>
           {questions.map(({ name, label, field }) => (
             <Field
               label={label}
@@ -156,7 +157,7 @@ async function formPage(
             <button>Create</button>
             <a href="/new">Another kind</a>
           </p>
-        </form>
+        </Form>
         <datalist id="picker-options" />
       </>
     ),
@@ -331,8 +332,7 @@ function editPage(request: PageRequest, state: FormState): Page {
         <h1>Edit</h1>
         {since && <Others since={since} />}
         {sentences.length > 0 && <Notice tone="danger">{sentences.join(" ")}</Notice>}
-        <form method="post" data-keep={`edit ${record.id} ${record.revision}`}>
-          <Csrf token={request.csrf} />
+        <Form csrf={request.csrf} data-keep={`edit ${record.id} ${record.revision}`}>
           <input type="hidden" name="expected" value={String(record.revision)} />
           {asked.map(({ name, label, field }) => (
             <>
@@ -372,7 +372,7 @@ function editPage(request: PageRequest, state: FormState): Page {
             <button>{since ? "Save the merged record" : "Save"}</button>
             <a href={recordPath(record.id)}>Cancel</a>
           </p>
-        </form>
+        </Form>
         <datalist id="picker-options" />
       </>
     ),

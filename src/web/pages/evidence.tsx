@@ -2,7 +2,8 @@ import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import { MOST_EXPANDED } from "../../services/evidence/types.js";
 import { assetUrl } from "../assets.js";
-import { Empty, KindLabel, Notice, RecordLink, StatusBadge, When } from "../components.js";
+import { Empty, Notice, Section, When } from "../components.js";
+import { KindLabel, RecordLink, StatusBadge } from "../record-components.js";
 import {
   EvidenceDocument,
   EvidencePathDocument,
@@ -13,7 +14,7 @@ import {
   type ImpactQuery,
   type RecordKind,
 } from "../documents.js";
-import { counted, countText, kindText, shortened } from "../format.js";
+import { counted, countText, kindText, shortened } from "../words.js";
 import {
   type Page,
   type PageRequest,
@@ -315,8 +316,7 @@ function PathSection(props: {
 }) {
   const { id, to, path } = props;
   return (
-    <section id="why">
-      <h2>How is it connected to another record?</h2>
+    <Section id="why" title="How is it connected to another record?">
       <form class="row" action={`${recordPath(id, "evidence")}#why`}>
         <label for="to">Name or identifier</label>
         <input id="to" name="to" value={to} placeholder="ark:…" data-picker />
@@ -339,7 +339,7 @@ function PathSection(props: {
       ) : (
         to !== "" && <p>Neither supports the other, as far as the records here say.</p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -356,8 +356,7 @@ type Row = Picture["evidence"]["outline"][number];
 function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: View }) {
   if (rows.length <= 1) return <div data-part="list" />;
   return (
-    <section id="outline" data-part="list">
-      <h2>The same as a list</h2>
+    <Section id="outline" data-part="list" title="The same as a list">
       <ol class="outline">
         {rows.map((row) => (
           <li class={`depth-${Math.min(row.depth, 12)}`}>
@@ -407,7 +406,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
           </li>
         ))}
       </ol>
-    </section>
+    </Section>
   );
 }
 
@@ -440,8 +439,7 @@ function Exports({ id, view }: { id: string; view: View }) {
   if (view.kinds.length > 0) query.set("kind", view.kinds.join(",").toLowerCase());
   if (view.expand.length > 0) query.set("expand", view.expand.join(","));
   return (
-    <section data-part="formats">
-      <h2>Formats</h2>
+    <Section data-part="formats" title="Formats">
       <ul class="keywords">
         {EXPORTS.map(([format, name]) => (
           <li>
@@ -451,7 +449,7 @@ function Exports({ id, view }: { id: string; view: View }) {
           </li>
         ))}
       </ul>
-    </section>
+    </Section>
   );
 }
 

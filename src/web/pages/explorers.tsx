@@ -4,9 +4,9 @@ import { EXPLORER_POLICY } from "../../http/reply.js";
 import { PREFIXES } from "../../model/field.js";
 import { graphParameters, graphsIn } from "../../services/sparql/answer.js";
 import { assetUrl } from "../assets.js";
-import { CopyButton, Notice, Outside } from "../components.js";
+import { CopyButton, Notice, Outside, Section } from "../components.js";
 import { ExplorerDocument } from "../documents.js";
-import { counted, countText, shortened } from "../format.js";
+import { counted, countText, shortened } from "../words.js";
 import {
   type Operation,
   type Page,
@@ -367,8 +367,7 @@ async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
         </form>
         {problem && <Notice tone="danger">{problem.message}</Notice>}
         {answer && (
-          <section aria-label="Answer">
-            <h2>Answer</h2>
+          <Section aria-label="Answer" title="Answer">
             <Answer
               answer={answer}
               download={withQuery("/sparql", { query: asked, ...graphs, as: "csv" })}
@@ -377,7 +376,7 @@ async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
               This address shows the same query again: it can be shared.{" "}
               <CopyButton text={base + address} label="Copy the address" />
             </p>
-          </section>
+          </Section>
         )}
       </div>
     ),

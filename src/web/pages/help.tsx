@@ -6,7 +6,7 @@ import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import { packageRoot } from "../../package-root.js";
 import { asksForPage } from "../frame.js";
-import { shortened } from "../format.js";
+import { shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 
 /** A page of the documentation. */

@@ -1,6 +1,8 @@
-import { Empty, RecordCard } from "../components.js";
+import { Empty, Section } from "../components.js";
+import { RecordCard } from "../record-components.js";
 import { HomeDocument, type HomeQuery } from "../documents.js";
-import { countText, kindOf, kindText } from "../format.js";
+import { kindOf } from "../format.js";
+import { countText, kindText } from "../words.js";
 import type { Page, PageRequest, Route } from "../page.js";
 
 async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
@@ -25,8 +27,7 @@ async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
           </form>
           <Numbers groups={recordStatistics.groups} />
         </section>
-        <section>
-          <h2>Newest crates</h2>
+        <Section title="Newest crates">
           {roCrates.nodes.length === 0 ? (
             <Empty title="No crate is registered yet.">
               <p>
@@ -51,9 +52,8 @@ async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
               ))}
             </div>
           )}
-        </section>
-        <section class="start">
-          <h2>How to start</h2>
+        </Section>
+        <Section class="start" title="How to start">
           <ol>
             <li>
               <strong>Somebody sent you a link?</strong> Open it: the page says what the object is,
@@ -69,7 +69,7 @@ async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
               <a href="/docs">REST</a> or <a href="/sparql">SPARQL</a>.
             </li>
           </ol>
-        </section>
+        </Section>
       </>
     ),
   };

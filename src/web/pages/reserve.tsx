@@ -1,8 +1,10 @@
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
-import { CopyButton, Csrf, Facts, Field, Notice, Outside, RecordLink } from "../components.js";
+import { CopyButton, Facts, Field, Form, Notice, Outside, Section } from "../components.js";
+import { RecordLink } from "../record-components.js";
 import { ReserveDocument, ReserveDoiDocument, type ReserveQuery } from "../documents.js";
-import { kindText, nameText, shortened } from "../format.js";
+import { nameText } from "../format.js";
+import { kindText, shortened } from "../words.js";
 import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { problemOf } from "./account.js";
 import { createRecord } from "./edit.js";
@@ -38,8 +40,7 @@ function reservePage(
           it and bring its files later.
         </p>
         {sentences.length > 0 && <Notice tone="danger">{sentences.join(" ")}</Notice>}
-        <form method="post" data-keep="reserve">
-          <Csrf token={csrf} />
+        <Form csrf={csrf} data-keep="reserve">
           <Field
             label="Name"
             name="name"
@@ -57,7 +58,7 @@ function reservePage(
           <p class="actions">
             <button>Reserve</button>
           </p>
-        </form>
+        </Form>
         <p class="quiet">
           A crate gets its identifier when you <a href="/upload">upload</a> it, or states its own.
         </p>
@@ -124,8 +125,7 @@ async function identifiersPage(request: PageRequest, problem?: string): Promise<
         </div>
         <Doi record={record} csrf={csrf} />
         {record.mayChange && (
-          <section>
-            <h2>Next</h2>
+          <Section title="Next">
             <p class="actions">
               <a class="button" href={recordPath(record.id, "edit")}>
                 Describe it
@@ -134,7 +134,7 @@ async function identifiersPage(request: PageRequest, problem?: string): Promise<
                 Reserve another identifier
               </a>
             </p>
-          </section>
+          </Section>
         )}
       </>
     ),
@@ -151,8 +151,7 @@ function Doi({ record, csrf }: { record: Reserved; csrf: string | null }) {
   const { doiReservation: chance, publicationStatus } = record;
   if (chance === "WRONG_KIND") return null;
   return (
-    <section id="doi">
-      <h2>DOI</h2>
+    <Section id="doi" title="DOI">
       {chance === "NO_SERVICE" ? (
         <p>
           This registry registers no DOIs: its operator sets <code>DATACITE_URL</code> and the
@@ -171,15 +170,14 @@ function Doi({ record, csrf }: { record: Reserved; csrf: string | null }) {
               ? "Nobody finds it yet: it becomes findable when you publish the record, for good."
               : "It is findable while the record is published, and follows its changes."}
           </p>
-          <form method="post">
-            <Csrf token={csrf} />
+          <Form csrf={csrf}>
             <button class={chance === "RESERVED" ? "secondary" : undefined}>
               {chance === "RESERVED" ? "Register again" : "Reserve a DOI"}
             </button>
-          </form>
+          </Form>
         </>
       )}
-    </section>
+    </Section>
   );
 }
 

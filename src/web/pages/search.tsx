@@ -2,7 +2,8 @@ import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { type Card, Empty, Notice, Pager, RecordCard } from "../components.js";
+import { Empty, Notice, Pager, Section } from "../components.js";
+import { type Card, RecordCard } from "../record-components.js";
 import {
   RecordListDocument,
   type RecordListQueryVariables,
@@ -10,15 +11,8 @@ import {
   type SearchQuery,
   type SearchQueryVariables,
 } from "../documents.js";
-import {
-  counted,
-  countText,
-  kindText,
-  licenceText,
-  type Names,
-  namesOf,
-  shortened,
-} from "../format.js";
+import { type Names, namesOf } from "../format.js";
+import { counted, countText, kindText, licenceText, shortened } from "../words.js";
 import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { typeText } from "./record/access.js";
 import { ownValue } from "../../own.js";
@@ -408,8 +402,7 @@ async function browse({ ask }: PageRequest): Promise<Page> {
           )}
         </ul>
         {keywords.groups.length > 0 && (
-          <section>
-            <h2>Keywords</h2>
+          <Section title="Keywords">
             <ul class="keywords">
               {keywords.groups.map(
                 ({ keyword, count }) =>
@@ -422,10 +415,9 @@ async function browse({ ask }: PageRequest): Promise<Page> {
                   ),
               )}
             </ul>
-          </section>
+          </Section>
         )}
-        <section>
-          <h2>Newest records</h2>
+        <Section title="Newest records">
           {records.nodes.length === 0 ? (
             <Empty title="The registry is empty.">
               <p>
@@ -441,7 +433,7 @@ async function browse({ ask }: PageRequest): Promise<Page> {
               ))}
             </ul>
           )}
-        </section>
+        </Section>
       </>
     ),
   };
@@ -537,8 +529,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
             {facets
               .filter(({ condition, values }) => condition.name !== fixed && values.length > 0)
               .map(({ condition, values }) => (
-                <section class="facet">
-                  <h2>{condition.title}</h2>
+                <Section class="facet" title={condition.title}>
                   <ul>
                     {values.slice(0, SHOWN).map(({ value, label, count }) => (
                       <li>
@@ -547,7 +538,7 @@ function Results({ request, listing, stated, heading, words, path, names, fixed 
                       </li>
                     ))}
                   </ul>
-                </section>
+                </Section>
               ))}
           </details>
         </aside>

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../errors.js";
-import { Csrf, Identifier, Notice, StatusBadge, When } from "../components.js";
+import { Form, Identifier, Notice, Section, When } from "../components.js";
+import { StatusBadge } from "../record-components.js";
 import {
   CancelUploadDocument,
   PublishRecordDocument,
@@ -9,7 +10,7 @@ import {
   UploadedCrateDocument,
   type UploadQuery,
 } from "../documents.js";
-import { counted, countText, kindText } from "../format.js";
+import { counted, countText, kindText } from "../words.js";
 import {
   type Page,
   type PageRequest,
@@ -62,8 +63,7 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
             </p>
           </Notice>
         )}
-        <section>
-          <h2>Other ways</h2>
+        <Section title="Other ways">
           <ul>
             <li>
               <a href="/new">Describe a single object</a> by a form: a dataset, software, a
@@ -76,7 +76,7 @@ async function uploadPage(request: PageRequest, problem?: string): Promise<Page>
               <a href="/my/uploads">Your earlier uploads</a>, with their messages.
             </li>
           </ul>
-        </section>
+        </Section>
       </>
     ),
   };
@@ -99,14 +99,14 @@ function UploadForm({
       data-crate={crate}
       data-empty-linked={emptyLinked ? "true" : undefined}
     >
-      <form
+      <Form
+        csrf={csrf}
         id="upload-form"
-        method="post"
         action={withQuery("/upload", { crate, emptyLinked: emptyLinked ? "true" : "" })}
         encType="multipart/form-data"
       >
         {/* Before the file: it is checked before anything of the file is stored. */}
-        <Csrf token={csrf} />
+
         <div class="drop" id="drop">
           <p class="drop-title" data-script hidden>
             <strong>Drop a folder, files or a zip archive here</strong>
@@ -131,7 +131,7 @@ function UploadForm({
         <p class="actions" id="send-plain">
           <button>Upload</button>
         </p>
-      </form>
+      </Form>
       <div id="steps" aria-live="polite" />
     </div>
   );
@@ -233,14 +233,12 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
         </p>
       </div>
       {crate.publicationStatus === "DRAFT" && (
-        <section>
-          <h2>Share it</h2>
+        <Section title="Share it">
           <p>
             The crate is a draft: everyone can read its description, only you and your group can
             download its files.
           </p>
-          <form class="row" method="post">
-            <Csrf token={csrf} />
+          <Form csrf={csrf} class="row">
             <input type="hidden" name="id" value={crate.id} />
             <button name="status" value="PUBLISHED">
               Publish
@@ -250,8 +248,8 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
             <button class="secondary" name="status" value="EMBARGOED">
               Embargo
             </button>
-          </form>
-        </section>
+          </Form>
+        </Section>
       )}
     </>
   );
@@ -271,12 +269,11 @@ function Failed({ submission, csrf }: { submission: Submission; csrf: string | n
           Upload again
         </a>
         {submission.retryable && (
-          <form method="post" class="inline">
-            <Csrf token={csrf} />
+          <Form csrf={csrf} class="inline">
             <button class="secondary" name="action" value="retry">
               Retry with the same archive
             </button>
-          </form>
+          </Form>
         )}
       </div>
       {submission.retryable && (
@@ -308,12 +305,11 @@ function Underway({ submission, csrf }: { submission: Submission; csrf: string |
         {...(progress?.total ? { value: progress.done, max: progress.total } : {})}
       />
       <p class="quiet">You can leave this page: the upload goes on, and is listed in your work.</p>
-      <form method="post">
-        <Csrf token={csrf} />
+      <Form csrf={csrf}>
         <button class="danger" name="action" value="cancel">
           Cancel the upload
         </button>
-      </form>
+      </Form>
     </div>
   );
 }
@@ -325,8 +321,7 @@ function Findings({ title, findings }: { title: string; findings: readonly Findi
   for (const finding of findings)
     groups.set(finding.code, [...(groups.get(finding.code) ?? []), finding]);
   return (
-    <section>
-      <h2>{title}</h2>
+    <Section title={title}>
       {[...groups].map(([code, group]) => (
         <details class="more" open={group.length <= 5}>
           <summary>
@@ -347,7 +342,7 @@ function Findings({ title, findings }: { title: string; findings: readonly Findi
           {group.length > 100 && <p>{counted(group.length - 100, "more message")} of this kind.</p>}
         </details>
       ))}
-    </section>
+    </Section>
   );
 }
 

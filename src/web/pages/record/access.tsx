@@ -1,6 +1,7 @@
 import type { ComponentChildren } from "preact";
-import { Agent, isWebAddress, type Named, RecordLink, Size } from "../../components.js";
-import { dateText, shortened, sizeText } from "../../format.js";
+import { isWebAddress, Size } from "../../components.js";
+import { Agent, type Named, RecordLink } from "../../record-components.js";
+import { dateText, shortened, sizeText } from "../../words.js";
 import { ownValue } from "../../../own.js";
 
 /** Stored bytes of a record, as GraphQL shows them. */

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.js";
-import { Empty, KindLabel, Notice, RecordLink, When } from "../../components.js";
+import { Empty, Notice, Section, When } from "../../components.js";
+import { KindLabel, RecordLink } from "../../record-components.js";
 import {
   type CratePartsFragment,
   type RecordPageQuery,
@@ -7,7 +8,8 @@ import {
   ShapePageDocument,
   type ShapePageQuery,
 } from "../../documents.js";
-import { counted, countText, kindText, labelOf, nameText, shortened } from "../../format.js";
+import { nameText } from "../../format.js";
+import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import {
   type Page,
   type PageRequest,
@@ -33,10 +35,7 @@ export function Contents({ id, counts, contents }: ContentsProps) {
     (member) => member.id !== id && !member.id.endsWith("/ro-crate-metadata.json"),
   );
   return (
-    <section id="contents">
-      <h2>
-        Contents <span class="count">{countText(total)}</span>
-      </h2>
+    <Section id="contents" title="Contents" count={countText(total)}>
       {total === 0 ? (
         <p class="quiet">The crate describes nothing besides itself.</p>
       ) : (
@@ -64,7 +63,7 @@ export function Contents({ id, counts, contents }: ContentsProps) {
           )}
         </>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -85,20 +84,16 @@ interface ScorecardProps {
 export function Scorecard({ id, score, history }: ScorecardProps) {
   if (!score)
     return (
-      <section id="score">
-        <h2>AI-readiness</h2>
+      <Section id="score" title="AI-readiness">
         <p>
           The current version has no score yet.{" "}
           <a href={recordPath(id, "score")}>Compute how ready it is for AI</a>
         </p>
-      </section>
+      </Section>
     );
   const { met, partly, total } = score.score;
   return (
-    <section id="score">
-      <h2>
-        AI-readiness <span class="count">{`${met} of ${total} met, ${partly} partly`}</span>
-      </h2>
+    <Section id="score" title="AI-readiness" count={`${met} of ${total} met, ${partly} partly`}>
       <div class="scroll" tabIndex={0} role="region" aria-label="AI-readiness">
         <table class="wide stack scores">
           <tbody>
@@ -122,7 +117,7 @@ export function Scorecard({ id, score, history }: ScorecardProps) {
         </table>
       </div>
       {history.length > 1 && <Earlier history={history} />}
-    </section>
+    </Section>
   );
 }
 
@@ -171,8 +166,7 @@ export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
   const open = sections.flatMap(({ notStated }) => notStated);
   const inner = subcrates?.nodes.filter((crate) => crate.id !== id) ?? [];
   return (
-    <section id="datasheet">
-      <h2>Datasheet</h2>
+    <Section id="datasheet" title="Datasheet">
       {stated.length === 0 && (
         <p class="quiet">
           The crate answers none of the questions of a datasheet, for example what it may be used
@@ -225,15 +219,14 @@ export function Datasheet({ id, sections, subcrates }: DatasheetProps) {
           </p>
         </details>
       )}
-    </section>
+    </Section>
   );
 }
 
 /** The page that came with the crate, in a sandbox: without scripts, forms or an origin. */
 export function OwnPage({ address, name }: { address: string; name: string }) {
   return (
-    <section id="own-page">
-      <h2>Its own page</h2>
+    <Section id="own-page" title="Its own page">
       <details class="more">
         <summary>Show the page that came with the crate</summary>
         <iframe
@@ -248,7 +241,7 @@ export function OwnPage({ address, name }: { address: string; name: string }) {
         It was written by others and is shown in a sandbox: its scripts do not run, and pictures
         that it loads are missing.
       </p>
-    </section>
+    </Section>
   );
 }
 
@@ -300,10 +293,7 @@ async function validationPage({ ask, params }: PageRequest): Promise<Page> {
 function Found({ title, results }: { title: string; results: readonly ShapeResult[] }) {
   if (results.length === 0) return null;
   return (
-    <section>
-      <h2>
-        {title} <span class="count">{countText(results.length)}</span>
-      </h2>
+    <Section title={title} count={countText(results.length)}>
       <div class="scroll" tabIndex={0} role="region" aria-label={title}>
         <table class="wide">
           <thead>
@@ -335,7 +325,7 @@ function Found({ title, results }: { title: string; results: readonly ShapeResul
           </tbody>
         </table>
       </div>
-    </section>
+    </Section>
   );
 }
 

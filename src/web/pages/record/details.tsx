@@ -5,9 +5,11 @@ import { isObject, type JsonObject, type JsonValue, listOf } from "../../../mode
 import type { KindName } from "../../../model/kind.js";
 import { plainText } from "../../../model/texts.js";
 import { EntityIds } from "../../../services/crates/identifiers/identify.js";
-import { CopyButton, Facts, isWebAddress, Outside, RecordLink } from "../../components.js";
+import { CopyButton, Facts, Outside, Section, isWebAddress } from "../../components.js";
+import { RecordLink } from "../../record-components.js";
 import type { CitationsFragment } from "../../documents.js";
-import { countText, dateText, labelOf, shortened, type Term, termsOf } from "../../format.js";
+import { type Term, termsOf } from "../../format.js";
+import { countText, dateText, labelOf, shortened } from "../../words.js";
 import type { Stored } from "./access.js";
 
 /**
@@ -234,8 +236,7 @@ function Run(props: PartProps) {
     />
   );
   return (
-    <section id="run">
-      <h2>How it was done</h2>
+    <Section id="run" title="How it was done">
       {command !== null && (
         <div class="command">
           <pre tabIndex={0} aria-label="Command">
@@ -245,7 +246,7 @@ function Run(props: PartProps) {
         </div>
       )}
       {facts}
-    </section>
+    </Section>
   );
 }
 
@@ -267,8 +268,7 @@ function Program(props: PartProps) {
   const version = textOf(document["version"]) ?? textOf(document["softwareVersion"]);
   if (source === null && language === null && version === null) return null;
   return (
-    <section id="program">
-      <h2>Program</h2>
+    <Section id="program" title="Program">
       <Facts
         rows={[
           ["Version", version !== null && <bdi>{shortened(version, 200)}</bdi>],
@@ -276,7 +276,7 @@ function Program(props: PartProps) {
           ["Source code", source !== null && <Outside href={source} />],
         ]}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -297,10 +297,7 @@ function Columns({ document }: { document: JsonObject }) {
     ";": "semicolon",
   };
   return (
-    <section id="columns">
-      <h2>
-        Columns <span class="count">{countText(columns.length)}</span>
-      </h2>
+    <Section id="columns" title="Columns" count={countText(columns.length)}>
       {columns.length === 0 ? (
         <p class="quiet">The schema describes no column.</p>
       ) : (
@@ -352,7 +349,7 @@ function Columns({ document }: { document: JsonObject }) {
           ],
         ]}
       />
-    </section>
+    </Section>
   );
 }
 
@@ -425,8 +422,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
     });
   const [usual, further] = [rows(known), rows(other)];
   return (
-    <section id="metadata">
-      <h2>All metadata</h2>
+    <Section id="metadata" title="All metadata">
       <dl class="facts metadata">
         {usual.slice(0, MOST_TERMS).map(([term, value]) => (
           <div>
@@ -467,7 +463,7 @@ export function Metadata({ kind, document, names, content }: MetadataProps) {
           More is stated than is shown: <a href="#formats">see the formats</a>.
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 

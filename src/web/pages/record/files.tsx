@@ -1,14 +1,16 @@
 /** Stored files of a record or crate, and what is in them. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
-import { Empty, Identifier, KindGlyph, Pager, RecordLink, Size } from "../../components.js";
+import { Empty, Identifier, Pager, Section, Size } from "../../components.js";
+import { KindGlyph, RecordLink } from "../../record-components.js";
 import {
   type FolderFragment,
   FolderPageDocument,
   PreviewPageDocument,
   type PreviewPartsFragment,
 } from "../../documents.js";
-import { counted, nameText, shortened, sizeText } from "../../format.js";
+import { nameText } from "../../format.js";
+import { counted, shortened, sizeText } from "../../words.js";
 import {
   type Page,
   type PageRequest,
@@ -225,14 +227,16 @@ interface FolderSectionProps {
 /** The files of a crate on its page: the root folder, or its beginning. */
 export function FolderSection({ crate, folder }: FolderSectionProps) {
   return (
-    <section id="files">
-      <h2>
-        Files{" "}
-        <span class="count">
+    <Section
+      id="files"
+      title="Files"
+      count={
+        <>
           {folder.fileCount.toLocaleString("en-US")}
           {folder.fileCount > 0 && ` · ${sizeText(folder.size)}`}
-        </span>
-      </h2>
+        </>
+      }
+    >
       {folder.fileCount === 0 ? (
         <p class="quiet">No file of the crate is stored here.</p>
       ) : (
@@ -243,7 +247,7 @@ export function FolderSection({ crate, folder }: FolderSectionProps) {
           <a href={recordPath(crate, "files")}>All files</a>
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -433,8 +437,7 @@ export function Preview({ id, name, preview }: PreviewProps) {
   if (!preview || (preview.__typename === "NoPreview" && SAID.has(preview.reason))) return null;
   const rest = restOf(preview, BRIEF);
   return (
-    <section id="preview">
-      <h2>Preview</h2>
+    <Section id="preview" title="Preview">
       <Shown preview={preview} name={name} most={BRIEF} />
       <CheckedBy preview={preview} />
       {rest !== null && (
@@ -443,7 +446,7 @@ export function Preview({ id, name, preview }: PreviewProps) {
           <span class="quiet">The file has {rest}.</span>
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -497,8 +500,7 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
           )}
           {record && <RecordLink record={{ ...record, name: "About this file" }} />}
         </div>
-        <section id="preview">
-          <h2>Preview</h2>
+        <Section id="preview" title="Preview">
           {preview.__typename === "NoPreview" ? (
             <Empty title="There is no preview.">
               <p>{preview.about}</p>
@@ -508,7 +510,7 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
           )}
           <CheckedBy preview={preview} />
           {rest !== null && <p class="quiet">The file has {rest}: download it to see them.</p>}
-        </section>
+        </Section>
         <p class="quiet">
           <Identifier id={id} />
         </p>

@@ -2,17 +2,8 @@
 import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
 import type { RecordGone } from "../../../services/records/find.js";
-import {
-  Csrf,
-  Facts,
-  Identifier,
-  type Named,
-  Notice,
-  Pager,
-  RecordLink,
-  StatusBadge,
-  When,
-} from "../../components.js";
+import { Facts, Form, Identifier, Notice, Pager, Section, When } from "../../components.js";
+import { type Named, RecordLink, StatusBadge } from "../../record-components.js";
 import {
   DeletedHistoryPageDocument,
   HistoryPageDocument,
@@ -20,7 +11,8 @@ import {
   type HistoryPageQueryVariables,
   RestoreRevisionDocument,
 } from "../../documents.js";
-import { counted, labelOf, namesOf, nameText, shortened } from "../../format.js";
+import { namesOf, nameText } from "../../format.js";
+import { counted, labelOf, shortened } from "../../words.js";
 import {
   type Page,
   type PageRequest,
@@ -72,8 +64,7 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
             Revision {from} is not older than revision {to}: the changes of revision {to} are shown.
           </Notice>
         )}
-        <section id="revisions">
-          <h2>{counted(revisions.totalCount, "revision")}</h2>
+        <Section id="revisions" title={counted(revisions.totalCount, "revision")}>
           <RevisionTable
             id={id}
             revisions={revisions.nodes}
@@ -82,7 +73,7 @@ async function history(request: PageRequest, problem?: string): Promise<Page> {
             csrf={request.csrf}
           />
           <Pager path={recordPath(id, "history")} query={query} pageInfo={revisions.pageInfo} />
-        </section>
+        </Section>
         {compared && revisions.totalCount > 1 && (
           <Comparison
             id={id}
@@ -179,15 +170,14 @@ function RevisionTable({ id, revisions, live, restorable, csrf }: TableProps) {
                   </>
                 )}
                 {restorable !== null && revision.revision < restorable && (
-                  <form method="post" class="inline">
-                    <Csrf token={csrf} />
+                  <Form csrf={csrf} class="inline">
                     <input type="hidden" name="revision" value={revision.revision} />
                     <input type="hidden" name="expected" value={restorable} />
                     {" · "}
                     <button class="link" data-confirm="Restore this revision as the newest one?">
                       Restore
                     </button>
-                  </form>
+                  </Form>
                 )}
               </td>
             </tr>
@@ -232,8 +222,10 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
   const { revision, differences } = compared;
   const before = from ?? revision - 1;
   return (
-    <section id="differences">
-      <h2>{revision === 1 ? "The first revision" : `From revision ${before} to ${revision}`}</h2>
+    <Section
+      id="differences"
+      title={revision === 1 ? "The first revision" : `From revision ${before} to ${revision}`}
+    >
       {total > 2 && (
         <form class="row compare" action={recordPath(id, "history")}>
           <label for="from">Compare revision</label>
@@ -300,7 +292,7 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
           The first {MOST_DIFFERENCES} of {differences.length} differences are shown.
         </p>
       )}
-    </section>
+    </Section>
   );
 }
 

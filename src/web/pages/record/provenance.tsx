@@ -1,9 +1,11 @@
 /** Where a record comes from and what it leads to. */
+import { Section } from "../../components.js";
 import type { ComponentChildren } from "preact";
 import { KINDS } from "../../../model/kinds.js";
-import { KindGlyph, type Named, RecordLink } from "../../components.js";
+import { KindGlyph, type Named, RecordLink } from "../../record-components.js";
 import type { RecordPageQuery } from "../../documents.js";
-import { counted, countText, kindOf, kindText, nameText, shortened } from "../../format.js";
+import { kindOf, nameText } from "../../format.js";
+import { counted, countText, kindText, shortened } from "../../words.js";
 import { recordPath, withQuery } from "../../page.js";
 
 /** A page of related records, and how many there are in all. */
@@ -121,8 +123,10 @@ export function Provenance({ record, picture }: ProvenanceProps) {
   );
   const drawn = picture !== undefined && picture.nodeCount > 1;
   return (
-    <section id="provenance">
-      <h2>{record.kind === "ROCRATE" ? "From inputs to results" : "Where it came from"}</h2>
+    <Section
+      id="provenance"
+      title={record.kind === "ROCRATE" ? "From inputs to results" : "Where it came from"}
+    >
       {drawn && (
         <figure class="picture">
           <div
@@ -164,7 +168,7 @@ export function Provenance({ record, picture }: ProvenanceProps) {
         <a href={recordPath(record.id, "evidence")}>Explore the evidence</a> ·{" "}
         <a href={recordPath(record.id, "impact")}>What depends on it</a>
       </p>
-    </section>
+    </Section>
   );
 }
 

@@ -12,19 +12,14 @@ import { landingLinks } from "../../../services/formats/signposting.js";
 import { type Landmarks, landmarksOf } from "../../../services/records/list.js";
 import { parseDocument, type RecordView } from "../../../services/records/view.js";
 import { assetUrl } from "../../assets.js";
+import { Facts, Identifier, Keywords, Notice, Outside, Section, When } from "../../components.js";
 import {
-  Facts,
-  Identifier,
-  Keywords,
   KindLabel,
   Licence,
-  Notice,
-  Outside,
   RecordCard,
   RecordLink,
   StatusBadge,
-  When,
-} from "../../components.js";
+} from "../../record-components.js";
 import {
   type CitationsFragment,
   type ContentPreviewFragment,
@@ -32,7 +27,8 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { countText, kindText, labelOf, nameText, shortened, sizeText } from "../../format.js";
+import { nameText } from "../../format.js";
+import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
 import { Access, People, type Stored } from "./access.js";
@@ -186,17 +182,14 @@ function Body(props: BodyProps) {
           )}
           <Details kind={kind} document={document} names={names} />
           {files.length > 0 && !crate && (
-            <section id="files">
-              <h2>
-                Files <span class="count">{countText(countOf(record.distribution!))}</span>
-              </h2>
+            <Section id="files" title="Files" count={countText(countOf(record.distribution!))}>
               <Files files={files} />
               {countOf(record.distribution!) > files.length && (
                 <p>
                   <a href={relatedPath(record.id, "DISTRIBUTION")}>All files</a>
                 </p>
               )}
-            </section>
+            </Section>
           )}
           {contents && crate && (
             <Contents id={record.id} counts={crate.recordCounts} contents={contents} />
@@ -204,14 +197,13 @@ function Body(props: BodyProps) {
           {crate && (
             <>
               <Scorecard id={record.id} score={crate.score} history={crate.scoreHistory} />
-              <section id="validation">
-                <h2>Validation</h2>
+              <Section id="validation" title="Validation">
                 <p>
                   <a href={recordPath(record.id, "validation")}>Check the crate</a> and everything
                   that it describes by the shapes of their kinds, or look for{" "}
                   <a href={recordPath(record.id, "references")}>references that lead nowhere</a>.
                 </p>
-              </section>
+              </Section>
               {crate.addresses.page !== null && contentOf(record)?.readable && (
                 <OwnPage address={crate.addresses.page} name={props.title} />
               )}
@@ -533,8 +525,7 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
   ];
   if (!groups.some(([, , related]) => hasAny(related)) && others.length === 0) return null;
   return (
-    <section id="related">
-      <h2>{AGENTS.has(kind) ? "People and groups" : "Related"}</h2>
+    <Section id="related" title={AGENTS.has(kind) ? "People and groups" : "Related"}>
       {groups.map(([relation, title, related]) => (
         <Relation {...{ id, relation, title, related }} />
       ))}
@@ -551,7 +542,7 @@ function Relations({ record, kind }: { record: PageRecord; kind: KindName }) {
           </ul>
         </div>
       )}
-    </section>
+    </Section>
   );
 }
 
@@ -565,8 +556,7 @@ function partsBesides(record: PageRecord, kind: KindName): Related | undefined {
 /** What a user, group, organization or project owns. */
 function Holdings({ record, holdings }: BodyProps) {
   return (
-    <section id="records">
-      <h2>Records</h2>
+    <Section id="records" title="Records">
       {!holdings || holdings.nodes.length === 0 ? (
         <p class="quiet">
           {record.name ? <bdi>{shortened(record.name, 80)}</bdi> : "This account"} owns no record.
@@ -587,6 +577,6 @@ function Holdings({ record, holdings }: BodyProps) {
           )}
         </>
       )}
-    </section>
+    </Section>
   );
 }

@@ -2,15 +2,8 @@
 import { ServiceError } from "../../../errors.js";
 import { CONNECTIONS } from "../../../model/connections.js";
 import { KINDS } from "../../../model/kinds.js";
-import {
-  Empty,
-  KindLabel,
-  Notice,
-  Outside,
-  Pager,
-  RecordCard,
-  RecordLink,
-} from "../../components.js";
+import { Empty, Notice, Outside, Pager } from "../../components.js";
+import { KindLabel, RecordCard, RecordLink } from "../../record-components.js";
 import {
   type DanglingFragment,
   ListedPageDocument,
@@ -21,9 +14,10 @@ import {
   ReferencesPageDocument,
   RelatedPageDocument,
 } from "../../documents.js";
-import { counted, countText, kindText, labelOf, nameText, shortened } from "../../format.js";
+import { nameText } from "../../format.js";
+import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import { type Page, type PageRequest, type Route, recordPath, withQuery } from "../../page.js";
-import { own, pageOf } from "../my.js";
+import { own, pageOf } from "../my/frame.js";
 
 /** Relations by their names in addresses: `used_by`. */
 const RELATIONS: ReadonlyMap<string, string> = new Map(

@@ -1,7 +1,8 @@
 /** One's own records: what is done with many of them at once, a form for each action. */
 import type { ComponentChildren } from "preact";
-import { ServiceError } from "../../errors.js";
-import { Csrf, Empty, Field, Notice, Pager, RecordCard, RecordLink } from "../components.js";
+import { ServiceError } from "../../../errors.js";
+import { Empty, Field, Form, Notice, Pager } from "../../components.js";
+import { RecordCard, RecordLink } from "../../record-components.js";
 import {
   ChosenRecordsDocument,
   MyRecordsDocument,
@@ -11,11 +12,11 @@ import {
   ReserveDoiDocument,
   TransferRecordsDocument,
   WithdrawRecordsDocument,
-} from "../documents.js";
-import { counted } from "../format.js";
-import { type Page, type PageRequest, recordPath, type Route } from "../page.js";
-import { problemOf } from "./account.js";
-import { own, pageOf, STATUSES } from "./my.js";
+} from "../../documents.js";
+import { counted } from "../../words.js";
+import { type Page, type PageRequest, recordPath, type Route } from "../../page.js";
+import { problemOf } from "../account.js";
+import { own, pageOf, STATUSES } from "./frame.js";
 
 const PAGE_SIZE = 25;
 /** Records of one action; the page shows fewer. */
@@ -212,9 +213,8 @@ function ActionForm({
   request: PageRequest;
 }) {
   return (
-    <form method="post" action="/my/records">
+    <Form csrf={csrf} action="/my/records">
       <NothingOnEnter />
-      <Csrf token={csrf} />
       {chosen.map(({ id }) => (
         <input type="hidden" name="id" value={id} />
       ))}
@@ -237,7 +237,7 @@ function ActionForm({
           Back to the list
         </a>
       </p>
-    </form>
+    </Form>
   );
 }
 
@@ -304,8 +304,7 @@ function Choice({
 }) {
   const hasDois = nodes.every(({ doiReservation }) => doiReservation !== "NO_SERVICE");
   return (
-    <form method="post" action="/my/records">
-      <Csrf token={csrf} />
+    <Form csrf={csrf} action="/my/records">
       <fieldset class="bulk">
         <legend>With the chosen records</legend>
         <div class="row">
@@ -343,7 +342,7 @@ function Choice({
           </li>
         ))}
       </ul>
-    </form>
+    </Form>
   );
 }
 
@@ -431,6 +430,8 @@ async function changeRecords(request: PageRequest): Promise<Page> {
   }
 }
 
-export const myRecordsRoutes: readonly Route[] = [
-  { path: "/my/records", get: own((request) => records(request)), post: own(changeRecords) },
-];
+export const recordsRoute: Route = {
+  path: "/my/records",
+  get: own((request) => records(request)),
+  post: own(changeRecords),
+};
