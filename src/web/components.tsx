@@ -1,6 +1,6 @@
 /** Parts of which pages are made. The upload script shows them in the browser too. */
 import type { ComponentChildren, JSX } from "preact";
-import { withQuery } from "./page.js";
+import { withQuery } from "./paths.js";
 import { dateText, shortened, sizeText, timeText } from "./words.js";
 
 /** A date, with the exact time on request. */
@@ -157,6 +157,7 @@ interface FieldProps {
   error?: string | undefined;
   autocomplete?: string;
   minLength?: number;
+  maxLength?: number;
   /** Scripts suggest records by name; the value is an identifier. */
   picker?: boolean;
   /** Lines of a text area. */
@@ -201,6 +202,7 @@ export function Field(props: FieldProps) {
           value={value}
           autocomplete={autocomplete}
           minLength={props.minLength}
+          maxLength={props.maxLength}
         />
       )}
       {help && (

@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { plainText } from "../model/texts.js";
 import { Outside, When } from "./components.js";
 import { kindOf, nameText } from "./format.js";
-import { recordPath } from "./page.js";
+import { recordPath } from "./paths.js";
 import { dateText, kindText, licenceText, shortened } from "./words.js";
 
 /** What is known of a record that a page names. */

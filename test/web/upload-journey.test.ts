@@ -49,8 +49,8 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
       await page.click("main button:has-text('Create the account')");
       await page.waitForURL(/\/upload$/);
       await page.setInputFiles("#folder", inner);
-      await page.fill("#describe-name", `Two files of the ${name}`);
-      await page.fill("#describe-description", "A table and a script.");
+      await page.fill("#steps #field-name", `Two files of the ${name}`);
+      await page.fill("#steps #field-description", "A table and a script.");
       await page.click("#steps button:has-text('Continue')");
       await page.locator("#steps", { hasText: "This is what will happen" }).waitFor();
       expect(await page.textContent("#steps")).toContain("1 crate, 2 files");

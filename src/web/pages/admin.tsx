@@ -10,7 +10,8 @@ import {
   StatusDocument,
 } from "../documents.js";
 import { counted, countText, kindText, sizeText } from "../words.js";
-import { type Page, type PageRequest, recordPath, type Redirect, type Route } from "../page.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath } from "../paths.js";
 import { problemOf } from "./account.js";
 import { actOnSubmission, Submissions } from "./my/submissions.js";
 import { signInFirst } from "./upload.js";

@@ -25,7 +25,8 @@ import {
 } from "../documents.js";
 import { kindOf, nameText } from "../format.js";
 import { kindText, labelOf, shortened } from "../words.js";
-import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath } from "../paths.js";
 import { problemOf } from "./account.js";
 import { signInFirst } from "./upload.js";
 

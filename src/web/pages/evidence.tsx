@@ -15,14 +15,8 @@ import {
   type RecordKind,
 } from "../documents.js";
 import { counted, countText, kindText, shortened } from "../words.js";
-import {
-  type Page,
-  type PageRequest,
-  recordPath,
-  type Redirect,
-  type Route,
-  withQuery,
-} from "../page.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath, withQuery } from "../paths.js";
 
 /** Like siblings that become one group, unless the reader asks for single ones. */
 const COLLAPSE = 4;

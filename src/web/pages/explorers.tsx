@@ -7,16 +7,8 @@ import { assetUrl } from "../assets.js";
 import { CopyButton, Notice, Outside, Section } from "../components.js";
 import { ExplorerDocument } from "../documents.js";
 import { counted, countText, shortened } from "../words.js";
-import {
-  type Operation,
-  type Page,
-  type PageRequest,
-  type Redirect,
-  type Route,
-  recordPath,
-  type SparqlAnswer,
-  withQuery,
-} from "../page.js";
+import type { Operation, Page, PageRequest, Redirect, Route, SparqlAnswer } from "../page.js";
+import { recordPath, withQuery } from "../paths.js";
 import { help } from "./help.js";
 
 /** The API explorer: a list of the operations; with script, Swagger UI from this server's own files. */

@@ -13,7 +13,8 @@ import {
 } from "../documents.js";
 import { type Names, namesOf } from "../format.js";
 import { counted, countText, kindText, licenceText, shortened } from "../words.js";
-import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath } from "../paths.js";
 import { typeText } from "./record/access.js";
 import { ownValue } from "../../own.js";
 

@@ -10,15 +10,10 @@ import {
   UploadedCrateDocument,
   type UploadQuery,
 } from "../documents.js";
-import { counted, countText, kindText } from "../words.js";
-import {
-  type Page,
-  type PageRequest,
-  recordPath,
-  type Redirect,
-  type Route,
-  withQuery,
-} from "../page.js";
+import { countText, kindText } from "../words.js";
+import type { Page, PageRequest, Redirect, Route } from "../page.js";
+import { recordPath, withQuery } from "../paths.js";
+import { Findings } from "../findings.js";
 import { problemOf } from "./account.js";
 
 /** Asks for an account first, and comes back. */
@@ -156,7 +151,6 @@ async function upload(request: PageRequest): Promise<Page | Redirect> {
 }
 
 type Submission = UploadQuery["submission"];
-type Finding = NonNullable<Submission["error"]>[number];
 type Crate = NonNullable<UploadedCrateQuery["roCrate"]>;
 
 async function progressPage(request: PageRequest, problem?: string): Promise<Page | Redirect> {
@@ -311,38 +305,6 @@ function Underway({ submission, csrf }: { submission: Submission; csrf: string |
         </button>
       </Form>
     </div>
-  );
-}
-
-/** Findings grouped by their code. */
-function Findings({ title, findings }: { title: string; findings: readonly Finding[] }) {
-  if (findings.length === 0) return null;
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings)
-    groups.set(finding.code, [...(groups.get(finding.code) ?? []), finding]);
-  return (
-    <Section title={title}>
-      {[...groups].map(([code, group]) => (
-        <details class="more" open={group.length <= 5}>
-          <summary>
-            {code.toLowerCase().replaceAll("_", " ")} <span class="quiet">({group.length})</span>
-          </summary>
-          <ul>
-            {group.slice(0, 100).map(({ message, file, pointer, line }) => (
-              <li>
-                <bdi>{message}</bdi>{" "}
-                <span class="quiet">
-                  {[file, pointer, line === null ? null : `line ${line}`]
-                    .filter(Boolean)
-                    .join(" · ")}
-                </span>
-              </li>
-            ))}
-          </ul>
-          {group.length > 100 && <p>{counted(group.length - 100, "more message")} of this kind.</p>}
-        </details>
-      ))}
-    </Section>
   );
 }
 

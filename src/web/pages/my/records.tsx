@@ -14,7 +14,8 @@ import {
   WithdrawRecordsDocument,
 } from "../../documents.js";
 import { counted } from "../../words.js";
-import { type Page, type PageRequest, recordPath, type Route } from "../../page.js";
+import type { Page, PageRequest, Route } from "../../page.js";
+import { recordPath } from "../../paths.js";
 import { problemOf } from "../account.js";
 import { own, pageOf, STATUSES } from "./frame.js";
 

@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { Form, When } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import { counted } from "../../words.js";
-import { type PageRequest, recordPath } from "../../page.js";
+import type { PageRequest } from "../../page.js";
+import { recordPath } from "../../paths.js";
 import {
   CancelUploadDocument,
   RetryUploadDocument,

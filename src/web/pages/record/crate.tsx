@@ -10,14 +10,8 @@ import {
 } from "../../documents.js";
 import { nameText } from "../../format.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
-import {
-  type Page,
-  type PageRequest,
-  pathOf,
-  type Route,
-  recordPath,
-  withQuery,
-} from "../../page.js";
+import type { Page, PageRequest, Route } from "../../page.js";
+import { pathOf, recordPath, withQuery } from "../../paths.js";
 import { Back } from "./related.js";
 
 type Contents = NonNullable<RecordPageQuery["contents"]>;

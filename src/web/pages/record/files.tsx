@@ -11,14 +11,8 @@ import {
 } from "../../documents.js";
 import { nameText } from "../../format.js";
 import { counted, shortened, sizeText } from "../../words.js";
-import {
-  type Page,
-  type PageRequest,
-  pathOf,
-  type Route,
-  recordPath,
-  withQuery,
-} from "../../page.js";
+import type { Page, PageRequest, Route } from "../../page.js";
+import { pathOf, recordPath, withQuery } from "../../paths.js";
 import { Download, type Stored, typeText } from "./access.js";
 import { Back } from "./related.js";
 

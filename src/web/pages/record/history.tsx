@@ -11,16 +11,11 @@ import {
   type HistoryPageQueryVariables,
   RestoreRevisionDocument,
 } from "../../documents.js";
+import { Differences, memberOf } from "../../differences.js";
 import { namesOf, nameText } from "../../format.js";
 import { counted, labelOf, shortened } from "../../words.js";
-import {
-  type Page,
-  type PageRequest,
-  type Redirect,
-  type Route,
-  recordPath,
-  withQuery,
-} from "../../page.js";
+import type { Page, PageRequest, Redirect, Route } from "../../page.js";
+import { recordPath, withQuery } from "../../paths.js";
 import { problemOf } from "../account.js";
 import { Value } from "./details.js";
 import { Back } from "./related.js";
@@ -204,10 +199,6 @@ function Changed({ pointers }: { pointers: readonly string[] }) {
   );
 }
 
-/** The member that a JSON pointer leads into. */
-const memberOf = (pointer: string): string =>
-  (pointer.split("/")[1] ?? pointer).replaceAll("~1", "/").replaceAll("~0", "~");
-
 interface ComparisonProps {
   id: string;
   compared: Compared;
@@ -254,38 +245,11 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
       ) : differences.length === 0 ? (
         <p class="quiet">The metadata of the two is the same.</p>
       ) : (
-        <div class="scroll" tabIndex={0} role="region" aria-label="Differences">
-          <table class="wide differences">
-            <thead>
-              <tr>
-                <th scope="col">Term</th>
-                <th scope="col">Revision {before}</th>
-                <th scope="col">Revision {revision}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {differences.slice(0, MOST_DIFFERENCES).map((difference) => (
-                <tr class={difference.kind.toLowerCase()}>
-                  <th scope="row">
-                    <bdi>{shortened(labelOf(memberOf(difference.pointer)), 80)}</bdi>
-                    <br />
-                    <small class="quiet">{KINDS_OF_CHANGE[difference.kind]}</small>
-                  </th>
-                  <td>
-                    {difference.kind !== "ADDED" && (
-                      <Value value={difference.before as JsonValue} names={NO_NAMES} />
-                    )}
-                  </td>
-                  <td>
-                    {difference.kind !== "REMOVED" && (
-                      <Value value={difference.after as JsonValue} names={NO_NAMES} />
-                    )}
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Differences
+          rows={differences.slice(0, MOST_DIFFERENCES)}
+          columns={[`Revision ${before}`, `Revision ${revision}`]}
+          Value={({ value }) => <Value value={value as JsonValue} names={NO_NAMES} />}
+        />
       )}
       {differences.length > MOST_DIFFERENCES && (
         <p class="quiet">
@@ -296,7 +260,6 @@ function Comparison({ id, compared, from, total }: ComparisonProps) {
   );
 }
 
-const KINDS_OF_CHANGE = { ADDED: "added", REMOVED: "removed", CHANGED: "changed" } as const;
 const NO_NAMES = new Map<string, never>();
 
 /** Restores a revision, unless somebody has changed the record since the page was made. */

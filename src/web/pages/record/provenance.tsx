@@ -6,7 +6,7 @@ import { KindGlyph, type Named, RecordLink } from "../../record-components.js";
 import type { RecordPageQuery } from "../../documents.js";
 import { kindOf, nameText } from "../../format.js";
 import { counted, countText, kindText, shortened } from "../../words.js";
-import { recordPath, withQuery } from "../../page.js";
+import { recordPath, withQuery } from "../../paths.js";
 
 /** A page of related records, and how many there are in all. */
 export interface Related<T extends Named = Named> {

@@ -30,7 +30,8 @@ import {
 import { nameText } from "../../format.js";
 import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
 import { Markdown } from "../../markdown.js";
-import { type Page, type PageRequest, recordPath, withQuery } from "../../page.js";
+import type { Page, PageRequest } from "../../page.js";
+import { recordPath, withQuery } from "../../paths.js";
 import { Access, People, type Stored } from "./access.js";
 import { Contents, Datasheet, OwnPage, Scorecard } from "./crate.js";
 import { Cite, Details, headData, Metadata, withUrls } from "./details.js";

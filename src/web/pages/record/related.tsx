@@ -16,7 +16,8 @@ import {
 } from "../../documents.js";
 import { nameText } from "../../format.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
-import { type Page, type PageRequest, type Route, recordPath, withQuery } from "../../page.js";
+import type { Page, PageRequest, Route } from "../../page.js";
+import { recordPath, withQuery } from "../../paths.js";
 import { own, pageOf } from "../my/frame.js";
 
 /** Relations by their names in addresses: `used_by`. */

@@ -1,0 +1,22 @@
+/** Addresses of pages. */
+
+/** The address of a record, or of a page about it: `addressOf(id)`, `addressOf(id, "evidence")`. */
+export const recordPath = (id: string, page?: string): string =>
+  `/${page === undefined ? "" : `${page}/`}${encodeURI(id).replaceAll("?", "%3F").replaceAll("#", "%23")}`;
+
+/** The path of an address of this registry: pages load nothing from other origins. */
+export const pathOf = (address: string): string => address.replace(/^https?:\/\/[^/]+/i, "");
+
+/** A path with a query; parameters without a value are left out. */
+export function withQuery(
+  path: string,
+  parameters: Readonly<Record<string, string | number | readonly string[] | null | undefined>>,
+): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(parameters))
+    if (typeof value === "object" && value !== null)
+      for (const each of value) query.append(name, each);
+    else if (value !== null && value !== undefined && value !== "") query.set(name, String(value));
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
+}
