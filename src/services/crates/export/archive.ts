@@ -9,7 +9,7 @@ import { typeNames } from "../../../model/kind.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
-import { reportDamage, wasDamaged } from "../../log.js";
+import { reportDamage, wasDamaged } from "../../../log.js";
 import { parseDocument } from "../../records/view.js";
 import { referencesIn } from "../findings.js";
 import { foldersOf, localPath } from "../files/match-files.js";
