@@ -66,7 +66,7 @@ const LAYERS = {
   http: { path: "^src/http/", imports: ["model", "config", "services"], never: CLIENTS },
   web: {
     path: "^src/web/",
-    imports: ["model", "config", "services", "storage", "http"],
+    imports: ["identifiers", "model", "config", "services", "storage", "http"],
     never: CLIENTS,
   },
   resolvers: {
@@ -90,6 +90,20 @@ const LAYERS = {
   cli: { path: "^cli/", imports: ["*"] },
   generate: { path: "^src/generate/", imports: ["*"] },
 };
+
+/**
+ * The folders of services, lowest first: a folder imports those of lines above its own, and none
+ * beside it.
+ */
+const SERVICES = [
+  "access|migration|objects|sparql|vectors",
+  "accounts",
+  "records",
+  "administration|crates|documents|files|lineage|publication|schemas|search",
+  "computations|evidence|previews|scoring|validation",
+  "formats",
+  "doi|harvest",
+];
 
 /**
  * Single imports beside the table, each with its reason.
@@ -163,10 +177,22 @@ const exceptions = EXCEPTIONS.map(({ from, to, because }, index) => {
   };
 });
 
+const services = SERVICES.map((folders, index) => ({
+  name: `services-${index + 1}`,
+  comment: "Imports between the folders of services go one way.",
+  severity: "error",
+  from: { path: `^src/services/(${folders})/` },
+  to: {
+    path: `^src/services/(${SERVICES.slice(index).join("|")})/`,
+    pathNot: "^src/services/$1/",
+  },
+}));
+
 module.exports = {
   forbidden: [
     ...rules,
     ...exceptions,
+    ...services,
     {
       name: "base",
       comment: "Files that each layer may import know no layer.",
@@ -179,6 +205,13 @@ module.exports = {
       comment: "A folder that the table of layers doesn't know: add it.",
       severity: "error",
       from: { path: THE_CODE, pathNot: [BASE, ...paths] },
+      to: {},
+    },
+    {
+      name: "no-service",
+      comment: "A folder that the list of services doesn't know: add it.",
+      severity: "error",
+      from: { path: "^src/services/[^/]+/", pathNot: `^src/services/(${SERVICES.join("|")})/` },
       to: {},
     },
     {

@@ -1,6 +1,7 @@
 import { pipeline } from "node:stream/promises";
+import type { AssertedBy, Direction } from "../../../src/model/provenance.js";
 import { supportTree } from "../../../src/services/evidence/tree.js";
-import type { AssertedBy, Direction, EvidenceGraph } from "../../../src/services/evidence/types.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
 import type { Publication } from "../../../src/services/publication/publish.js";
 import type { AiReadyScore, CriterionScore } from "../../../src/services/scoring/score.js";
 import type { SearchAnswer, SearchResult } from "../../../src/services/search/search.js";

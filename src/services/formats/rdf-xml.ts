@@ -2,8 +2,8 @@ import type { Quad, Term } from "n3";
 import { invalid } from "../../errors.js";
 import { PREFIXES } from "../../model/field.js";
 import { parseNQuadsInParts } from "../../rdf/terms.js";
-import { rdfText } from "../records/links.js";
 import type { RecordFormat } from "./format.js";
+import { rdfText } from "./rdf.js";
 import { XML_DECLARATION, xmlText, xmlValue as value } from "./xml.js";
 
 /** The end of an IRI that can be the name of an element (Namespaces in XML, NCName). */

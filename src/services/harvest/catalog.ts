@@ -14,7 +14,7 @@ import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
 import { xmlText } from "../formats/xml.js";
-import { attributionOf } from "../records/attribution.js";
+import { attributionOf } from "../formats/attribution.js";
 import { type Landmarks, landmarksOf } from "../records/list.js";
 import { within } from "../records/select.js";
 import { LEFT_OUT, OPEN } from "./oai-items.js";

@@ -19,7 +19,7 @@ import type {
 import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../evidence/stored/document.js";
+import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
 import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
