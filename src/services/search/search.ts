@@ -4,6 +4,7 @@ import { invalid, ServiceError, ValidationError, type ValidationItem } from "../
 import { lookupArk } from "../../identifiers/ark.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { htmlText } from "../../model/markup.js";
 import { wholeTextOf } from "../../model/texts.js";
 import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import type {
@@ -400,17 +401,8 @@ function summaryOf(record: StoredRecord): Omit<SearchResult, "score" | "highligh
     keywords: keywordsOf(document),
   };
 }
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 const highlighted = (parts: readonly FragmentPart[]): string =>
-  parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
+  parts.map(({ text, found }) => (found ? `<em>${htmlText(text)}</em>` : htmlText(text))).join("");
 
 /**
  * A search that has begun is not stopped: its work is bounded by the length of the query. A queued
