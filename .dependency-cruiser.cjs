@@ -8,11 +8,12 @@ const swc = require("@swc/core");
 const parseFile = swc.parseFileSync.bind(swc);
 swc.parseFileSync = (name, options) => parseFile(name, { ...options, tsx: name.endsWith(".tsx") });
 
-/** Errors, memory figures and the folder of the package: each layer may import them. */
+/** Errors, the log, memory figures and the folder of the package: each layer may import them. */
 const BASE = "^src/[^/]+\\.ts$";
 
 const DOMAIN = ["identifiers", "model", "rdf"];
 const STORES = "records/(sqlite|postgres)|graph/(oxigraph|endpoint)|objects/(files|s3)";
+const REDIS = "(redis|shared/redis)\\.ts$";
 const INPUT_AND_OUTPUT = ["fs", "net", "http", "https", "tls", "worker_threads", "child_process"];
 const SERVERS = ["express", "@apollo/server", "graphql-upload", "graphql-ws", "graphql-sse"];
 const CLIENTS = ["libsql", "pg", "oxigraph", "minio", "ioredis", "bullmq"];
@@ -30,7 +31,7 @@ const LAYERS = {
   config: { path: "^src/config/", imports: [] },
 
   // Ports, with what their adapters share.
-  storage: { path: `^src/storage/(?!(${STORES})/)`, imports: DOMAIN },
+  storage: { path: `^src/storage/(?!(${STORES})/|${REDIS})`, imports: DOMAIN },
   jobs: { path: "^src/jobs/[^/]+$", imports: ["model", "storage"] },
   adapters: { path: "^src/adapters/[^/]+/port\\.ts$", imports: ["jobs"] },
 
@@ -41,7 +42,7 @@ const LAYERS = {
   endpoint: { path: "^src/storage/graph/endpoint/", imports: [...DOMAIN, "storage"] },
   files: { path: "^src/storage/objects/files/", imports: ["storage"] },
   s3: { path: "^src/storage/objects/s3/", imports: ["storage"] },
-  redis: { path: "^src/adapters/redis\\.ts$", imports: [] },
+  redis: { path: `^src/storage/${REDIS}`, imports: ["storage"] },
   inProcess: { path: "^src/jobs/in-process/", imports: ["jobs", "storage"] },
   bullmq: { path: "^src/jobs/bullmq/", imports: ["jobs", "storage", "redis", "config"] },
   containers: { path: "^src/adapters/containers/(?!port\\.ts)", imports: ["adapters"] },
@@ -49,9 +50,9 @@ const LAYERS = {
   doi: { path: "^src/adapters/doi/(?!port\\.ts)", imports: ["adapters", "storage"] },
   telemetry: {
     path: "^src/adapters/telemetry/(?!port\\.ts)",
-    imports: ["adapters", "jobs", "storage", "config"],
+    imports: ["adapters", "jobs", "config"],
   },
-  log: { path: "^src/adapters/(log|metrics)\\.ts$", imports: ["storage"] },
+  log: { path: "^src/adapters/log\\.ts$", imports: [] },
 
   // The use cases know the ports, not the adapters.
   services: {
@@ -63,10 +64,14 @@ const LAYERS = {
   // What clients reach. REST calls the resolvers that GraphQL calls. All know types of the ports;
   // only services call a store. Pages use what the interfaces share, which knows no page.
   http: { path: "^src/http/", imports: ["model", "config", "services"], never: CLIENTS },
-  web: { path: "^src/web/", imports: ["model", "services", "storage", "http"], never: CLIENTS },
+  web: {
+    path: "^src/web/",
+    imports: ["identifiers", "model", "config", "services", "storage", "http"],
+    never: CLIENTS,
+  },
   resolvers: {
     path: "^src/graphql/resolvers/",
-    imports: ["identifiers", "model", "services", "storage"],
+    imports: ["identifiers", "model", "config", "services", "storage"],
     never: ["express", "@apollo/server", ...CLIENTS],
   },
   graphql: {
@@ -87,40 +92,24 @@ const LAYERS = {
 };
 
 /**
+ * The folders of services, lowest first: a folder imports those of lines above its own, and none
+ * beside it.
+ */
+const SERVICES = [
+  "access|migration|objects|sparql|vectors",
+  "accounts",
+  "records",
+  "administration|crates|documents|files|lineage|publication|schemas|search",
+  "computations|evidence|previews|scoring|validation",
+  "formats",
+  "doi|harvest",
+];
+
+/**
  * Single imports beside the table, each with its reason.
  * @type {{ from: string, to: string, because: string }[]}
  */
 const EXCEPTIONS = [
-  {
-    from: "src/config/setting-values.ts",
-    to: "src/http/client.ts",
-    because: "TRUSTED_PROXIES is parsed by what reads it later",
-  },
-  {
-    from: "src/graphql/resolvers/query-resolver.ts",
-    to: "src/http/client.ts",
-    because: "anonymous callers share limits by network",
-  },
-  {
-    from: "src/adapters/telemetry/otlp.ts",
-    to: "src/http/client.ts",
-    because: "a span names its request as the log does",
-  },
-  {
-    from: "src/adapters/telemetry/open.ts",
-    to: "src/services/(deps|log).ts",
-    because: "it wraps the ports of the service in traced ones",
-  },
-  {
-    from: "src/adapters/metrics.ts",
-    to: "src/services/(deps|health|vectors/handler).ts",
-    because: "its gauges ask the service",
-  },
-  {
-    from: "src/storage/shared/redis.ts",
-    to: "src/adapters/redis.ts",
-    because: "the adapter of shared counters is one file next to its port",
-  },
   {
     from: "src/storage/objects/location.ts",
     to: "src/storage/objects/(files/store|s3/location|s3/store).ts",
@@ -188,10 +177,22 @@ const exceptions = EXCEPTIONS.map(({ from, to, because }, index) => {
   };
 });
 
+const services = SERVICES.map((folders, index) => ({
+  name: `services-${index + 1}`,
+  comment: "Imports between the folders of services go one way.",
+  severity: "error",
+  from: { path: `^src/services/(${folders})/` },
+  to: {
+    path: `^src/services/(${SERVICES.slice(index).join("|")})/`,
+    pathNot: "^src/services/$1/",
+  },
+}));
+
 module.exports = {
   forbidden: [
     ...rules,
     ...exceptions,
+    ...services,
     {
       name: "base",
       comment: "Files that each layer may import know no layer.",
@@ -204,6 +205,13 @@ module.exports = {
       comment: "A folder that the table of layers doesn't know: add it.",
       severity: "error",
       from: { path: THE_CODE, pathNot: [BASE, ...paths] },
+      to: {},
+    },
+    {
+      name: "no-service",
+      comment: "A folder that the list of services doesn't know: add it.",
+      severity: "error",
+      from: { path: "^src/services/[^/]+/", pathNot: `^src/services/(${SERVICES.join("|")})/` },
       to: {},
     },
     {

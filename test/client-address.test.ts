@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { clientAddress, ownsAddress } from "../src/http/client.js";
+import { clientAddress, ownsAddress } from "../src/config/client.js";
 import { readConfig } from "../src/config/config.js";
 import { startServer, type TestServer } from "./support/server.js";
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { isIP, type Socket } from "node:net";
-import { blockList, networkOf, plainAddress } from "../http/client.js";
+import { blockList, networkOf, plainAddress } from "../config/client.js";
 import type { Config } from "../config/config.js";
 import { ServiceError } from "../errors.js";
 

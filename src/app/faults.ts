@@ -1,6 +1,6 @@
 /** Errors that no code has caught: each ends its request or is logged, and the process goes on. */
 import { IncomingMessage, ServerResponse } from "node:http";
-import type { Log } from "../services/log.js";
+import type { Log } from "../log.js";
 
 type Emitted = Parameters<IncomingMessage["emit"]>;
 

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import express, { type NextFunction, type Request, type Response } from "express";
-import type { RequestObserver } from "../adapters/metrics.js";
+import type { RequestObserver } from "./metrics.js";
 import { ServiceError, ValidationError } from "../errors.js";
 import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
@@ -11,7 +11,7 @@ import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/subscriptions.js";
 import { hasBody, readMultipart } from "../http/body.js";
 import { credentialsOf, crossOrigin, keepPrivate } from "../http/browsers.js";
-import { requestIdOf } from "../http/client.js";
+import { requestIdOf } from "../config/client.js";
 import { decodedPath, EventStreams, errorAnswer } from "../http/reply.js";
 import type { JsonObject } from "../model/field.js";
 import { OPERATIONS, openApiDocument } from "../rest/contract/document.js";

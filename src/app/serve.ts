@@ -1,9 +1,9 @@
 import type { AddressInfo, Server } from "node:net";
 import { compose, type Registry } from "./compose.js";
 import type { Config } from "../config/config.js";
-import type { MetricsListener } from "../adapters/metrics.js";
+import type { MetricsListener } from "./metrics.js";
 import { firstAdminToken } from "../services/accounts/accounts.js";
-import type { Log } from "../services/log.js";
+import type { Log } from "../log.js";
 
 /** A registry that answers requests. */
 export interface Running {
@@ -41,7 +41,7 @@ export async function serve(
   try {
     if (config.METRICS_PORT !== null)
       scrapes = await (
-        await import("../adapters/metrics.js")
+        await import("./metrics.js")
       ).listenForScrapes(registry.deps, config.METRICS_PORT, config.METRICS_HOST);
     const {
       server,

@@ -4,7 +4,7 @@ import { ServiceError } from "../errors.js";
 import { sweepRuns } from "../services/computations/run.js";
 import type { Deps } from "../services/deps.js";
 import { followChanges } from "../services/doi/doi.js";
-import { reportDamage } from "../services/log.js";
+import { reportDamage } from "../log.js";
 import { endEmbargoes } from "../services/publication/publish.js";
 import { scrubObjects, sweepObjects } from "../services/objects/damage.js";
 import { requestVectors, vectorsAreBehind } from "../services/vectors/handler.js";

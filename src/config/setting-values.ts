@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { blockList } from "../http/client.js";
+import { blockList } from "./client.js";
 
 /**
  * Reads the text of a setting: a value of one kind. Sizes read `10`, `512K`, `5 GiB` (bytes);

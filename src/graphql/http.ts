@@ -13,7 +13,7 @@ import { mediaType } from "../http/body.js";
 import { preferred } from "../http/negotiation.js";
 import { LEAST_BYTES, sendBytes, sendEarly, sendPlain } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
-import { type Log, reportDamage } from "../services/log.js";
+import { type Log, reportDamage } from "../log.js";
 import { apolloCode, type Documents, forGraphql, isGraphqlCode, isOurs } from "./documents.js";
 import { type Context, pause } from "./resolvers/context.js";
 

@@ -23,7 +23,7 @@ import {
   type UploadedFile,
 } from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
-import { clientAddress, requestIdOf } from "../http/client.js";
+import { clientAddress, requestIdOf } from "../config/client.js";
 import { notModified } from "../http/negotiation.js";
 import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
 import type { JsonObject, JsonValue } from "../model/field.js";

@@ -15,7 +15,7 @@ import {
   gzip,
 } from "node:zlib";
 import { cutMessage, ServiceError, ValidationError } from "../errors.js";
-import { type Log, reportDamage } from "../services/log.js";
+import { type Log, reportDamage } from "../log.js";
 
 /** Supported content encodings, the preferred one first. */
 export type Encoding = "br" | "gzip";

@@ -57,6 +57,17 @@ export const isObject = (value: JsonValue | undefined): value is JsonObject =>
 export const listOf = (value: JsonValue | undefined): JsonValue[] =>
   Array.isArray(value) ? value : value === undefined || value === null ? [] : [value];
 
+/** Identifiers that a value refers to: texts, and `@id` of objects. */
+export function referencesIn(value: JsonValue | undefined): string[] {
+  return listOf(value).flatMap((item) =>
+    typeof item === "string"
+      ? [item]
+      : isObject(item) && typeof item["@id"] === "string"
+        ? [item["@id"]]
+        : [],
+  );
+}
+
 /** Records of `kind` whose `via` fields name this record. */
 export interface Backlink {
   readonly kind: string | readonly string[];

@@ -145,3 +145,9 @@ export const SUPPORTED_BY = expandCurie("evi:directlySupportedBy");
  * themselves.
  */
 export const inferredGraph = (ark: string): string => `${ark}#inferred`;
+
+/** `upstream`: what supports a record; `downstream`: what depends on it. */
+export type Direction = "upstream" | "downstream" | "both";
+
+/** Whose edges count: those of owners with a right over the end that a walk comes from, or all. */
+export type AssertedBy = "owner" | "anyone";

@@ -13,7 +13,7 @@ import { NOT_STORED, sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { textIn } from "../services/accounts/administration.js";
+import { textIn } from "../services/administration/accounts.js";
 import { assertOwnPage, type Session } from "../services/accounts/sessions.js";
 import { viewOf } from "../services/records/view.js";
 import { representationsOf } from "./contract/record-rows.js";

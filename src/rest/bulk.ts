@@ -7,7 +7,7 @@ import { NOT_STORED, sendJson } from "../http/reply.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import { textIn } from "../services/accounts/administration.js";
+import { textIn } from "../services/administration/accounts.js";
 import { wholeNumber } from "../services/query-parameters.js";
 import type { BulkResult } from "../services/records/find.js";
 import {

@@ -9,7 +9,7 @@ import { expectedRevision } from "../http/negotiation.js";
 import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
 import { KINDS } from "../model/kinds.js";
-import type { StagedFile } from "../services/files/stored-content.js";
+import type { StagedFile } from "../services/records/stored-content.js";
 import { checked } from "../services/records/create.js";
 import { PATCH_BODIES, PATCH_DESCRIPTION, PATCH_REFUSALS } from "./contract/record-rows.js";
 import {

@@ -13,7 +13,7 @@ import {
 } from "../services/formats/format.js";
 import { askedAddress, landingLinks, linkHeader } from "../services/formats/signposting.js";
 import { formatsOf } from "../services/formats/table.js";
-import { kernelMetadata } from "../services/records/attribution.js";
+import { kernelMetadata } from "../services/formats/attribution.js";
 import { landmarksOf } from "../services/records/list.js";
 import { type RecordView, writeBacklinkCursor } from "../services/records/view.js";
 import { recordPage } from "../web/pages/record/record.js";

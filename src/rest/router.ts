@@ -17,7 +17,7 @@ import {
   expectedBody,
 } from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
-import { clientAddress, ownsAddress, requestIdOf } from "../http/client.js";
+import { clientAddress, ownsAddress, requestIdOf } from "../config/client.js";
 import type { EventStreams } from "../http/reply.js";
 import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";

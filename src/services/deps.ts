@@ -11,7 +11,7 @@ import type { RecordStore } from "../storage/records/port.js";
 import type { SharedMemory } from "../storage/shared/port.js";
 import type { DocumentThread } from "./documents/run-documents.js";
 import type { ConcurrencyLimit } from "./limits.js";
-import type { Log } from "./log.js";
+import type { Log } from "../log.js";
 import type { KnownDamage } from "./objects/damage.js";
 import type { Penalties, QueryGuard } from "./sparql/answer.js";
 import type { Nearness } from "./vectors/nearness.js";

@@ -1,6 +1,6 @@
 import { ServiceError } from "../errors.js";
 import type { Deps } from "./deps.js";
-import { recordsAreDamaged, reportDamage } from "./log.js";
+import { recordsAreDamaged, reportDamage } from "../log.js";
 
 /** The part of every answer about the state of a node. */
 interface State {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { hasBody } from "../http/body.js";
-import { requestIdOf } from "../http/client.js";
+import { requestIdOf } from "../config/client.js";
 import { negotiate } from "../http/negotiation.js";
 import {
   decodedPath,
@@ -14,7 +14,7 @@ import {
   sendEarly,
   sendJson,
 } from "../http/reply.js";
-import { type Log, reportDamage } from "../services/log.js";
+import { type Log, reportDamage } from "../log.js";
 import { assetUrl } from "./assets.js";
 import { Facts } from "./components.js";
 import { RecordLink } from "./record-components.js";

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openHttpInterface } from "../../src/app/http-listener.js";
 import { BullMqJobQueue } from "../../src/jobs/bullmq/job-queue.js";
-import { RedisLink } from "../../src/adapters/redis.js";
+import { RedisLink } from "../../src/storage/redis.js";
 import { RedisMemory } from "../../src/storage/shared/redis.js";
 import type { Deps } from "../../src/services/deps.js";
 import { eventsOf } from "../support/graphql-streams.js";

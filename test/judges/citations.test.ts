@@ -7,6 +7,7 @@ import { Cite } from "@citation-js/core";
 import "@citation-js/plugin-bibtex";
 import "@citation-js/plugin-ris";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { XML_DECLARATION } from "../../src/model/markup.js";
 import {
   bibtexText,
   citationText,
@@ -18,7 +19,6 @@ import { dataciteXml } from "../../src/services/formats/datacite.js";
 import { dublinCoreXml } from "../../src/services/formats/dublin-core.js";
 import { factsOf, type RecordFacts } from "../../src/services/formats/facts.js";
 import { INDEXED } from "../../src/services/formats/schema-org.js";
-import { XML_DECLARATION } from "../../src/services/formats/xml.js";
 import { type RecordView, viewOf } from "../../src/services/records/view.js";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { crate, type Entity, realCrates } from "../support/crates.js";

@@ -1,6 +1,6 @@
 import { DataFactory } from "n3";
 import { describe, expect, it } from "vitest";
-import { rdfXml } from "../../src/services/harvest/rdf-text.js";
+import { rdfXml } from "../../src/rdf/rdf-xml.js";
 
 const { namedNode, blankNode, literal, quad } = DataFactory;
 const EX = "https://example.org/";

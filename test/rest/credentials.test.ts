@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPasswordReset, resetPassword } from "../../src/services/accounts/administration.js";
+import { createPasswordReset, resetPassword } from "../../src/services/administration/accounts.js";
 import { createAccessToken } from "../../src/services/accounts/credentials.js";
 import { arkFrom } from "../support/arks.js";
 import { Browser } from "../support/browser.js";

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { networkOf } from "../../src/http/client.js";
+import { networkOf } from "../../src/config/client.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 

@@ -5,7 +5,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import { BullMqJobQueue, type BullMqQueueOptions } from "../../src/jobs/bullmq/job-queue.js";
 import type { Job } from "../../src/jobs/port.js";
 import { packageRoot } from "../../src/package-root.js";
-import { RedisLink } from "../../src/adapters/redis.js";
+import { RedisLink } from "../../src/storage/redis.js";
 import type { Submission } from "../../src/storage/records/submissions-port.js";
 import { MemorySubmissions } from "./memory-submissions.js";
 import type { RedisServer } from "./servers/redis.js";

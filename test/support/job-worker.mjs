@@ -2,7 +2,7 @@
 // decides the result of each attempt.
 import { parseArgs } from "node:util";
 import { BullMqJobQueue } from "../../dist/src/jobs/bullmq/job-queue.js";
-import { RedisLink } from "../../dist/src/adapters/redis.js";
+import { RedisLink } from "../../dist/src/storage/redis.js";
 
 const { url, prefix, stalled } = parseArgs({
   options: { url: { type: "string" }, prefix: { type: "string" }, stalled: { type: "string" } },

@@ -12,7 +12,7 @@ import type { ObjectStore } from "../../src/storage/objects/port.js";
 import { openSqliteRecordStore } from "../../src/storage/records/sqlite/index.js";
 import type { RecordStore, StoredRecord } from "../../src/storage/records/port.js";
 import type { Submission } from "../../src/storage/records/submissions-port.js";
-import { readCrateArchive } from "../../src/services/crates/export/read-crate.js";
+import { readCrateArchive } from "../../src/services/formats/read-crate.js";
 import { planCrate, type CratePlan } from "../../src/services/crates/plan.js";
 import {
   type CrateSubmissionInput,

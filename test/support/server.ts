@@ -6,7 +6,7 @@ import type { JsonObject } from "../../src/model/field.js";
 import { serve, type Running } from "../../src/app/serve.js";
 import type { Caller } from "../../src/services/access/rules.js";
 import type { Deps } from "../../src/services/deps.js";
-import type { Log } from "../../src/services/log.js";
+import type { Log } from "../../src/log.js";
 
 /** For bodies that are streams; the types of browsers do not know it. */
 export const HALF_DUPLEX = { duplex: "half" } as RequestInit;

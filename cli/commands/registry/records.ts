@@ -1,6 +1,8 @@
 import { pipeline } from "node:stream/promises";
+import { decodeHTMLStrict } from "entities";
+import type { AssertedBy, Direction } from "../../../src/model/provenance.js";
 import { supportTree } from "../../../src/services/evidence/tree.js";
-import type { AssertedBy, Direction, EvidenceGraph } from "../../../src/services/evidence/types.js";
+import type { EvidenceGraph } from "../../../src/services/evidence/types.js";
 import type { Publication } from "../../../src/services/publication/publish.js";
 import type { AiReadyScore, CriterionScore } from "../../../src/services/scoring/score.js";
 import type { SearchAnswer, SearchResult } from "../../../src/services/search/search.js";
@@ -80,23 +82,12 @@ function resultText({
   );
 }
 
-const ENTITIES: Readonly<Record<string, string>> = {
-  "&amp;": "&",
-  "&lt;": "<",
-  "&gt;": ">",
-  "&quot;": '"',
-  "&#39;": "'",
-};
 /** The registry marks matches in HTML; a terminal shows them bold. */
 const found = (html: string): string =>
   html
     .split(/<\/?em>/)
     .map((part, index) => {
-      const text = visible(
-        part
-          .replaceAll(/\s+/g, " ")
-          .replace(/&(?:amp|lt|gt|quot|#39);/g, (entity) => ENTITIES[entity]!),
-      );
+      const text = visible(decodeHTMLStrict(part.replaceAll(/\s+/g, " ")));
       return index % 2 === 1 ? paint("bold", text) : text;
     })
     .join("");

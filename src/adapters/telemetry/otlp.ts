@@ -42,7 +42,7 @@ import {
   ATTR_MESSAGING_SYSTEM,
   ATTR_SERVICE_INSTANCE_ID,
 } from "@opentelemetry/semantic-conventions/incubating";
-import { requestIdOf } from "../../http/client.js";
+import { requestIdOf } from "../../config/client.js";
 import type { Job, JobHandler } from "../../jobs/port.js";
 import type { StoreCall, Tracing, TracingOptions } from "./port.js";
 

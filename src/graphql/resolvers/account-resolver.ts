@@ -36,7 +36,7 @@ import {
   removeGroupMember,
   resetPassword,
   setAccount,
-} from "../../services/accounts/administration.js";
+} from "../../services/administration/accounts.js";
 import {
   type AccessToken,
   createAccessToken,

@@ -27,7 +27,7 @@ import {
   crateAddresses,
   crateSummary,
   readCrateMetadata,
-} from "../../services/crates/export/read-crate.js";
+} from "../../services/formats/read-crate.js";
 import { datasheetSections } from "../../services/formats/datasheet.js";
 import { type Preview, previewOf } from "../../services/previews/preview.js";
 import { none } from "../../services/previews/types.js";

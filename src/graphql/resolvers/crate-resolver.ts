@@ -32,7 +32,7 @@ import {
   crateSummary,
   readCrateArchive,
   readCrateMetadata,
-} from "../../services/crates/export/read-crate.js";
+} from "../../services/formats/read-crate.js";
 import {
   type CratePlan,
   type PlanFinding,
@@ -53,7 +53,7 @@ import {
   viewNow,
 } from "../../services/crates/submissions.js";
 import { type Content, contentInstead, contentOf } from "../../services/files/content.js";
-import type { IncomingFile } from "../../services/files/stored-content.js";
+import type { IncomingFile } from "../../services/records/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";

@@ -7,14 +7,14 @@ import {
   type ContentState,
   isReadable,
   registerDownload,
-  removeContent,
   uploadContent,
 } from "../../services/files/content.js";
+import { removeContent } from "../../services/records/remove.js";
 import {
   type IncomingFile,
   type StagedFile,
   stageFile,
-} from "../../services/files/stored-content.js";
+} from "../../services/records/stored-content.js";
 import { checked } from "../../services/records/create.js";
 import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";

@@ -19,6 +19,7 @@ import { ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
 import type { KindName } from "../../model/kind.js";
+import type { AssertedBy } from "../../model/provenance.js";
 import { type SubmissionView, viewNow } from "../../services/crates/submissions.js";
 import {
   type Impact,
@@ -39,7 +40,6 @@ import {
 } from "../../services/evidence/formats.js";
 import { requestBuild } from "../../services/evidence/stored/build.js";
 import type {
-  AssertedBy,
   EvidenceDeps,
   EvidenceGraph,
   EvidenceRequest,

@@ -24,10 +24,12 @@ import { CONNECTIONS, connectionsOf } from "../../model/connections.js";
 import type { JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { authorsOf, partsForAuthors } from "../../services/records/attribution.js";
+import { danglingReferences } from "../../services/crates/dangling.js";
+import { readRecord } from "../../services/evidence/stored/build.js";
+import { authorsOf, partsForAuthors } from "../../services/formats/attribution.js";
 import { createRecord } from "../../services/records/create.js";
 import { askedArk } from "../../services/records/find.js";
-import { danglingReferences, linksFrom, linksTo } from "../../services/records/links.js";
+import { linksFrom, linksTo } from "../../services/records/links.js";
 import {
   type ListFilter,
   landmarksOf,
@@ -35,7 +37,7 @@ import {
   listRecords,
   type RecordPage,
 } from "../../services/records/list.js";
-import { isChangeable, readRecord } from "../../services/records/read.js";
+import { isChangeable } from "../../services/records/read.js";
 import { replaceRecord } from "../../services/records/replace.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { StoredRecord } from "../../storage/records/port.js";

@@ -13,7 +13,7 @@ import {
   registerEnumType,
 } from "type-graphql";
 import { ValidationError, type ValidationItem } from "../../errors.js";
-import { networkOf } from "../../http/client.js";
+import { networkOf } from "../../config/client.js";
 import { health, readiness } from "../../services/health.js";
 import { checkOneOf, listOf, wholeNumber } from "../../services/query-parameters.js";
 import { filterParameters, STATISTICS_KEYS } from "../../services/records/select.js";

@@ -20,14 +20,15 @@ import { type Connection, connectionsOf } from "../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { readRecord } from "../../services/evidence/stored/build.js";
 import type { RecordFormat } from "../../services/formats/format.js";
+import { rdfText } from "../../services/formats/rdf.js";
 import { readDocument } from "../../services/formats/read.js";
 import { formatAddress } from "../../services/formats/signposting.js";
 import { formatsOf } from "../../services/formats/table.js";
 import { publishRecord, readPublication } from "../../services/publication/publish.js";
-import { kernelMetadata } from "../../services/records/attribution.js";
+import { kernelMetadata } from "../../services/formats/attribution.js";
 import { askedArk } from "../../services/records/find.js";
-import { rdfText } from "../../services/records/links.js";
 import {
   type Difference,
   differencesBetween,
@@ -35,7 +36,6 @@ import {
   type HistoryPage,
   historyOf,
   readHistory,
-  readRecord,
   readRevision,
 } from "../../services/records/read.js";
 import { type RemoveOptions, removeRecord } from "../../services/records/remove.js";

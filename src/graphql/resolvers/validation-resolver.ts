@@ -18,7 +18,7 @@ import {
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
-import type { IncomingFile } from "../../services/files/stored-content.js";
+import type { IncomingFile } from "../../services/records/stored-content.js";
 import { askedArk } from "../../services/records/find.js";
 import { documentBytes } from "../../services/records/view.js";
 import { checkTable, type TableCheckAnswer } from "../../services/schemas/check-table.js";

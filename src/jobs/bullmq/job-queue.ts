@@ -1,4 +1,4 @@
-import { type LinkLog, LONGEST_PAUSE, RedisLink } from "../../adapters/redis.js";
+import { type LinkLog, LONGEST_PAUSE, RedisLink } from "../../storage/redis.js";
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";

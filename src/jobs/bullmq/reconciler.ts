@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Redis } from "ioredis";
-import type { RedisLink } from "../../adapters/redis.js";
+import type { RedisLink } from "../../storage/redis.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import type { JobStore } from "../attempt.js";
 import type { Progress } from "../port.js";

@@ -1,7 +1,7 @@
 import type { EventEmitter } from "node:events";
 import { setTimeout as pause } from "node:timers/promises";
 import { DelayedError, Queue, type Job as Ticket, Worker } from "bullmq";
-import type { RedisLink } from "../../adapters/redis.js";
+import type { RedisLink } from "../../storage/redis.js";
 import type { Outcome } from "../attempt.js";
 
 /** BullMQ's largest priority; past it jobs run in the order of arrival. */

@@ -1,5 +1,6 @@
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { isObject, type JsonObject, type JsonValue } from "../field.js";
+import { step } from "./pointer.js";
 
 /** Most operations of one JSON Patch. */
 export const MAX_PATCH_OPERATIONS = 1000;
@@ -333,6 +334,6 @@ const indexOf = (part: string): number | undefined =>
 
 /** A pointer as a sentence shows it: the client may have sent megabytes. */
 function shown(path: readonly string[]): string {
-  const text = path.map((part) => `/${part.replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+  const text = path.map(step).join("");
   return text === "" ? "the document" : text.length > 200 ? `${text.slice(0, 200)}…` : text;
 }

@@ -5,6 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import type { JsonValue } from "../field.js";
+import { step } from "./pointer.js";
 
 export interface JsonProblem {
   /**
@@ -240,9 +241,7 @@ class Inspection {
       this.#lineStart = this.#nextBreak + 1;
       this.#nextBreak = this.#breakAfter(this.#lineStart);
     }
-    const pointer = this.#frames
-      .map(({ place }) => `/${shown(place).replaceAll("~", "~0").replaceAll("/", "~1")}`)
-      .join("");
+    const pointer = this.#frames.map(({ place }) => step(shown(place))).join("");
     this.#problems.push({
       pointer,
       code,

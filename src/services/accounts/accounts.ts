@@ -1,9 +1,12 @@
 import { createHash, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { Algorithm, hash, verify } from "@node-rs/argon2";
 import { invalid, ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { packageRoot } from "../../package-root.js";
 import type {
   Account,
   AccountChange,
@@ -12,7 +15,6 @@ import type {
 } from "../../storage/records/port.js";
 import { assertSignedIn, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { COMMON_PASSWORDS } from "./common-passwords.js";
 import { issueToken, type TokenAnswer } from "./tokens.js";
 
 /** OWASP's argon2id parameters: 19 MiB, two passes, one lane. */
@@ -53,6 +55,13 @@ export function checkPassword(
     "Value error, this is one of the 10,000 most used passwords: choose another one",
   );
 }
+
+/** Lines with `#` say where the list comes from. */
+const COMMON_PASSWORDS: ReadonlySet<string> = new Set(
+  readFileSync(join(packageRoot, "src/services/accounts/common-passwords.txt"), "utf8")
+    .split("\n")
+    .filter((line) => line !== "" && !line.startsWith("#")),
+);
 
 const isCommon = (password: string): boolean =>
   COMMON_PASSWORDS.has(password.normalize("NFKC").toLowerCase());

@@ -9,7 +9,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { ObjectStore, StagedObject } from "../../storage/objects/port.js";
 import type { ObjectReference, RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import { contentReference, mediaTypeOf, withFacts } from "../files/stored-content.js";
+import { contentReference, mediaTypeOf, withFacts } from "../records/stored-content.js";
 import { claimedState, stateOf } from "../records/create.js";
 import { changedPointers } from "../records/replace.js";
 import { withoutLines } from "../records/reserved.js";

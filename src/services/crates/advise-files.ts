@@ -1,12 +1,15 @@
 /** Advice on what metadata states of files and agents, beyond the requirements of RO-Crate. */
 import { parseArk } from "../../identifiers/ark.js";
+import { bareId } from "../../identifiers/entity-ids.js";
 import { hasName, isIdentifier } from "../../model/agent-names.js";
 import type { JsonValue } from "../../model/field.js";
+import { isObject, listOf } from "../../model/field.js";
 import { DIGESTS, type DigestName, digestIn, isFormat, isSize } from "../../model/file-facts.js";
+import { step } from "../../model/json/pointer.js";
 import { typeNames } from "../../model/kind.js";
 import { textOf } from "../../model/texts.js";
-import { type Findings, isObject, listOf, type Place, quoted, step } from "./findings.js";
-import { bareId, type CrateDescription } from "./layout.js";
+import { type Findings, type Place, quoted } from "./findings.js";
+import { type CrateDescription } from "./layout.js";
 
 /** Warns of a digest that is none, or is written with the name of its algorithm. */
 export function adviseOnDigest(

@@ -1,19 +1,14 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
+import { bareId } from "../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
 import { kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { adviseOnAuthors, adviseOnFiles } from "./advise-files.js";
-import {
-  type Findings,
-  isObject,
-  listOf,
-  type Place,
-  quoted,
-  referencesIn,
-  step,
-} from "./findings.js";
+import { type Findings, type Place, quoted } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
-import { bareId, type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
+import { type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
 import { ownValue } from "../../own.js";
 
 const DATA = new Set(["File", "MediaObject", "Dataset"]);

@@ -4,6 +4,8 @@
  */
 import { arkKey } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { listOf } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
@@ -15,7 +17,7 @@ import { FALLBACK_VOCABULARY, safeIri } from "../../rdf/terms.js";
 import { linksByUrl } from "../../rdf/url-links.js";
 import type { ObjectReference, RecordWrite, SearchText } from "../../storage/records/port.js";
 import { withoutArks } from "../../storage/records/text.js";
-import { mediaTypeOf } from "../files/stored-content.js";
+import { mediaTypeOf } from "../records/stored-content.js";
 import {
   MOST_TEXT,
   reservedFields,
@@ -24,15 +26,7 @@ import {
   withoutLines,
 } from "../records/reserved.js";
 import type { StoredFile } from "./files/match-files.js";
-import {
-  crateError,
-  type Findings,
-  listOf,
-  objectFrom,
-  type Place,
-  quoted,
-  step,
-} from "./findings.js";
+import { crateError, type Findings, objectFrom, type Place, quoted } from "./findings.js";
 import type { IdScope } from "./identifiers/identify.js";
 import { Rewriter } from "./identifiers/rewrite.js";
 import { type CrateDescription, DESCRIPTOR, describedCrate } from "./layout.js";

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
+import { type JsonObject, type JsonValue } from "../../model/field.js";
 import type { Finding } from "../../model/findings.js";
 
 /**
@@ -582,23 +582,6 @@ export function statusOfFindings(findings: readonly Finding[]): 409 | 413 | 422 
       (FINDING_CODES as Partial<Record<string, { status: 409 | 413 | 422 }>>)[code]?.status ?? 422,
   );
   return statuses.includes(409) ? 409 : statuses.includes(413) ? 413 : 422;
-}
-
-/** One step of a JSON pointer (RFC 6901). */
-export const step = (key: string | number): string =>
-  `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-
-export { isObject, listOf };
-
-/** Identifiers that a value refers to: texts, and `@id` of objects. */
-export function referencesIn(value: JsonValue | undefined): string[] {
-  return listOf(value).flatMap((item) =>
-    typeof item === "string"
-      ? [item]
-      : isObject(item) && typeof item["@id"] === "string"
-        ? [item["@id"]]
-        : [],
-  );
 }
 
 /** A copy of an object with changed values; a key `__proto__` stays a key. */

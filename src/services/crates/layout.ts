@@ -1,16 +1,11 @@
 import { isDeepStrictEqual } from "node:util";
 import { parseArk } from "../../identifiers/ark.js";
+import { bareId } from "../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
 import { DESCRIPTOR } from "../../model/kind.js";
-import {
-  type Findings,
-  isObject,
-  listOf,
-  objectFrom,
-  quoted,
-  referencesIn,
-  step,
-} from "./findings.js";
+import { type Findings, objectFrom, quoted } from "./findings.js";
 
 /**
  * A metadata file and the folder that its relative paths start from: empty, or with `/` at the end.
@@ -48,36 +43,6 @@ export const descriptorArk = (crate: string): string => `${crate}/${DESCRIPTOR}`
 /** The crate whose descriptor has this identifier; undefined for every other identifier. */
 export const describedCrate = (ark: string): string | undefined =>
   ark.endsWith(`/${DESCRIPTOR}`) ? ark.slice(0, -DESCRIPTOR.length - 1) : undefined;
-
-/** `./a/` and `a` name the same path; `./`, `.` and the empty string name the folder itself. */
-export const bareId = (id: string): string =>
-  withoutLast(id.replace(/^(?:\.\/+)+/, ""), "/").replace(/^\.$/, "");
-
-const [HERE, ABOVE] = [/^(?:\.|%2e)$/i, /^(?:\.|%2e){2}$/i];
-
-/**
- * A path from the root of an archive without dot segments (RFC 3986, section 5.2.4) and empty
- * segments; undefined for one that leads out of the root.
- */
-export function resolvedPath(path: string): string | undefined {
-  const parts: string[] = [];
-  for (const part of path.split("/")) {
-    if (part === "" || HERE.test(part)) continue;
-    if (!ABOVE.test(part)) parts.push(part);
-    else if (parts.pop() === undefined) return undefined;
-  }
-  return parts.join("/");
-}
-
-/**
- * Removes all trailing occurrences of one character. A pattern would take time quadratic in the
- * length of a hostile text.
- */
-export function withoutLast(text: string, character: string): string {
-  let end = text.length;
-  while (end > 0 && text[end - 1] === character) end--;
-  return text.slice(0, end);
-}
 
 /** Whether an `@id` is that of the metadata file. */
 export const isDescriptorName = (id: string): boolean => NAMES.includes(bareId(id));

@@ -3,6 +3,8 @@
  * records.
  */
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, listOf } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
 import { parseStrictJson } from "../../model/json/read.js";
 import { type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { ContextLimit, checkContextList, eachUnknownContext } from "../../rdf/contexts.js";
@@ -17,7 +19,7 @@ import {
   type MatchedFile,
   matchFile,
 } from "./files/match-files.js";
-import { crateError, Findings, isObject, listOf, quoted, step } from "./findings.js";
+import { crateError, Findings, quoted } from "./findings.js";
 import { type IdentifiedEntity, type IdentifySettings, identify } from "./identifiers/identify.js";
 import { type LinkedEntity, separateSummaries, withOwnStatement } from "./identifiers/rewrite.js";
 import { type CrateDescription, type MetadataFile, readLayout } from "./layout.js";

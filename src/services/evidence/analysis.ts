@@ -6,13 +6,14 @@ import { setImmediate as turn } from "node:timers/promises";
 import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
+import type { AssertedBy } from "../../model/provenance.js";
 import type { Holder, StoredRecord } from "../../storage/records/port.js";
 import { holdersOf } from "../access/rules.js";
 import { inParts } from "../in-parts.js";
 import { type Asking, describe, holderOf } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
 import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
-import type { AssertedBy, Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
+import type { Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
 import { Assertions, discover, nearEnd, type Seeds, seedsOf, subjectOf, walk } from "./walk.js";
 
 export interface KindCount {

@@ -4,12 +4,15 @@ import { type Ark, parseArk } from "../../identifiers/ark.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
+import {
+  type AssertedBy,
+  type Direction,
+  PROVENANCE,
+  type ProvenanceName,
+} from "../../model/provenance.js";
 import type { EvidenceIndex, QueryEngine } from "../../storage/graph/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { checkOneOf, listOf, type QueryStrings, wholeNumber } from "../query-parameters.js";
-
-export type Direction = "upstream" | "downstream" | "both";
 
 export interface EvidenceRequest {
   ark: Ark;
@@ -51,9 +54,6 @@ export interface EvidenceRequest {
    */
   assertedBy?: AssertedBy;
 }
-
-/** Whose edges count: those of owners with a right over the end that a walk comes from, or all. */
-export type AssertedBy = "owner" | "anyone";
 
 export interface Reference {
   "@id": string;

@@ -1,7 +1,15 @@
 /** The walk over provenance edges, and who states each of them. */
 import { setImmediate as turn } from "node:timers/promises";
 import { arkKey } from "../../identifiers/ark.js";
-import { PROVENANCE, type ProvenanceName, SUPPORTED_BY, statedAs } from "../../model/provenance.js";
+import { ENTITY } from "../../identifiers/entity-ids.js";
+import {
+  PROVENANCE,
+  type ProvenanceName,
+  SUPPORTED_BY,
+  statedAs,
+  type AssertedBy,
+  type Direction,
+} from "../../model/provenance.js";
 import {
   type Arm,
   type EvidenceIndex,
@@ -16,17 +24,10 @@ import {
 import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
-import { ENTITY } from "../crates/identifiers/identify.js";
 import { describedCrate } from "../crates/layout.js";
 import { type Asking, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
 import { type Edge, isUrl, Net, type OneWay, supportOf } from "./net.js";
-import {
-  type AssertedBy,
-  type Assertion,
-  type Direction,
-  type EvidenceDeps,
-  IRIS,
-} from "./types.js";
+import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
 
 /**
  * The record that the evidence is about, by its ARK and by the URLs that its crate uses for it;

@@ -14,7 +14,6 @@ import {
   mayReadContent,
   withoutHidden,
 } from "../access/rules.js";
-import { contentUrlOf } from "../crates/records/document.js";
 import type { Deps } from "../deps.js";
 import { createRecord } from "../records/create.js";
 import { findLive } from "../records/find.js";
@@ -28,7 +27,8 @@ import {
   stageFile,
   withFacts,
   withStaged,
-} from "./stored-content.js";
+  contentUrlOf,
+} from "../records/stored-content.js";
 
 /** Stored bytes of a record, not yet opened. */
 export interface Content {
@@ -387,35 +387,6 @@ export async function uploadContent(
         };
       },
     ),
-  );
-}
-
-/**
- * Removes the stored content of a file record, from its earlier revisions too, and preserves the
- * metadata. Without stored content nothing changes.
- * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
- */
-export async function removeContent(
-  deps: Deps,
-  ark: Ark,
-  who: Caller,
-  expectedRevision?: number,
-): Promise<RecordView> {
-  return amendRecord(
-    deps,
-    ark,
-    who,
-    { kind: "datadownload", expectedRevision },
-    (record) => assertMayChange(deps.records, who, record),
-    async (record, document) => {
-      const objects = await deps.records.objectsOf(record.ark);
-      if (!objects.some(({ role }) => role === "content")) return undefined;
-      return {
-        document: { ...document, contentUrl: null },
-        objects: objects.filter(({ role }) => role !== "content"),
-        dropObjects: true,
-      };
-    },
   );
 }
 

@@ -1,10 +1,10 @@
 /** People and organizations of a record, and who is cited as its author. */
 import { parseArk } from "../../identifiers/ark.js";
+import { EntityIds } from "../../identifiers/entity-ids.js";
 import { type AgentName, nameOf, nameOfAgent, namesIn } from "../../model/agent-names.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { plainLine, textOf } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
-import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf } from "../records/list.js";
 import { parseDocument } from "../records/view.js";

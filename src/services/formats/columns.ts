@@ -1,7 +1,6 @@
 import { lookupArk } from "../../identifiers/ark.js";
-import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import { isObject, type JsonObject, type JsonValue, referencesIn } from "../../model/field.js";
 import { textOf } from "../../model/texts.js";
-import { referencesIn } from "../crates/findings.js";
 import type { Fields } from "../scoring/facts/fields.js";
 import { SCHEMAS } from "../scoring/facts/survey.js";
 import { isHttp } from "./agents.js";

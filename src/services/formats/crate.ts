@@ -1,4 +1,4 @@
-import { readCrateArchive, readCrateMetadata } from "../crates/export/read-crate.js";
+import { readCrateArchive, readCrateMetadata } from "./read-crate.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
 import { askedArk } from "../records/find.js";
 import type { FormatSource, RecordFormat, WrittenStream } from "./format.js";

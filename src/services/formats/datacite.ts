@@ -1,12 +1,13 @@
 import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { XML_DECLARATION } from "../../model/markup.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { type Agent, invertedName, isHttp } from "./agents.js";
 import { CITED, doiOf, factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
-import { element, parent, XML_DECLARATION } from "./xml.js";
+import { element, parent } from "./xml.js";
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
 

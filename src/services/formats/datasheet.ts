@@ -1,4 +1,5 @@
 import { type JsonObject, listOf } from "../../model/field.js";
+import { htmlText } from "../../model/markup.js";
 import { plainText, textOf } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
@@ -7,7 +8,6 @@ import { CATEGORY_NAMES } from "../scoring/criteria.js";
 import { knownScore } from "../scoring/score.js";
 import { factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
-import { xmlText } from "./xml.js";
 import { yamlText } from "./yaml.js";
 
 type FactDeps = Pick<Deps, "records" | "config" | "baseUrl">;
@@ -160,7 +160,7 @@ export async function archivePage(
   const facts = await factsOf(deps, { record, bytes: record.document, etag: "" });
   const listed = files.slice(0, MOST_FILES).map((path) => {
     const href = path.split("/").map(encodeURIComponent).join("/");
-    return `<li><a href="./${href}">${xmlText(path)}</a></li>\n`;
+    return `<li><a href="./${href}">${htmlText(path)}</a></li>\n`;
   });
   const more = files.length - listed.length;
   return pageOf(
@@ -178,25 +178,25 @@ function pageOf(facts: RecordFacts, end: string): string {
   const rows = (pairs: readonly (readonly [string, string | null])[]): string =>
     pairs
       .flatMap(([name, text]) =>
-        text === null ? [] : [`<dt>${xmlText(name)}</dt>\n<dd>${shown(text)}</dd>\n`],
+        text === null ? [] : [`<dt>${htmlText(name)}</dt>\n<dd>${shown(text)}</dd>\n`],
       )
       .join("");
   const sections = sectionsOf(facts).map(({ title, answers: stated, notStated }) => {
     const pairs = stated.map(({ question, texts }) => [question, texts.join("\n\n")] as const);
     const rest =
-      notStated.length === 0 ? "" : `<p>Not stated: ${xmlText(notStated.join(", "))}.</p>\n`;
-    return `<h2>${xmlText(title)}</h2>\n<dl>\n${rows(pairs)}</dl>\n${rest}`;
+      notStated.length === 0 ? "" : `<p>Not stated: ${htmlText(notStated.join(", "))}.</p>\n`;
+    return `<h2>${htmlText(title)}</h2>\n<dl>\n${rows(pairs)}</dl>\n${rest}`;
   });
   return `<html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Datasheet: ${xmlText(facts.title)}</title>
+<title>Datasheet: ${htmlText(facts.title)}</title>
 <style>body{font:1rem/1.5 system-ui,sans-serif;max-width:48rem;margin:2rem auto;padding:0 1rem}
 dt{font-weight:600}dd{margin:0 0 .75rem;white-space:pre-line;overflow-wrap:anywhere}</style>
 </head>
 <body>
-<h1>${xmlText(facts.title)}</h1>
+<h1>${htmlText(facts.title)}</h1>
 <p>${shown(facts.description ?? "No description is stated.")}</p>
 <dl>
 ${rows(basics(facts))}</dl>
@@ -207,8 +207,8 @@ ${sections.join("")}${end}</body>
 
 const shown = (text: string): string =>
   /^https?:\/\/\S+$/.test(text)
-    ? `<a href="${xmlText(text).replaceAll('"', "&quot;")}">${xmlText(text)}</a>`
-    : xmlText(text);
+    ? `<a href="${htmlText(text)}">${htmlText(text)}</a>`
+    : htmlText(text);
 
 async function scoreHtml(
   deps: Pick<Deps, "records" | "config">,
@@ -219,8 +219,8 @@ async function scoreHtml(
   const rows = CATEGORY_NAMES.flatMap((category) =>
     Object.entries(score[category]).map(
       ([name, { status, details }]) =>
-        `<dt>${xmlText(`${category}: ${name}`.replaceAll("_", " "))}</dt>\n` +
-        `<dd>${xmlText(`${status.replaceAll("_", " ")}. ${details ?? ""}`)}</dd>\n`,
+        `<dt>${htmlText(`${category}: ${name}`.replaceAll("_", " "))}</dt>\n` +
+        `<dd>${htmlText(`${status.replaceAll("_", " ")}. ${details ?? ""}`)}</dd>\n`,
     ),
   );
   return `<h2>AI-readiness</h2>\n<dl>\n${rows.join("")}</dl>\n`;

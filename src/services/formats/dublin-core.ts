@@ -1,10 +1,11 @@
 import { KIND_NAMES } from "../../model/kind.js";
+import { XML_DECLARATION } from "../../model/markup.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { invertedName } from "./agents.js";
 import { factsOf, type RecordFacts } from "./facts.js";
 import type { RecordFormat } from "./format.js";
-import { element, parent, XML_DECLARATION } from "./xml.js";
+import { element, parent } from "./xml.js";
 import { ownValue } from "../../own.js";
 
 /** Names of the DCMI Type Vocabulary, by type of schema.org. */

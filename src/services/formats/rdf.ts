@@ -1,5 +1,70 @@
-import { type RdfFormat, rdfText } from "../records/links.js";
+import { Writer } from "n3";
+import { PREFIXES } from "../../model/field.js";
+import { graphOf } from "../../rdf/graph.js";
+import { literalTerm, parseNQuadsInParts } from "../../rdf/terms.js";
+import type { StoredRecord } from "../../storage/records/port.js";
+import type { Deps } from "../deps.js";
+import type { RecordView } from "../records/view.js";
+import { accessOf, CITED } from "./facts.js";
 import type { RecordFormat } from "./format.js";
+
+/** The statements of a record as N-Quads, without inferred ones. */
+async function quadsOf(
+  { records }: Pick<Deps, "records">,
+  { record, past }: RecordView,
+): Promise<string> {
+  if (!past) return (await records.quads(record.ark)) ?? "";
+  const { ark, kind, crate } = record;
+  return (await graphOf({ ark, kind, document: past, fromCrate: crate !== null })).quads;
+}
+
+/** Media types of a record as RDF text. */
+export type RdfFormat =
+  "text/turtle" | "application/n-quads" | "application/n-triples" | "application/trig";
+
+/**
+ * The statements of a record, without inferred ones. N-Quads are those of the graph. The other
+ * formats are for catalogues as well: they say who may read the content, and who publishes what
+ * states no publisher.
+ */
+export async function rdfText(deps: Deps, view: RecordView, format: RdfFormat): Promise<string> {
+  const end = ` <${view.record.ark}> .`;
+  const lines = (await quadsOf(deps, view)).split("\n").filter((line) => line.endsWith(end));
+  if (format === "application/n-quads") return lines.length === 0 ? "" : `${lines.join("\n")}\n`;
+  const about = catalogued(deps, view.record, lines);
+  if (format === "application/n-triples")
+    return [...lines.map((line) => `${line.slice(0, -end.length)} .`), ...about]
+      .map((line) => `${line}\n`)
+      .join("");
+  const writer = new Writer({ format, prefixes: PREFIXES });
+  for await (const quads of parseNQuadsInParts([...lines, ...about]))
+    for (const { subject, predicate, object, graph } of quads)
+      if (format === "application/trig") writer.addQuad(subject, predicate, object, graph);
+      else writer.addQuad(subject, predicate, object);
+  return new Promise((resolve, reject) =>
+    writer.end((error, result: string) => (error ? reject(error) : resolve(result))),
+  );
+}
+
+/** Statements of the registry about a record: access right and publisher, as N-Triples. */
+function catalogued(
+  { config, baseUrl }: Pick<Deps, "config" | "baseUrl">,
+  record: StoredRecord,
+  stated: readonly string[],
+): string[] {
+  if (!CITED.includes(record.kind)) return [];
+  const { dcterms, schema } = PREFIXES;
+  const publisher = `<${schema}publisher>`;
+  return [
+    `<${record.ark}> <${dcterms}accessRights> <${accessOf(record).coar}> .`,
+    ...(stated.some((line) => line.startsWith(`<${record.ark}> ${publisher} `))
+      ? []
+      : [
+          `<${record.ark}> ${publisher} <${baseUrl()}> .`,
+          `<${baseUrl()}> <${schema}name> ${literalTerm(config.REGISTRY_NAME)} .`,
+        ]),
+  ];
+}
 
 const rdf = (
   name: string,

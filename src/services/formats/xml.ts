@@ -1,28 +1,4 @@
-import { NOT_IN_XML } from "../../rdf/xml.js";
-
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "\t": "&#9;",
-  "\n": "&#10;",
-  "\r": "&#13;",
-};
-
-/** Text of an XML element. */
-export const xmlText = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(NOT_IN_XML, "")
-    .replace(/[&<>\r]/g, (character) => ESCAPES[character]!);
-
-/** Text of an attribute in double quotes. */
-export const xmlValue = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(NOT_IN_XML, "")
-    .replace(/[&<>"\t\n\r]/g, (character) => ESCAPES[character]!);
+import { xmlText, xmlValue } from "../../model/markup.js";
 
 /** Attributes of an element; one without a value is left out. */
 export type Attributes = Readonly<Record<string, string | null | undefined>>;
@@ -49,5 +25,3 @@ const attributesOf = (attributes: Attributes): string =>
       value === null || value === undefined ? "" : ` ${name}="${xmlValue(value)}"`,
     )
     .join("");
-
-export const XML_DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';

@@ -9,12 +9,12 @@ import { instantOf } from "../../model/dates.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
 import { KIND_NAMES, type KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { XML_DECLARATION, xmlText } from "../../model/markup.js";
 import { plainLine, plainText } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { contentStates, isReadable } from "../files/content.js";
-import { xmlText } from "../formats/xml.js";
-import { attributionOf } from "../records/attribution.js";
+import { attributionOf } from "../formats/attribution.js";
 import { type Landmarks, landmarksOf } from "../records/list.js";
 import { within } from "../records/select.js";
 import { LEFT_OUT, OPEN } from "./oai-items.js";
@@ -372,7 +372,6 @@ const LONGEST = 2047;
 /** Identifiers that stand in an address, and in XML, as they are. */
 const PLAIN = /^[A-Za-z0-9\-._~:/]*$/;
 
-const HEAD = '<?xml version="1.0" encoding="UTF-8"?>\n';
 const NAMESPACE = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"';
 const SLOW = ["The sitemap", "retry when the registry is less busy"] as const;
 
@@ -388,7 +387,7 @@ export async function sitemapIndex(deps: Deps): Promise<string> {
       `<sitemap><loc>${xmlText(`${base}/sitemap.xml?page=${range + 1}`)}</loc>` +
       `<lastmod>${time(modifiedAt)}</lastmod></sitemap>\n`,
   );
-  return `${HEAD}<sitemapindex ${NAMESPACE}>\n${maps.join("")}</sitemapindex>\n`;
+  return `${XML_DECLARATION}<sitemapindex ${NAMESPACE}>\n${maps.join("")}</sitemapindex>\n`;
 }
 
 /**
@@ -400,7 +399,7 @@ export async function* sitemapPage(deps: Deps, page: number): AsyncGenerator<Uin
   const base = xmlText(`${deps.baseUrl()}/`);
   const upTo = page * PER_PAGE;
   let after: number | undefined = upTo - PER_PAGE;
-  let head = `${HEAD}<urlset ${NAMESPACE}>\n`;
+  let head = `${XML_DECLARATION}<urlset ${NAMESPACE}>\n`;
   while (after !== undefined) {
     const from: number = after;
     const { items, next } = await within(

@@ -6,7 +6,7 @@ import { KINDS } from "../../model/kinds.js";
 import type { SelectionPage, StoredRecord } from "../../storage/records/port.js";
 import type { RecordFilter } from "../../storage/records/selection-port.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../evidence/stored/document.js";
+import { withoutForgotten } from "../records/forgotten.js";
 import { within } from "../records/select.js";
 import { type Datestamps, OaiError } from "./oai-arguments.js";
 

@@ -2,6 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
+import { XML_DECLARATION } from "../../model/markup.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { dataciteXml } from "../formats/datacite.js";
@@ -76,7 +77,7 @@ export const OAI_FORMATS: readonly [OaiFormat, ...OaiFormat[]] = [DUBLIN_CORE, D
 
 const NAMESPACE = "http://www.openarchives.org/OAI/2.0/";
 const ROOT =
-  `<?xml version="1.0" encoding="UTF-8"?>\n<OAI-PMH xmlns="${NAMESPACE}" ` +
+  `${XML_DECLARATION}<OAI-PMH xmlns="${NAMESPACE}" ` +
   'xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" ' +
   `xsi:schemaLocation="${NAMESPACE} http://www.openarchives.org/OAI/2.0/OAI-PMH.xsd">\n`;
 

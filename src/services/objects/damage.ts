@@ -2,7 +2,7 @@ import { setTimeout as pause, setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../errors.js";
 import { contentDamaged, type ObjectStore } from "../../storage/objects/port.js";
 import type { ObjectBookkeeping, RecordStore } from "../../storage/records/port.js";
-import { type Log, reportDamage } from "../log.js";
+import { type Log, reportDamage } from "../../log.js";
 
 /** Where the nodes of a registry share their findings. */
 const SETTING = "damaged-objects";

@@ -18,7 +18,6 @@ import type {
 import { assertMayOwn, authenticated, type Caller, Claims } from "../access/rules.js";
 import { accountToCreate, type Attempts } from "../accounts/accounts.js";
 import type { Deps } from "../deps.js";
-import { propertyProblems } from "../schemas/check-table.js";
 import {
   type ClaimedState,
   refuseUnknownContexts,
@@ -26,6 +25,7 @@ import {
   stated,
   withoutReserved,
 } from "./reserved.js";
+import { propertyProblems } from "./schema-properties.js";
 import { documentBytes, type RecordView, viewOf } from "./view.js";
 
 /** Bytes of a document up to which the serving thread may expand it itself. */

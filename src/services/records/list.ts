@@ -8,8 +8,8 @@ import { textOf, wholeTextOf } from "../../model/texts.js";
 import type { ListedPage, ListQuery, StoredRecord } from "../../storage/records/port.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../evidence/stored/document.js";
 import { checkOneOf, limitOf, type QueryStrings } from "../query-parameters.js";
+import { withoutForgotten } from "./forgotten.js";
 import { parseDocument, type RecordView, viewsOf } from "./view.js";
 
 /** Filters and order of a list. */

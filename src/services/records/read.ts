@@ -6,20 +6,11 @@ import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
 import { type Caller, mayChange } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { renewed } from "../evidence/stored/build.js";
-import { forgetIn, withoutForgotten } from "../evidence/stored/document.js";
 import { type QueryStrings, wholeNumber } from "../query-parameters.js";
-import { findLive, findPast } from "./find.js";
+import { findPast } from "./find.js";
+import { forgetIn, withoutForgotten } from "./forgotten.js";
 import { changedBetween } from "./replace.js";
 import { documentBytes, parseDocument, type RecordView, seesPrivate } from "./view.js";
-
-/**
- * The current state of a record: REST answers with its bytes (`viewOf`), GraphQL with a node.
- * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
- */
-export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
-  return renewed(deps, await findLive(deps, ark, kind));
-}
 
 /** Whether the caller may change the record: a write would not be refused for its owner. */
 export const isChangeable = (

@@ -3,9 +3,8 @@ import type { KindName } from "../../model/kind.js";
 import type { RecordWrite } from "../../storage/records/port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { removeContent } from "../files/content.js";
 import { findLive } from "./find.js";
-import { mismatch, unlessChanged } from "./replace.js";
+import { amendRecord, mismatch, unlessChanged } from "./replace.js";
 import { type RecordView, viewOf } from "./view.js";
 
 export interface RemoveOptions {
@@ -63,6 +62,35 @@ export async function removeRecord(
     });
     return view;
   });
+}
+
+/**
+ * Removes the stored content of a file record, from its earlier revisions too, and preserves the
+ * metadata. Without stored content nothing changes.
+ * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ */
+export async function removeContent(
+  deps: Deps,
+  ark: Ark,
+  who: Caller,
+  expectedRevision?: number,
+): Promise<RecordView> {
+  return amendRecord(
+    deps,
+    ark,
+    who,
+    { kind: "datadownload", expectedRevision },
+    (record) => assertMayChange(deps.records, who, record),
+    async (record, document) => {
+      const objects = await deps.records.objectsOf(record.ark);
+      if (!objects.some(({ role }) => role === "content")) return undefined;
+      return {
+        document: { ...document, contentUrl: null },
+        objects: objects.filter(({ role }) => role !== "content"),
+        dropObjects: true,
+      };
+    },
+  );
 }
 
 /**

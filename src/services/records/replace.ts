@@ -3,8 +3,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { type Ark, arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
+import { EntityIds } from "../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { withDefaults, withoutSecrets } from "../../model/json-schema.js";
+import { step } from "../../model/json/pointer.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { linksByUrl, urlsIn } from "../../rdf/url-links.js";
@@ -22,9 +24,8 @@ import {
 } from "../access/rules.js";
 import { packLinks, unpackLinks, unpackQuads } from "../../storage/records/codecs.js";
 import { accountToUpdate, type Attempts } from "../accounts/accounts.js";
-import { EntityIds } from "../crates/identifiers/identify.js";
 import type { Deps } from "../deps.js";
-import { withStoredContent } from "../files/stored-content.js";
+import { withStoredContent } from "./stored-content.js";
 import { checked, claimedState, ownerOf, stateOf } from "./create.js";
 import { describe, findLive, findRecord, gone, pathOf } from "./find.js";
 import { refuseUnknownContexts, reservedFields, withoutReserved } from "./reserved.js";
@@ -41,7 +42,7 @@ export function changedPointers(before: JsonObject, after: JsonObject): string[]
         Object.hasOwn(before, name) !== Object.hasOwn(after, name) ||
         !isDeepStrictEqual(before[name], after[name]),
     )
-    .map((name) => `/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`);
+    .map(step);
 }
 
 /** Size of two documents, in bytes, that the serving thread compares itself. */

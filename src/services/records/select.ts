@@ -23,7 +23,6 @@ import {
 import { isOfDeleted } from "../../storage/records/selection.js";
 import { authenticated, type Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../evidence/stored/document.js";
 import {
   checkOneOf,
   limitOf,
@@ -31,6 +30,7 @@ import {
   type QueryStrings,
   wholeNumber,
 } from "../query-parameters.js";
+import { withoutForgotten } from "./forgotten.js";
 import { documentBytes } from "./view.js";
 
 export { STATISTICS_KEYS, type StatisticsKey };

@@ -8,7 +8,7 @@ import type { StoredRecord } from "../../storage/records/port.js";
 import { damaged } from "../../storage/records/refusals.js";
 import type { Caller } from "../access/rules.js";
 import type { Deps } from "../deps.js";
-import { isShortened, withoutForgotten } from "../evidence/stored/document.js";
+import { isShortened, withoutForgotten } from "./forgotten.js";
 
 /** A record as one caller sees it. */
 export interface RecordView {

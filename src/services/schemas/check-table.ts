@@ -1,13 +1,11 @@
 import { Worker } from "node:worker_threads";
 import type { Config } from "../../config/config.js";
-import { invalid, ServiceError, type ValidationItem } from "../../errors.js";
+import { invalid, ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
-import { Findings } from "../../model/findings.js";
 import { threadModule } from "../../package-root.js";
-import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
-import { readProperty } from "../../tabular/schema/table-schema.js";
+import { DEFAULT_LIMITS, type TableLimits } from "../../tabular/limits.js";
 import type { Deps } from "../deps.js";
-import type { IncomingFile } from "../files/stored-content.js";
+import type { IncomingFile } from "../records/stored-content.js";
 import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
 
@@ -206,29 +204,3 @@ export type FromCheck =
   | { errors: CheckedError[] }
   | { refused: { code: "SCHEMA" | "DATA" | "LIMIT"; message: string } }
   | { fault: string };
-
-/**
- * Errors that prevent the properties of a table's schema from being applied, each with its place.
- * The rules are those that check tables, and those by which `arkgraph schema` accepts a property.
- * @param at where the properties are, for `loc`
- */
-export function propertyProblems(
-  properties: Readonly<Record<string, unknown>>,
-  at: readonly (string | number)[],
-): ValidationItem[] {
-  const findings = new Findings(at);
-  for (const [name, property] of Object.entries(properties)) {
-    if (findings.full) break;
-    if (typeof property !== "object" || property === null || Array.isArray(property)) {
-      findings.add([name], "dict_type", "Input should be a valid dictionary");
-      continue;
-    }
-    try {
-      readProperty(name, property);
-    } catch (error) {
-      if (!(error instanceof TabularError)) throw error;
-      findings.add([name], "value_error", `Value error, ${error.message}`);
-    }
-  }
-  return findings.items;
-}

@@ -1,7 +1,7 @@
 import type { JsonValue } from "../../model/field.js";
+import { listOf } from "../../model/field.js";
 import { isSpdx } from "../../model/licences.js";
 import { isDate } from "../crates/advise.js";
-import { listOf } from "../crates/findings.js";
 import {
   always,
   byField,

@@ -1,5 +1,5 @@
 import type { JsonValue } from "../../model/field.js";
-import { isObject, listOf } from "../crates/findings.js";
+import { isObject, listOf } from "../../model/field.js";
 import { type CrateFacts, MOST_EVIDENCE, type Share } from "./facts/fields.js";
 
 export type Status = "met" | "partly" | "not_met" | "not_applicable";

@@ -4,6 +4,7 @@ import { invalid, ServiceError, ValidationError, type ValidationItem } from "../
 import { lookupArk } from "../../identifiers/ark.js";
 import { KIND_NAMES, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { htmlText } from "../../model/markup.js";
 import { wholeTextOf } from "../../model/texts.js";
 import { parseQuery, plainText, withWords } from "../../model/search-query.js";
 import type {
@@ -19,7 +20,7 @@ import type {
 import type { RecordFilter, StatisticsKey } from "../../storage/records/selection-port.js";
 import { isOfDeleted } from "../../storage/records/selection.js";
 import type { Deps } from "../deps.js";
-import { withoutForgotten } from "../evidence/stored/document.js";
+import { withoutForgotten } from "../records/forgotten.js";
 import { keywordsOf } from "../records/reserved.js";
 import { filterOf, type RecordFilterInput } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
@@ -400,17 +401,8 @@ function summaryOf(record: StoredRecord): Omit<SearchResult, "score" | "highligh
     keywords: keywordsOf(document),
   };
 }
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&#39;",
-};
-const escaped = (text: string): string =>
-  text.replace(/[&<>"']/g, (character) => ESCAPES[character]!);
 const highlighted = (parts: readonly FragmentPart[]): string =>
-  parts.map(({ text, found }) => (found ? `<em>${escaped(text)}</em>` : escaped(text))).join("");
+  parts.map(({ text, found }) => (found ? `<em>${htmlText(text)}</em>` : htmlText(text))).join("");
 
 /**
  * A search that has begun is not stopped: its work is bounded by the length of the query. A queued

@@ -2,13 +2,13 @@
 import { invalid, ValidationError } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { isObject, listOf } from "../../model/field.js";
 import { withDefaults, withoutSecrets } from "../../model/json-schema.js";
 import { jsonRefusal, parseStrictJson } from "../../model/json/read.js";
 import { KIND_NAMES, type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { boundsForDocuments } from "../../rdf/contexts.js";
 import { boundedGraphs } from "../../rdf/graph.js";
-import { isObject, listOf } from "../crates/findings.js";
 import { refuseUnknownContexts, statementsOf } from "../records/reserved.js";
 
 /** One broken constraint: a `sh:ValidationResult` in plain words. */

@@ -1,7 +1,7 @@
 import type { Embedder } from "../../adapters/embeddings/port.js";
 import { isOutage, ServiceError } from "../../errors.js";
 import type { SearchPage, SearchQuery } from "../../storage/records/port.js";
-import type { Log } from "../log.js";
+import type { Log } from "../../log.js";
 
 /**
  * After a failure of the server, searches use words only for this time, ms: none of them waits in

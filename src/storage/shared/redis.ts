@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Options } from "express-rate-limit";
 import { RedisStore, type RedisReply } from "rate-limit-redis";
-import type { RedisLink } from "../../adapters/redis.js";
+import type { RedisLink } from "../redis.js";
 import { LocalMemory, type Count, type SharedMemory } from "./port.js";
 
 /** Memory of all nodes in Redis; while Redis is unavailable each node counts by itself. */

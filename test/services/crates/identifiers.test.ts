@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EntityIds } from "../../../src/services/crates/identifiers/identify.js";
+import { EntityIds } from "../../../src/identifiers/entity-ids.js";
 import { mergeEntities } from "../../../src/services/crates/identifiers/rewrite.js";
 
 const CRATE = "ark:99999/rocrate-x";

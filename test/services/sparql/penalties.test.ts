@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type ErrorCode, ServiceError } from "../../../src/errors.js";
-import { networkOf } from "../../../src/http/client.js";
+import { networkOf } from "../../../src/config/client.js";
 import { answerQuery, Penalties } from "../../../src/services/sparql/answer.js";
 import { LocalMemory } from "../../../src/storage/shared/port.js";
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { RedisLink } from "../../../src/adapters/redis.js";
+import { RedisLink } from "../../../src/storage/redis.js";
 import { RateLimit } from "../../../src/services/accounts/tokens.js";
 import { Penalties } from "../../../src/services/sparql/answer.js";
 import { RedisMemory } from "../../../src/storage/shared/redis.js";

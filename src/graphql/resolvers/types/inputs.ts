@@ -16,7 +16,7 @@ import type { Field as ModelField, JsonObject, JsonValue } from "../../../model/
 import type { Kind, KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { badStringItem, findBadString } from "../../../model/strings.js";
-import type { IncomingFile } from "../../../services/files/stored-content.js";
+import type { IncomingFile } from "../../../services/records/stored-content.js";
 import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
 import type { RecordOrder } from "../../../storage/records/selection-port.js";

@@ -1,7 +1,9 @@
 import { parseArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf } from "../../../model/field.js";
+import { step } from "../../../model/json/pointer.js";
 import type { ExchangedColumn } from "../../../tabular/interchange/exchange.js";
-import { type Findings, isObject, listOf, objectFrom, quoted, step } from "../findings.js";
+import { type Findings, objectFrom, quoted } from "../findings.js";
 import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
 
 /** `http://mlcommons.org/croissant/1.1`, and the terms of the vocabulary. */

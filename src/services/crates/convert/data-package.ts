@@ -1,7 +1,9 @@
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf } from "../../../model/field.js";
+import { step } from "../../../model/json/pointer.js";
 import { fromFrictionless } from "../../../tabular/interchange/frictionless.js";
 import { TabularError } from "../../../tabular/limits.js";
-import { type Findings, isObject, listOf, quoted, step } from "../findings.js";
+import { type Findings, quoted } from "../findings.js";
 import { ABSOLUTE, type Converted, CrateGraph, defined, textOf } from "./graph.js";
 import { ownValue } from "../../../own.js";
 

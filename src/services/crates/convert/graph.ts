@@ -1,10 +1,11 @@
 import { slug } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject } from "../../../model/field.js";
 import { type DigestName, digestIn } from "../../../model/file-facts.js";
 import { fromColumns, type ExchangedColumn } from "../../../tabular/interchange/exchange.js";
 import { TabularError } from "../../../tabular/limits.js";
 import { adviseOnDigest } from "../advise-files.js";
-import { type Findings, isObject, objectFrom } from "../findings.js";
+import { type Findings, objectFrom } from "../findings.js";
 import { DESCRIPTOR } from "../layout.js";
 
 const VERSION = "https://w3id.org/ro/crate/1.2";

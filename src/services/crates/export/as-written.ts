@@ -5,13 +5,15 @@
  */
 import { setImmediate } from "node:timers/promises";
 import { looksLikeArk } from "../../../identifiers/ark.js";
+import { isAbsoluteId, bareId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject } from "../../../model/field.js";
+import { step } from "../../../model/json/pointer.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
-import { Findings, isObject, step } from "../findings.js";
-import { type IdScope, isAbsoluteId, scopeOf } from "../identifiers/identify.js";
+import { Findings } from "../findings.js";
+import { type IdScope, scopeOf } from "../identifiers/identify.js";
 import {
-  bareId,
   type CrateDescription,
   DESCRIPTOR,
   embeddedEntities,

@@ -2,16 +2,16 @@
 import { setImmediate } from "node:timers/promises";
 import { invalid, ServiceError } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
+import { resolvedPath } from "../../../identifiers/entity-ids.js";
 import { type JsonObject, listOf } from "../../../model/field.js";
 import type { FileReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { ByteCache } from "../../limits.js";
 import { findLive } from "../../records/find.js";
+import { contentUrlOf } from "../../records/stored-content.js";
 import { parseDocument } from "../../records/view.js";
 import { localPath } from "../files/match-files.js";
-import { resolvedPath } from "../layout.js";
-import { contentUrlOf } from "../records/document.js";
 
 type Reads = {
   records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;

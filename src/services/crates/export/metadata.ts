@@ -1,12 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
+import { ENTITY, EntityIds, isAbsoluteId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/terms.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
-import { isObject, listOf, objectFrom, referencesIn } from "../findings.js";
-import { ENTITY, EntityIds, isAbsoluteId } from "../identifiers/identify.js";
+import { objectFrom } from "../findings.js";
 import { mergeEntities } from "../identifiers/rewrite.js";
 import {
   DESCRIPTOR,

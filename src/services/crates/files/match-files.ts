@@ -1,10 +1,11 @@
+import { resolvedPath, withoutLast } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import { digestIn } from "../../../model/file-facts.js";
 import { typeNames } from "../../../model/kind.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
-import { type Findings, isObject, listOf, type Place, quoted, referencesIn } from "../findings.js";
+import { type Findings, type Place, quoted } from "../findings.js";
 import type { IdentifiedEntity, Part } from "../identifiers/identify.js";
-import { resolvedPath, withoutLast } from "../layout.js";
 import { foldName, type Member } from "../zip/members.js";
 
 const EMBARGOED = "Embargoed";

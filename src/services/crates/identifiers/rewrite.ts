@@ -1,8 +1,9 @@
 import { parseArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
 import { PROVENANCE } from "../../../model/provenance.js";
-import { type Findings, isObject, listOf, objectFrom, quoted } from "../findings.js";
+import { type Findings, objectFrom, quoted } from "../findings.js";
 import { type CrateDescription, statedArk, SUMMARIZES, summaryOf } from "../layout.js";
 import type { IdentifiedEntity, IdScope, Part, RegisteredCrate } from "./identify.js";
 

@@ -1,11 +1,12 @@
-import { arkInPath } from "../../../identifiers/ark.js";
+import { isAbsoluteId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
-import { KINDS } from "../../../model/kinds.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
+import { contentUrlOf } from "../../records/stored-content.js";
 import type { StoredFile } from "../files/match-files.js";
-import { isObject, listOf, objectFrom } from "../findings.js";
-import { type IdentifiedEntity, type IdScope, isAbsoluteId } from "../identifiers/identify.js";
+import { objectFrom } from "../findings.js";
+import { type IdentifiedEntity, type IdScope } from "../identifiers/identify.js";
 import { mergeEntities, type Rewriter } from "../identifiers/rewrite.js";
 import { withAdded, withoutAdded } from "../layout.js";
 
@@ -56,16 +57,6 @@ interface CrateDocument {
   body: JsonObject;
   /** The same for the graph, where texts that name entities are references. */
   linked?: JsonObject;
-}
-
-/** Address of a record's stored content. */
-export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): string {
-  const inPath = arkInPath(ark);
-  if (kind === "datadownload") return `${baseUrl}/datadownload/${inPath}/download`;
-  const { path } = KINDS[kind];
-  return kind === "dataset" || kind === "software"
-    ? `${baseUrl}/${path}/download/${inPath}`
-    : `${baseUrl}/download/${inPath}`;
 }
 
 /** The statements about an entity, with the identifiers of this registry. */

@@ -1,5 +1,6 @@
 import type { ServiceError } from "../../../errors.js";
 import { arkKey, claimableArk, looksLikeArk } from "../../../identifiers/ark.js";
+import { listOf } from "../../../model/field.js";
 import type { Finding } from "../../../model/findings.js";
 import { type KindName, withArticle } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -9,7 +10,7 @@ import { changedPointers } from "../../records/replace.js";
 import { reservedTextOf } from "../../records/reserved.js";
 import { parseDocument } from "../../records/view.js";
 import type { CrateRecord } from "../build-records.js";
-import { finding, listOf, type Place, quoted } from "../findings.js";
+import { finding, type Place, quoted } from "../findings.js";
 import type { RegisteredCrate } from "../identifiers/identify.js";
 import { describedCrate, SUMMARIZES } from "../layout.js";
 import type { Claim, Refusal } from "./thread.js";

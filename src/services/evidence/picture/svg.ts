@@ -3,6 +3,7 @@
  * breaks the file.
  */
 import { createHash } from "node:crypto";
+import { xmlValue } from "../../../model/markup.js";
 import type { EvidenceGraph } from "../types.js";
 import { GLYPHS, type Glyph, LIGHT, PICTURE_STYLE } from "./glyphs.js";
 import { type Layout, layoutOf, MARGIN, type Point } from "./layout.js";
@@ -28,19 +29,8 @@ const PILED = /(\p{M}{3})\p{M}+/gu;
 const drawable = (text: string): string =>
   text.toWellFormed().replace(UNSEEN, " ").replace(PILED, "$1").replace(/\s+/gu, " ").trim();
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  "&": "&amp;",
-  "<": "&lt;",
-  ">": "&gt;",
-  '"': "&quot;",
-  "'": "&apos;",
-};
-/** Text for the content or a quoted attribute of an XML document. */
-const escapedForXml = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(UNSEEN, " ")
-    .replace(/[&<>"']/g, (character) => ESCAPES[character]!);
+/** Text for the content or a quoted attribute of the picture. */
+const xmlOf = (text: string): string => xmlValue(text.replace(UNSEEN, " "));
 
 /** Wide as a Chinese character; narrow as an i. In widths of a character. */
 const WIDE =
@@ -155,8 +145,8 @@ function svgOf(picture: Picture, options: PictureOptions): string {
       `height="${height}" viewBox="0 0 ${layout.width} ${height}" role="graphics-document" ` +
       `aria-labelledby="${prefix}-title" aria-describedby="${prefix}-about" ` +
       `font-family="system-ui, sans-serif" font-size="${NAME_SIZE}">`,
-    `<title id="${prefix}-title">${escapedForXml(title)}</title>`,
-    `<desc id="${prefix}-about">${escapedForXml(about)}</desc>`,
+    `<title id="${prefix}-title">${xmlOf(title)}</title>`,
+    `<desc id="${prefix}-about">${xmlOf(about)}</desc>`,
     ...(options.form === "file"
       ? [
           `<style>${PICTURE_STYLE}</style>`,
@@ -179,7 +169,7 @@ function svgOf(picture: Picture, options: PictureOptions): string {
       const beside = side === "support" ? "end" : "start";
       const x = at.x + (side === "support" ? WIDTH / 2 - 4 : 4 - WIDTH / 2);
       return (
-        `<text class="ev-left" data-beside="${escapedForXml(nodes[node]!.id)}" data-side="${side}" ` +
+        `<text class="ev-left" data-beside="${xmlOf(nodes[node]!.id)}" data-side="${side}" ` +
         `data-count="${count}" x="${x}" y="${at.y + 4}" text-anchor="${beside}" ` +
         `fill="${LIGHT.quiet}">${count} more</text>`
       );
@@ -261,8 +251,8 @@ function edgeOf(
   way: string,
 ): string {
   return (
-    `<path class="ev-edge" data-from="${escapedForXml(nodes[from]!.id)}" ` +
-    `data-to="${escapedForXml(nodes[to]!.id)}" data-names="${names.join(" ")}"` +
+    `<path class="ev-edge" data-from="${xmlOf(nodes[from]!.id)}" ` +
+    `data-to="${xmlOf(nodes[to]!.id)}" data-names="${names.join(" ")}"` +
     `${thirdParty ? ' data-third-party="true" stroke-dasharray="5 4"' : ""} d="${way}">` +
     `<title>${names.join(", ")}${thirdParty ? ", stated by a third party" : ""}</title></path>`
   );
@@ -302,28 +292,28 @@ function nodeOf(
       ? `fill="${light.fill}" stroke="${light.stroke}"`
       : `fill="none" stroke="${LIGHT.quiet}" stroke-dasharray="4 3"`;
   const data = [
-    `data-id="${escapedForXml(id)}"`,
+    `data-id="${xmlOf(id)}"`,
     `data-kind="${glyph}"`,
     ...(count === undefined ? [] : [`data-count="${count}"`]),
-    ...(group === undefined ? [] : [`data-group="${escapedForXml(group)}"`]),
+    ...(group === undefined ? [] : [`data-group="${xmlOf(group)}"`]),
     ...(absent === undefined ? [] : [`data-absent="${absent}"`]),
     ...(isRoot ? ['data-root="true"'] : []),
   ].join(" ");
   const drawn = [
-    `<title>${escapedForXml(label)}</title>`,
+    `<title>${xmlOf(label)}</title>`,
     ...(count === undefined ? [] : [`<path transform="translate(4 4)" d="${shape}"/>`]),
     `<path class="ev-shape"${isRoot ? ` stroke="${LIGHT.accent}" stroke-width="3"` : ""} d="${shape}"/>`,
     `<text class="ev-name" ${start} y="19" fill="${LIGHT.ink}" stroke="none"` +
       `${isRoot ? ' font-weight="700"' : ""}${deleted ? ' text-decoration="line-through"' : ""}>` +
-      `${escapedForXml(fittedName(name, isRoot ? room * 0.92 : room))}</text>`,
+      `${xmlOf(fittedName(name, isRoot ? room * 0.92 : room))}</text>`,
     `<text class="ev-note" ${start} y="35" fill="${LIGHT.quiet}" stroke="none" ` +
-      `font-size="${NOTE_SIZE}">${escapedForXml(fitted(note, room, NOTE_SIZE))}</text>`,
+      `font-size="${NOTE_SIZE}">${xmlOf(fitted(note, room, NOTE_SIZE))}</text>`,
   ].join("");
   const href = linkOf(node, options);
   const linked =
     href === undefined
       ? drawn
-      : `<a href="${escapedForXml(href.address)}"` +
+      : `<a href="${xmlOf(href.address)}"` +
         (href.outside ? ' rel="nofollow noopener"' : "") +
         `${options.form === "file" ? ' target="_top"' : ""}>${drawn}</a>`;
   return (
@@ -342,11 +332,11 @@ function plusOf(
   const { indent }: Glyph = GLYPHS[glyph];
   const aside = indent === undefined ? PLUS.onEllipse : PLUS.aside;
   const x = further.side === "support" ? aside : WIDTH - aside;
-  const href = escapedForXml(base + groupLink + encodeURIComponent(id.toWellFormed()));
+  const href = xmlOf(base + groupLink + encodeURIComponent(id.toWellFormed()));
   return (
     `<a class="ev-plus" href="${href}" data-further="${further.count}"` +
     `${form === "file" ? ' target="_top"' : ""} transform="translate(${x} ${HEIGHT - PLUS.above})">` +
-    `<title>Show one step more from ${escapedForXml(shortened(name, TOOLTIP))}</title>` +
+    `<title>Show one step more from ${xmlOf(shortened(name, TOOLTIP))}</title>` +
     `<path d="${circle(PLUS.reach)}" fill="transparent" stroke="none"/>` +
     `<path class="ev-mark" d="${circle(PLUS.radius)}M-4 0H4M0 -4V4" fill="${LIGHT.paper}" ` +
     `stroke="${LIGHT.accent}"/></a>`

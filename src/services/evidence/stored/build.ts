@@ -4,7 +4,9 @@ import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { Job, JobHandler } from "../../../jobs/port.js";
 import type { JsonObject } from "../../../model/field.js";
 import { withDefaults } from "../../../model/json-schema.js";
+import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
+import type { AssertedBy, Direction } from "../../../model/provenance.js";
 import type { RecordStore, RecordWrite, StoredRecord } from "../../../storage/records/port.js";
 import type { Submission } from "../../../storage/records/submissions-port.js";
 import type { Caller } from "../../access/rules.js";
@@ -12,17 +14,16 @@ import { queued } from "../../crates/submissions.js";
 import type { Deps } from "../../deps.js";
 import { stateOf } from "../../records/create.js";
 import { findLive } from "../../records/find.js";
-import { changedPointers } from "../../records/replace.js";
-import { parseDocument } from "../../records/view.js";
-import { type AssertedBy, checkRange, type Direction } from "../types.js";
 import {
-  builtMembers,
-  documentAround,
   identifierOf,
   type Question,
   questionOf,
   withoutForgotten,
-} from "./document.js";
+} from "../../records/forgotten.js";
+import { changedPointers } from "../../records/replace.js";
+import { parseDocument } from "../../records/view.js";
+import { checkRange } from "../types.js";
+import { builtMembers, documentAround } from "./document.js";
 
 type BuildDeps = Pick<Deps, "config" | "records" | "queries" | "documents">;
 
@@ -184,11 +185,12 @@ const verified = new WeakMap<RecordStore, Map<string, number>>();
 const REMEMBERED = 10_000;
 
 /**
- * The result of {@link renewedAsStored}, without names and descriptions of records that were
- * deleted.
+ * The current state of a record: REST answers with its bytes (`viewOf`), GraphQL with a node.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`
  */
-export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
-  return (await withoutForgotten(deps, [await renewedAsStored(deps, record)]))[0]!;
+export async function readRecord(deps: Deps, ark: Ark, kind?: KindName): Promise<StoredRecord> {
+  const stored = await renewed(deps, await findLive(deps, ark, kind));
+  return (await withoutForgotten(deps, [stored]))[0]!;
 }
 
 /**
@@ -196,7 +198,7 @@ export async function renewed(deps: Deps, record: StoredRecord): Promise<StoredR
  * revision, created now. The graph of a record that was deleted remains in its last state.
  * @throws ServiceError `INDEX_LOADING`, `INDEX_BEHIND`, `QUERY_TIMEOUT`
  */
-async function renewedAsStored(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
+async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> {
   if (record.kind !== "evidencegraph" || record.tombstone) return record;
   const before = parseDocument(record.document);
   const question = questionOf(record, before);

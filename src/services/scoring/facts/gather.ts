@@ -1,14 +1,14 @@
 import { ServiceError } from "../../../errors.js";
 import { arkKey, looksLikeArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
+import { referencePointer } from "../../crates/dangling.js";
 import { crateRecords, stateOf } from "../../crates/export/contents.js";
-import { isObject, listOf, referencesIn } from "../../crates/findings.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
 import { gone } from "../../records/find.js";
-import { referencePointer } from "../../records/links.js";
 import { parseDocument } from "../../records/view.js";
 import { CrateFacts, Fields, type RootFacts, Share } from "./fields.js";
 import { Breather, Outside, Relations, type UrlLink, urlLinks } from "./relations.js";

@@ -1,11 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { JsonObject } from "../../../model/field.js";
+import { referencesIn } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ACTIVITY_SUBJECT, ANY_SUBJECT } from "../../../model/provenance.js";
 import type { FoundLink, RecordStore, StoredRecord } from "../../../storage/records/port.js";
-import { referencesIn } from "../../crates/findings.js";
 import { type CrateFacts, MOST_EVIDENCE } from "./fields.js";
 import type { Member } from "./survey.js";
 

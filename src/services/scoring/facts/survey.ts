@@ -1,6 +1,8 @@
 import { arkKey, lookupArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
+import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import { DIGESTS, type DigestName, digestIn, isFormat } from "../../../model/file-facts.js";
+import { step } from "../../../model/json/pointer.js";
 import { type KindName, typeNames } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
 import { ANY_SUBJECT } from "../../../model/provenance.js";
@@ -8,7 +10,6 @@ import { eachUnknownContext } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY } from "../../../rdf/terms.js";
 import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import { entityUrl, TermMeanings, termsOf } from "../../crates/export/metadata.js";
-import { isObject, listOf, referencesIn, step } from "../../crates/findings.js";
 import { type CrateFacts, Fields, isInformative, MOST_EVIDENCE } from "./fields.js";
 
 /** Names under which crates state the format of a file. */

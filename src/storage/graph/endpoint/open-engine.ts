@@ -1,5 +1,5 @@
 import { ServiceError } from "../../../errors.js";
-import { cleanXml } from "../../../rdf/xml.js";
+import { cleanXml } from "../../../model/markup.js";
 import type { PoolLoads } from "../../connections.js";
 import {
   type Asker,

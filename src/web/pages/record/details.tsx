@@ -1,11 +1,11 @@
 /** What a record's document says: values, details, the whole of it, and how to cite it. */
 import type { ComponentChildren } from "preact";
+import { EntityIds } from "../../../identifiers/entity-ids.js";
 import { connectionsOf } from "../../../model/connections.js";
 import { isObject, type JsonObject, type JsonValue, listOf } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { plainText } from "../../../model/texts.js";
-import { EntityIds } from "../../../services/crates/identifiers/identify.js";
-import { CopyButton, Facts, Outside, Section, isWebAddress } from "../../components.js";
+import { CopyButton, Facts, isWebAddress, Outside, Section } from "../../components.js";
 import { RecordLink } from "../../record-components.js";
 import type { CitationsFragment } from "../../documents.js";
 import { type Term, termsOf } from "../../format.js";

@@ -2,7 +2,7 @@ import { Parser, Writer } from "n3";
 import { defaultGraph, Store } from "oxigraph";
 import type { ErrorCode } from "../../../../errors.js";
 import { PREFIXES } from "../../../../model/field.js";
-import { cleanXml } from "../../../../rdf/xml.js";
+import { cleanXml } from "../../../../model/markup.js";
 import type { GraphFormat, OpenAnswer } from "../../port.js";
 import type { GraphStore } from "../graph-store.js";
 import type { AskRequest } from "../thread-handle.js";

@@ -13,8 +13,8 @@ import { findLive } from "../records/find.js";
 import { totalsByKind } from "../records/list.js";
 import { amendRecord } from "../records/replace.js";
 import type { RecordView } from "../records/view.js";
-import { checkPassword, hashPassword, nextValidFrom, type Attempts } from "./accounts.js";
-import { hashOf, liveCredential, newSecret } from "./credentials.js";
+import { checkPassword, hashPassword, nextValidFrom, type Attempts } from "../accounts/accounts.js";
+import { hashOf, liveCredential, newSecret } from "../accounts/credentials.js";
 
 /** @throws ServiceError `FORBIDDEN` */
 function assertAdmin({ admin }: Caller): void {

@@ -1,15 +1,9 @@
 import { plainLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
-import {
-  type Agent,
-  authorFields,
-  creatorsOf,
-  MOST_PARTS,
-  STATED_AUTHORS,
-} from "../formats/agents.js";
+import { type Agent, authorFields, creatorsOf, MOST_PARTS, STATED_AUTHORS } from "./agents.js";
 import { Fields } from "../scoring/facts/fields.js";
-import { type Landmarks, landmarksOf } from "./list.js";
+import { type Landmarks, landmarksOf } from "../records/list.js";
 
 /**
  * An author of a record: the name where one is known, and the identifier or URL where the record

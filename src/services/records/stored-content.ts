@@ -1,14 +1,16 @@
 import { randomUUID } from "node:crypto";
 import type { Readable } from "node:stream";
 import { ValidationError, type ValidationItem } from "../../errors.js";
+import { arkInPath } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { referencesIn } from "../../model/field.js";
+import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
 import type { StagedObject } from "../../storage/objects/port.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
-import { referencesIn } from "../crates/findings.js";
-import { contentUrlOf } from "../crates/records/document.js";
 import type { Deps } from "../deps.js";
 import { announce } from "../objects/damage.js";
-import { parseDocument } from "../records/view.js";
+import { parseDocument } from "./view.js";
 import { ownValue } from "../../own.js";
 
 const MEDIA_TYPE = /^[a-z]+\/[a-z0-9][a-z0-9!#$&^_.+-]*(?:\s*;.*)?$/i;
@@ -49,6 +51,16 @@ const BY_EXTENSION: Readonly<Record<string, string>> = {
   xlsx: "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
   docx: "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
 };
+
+/** Address of a record's stored content. */
+export function contentUrlOf(baseUrl: string, kind: KindName, ark: string): string {
+  const inPath = arkInPath(ark);
+  if (kind === "datadownload") return `${baseUrl}/datadownload/${inPath}/download`;
+  const { path } = KINDS[kind];
+  return kind === "dataset" || kind === "software"
+    ? `${baseUrl}/${path}/download/${inPath}`
+    : `${baseUrl}/download/${inPath}`;
+}
 
 /** Media type of a file: the type that its entity states, if valid, else by the extension. */
 export function mediaTypeOf(path: string, stated?: JsonValue): string {

@@ -1,20 +1,20 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { ServiceError } from "../../../errors.js";
-import { type Ark, lookupArk } from "../../../identifiers/ark.js";
-import type { KindName } from "../../../model/kind.js";
-import { KINDS } from "../../../model/kinds.js";
-import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
-import type { Caller } from "../../access/rules.js";
-import type { Deps } from "../../deps.js";
-import { type Content, contentOf } from "../../files/content.js";
-import { archivePage } from "../../formats/datasheet.js";
-import { findLive } from "../../records/find.js";
-import { DESCRIPTOR, DESCRIPTOR_END, describedCrate, descriptorArk } from "../layout.js";
-import { PREVIEW_PAGE, previewPage } from "../upload.js";
-import { type CrateArchive, crateArchive } from "./archive.js";
-import { crateRecords, stateOf } from "./contents.js";
-import { crateMetadata, surveyCrate } from "./metadata.js";
+import { ServiceError } from "../../errors.js";
+import { type Ark, lookupArk } from "../../identifiers/ark.js";
+import type { KindName } from "../../model/kind.js";
+import { KINDS } from "../../model/kinds.js";
+import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
+import type { Caller } from "../access/rules.js";
+import type { Deps } from "../deps.js";
+import { type Content, contentOf } from "../files/content.js";
+import { archivePage } from "./datasheet.js";
+import { findLive } from "../records/find.js";
+import { DESCRIPTOR, DESCRIPTOR_END, describedCrate, descriptorArk } from "../crates/layout.js";
+import { PREVIEW_PAGE, previewPage } from "../crates/upload.js";
+import { type CrateArchive, crateArchive } from "../crates/export/archive.js";
+import { crateRecords, stateOf } from "../crates/export/contents.js";
+import { crateMetadata, surveyCrate } from "../crates/export/metadata.js";
 
 /** RO-Crate metadata of a crate, before serialization. */
 export interface CrateMetadata {

@@ -1,4 +1,4 @@
-import { ServiceError } from "../errors.js";
+import { ServiceError } from "./errors.js";
 
 /** The logger of use cases: pino's interface, nothing more. */
 export interface Log {

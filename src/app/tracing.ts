@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Config } from "../../config/config.js";
-import { packageRoot } from "../../package-root.js";
-import type { Deps } from "../../services/deps.js";
-import type { Log } from "../../services/log.js";
-import type { ObjectStore, StagedObject } from "../../storage/objects/port.js";
-import type { RecordStore } from "../../storage/records/port.js";
-import type { StoreCall, Tracing } from "./port.js";
+import type { Config } from "../config/config.js";
+import { packageRoot } from "../package-root.js";
+import type { Deps } from "../services/deps.js";
+import type { Log } from "../log.js";
+import type { ObjectStore, StagedObject } from "../storage/objects/port.js";
+import type { RecordStore } from "../storage/records/port.js";
+import type { StoreCall, Tracing } from "../adapters/telemetry/port.js";
 
 /**
  * Spans for the collector that OTEL_EXPORTER_OTLP_ENDPOINT names; without one no code of
@@ -14,7 +14,7 @@ import type { StoreCall, Tracing } from "./port.js";
  */
 export async function tracingOf(config: Config, log: Log): Promise<Tracing | undefined> {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === null) return undefined;
-  const { openTracing } = await import("./otlp.js");
+  const { openTracing } = await import("../adapters/telemetry/otlp.js");
   const { version } = JSON.parse(readFileSync(join(packageRoot, "package.json"), "utf8")) as {
     version: string;
   };

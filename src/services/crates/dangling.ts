@@ -1,0 +1,125 @@
+/** References of a crate's records that lead to no record. */
+import { setImmediate } from "node:timers/promises";
+import { type Ark, arkKey } from "../../identifiers/ark.js";
+import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
+import { step } from "../../model/json/pointer.js";
+import type { DanglingLink, StoredRecord } from "../../storage/records/port.js";
+import type { Deps } from "../deps.js";
+import { findLive } from "../records/find.js";
+import { within } from "../records/select.js";
+import { parseDocument } from "../records/view.js";
+import { holderOf, partsOf } from "./export/contents.js";
+
+/** Links that are examined in one read: few enough not to delay other readers. */
+const EXAMINED = 1000;
+
+/** A reference of a crate's record that leads to nothing. */
+export interface DanglingReference {
+  /** The record that states it. */
+  source: StoredRecord;
+  /** CURIE or IRI of the property. */
+  predicate: string;
+  /** JSON pointer (RFC 6901) to the reference in the record's document; null where it is elsewhere. */
+  pointer: string | null;
+  /** The identifier, as the record states it. */
+  target: string;
+  /** The target was deleted; otherwise no record has the identifier. */
+  deleted: boolean;
+  /** The record to use in place of a deleted one, where its tombstone names one. */
+  successor: string | null;
+  position: string;
+}
+
+/**
+ * References of a crate and of its records that lead to no live record, in order of the records.
+ * @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE`, `WRONG_KIND`; `BAD_REQUEST` for another
+ * list's cursor; `QUERY_TIMEOUT`
+ */
+export async function danglingReferences(
+  deps: Deps,
+  ark: Ark,
+  { limit, after }: { limit: number; after?: string },
+): Promise<{ items: DanglingReference[]; next?: string }> {
+  const root = await findLive(deps, ark, "rocrate");
+  const links = await within(
+    (signal) => linksOf(deps, root, { after, most: limit + 1, signal }),
+    "Looking for references that lead nowhere",
+    "ask for fewer with first",
+  );
+  const items = await described(deps, links.slice(0, limit));
+  return links.length > limit ? { items, next: links[limit - 1]!.position } : { items };
+}
+
+async function linksOf(
+  deps: Deps,
+  root: StoredRecord,
+  { after, most, signal }: { after: string | undefined; most: number; signal: AbortSignal },
+): Promise<DanglingLink[]> {
+  // The records of a crate within another are among those of the outer crate.
+  const parts = root.crate === null ? undefined : await partsOf(deps, root);
+  const found: DanglingLink[] = [];
+  for (let next = after; ;) {
+    const page = await deps.records.danglingLinks(holderOf(root), {
+      limit: EXAMINED,
+      ...(next === undefined ? {} : { after: next }),
+    });
+    for (const link of page.items)
+      if (!parts || parts.has(link.source) || link.source.startsWith(`${root.ark}/`))
+        found.push(link);
+    next = page.next;
+    if (next === undefined || found.length >= most) return found.slice(0, most);
+    await setImmediate();
+    signal.throwIfAborted();
+  }
+}
+
+async function described(
+  { records }: Pick<Deps, "records">,
+  links: readonly DanglingLink[],
+): Promise<DanglingReference[]> {
+  const sources = await records.findMany(links.map(({ source }) => source));
+  const targets = await records.findMany(links.map(({ target }) => target));
+  const documents = new Map<string, JsonObject>();
+  return links.flatMap(({ predicate, target, deleted, position }, index) => {
+    const source = sources[index];
+    // Deleted between the reads.
+    if (!source || source.tombstone) return [];
+    let document = documents.get(source.ark);
+    if (!document) documents.set(source.ark, (document = parseDocument(source.document)));
+    return {
+      source,
+      predicate,
+      pointer: referencePointer(document, target) ?? null,
+      target,
+      deleted,
+      successor: targets[index]?.tombstone?.successor ?? null,
+      position,
+    };
+  });
+}
+
+/** Deepest value that is searched for a reference. */
+const DEEPEST = 20;
+
+/** JSON pointer to the first place where a document refers to an identifier, however it is spelled. */
+export function referencePointer(document: JsonObject, target: string): string | undefined {
+  const key = arkKey(target);
+  const refers = (text: string): boolean =>
+    text === target || (text.includes("ark:") && arkKey(text.slice(text.indexOf("ark:"))) === key);
+  return pointerTo(document, refers, 0);
+}
+
+function pointerTo(
+  value: JsonValue | JsonObject,
+  refers: (text: string) => boolean,
+  depth: number,
+): string | undefined {
+  if (typeof value === "string") return refers(value) ? "" : undefined;
+  if (depth > DEEPEST || (!Array.isArray(value) && !isObject(value))) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    if (depth === 0 && (key === "@id" || key === "@context")) continue;
+    const found = pointerTo(inner, refers, depth + 1);
+    if (found !== undefined) return step(key) + found;
+  }
+  return undefined;
+}
