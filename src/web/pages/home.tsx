@@ -3,7 +3,7 @@ import { HomeDocument, type HomeQuery } from "../documents.js";
 import { countText, kindOf, kindText } from "../format.js";
 import type { Page, PageRequest, Route } from "../page.js";
 
-async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
+export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
   const { recordStatistics, roCrates } = await ask(HomeDocument, {});
   return {
     title: "Arkgraph",
