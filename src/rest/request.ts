@@ -40,6 +40,7 @@ export const arkIn = (params: RestRequest["params"]): string =>
   `ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`;
 
 export interface Target {
+  /** As the request means it: decoded, or as written where that is a stored identifier. */
   path: string;
   /** The path before decoding, where it may hold an identifier with its own escapes. */
   written?: string;
@@ -52,6 +53,12 @@ export interface Target {
 /** `?`, `??`, `?info`, and `info` among other parameters. */
 const INFLECTION = /^\?\??$|[?&]info(?:[=&]|$)/;
 
+export const malformedPath = (): ServiceError =>
+  new ServiceError(
+    "BAD_REQUEST",
+    "The path holds a percent-escape that is not UTF-8: write % as %25.",
+  );
+
 /** Splits a request target and decodes its path once. @throws ServiceError `BAD_REQUEST` */
 export function splitTarget(target: string): Target {
   // A proxy's client may send the whole URL (RFC 9112, section 3.2.2).
@@ -62,10 +69,7 @@ export function splitTarget(target: string): Target {
   try {
     path = raw.includes("%") ? decodeURIComponent(raw) : raw;
   } catch {
-    throw new ServiceError(
-      "BAD_REQUEST",
-      "The path holds a percent-escape that is not UTF-8: write % as %25.",
-    );
+    throw malformedPath();
   }
   return {
     path: trimmed(path),

@@ -3,6 +3,10 @@ import { join } from "node:path";
 import { sendBytes, sendJson } from "../http/reply.js";
 import { packageRoot } from "../package-root.js";
 import { health, readiness } from "../services/health.js";
+import type { Route } from "../web/page.js";
+import { docsPage } from "../web/pages/explorers.js";
+import { textPage } from "../web/pages/help.js";
+import { home } from "../web/pages/home.js";
 import { type ContractRow, html, json, schemaRef } from "./contract/rows.js";
 import type { Handler, Handlers } from "./request.js";
 
@@ -163,15 +167,19 @@ export const SERVICE: readonly ContractRow[] = [
   },
 ];
 
-const page: Handler = ({ req, res, site }) => site.show(req, res);
+/** Any client gets these pages, whatever it accepts. */
+const shows =
+  (make: NonNullable<Route["get"]>): Handler =>
+  ({ req, res, params, site }) =>
+    site.page(req, res, (request) => make({ ...request, params }));
 
 /** @param contract the OpenAPI document */
 export function serviceOperations(contract: object): Handlers {
   let yaml: Promise<Buffer> | undefined;
   return {
-    root_page: page,
-    page,
-    docs_page: page,
+    root_page: shows(home),
+    page: shows(textPage),
+    docs_page: shows(docsPage),
     health: async ({ req, res, context }) => {
       const answer = await health(context.deps);
       sendJson(req, res, answer, {

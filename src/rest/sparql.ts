@@ -13,6 +13,7 @@ import type { Deps } from "../services/deps.js";
 import { type GraphNames, graphsIn } from "../services/sparql/answer.js";
 import type { Checked } from "../services/sparql/guard/check.js";
 import type { GraphFormat, ResultFormat } from "../storage/graph/port.js";
+import { sparqlPage } from "../web/pages/explorers.js";
 import {
   BODY_REFUSALS,
   type ContractRow,
@@ -465,7 +466,7 @@ async function answer(
 
 async function describe({ req, res, context, site }: RestRequest): Promise<void> {
   const type = preferred(req.headers.accept, [...DESCRIPTION_TYPES, "text/html"]);
-  if (type === "text/html") return site.show(req, res);
+  if (type === "text/html") return site.page(req, res, sparqlPage);
   const text = await serviceDescription(`${context.deps.baseUrl()}/sparql`, type);
   sendBytes(req, res, Buffer.from(text), {
     type: contentType(type),

@@ -8,6 +8,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliDecompressSync, constants, gzip } from "node:zlib";
+import { Router } from "express";
 import { ServiceError } from "../errors.js";
 import { notModified } from "../http/negotiation.js";
 import {
@@ -134,16 +135,19 @@ export class SiteFiles {
     this.#baseUrl = baseUrl;
   }
 
-  /** Whether a request target is one of these files. */
-  has(target: string): boolean {
-    return /^\/(?:assets\/|(?:favicon\.ico|robots\.txt|\.well-known\/security\.txt)(?:\?|$))/.test(
-      target,
+  /**
+   * Answers requests for these files.
+   * @throws ServiceError `NOT_FOUND` for a file that is not there, `METHOD_NOT_ALLOWED`
+   */
+  router(): Router {
+    const router = Router({ caseSensitive: true, strict: true });
+    return router.all(
+      ["/assets/*name", "/favicon.ico", "/robots.txt", "/.well-known/security.txt"],
+      (req, res) => this.#answer(req, res, req.path),
     );
   }
 
-  /** @throws ServiceError `NOT_FOUND` for a file that is not there, `METHOD_NOT_ALLOWED` */
-  async answer(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const path = (req.url ?? "/").split("?", 1)[0]!;
+  async #answer(req: IncomingMessage, res: ServerResponse, path: string): Promise<void> {
     if (req.method !== "GET" && req.method !== "HEAD")
       throw new ServiceError(
         "METHOD_NOT_ALLOWED",

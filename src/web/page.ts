@@ -53,7 +53,7 @@ export interface PageRequest {
   readonly res: ServerResponse;
   /** Decoded, without a slash at the end. */
   readonly path: string;
-  /** What the braces of the route's path matched. */
+  /** What the parameters of the route's path matched. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** The fields of the form that was sent; empty for GET. */
@@ -129,12 +129,9 @@ export interface Redirect {
 /** Where a page is and what makes it. */
 export interface Route {
   /**
-   * For example `/browse/{kind}`; a name in braces matches one segment, `{ark}` an identifier up to
-   * the end.
+   * A path of Express's router, for example `/browse/:kind`; `*ark` is an identifier up to the end.
    */
   path: string;
-  /** Whether the route is meant, by the query; absent: always. */
-  when?(query: URLSearchParams): boolean;
   get?(request: PageRequest): Promise<Page | Redirect>;
   /**
    * The form has a file. Its fields are read with the file, by `uploadCrate`, which checks the CSRF

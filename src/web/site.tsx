@@ -1,6 +1,7 @@
 /** Answers browsers: the routes of all pages, and how a page is made from one GraphQL document. */
 import { createHash } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { type Request, type RequestHandler, Router } from "express";
 import { render } from "preact-render-to-string";
 import { ServiceError } from "../errors.js";
 import { formFields, readBytes } from "../http/body.js";
@@ -44,7 +45,7 @@ import { reserveRoutes } from "./pages/reserve.js";
 import { searchRoutes } from "./pages/search.js";
 import { uploadRoutes } from "./pages/upload.js";
 
-/** Every page with an address of its own; the first route that matches counts. */
+/** Every page with an address of its own. */
 const ROUTES: readonly Route[] = [
   ...homeRoutes,
   ...accountRoutes,
@@ -115,59 +116,44 @@ export interface SiteAccess {
 /** In place of the CSRF token of a form that its page reads, later. */
 export const UNREAD = Symbol("the form is not read yet");
 
-interface Matched {
-  route: Route;
-  params: Record<string, string>;
-}
-
 /**
  * The web pages: addresses that answer browsers. Each page asks one GraphQL document, with the
- * rights of its reader. Other requests are left to the other interfaces.
+ * rights of its reader.
  */
 export class Site {
   readonly #deps: Deps;
   readonly #access: SiteAccess;
-  readonly #routes: readonly { pattern: RegExp; names: string[]; route: Route }[];
+  /** Answers requests for pages, and leaves others to the next middleware. */
+  readonly pages: RequestHandler;
 
-  constructor(deps: Deps, access: SiteAccess, routes: readonly Route[] = ROUTES) {
+  constructor(deps: Deps, access: SiteAccess) {
     this.#deps = deps;
     this.#access = access;
-    this.#routes = routes.map((route) => ({ ...compiled(route.path), route }));
+    const router = this.#router();
+    this.pages = (req, res, next) =>
+      req.method === "POST" || asksForPage(req) ? router(req, res, next) : next();
   }
 
-  /**
-   * Answers a request for a page.
-   * @returns false, with nothing done, when the request is not for a page
-   * @throws ServiceError when the page cannot be shown
-   */
-  async answer(req: IncomingMessage, res: ServerResponse): Promise<boolean> {
-    const url = targetOf(req);
-    const matched = url && this.#match(url.path);
-    if (!matched) return false;
-    const { route, params } = matched;
-    if (req.method === "POST") {
-      if (!route.post) return false;
-      if (isMultipart(req) && !route.takesFile)
-        throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "This form has no file.");
-      rememberForm(req);
-      await this.#make(await this.#request(req, res, url, params), route.post);
-      return true;
+  #router(): Router {
+    const router = Router({ caseSensitive: true });
+    for (const { path, get, post, takesFile } of ROUTES) {
+      const answer = (make: NonNullable<Route["get"]>): RequestHandler => {
+        return async (req, res, next) => {
+          const params = paramsOf(req);
+          const url = targetOf(req);
+          if (!params || !url) return next();
+          if (req.method === "POST") {
+            if (isMultipart(req) && !takesFile)
+              throw new ServiceError("UNSUPPORTED_MEDIA_TYPE", "This form has no file.");
+            rememberForm(req);
+          }
+          await this.#make(await this.#request(req, res, url, params), make);
+        };
+      };
+      if (get) router.get(path, answer(get));
+      if (post) router.post(path, answer(post));
     }
-    if (!route.get || !asksForPage(req) || route.when?.(url.query) === false) return false;
-    await this.#make(await this.#request(req, res, url, params), route.get);
-    return true;
-  }
-
-  /**
-   * Shows the page of a route to any client, whatever it accepts.
-   * @throws ServiceError `NOT_FOUND`, or when the page cannot be shown
-   */
-  async show(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const url = targetOf(req);
-    // REST has all its addresses below `/api` too.
-    const matched = url && this.#match(url.path.replace(/^\/api(?=\/|$)/, "") || "/");
-    if (!url || !matched?.route.get) throw new ServiceError("NOT_FOUND", "There is no such page.");
-    await this.#make(await this.#request(req, res, url, matched.params), matched.route.get);
+    return router;
   }
 
   /**
@@ -207,18 +193,6 @@ export class Site {
       answer = await tombstonePage(request, error);
     }
     await this.#send(request, answer);
-  }
-
-  #match(path: string): Matched | undefined {
-    for (const { pattern, names, route } of this.#routes) {
-      const match = pattern.exec(path);
-      if (match)
-        return {
-          route,
-          params: Object.fromEntries(names.map((name, index) => [name, match[index + 1]!])),
-        };
-    }
-    return undefined;
   }
 
   async #request(
@@ -323,18 +297,16 @@ function targetOf({ url = "/" }: IncomingMessage): Target | undefined {
   }
 }
 
-function compiled(path: string): { pattern: RegExp; names: string[] } {
-  const names: string[] = [];
-  const source = path
-    .split(/(\{\w+\})/)
-    .map((part) => {
-      const name = /^\{(\w+)\}$/.exec(part)?.[1];
-      if (name === undefined) return part.replace(/[.*+?^$()[\]|\\]/g, String.raw`\$&`);
-      names.push(name);
-      return name === "ark" ? "(ark:.+)" : "([^/]+)";
-    })
-    .join("");
-  return { pattern: new RegExp(`^${source}$`, "s"), names };
+/**
+ * What the parts of the route's path matched, an identifier as one text; `undefined` where it is no
+ * identifier.
+ */
+function paramsOf({ params }: Request): Record<string, string> | undefined {
+  const { ark, ...others } = params;
+  if (!Array.isArray(ark)) return others as Record<string, string>;
+  const identifier = ark.join("/").replace(/\/+$/, "");
+  if (!/^ark:./s.test(identifier)) return undefined;
+  return { ...(others as Record<string, string>), ark: identifier };
 }
 
 const isMultipart = ({ headers }: IncomingMessage): boolean =>

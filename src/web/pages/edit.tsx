@@ -215,7 +215,7 @@ async function choose(request: PageRequest): Promise<Page | Redirect> {
 
 export const newRoutes: readonly Route[] = [
   { path: "/new", get: choose },
-  { path: "/new/{kind}", get: (request) => formPage(request), post: create },
+  { path: "/new/:kind", get: (request) => formPage(request), post: create },
 ];
 
 type Shown = NonNullable<EditQuery["record"]>;
@@ -500,4 +500,4 @@ async function save(request: PageRequest): Promise<Page | Redirect> {
   return { redirect: recordPath(id) };
 }
 
-export const editRoutes: readonly Route[] = [{ path: "/edit/{ark}", get: show, post: save }];
+export const editRoutes: readonly Route[] = [{ path: "/edit/*ark", get: show, post: save }];

@@ -595,11 +595,11 @@ const toEvidence = async ({ params, query }: PageRequest): Promise<Redirect> => 
 };
 
 export const evidenceRoutes: readonly Route[] = [
-  { path: "/evidence/{ark}", get: evidencePage },
-  { path: "/impact/{ark}", get: impactPage },
-  { path: "/evidencegraph/query/{ark}", get: toEvidence },
+  { path: "/evidence/*ark", get: evidencePage },
+  { path: "/impact/*ark", get: impactPage },
+  { path: "/evidencegraph/query/*ark", get: toEvidence },
   {
-    path: "/evidencegraph/impact/{ark}",
+    path: "/evidencegraph/impact/*ark",
     get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "impact") }),
   },
 ];

@@ -12,7 +12,7 @@ import { recordPath, withQuery } from "../paths.js";
 import { help } from "./help.js";
 
 /** The API explorer: a list of the operations; with script, Swagger UI from this server's own files. */
-async function docsPage({ operations, viewer }: PageRequest): Promise<Page> {
+export async function docsPage({ operations, viewer }: PageRequest): Promise<Page> {
   const tags = new Map<string, Operation[]>();
   for (const operation of operations)
     tags.set(operation.tag, [...(tags.get(operation.tag) ?? []), operation]);
@@ -285,7 +285,7 @@ function sendCsv(res: ServerResponse, { text, truncated }: SparqlAnswer): void {
 }
 
 /** A page to write queries in; the address of an answer has its query. */
-async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
+export async function sparqlPage(request: PageRequest): Promise<Page | Redirect> {
   const { query, res, base } = request;
   const asked = query.get("query");
   const dataset = graphsIn(query);

@@ -121,8 +121,8 @@ async function helpPage({ params }: Pick<PageRequest, "params">): Promise<Page> 
 
 export const helpRoutes: readonly Route[] = [
   { path: "/help", get: helpPage },
-  { path: "/help/{page}", get: helpPage },
-  { path: "/help/{folder}/{page}", get: helpPage },
+  { path: "/help/:page", get: helpPage },
+  { path: "/help/:folder/:page", get: helpPage },
 ];
 
 interface Text {
@@ -205,8 +205,8 @@ const PAGES: Readonly<Record<string, Text>> = {
   },
 };
 
-async function textPage({ req, params }: PageRequest): Promise<Page | Redirect> {
-  const name = params["name"]!;
+export async function textPage({ req, params }: PageRequest): Promise<Page | Redirect> {
+  const name = params["page_name"]!;
   // Help is the documentation. The contract promises HTML at this address to programs too.
   if (name === "help") return asksForPage(req) ? { redirect: "/help" } : helpPage({ params: {} });
   const known = Object.hasOwn(PAGES, name) ? PAGES[name] : undefined;
@@ -243,7 +243,7 @@ async function textPage({ req, params }: PageRequest): Promise<Page | Redirect> 
   };
 }
 
-export const textRoutes: readonly Route[] = [{ path: "/page/{name}", get: textPage }];
+export const textRoutes: readonly Route[] = [{ path: "/page/:page_name", get: textPage }];
 
 /** What the contract says of an operation. */
 export interface OperationText {

@@ -5,7 +5,7 @@ import { kindOf } from "../format.js";
 import { countText, kindText } from "../words.js";
 import type { Page, PageRequest, Route } from "../page.js";
 
-async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
+export async function home({ ask, base, viewer }: PageRequest): Promise<Page> {
   const { recordStatistics, roCrates } = await ask(HomeDocument, {});
   return {
     title: "Arkgraph",

@@ -196,7 +196,7 @@ async function reserveDoi(request: PageRequest): Promise<Page | Redirect> {
 export const reserveRoutes: readonly Route[] = [
   { path: "/reserve", get: async (request) => reservePage(request), post: reserve },
   {
-    path: "/reserve/{ark}",
+    path: "/reserve/*ark",
     get: (request) => identifiersPage(request),
     post: reserveDoi,
   },

@@ -675,7 +675,7 @@ export const searchRoutes: readonly Route[] = [
   { path: "/search/semantic", get: ({ query }) => toSearch(query, "meaning") },
   { path: "/browse", get: browse },
   { path: "/records", get: browse },
-  { path: "/browse/{kind}", get: browseKind },
+  { path: "/browse/:kind", get: browseKind },
   ...restLists,
 ];
 

@@ -335,5 +335,5 @@ async function act(request: PageRequest): Promise<Page | Redirect> {
 
 export const uploadRoutes: readonly Route[] = [
   { path: "/upload", get: (request) => uploadPage(request), post: upload, takesFile: true },
-  { path: "/upload/{id}", get: (request) => progressPage(request), post: act },
+  { path: "/upload/:id", get: (request) => progressPage(request), post: act },
 ];

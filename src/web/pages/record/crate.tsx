@@ -343,10 +343,10 @@ async function scorePage({ ask, params }: PageRequest): Promise<Page> {
 }
 
 export const crateRoutes: readonly Route[] = [
-  { path: "/validation/{ark}", get: validationPage },
-  { path: "/score/{ark}", get: scorePage },
+  { path: "/validation/*ark", get: validationPage },
+  { path: "/score/*ark", get: scorePage },
   {
-    path: "/rocrate/ai-ready-score/{ark}",
+    path: "/rocrate/ai-ready-score/*ark",
     get: async ({ params }) => ({ redirect: recordPath(params["ark"]!, "score") }),
   },
 ];

@@ -245,7 +245,7 @@ export function FolderSection({ crate, folder }: FolderSectionProps) {
   );
 }
 
-export const filesRoutes: readonly Route[] = [{ path: "/files/{ark}", get: folderPage }];
+export const filesRoutes: readonly Route[] = [{ path: "/files/*ark", get: folderPage }];
 
 type Table = Extract<PreviewPartsFragment, { __typename: "TablePreview" }>;
 type Notebook = Extract<PreviewPartsFragment, { __typename: "NotebookPreview" }>;
@@ -513,4 +513,4 @@ async function previewPage({ ask, params, query }: PageRequest): Promise<Page> {
   };
 }
 
-export const previewRoutes: readonly Route[] = [{ path: "/preview/{ark}", get: previewPage }];
+export const previewRoutes: readonly Route[] = [{ path: "/preview/*ark", get: previewPage }];

@@ -280,7 +280,7 @@ async function restore(request: PageRequest): Promise<Page | Redirect> {
 }
 
 export const historyRoutes: readonly Route[] = [
-  { path: "/history/{ark}", get: (request) => history(request), post: restore },
+  { path: "/history/*ark", get: (request) => history(request), post: restore },
 ];
 
 /**

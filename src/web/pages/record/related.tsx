@@ -150,7 +150,7 @@ export const Back = ({ record }: { record: Linked }) => (
   </nav>
 );
 
-export const relatedRoutes: readonly Route[] = [{ path: "/related/{ark}", get: related }];
+export const relatedRoutes: readonly Route[] = [{ path: "/related/*ark", get: related }];
 
 /** References of a crate's records that lead nowhere, and what to do about each. */
 async function referencesPage({ ask, params, query }: PageRequest): Promise<Page> {
@@ -309,6 +309,6 @@ async function myReferences({ ask, viewer, query }: PageRequest): Promise<Page> 
 }
 
 export const referenceRoutes: readonly Route[] = [
-  { path: "/references/{ark}", get: referencesPage },
+  { path: "/references/*ark", get: referencesPage },
   { path: "/my/references", get: own(myReferences) },
 ];

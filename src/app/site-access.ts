@@ -1,0 +1,87 @@
+import type { IncomingMessage } from "node:http";
+import { ValidationError } from "../errors.js";
+import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
+import { signedIn } from "../graphql/resolvers/context.js";
+import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
+import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
+import type { GraphqlInterface } from "../graphql/server.js";
+import { readMultipart } from "../http/body.js";
+import { credentialsOf } from "../http/browsers.js";
+import { OPERATIONS } from "../rest/contract/document.js";
+import { presence } from "../rest/request.js";
+import type { Caller } from "../services/access/rules.js";
+import type { Authenticator } from "../services/accounts/tokens.js";
+import type { Deps } from "../services/deps.js";
+import { askedArk } from "../services/records/find.js";
+import type { TypedDocumentString } from "../web/document.js";
+import type { SparqlAnswer } from "../web/page.js";
+import { type SiteAccess, UNREAD } from "../web/site.js";
+
+/** What pages do by way of the APIs: they know neither GraphQL's transport nor credentials. */
+export function siteAccess(
+  deps: Deps,
+  { authenticator, graphql }: { authenticator: Authenticator; graphql: GraphqlInterface },
+): SiteAccess {
+  const accounts = new AccountResolver();
+  const crates = new CrateResolver();
+  const sparql = new SparqlResolver();
+  return {
+    identify: async (req, csrf) => {
+      const sent =
+        csrf === UNREAD
+          ? { ...credentialsOf(req, deps), needs: "nothing" as const }
+          : credentialsOf(req, deps, { csrf });
+      const { caller, session } = await authenticator.identify(sent);
+      return { caller, csrf: session?.csrf ?? null };
+    },
+    ask: async <Result, Variables extends object>(
+      req: IncomingMessage,
+      caller: Caller | null,
+      document: TypedDocumentString<Result, Variables>,
+      variables: Variables,
+    ) => (await graphql.execute(req, caller, document.parsed, variables)) as Result,
+    uploadCrate: async (req, { update, emptyLinked = false, crate }) => {
+      const options = {
+        update,
+        emptyLinked,
+        crate: crate === undefined ? undefined : askedArk(crate),
+      };
+      const fields = { file: ["file"], texts: ["csrf"] };
+      const form = await readMultipart(req, fields, async ({ stream, name }, texts) => {
+        // Before anything of the file is stored.
+        const csrf = Buffer.from(texts.get("csrf") ?? "").toString("utf8");
+        const caller = await authenticator.caller(credentialsOf(req, deps, { csrf }));
+        const context = signedIn(graphql.context(req, caller));
+        return crates.submit({ stream, name: name || "crate.zip" }, options, context);
+      });
+      if (!form.file) throw new ValidationError([form.missing]);
+      return form.file.taken.submissionUUID;
+    },
+    sparql: async (req, res, caller, { query, dataset, as, rows }) => {
+      let form: SparqlAnswer["form"] = "SELECT";
+      const { bytes, truncated } = await sparql.query(
+        {
+          query,
+          dataset,
+          rows,
+          signal: presence({ res }),
+          formatFor(found) {
+            form = found;
+            if (found === "CONSTRUCT" || found === "DESCRIBE") return "ttl";
+            return as === "csv" && found === "SELECT" ? "csv" : "json";
+          },
+        },
+        graphql.context(req, caller),
+      );
+      const limit = truncated && `${truncated}=${deps.config[truncated]}`;
+      return { form, text: Buffer.from(bytes).toString("utf8"), truncated: limit };
+    },
+    operations: OPERATIONS.map(({ method, path, tag, summary }) => ({
+      method,
+      path,
+      tag,
+      summary,
+    })),
+    signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),
+  };
+}
