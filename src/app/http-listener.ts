@@ -7,8 +7,8 @@ import { AccountResolver } from "../graphql/resolvers/account-resolver.js";
 import { signedIn } from "../graphql/resolvers/context.js";
 import { CrateResolver } from "../graphql/resolvers/crate-resolver.js";
 import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
-import { type GraphqlAddress, openGraphql } from "../graphql/server.js";
-import { refuse } from "../graphql/subscriptions.js";
+import { openGraphql } from "../graphql/server.js";
+import { refuse } from "../graphql/web-sockets.js";
 import { hasBody, readMultipart } from "../http/body.js";
 import { credentialsOf, crossOrigin, keepPrivate } from "../http/browsers.js";
 import { requestIdOf } from "../http/client.js";
@@ -55,6 +55,7 @@ export async function openHttpInterface(
   const { tracing } = deps;
   const noted = observer !== undefined || tracing !== undefined;
   const graphql = await openGraphql(deps, authenticator);
+  const graphqlRouter = express.Router().use(["/graphql", "/api/graphql"], graphql.router);
   const accounts = new AccountResolver();
   const crates = new CrateResolver();
   const sparql = new SparqlResolver();
@@ -192,8 +193,12 @@ export async function openHttpInterface(
     if (answersPreflight(req, res)) return;
     const isFile = !graph && files.has(req.url ?? "/");
     if (!isFile) keepPrivate(req, res, deps);
-    if (graph && !(graph.address === "answer" && wantsPage(req, graph.search)))
-      return void graphql.handle(req, res, graph.address, graph.search);
+    if (graph && !(graph.address === "answer" && wantsPage(req, graph.search))) {
+      graphqlRouter(req as Request, res as Response, (error) =>
+        sendError(req, res, error, deps.log),
+      );
+      return;
+    }
     const answered = isFile
       ? files.answer(req, res).then(() => true)
       : site.answer(req, res).then((done) => done || rest(req, res));
@@ -265,6 +270,9 @@ function observe(res: ServerResponse, observer: RequestObserver, operation: () =
     );
   });
 }
+
+/** What a GraphQL request asks for: one answer, a stream of answers, or the schema as text. */
+type GraphqlAddress = "answer" | "stream" | "schema";
 
 const ADDRESSES: Readonly<Record<string, GraphqlAddress>> = {
   "": "answer",
