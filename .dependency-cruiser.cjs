@@ -15,7 +15,14 @@ const DOMAIN = ["identifiers", "model", "rdf"];
 const STORES = "records/(sqlite|postgres)|graph/(oxigraph|endpoint)|objects/(files|s3)";
 const REDIS = "(redis|shared/redis)\\.ts$";
 const INPUT_AND_OUTPUT = ["fs", "net", "http", "https", "tls", "worker_threads", "child_process"];
-const SERVERS = ["express", "@apollo/server", "graphql-upload", "graphql-ws", "graphql-sse"];
+const SERVERS = [
+  "express",
+  "@apollo/server",
+  "@as-integrations/express5",
+  "graphql-upload",
+  "graphql-ws",
+  "graphql-sse",
+];
 const CLIENTS = ["libsql", "pg", "oxigraph", "minio", "ioredis", "bullmq"];
 
 /**

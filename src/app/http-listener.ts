@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RequestObserver } from "./metrics.js";
 import { openGraphql } from "../graphql/server.js";
-import { refuse } from "../graphql/subscriptions.js";
+import { refuse } from "../graphql/web-sockets.js";
 import { EventStreams } from "../http/reply.js";
 import { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";

@@ -4,7 +4,7 @@ import { buildProgram } from "../../cli/program.js";
 import type { ToolCommand } from "../../cli/tool-command.js";
 import { SETTINGS } from "../config/config.js";
 import { ERRORS } from "../errors.js";
-import { GRAPHQL_CODES } from "../graphql/documents.js";
+import { GRAPHQL_CODES } from "../graphql/errors.js";
 import { KINDS } from "../model/kinds.js";
 import { FINDING_CODES } from "../services/crates/findings.js";
 import { fullType, type RecordFormat } from "../services/formats/format.js";

@@ -1,191 +1,61 @@
-/** The GraphQL interface over HTTP, with uploads by multipart requests. */
+/** GraphQL over HTTP by Apollo Server, with subscriptions over server-sent events and WebSockets. */
 import { createHash } from "node:crypto";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import { finished } from "node:stream/promises";
-import { ApolloServer, type ApolloServerPlugin, type GraphQLRequestListener } from "@apollo/server";
+import {
+  ApolloServer,
+  type ApolloServerPlugin,
+  type GraphQLRequestContextWillSendResponse,
+} from "@apollo/server";
+import { unwrapResolverError } from "@apollo/server/errors";
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginLandingPageDisabled,
 } from "@apollo/server/plugin/disabled";
-import { type DocumentNode, execute, type GraphQLError, type GraphQLSchema } from "graphql";
-import type { FileUpload } from "graphql-upload/processRequest.mjs";
-import Upload from "graphql-upload/Upload.mjs";
-import { ServiceError } from "../errors.js";
+import { InMemoryLRUCache } from "@apollo/utils.keyvaluecache";
+import { expressMiddleware } from "@as-integrations/express5";
+import { stringifyChunked } from "@discoveryjs/json-ext";
 import {
-  checkBodyType,
-  checkedJson,
-  endedEarly,
-  mediaType,
-  readJson,
-  readMultipart,
-  secondFile,
-  type UploadedFile,
-} from "../http/body.js";
+  type NextFunction,
+  type Request,
+  type RequestHandler,
+  type Response,
+  Router,
+} from "express";
+import {
+  type DocumentNode,
+  execute,
+  GraphQLError,
+  type GraphQLSchema,
+  OperationTypeNode,
+} from "graphql";
+import { ServiceError, ValidationError } from "../errors.js";
+import { checkBodyType, mediaType, readJson } from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, requestIdOf } from "../config/client.js";
-import { notModified } from "../http/negotiation.js";
-import { SAFE_HEADERS, sendBytes } from "../http/reply.js";
-import type { JsonObject, JsonValue } from "../model/field.js";
+import { notModified, preferred } from "../http/negotiation.js";
+import { NOT_STORED, SAFE_HEADERS, sendBytes, sendEarly } from "../http/reply.js";
 import { KINDS } from "../model/kinds.js";
-import { authenticated, type Caller } from "../services/access/rules.js";
-import type { Authenticator, SentCredentials } from "../services/accounts/tokens.js";
+import type { Caller } from "../services/access/rules.js";
+import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { totalsByKind } from "../services/records/list.js";
-import { Documents } from "./documents.js";
-import { cutErrors, formatError, HttpTransport } from "./http.js";
-import { beginSlice, type Context, contextOf, ValueTooLong } from "./resolvers/context.js";
+import { Documents, type Price } from "./documents.js";
+import { asGraphQLError, cutErrors, formatError } from "./errors.js";
+import { eventStreams } from "./event-stream.js";
+import { assertFits, type Streaming } from "./operations.js";
+import { parametersOf } from "./parameters.js";
+import { beginSlice, type Context, contextOf, pause, ValueTooLong } from "./resolvers/context.js";
 import { graphqlSchema, schemaText } from "./schema.js";
-import { eventStreamTransport, type Streaming, webSocketTransport } from "./subscriptions.js";
-
-/**
- * Headers that a page of another origin cannot send without a preflight request (CORS); any value
- * is accepted.
- */
-const PREFLIGHT = ["apollo-require-preflight", "x-apollo-operation-name"];
-
-/**
- * The operation of a GraphQL multipart request, its file in place. The file arrives while the
- * operation runs.
- * @throws ServiceError `BAD_REQUEST` without a preflight header, for a malformed form, or a map that
- * does not lead to a variable; `NOT_AUTHENTICATED`, `TOO_LARGE`; ValidationError for a part that came
- * twice, and as {@link checkedJson}
- */
-function readUpload(
-  req: IncomingMessage,
-  res: ServerResponse,
-  caller: Caller | null,
-  deps: Pick<Deps, "config" | "documents">,
-): Promise<JsonValue> {
-  const { MAX_UPLOAD_BYTES, GRAPHQL_MAX_MESSAGE_BYTES } = deps.config;
-  if (!PREFLIGHT.some((name) => name in req.headers)) {
-    throw new ServiceError(
-      "BAD_REQUEST",
-      `A multipart request needs the header ${PREFLIGHT[0]}: true, which shows that no page ` +
-        "of another origin sent it.",
-    );
-  }
-  authenticated(caller);
-  if (Number(req.headers["content-length"] ?? 0) > MAX_UPLOAD_BYTES + 2 * GRAPHQL_MAX_MESSAGE_BYTES)
-    throw new ServiceError(
-      "TOO_LARGE",
-      `The upload is larger than ${MAX_UPLOAD_BYTES} bytes (MAX_UPLOAD_BYTES).`,
-    );
-  const fields = {
-    texts: ["operations", "map"],
-    textLimit: { bytes: GRAPHQL_MAX_MESSAGE_BYTES, setting: "GRAPHQL_MAX_MESSAGE_BYTES" },
-  };
-  return new Promise((resolve, reject) => {
-    const take = async ({ field, stream, name, mediaType: type }: UploadedFile, texts: Texts) => {
-      const upload = new Upload();
-      const body = await operationIn(texts, deps, { field, upload });
-      // Nothing reads it after the answer; then the rest of the form is skipped.
-      res.once("close", () => stream.destroy(endedEarly()));
-      const file: Omit<FileUpload, "capacitor"> = {
-        filename: name,
-        mimetype: type,
-        encoding: "",
-        createReadStream: () => stream,
-      };
-      upload.resolve(file);
-      resolve(body);
-      await finished(stream).catch(() => undefined);
-    };
-    readMultipart(req, fields, take)
-      .then(async ({ texts, file }) => file ?? resolve(await operationIn(texts, deps)))
-      .catch(reject);
-  });
-}
-
-type Texts = ReadonlyMap<string, Uint8Array>;
-
-const cut = (text: string): string => (text.length > 80 ? `${text.slice(0, 80)}…` : text);
-const shown = (name: string): string => JSON.stringify(cut(name));
-
-const malformedForm = (message: string): ServiceError =>
-  new ServiceError(
-    "BAD_REQUEST",
-    `${message} See https://github.com/jaydenseric/graphql-multipart-request-spec.`,
-  );
-
-/**
- * The JSON of the field `operations`, with the file where `map` says.
- * @throws ServiceError `BAD_REQUEST`, `TOO_LARGE`; ValidationError
- */
-async function operationIn(
-  texts: Texts,
-  deps: Pick<Deps, "config" | "documents">,
-  file?: { field: string; upload: Upload },
-): Promise<JsonValue> {
-  const read = async (name: string): Promise<JsonObject> => {
-    const text = texts.get(name);
-    if (!text)
-      throw malformedForm(
-        `The form has no field ${name}${file ? " before its file" : ""}: send operations, map ` +
-          "and then the file.",
-      );
-    const value = await checkedJson(new Uint8Array(text), deps, ["body", name]);
-    if (value === null || typeof value !== "object" || Array.isArray(value))
-      throw malformedForm(`The field ${name} must be a JSON object.`);
-    return value;
-  };
-  const operations = await read("operations");
-  const entries = Object.entries(await read("map"));
-  if (entries.length > 1) throw secondFile("map");
-  const other = entries.find(([name]) => name !== file?.field)?.[0];
-  if (other !== undefined)
-    throw malformedForm(
-      `The map has the entry ${shown(other)}, but the form has no file of that name` +
-        `${file ? `: its file is ${shown(file.field)}` : ""}.`,
-    );
-  if (!file) return operations;
-  const places = entries[0]?.[1];
-  if (!Array.isArray(places) || places.length === 0)
-    throw malformedForm(
-      `The map must have an entry ${shown(file.field)} with a list of variables, such as ` +
-        `{${JSON.stringify(file.field.slice(0, 40))}: ["variables.file"]}.`,
-    );
-  for (const place of places) put(operations, place, file);
-  return operations;
-}
-
-/** Replaces a variable that is null, and is named by a path such as `variables.file`, by the file. */
-function put(
-  operations: JsonObject,
-  place: JsonValue,
-  { field, upload }: { field: string; upload: Upload },
-): void {
-  const steps = typeof place === "string" ? place.split(".") : [];
-  const last = steps.pop();
-  let holder: JsonValue | undefined = operations;
-  for (const step of steps) holder = memberOf(holder, step);
-  if (steps[0] !== "variables" || memberOf(holder, last!) !== null)
-    throw malformedForm(
-      `The entry ${shown(field)} of the map names ${cut(JSON.stringify(place))}, where the field ` +
-        "operations has no variable with the value null: name one, such as variables.file.",
-    );
-  Object.defineProperty(holder, last!, { value: upload });
-}
-
-const memberOf = (holder: JsonValue | undefined, name: string): JsonValue | undefined =>
-  holder !== null && typeof holder === "object" && Object.hasOwn(holder, name)
-    ? (holder as JsonObject)[name]
-    : undefined;
+import { readUpload } from "./uploads.js";
+import { webSockets } from "./web-sockets.js";
 
 const METHODS = ["GET", "HEAD", "POST"];
 
-/** What a GraphQL request asks for: one answer, a stream of answers, or the schema as text. */
-export type GraphqlAddress = "answer" | "stream" | "schema";
-
 /** GraphQL over HTTP, server-sent events and WebSocket, with the same schema, limits and errors. */
 export interface GraphqlInterface {
-  /** Answers one request; never rejects. */
-  handle(
-    req: IncomingMessage,
-    res: ServerResponse,
-    address: GraphqlAddress,
-    search: string,
-  ): Promise<void>;
+  /** The endpoint at `/`, event streams at `/stream`, and the schema at `/schema.graphql`. */
+  router: Router;
   upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): void;
   /** The context of an operation that a page asks for. */
   context(req: IncomingMessage, caller: Caller | null): Context;
@@ -212,46 +82,19 @@ export async function openGraphql(
   const { config, log } = deps;
   const schema = await graphqlSchema();
   const documents = new Documents(schema, config, () => totalsByType(deps));
-  const schemaFile = new SchemaFile(schema);
   const addressOf = clientAddress(config.TRUSTED_PROXIES);
-  const contextFor = async (
-    credentials: SentCredentials,
-    address: string,
-    request?: string,
-    isAbandoned?: () => boolean,
-  ): Promise<Context> => {
+  const contextFor: Streaming["contextFor"] = async (
+    credentials,
+    address,
+    request,
+    isAbandoned,
+  ) => {
     const callerNow = () => authenticator.caller(credentials);
     return contextOf(deps, await callerNow(), address, request, false, isAbandoned, callerNow);
   };
   const context = (req: IncomingMessage, caller: Caller | null): Context =>
     contextOf(deps, caller, addressOf(req), requestIdOf(req));
-  const requests = new WeakMap<object, string>();
-  const apollo = new ApolloServer<Context>({
-    schema,
-    introspection: true,
-    // Multipart requests need a preflight header before their file is received; other requests are
-    // not simple requests (CORS), or are queries.
-    csrfPrevention: false,
-    persistedQueries: { cache: documents.texts },
-    documentStore: documents.parsed,
-    includeStacktraceInErrorResponses: false,
-    stopOnTerminationSignals: false,
-    parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },
-    plugins: [
-      ApolloServerPluginLandingPageDisabled(),
-      ApolloServerPluginCacheControlDisabled(),
-      errorsOfRequests(requests),
-    ],
-    formatError: (formatted, error) =>
-      formatError(formatted, error, log, requests.get(error as object)),
-    logger: {
-      debug() {},
-      info() {},
-      warn: (message) => log.warn({}, String(message)),
-      error: (message) => log.error({}, String(message)),
-    },
-  });
-  await apollo.start();
+  const apollo = await openApollo(schema, documents, deps);
   const streaming: Streaming = {
     schema,
     documents,
@@ -261,49 +104,64 @@ export async function openGraphql(
     base: deps,
     sendTimeout: config.GRAPHQL_SEND_TIMEOUT,
   };
-  const http = new HttpTransport(apollo, documents, log);
-  const events = eventStreamTransport(streaming);
-  const sockets = webSocketTransport(streaming, {
+  const streams = eventStreams(streaming);
+  const sockets = webSockets(streaming, {
     maxPayload: config.GRAPHQL_MAX_MESSAGE_BYTES,
     maxValues: config.MAX_JSON_VALUES,
     maxSubscriptions: config.GRAPHQL_MAX_SUBSCRIPTIONS,
   });
 
-  const bodyOf = async (
-    req: IncomingMessage,
-    res: ServerResponse,
-    caller: Caller | null,
-  ): Promise<JsonValue | undefined> => {
-    if (mediaType(req) === "multipart/form-data") return readUpload(req, res, caller, deps);
-    // As strict as REST: the same numbers and strings are refused.
-    return readJson(req, deps);
+  const contexts = new WeakMap<Request, Context>();
+  /** Verifies the token, and reads the operation with its limits, before Apollo Server gets it. */
+  const readOperation: RequestHandler = async (req, res, next) => {
+    allowMethods(req, METHODS, "GraphQL does not support the method");
+    checkBodyType(req, "either");
+    const found = await contextFor(
+      credentialsOf(req, deps),
+      addressOf(req),
+      requestIdOf(req),
+      () => res.destroyed && !res.writableFinished,
+    );
+    contexts.set(req, found);
+    req.body = undefined;
+    if (req.method === "POST")
+      req.body =
+        mediaType(req) === "multipart/form-data"
+          ? await readUpload(req, res, found.caller, deps)
+          : // As strict as REST: the same numbers and strings are refused.
+            await readJson(req, deps);
+    const parameters = parametersOf(req);
+    documents.admit(parameters);
+    if (req.method === "POST") req.body = parameters;
+    // Apollo Server knows no HEAD; Node sends no body for it.
+    if (req.method === "HEAD") req.method = "GET";
+    next();
   };
-  return {
-    async handle(req, res, address, search) {
-      try {
-        if (address === "schema") return schemaFile.send(req, res);
-        if (!METHODS.includes(req.method ?? ""))
-          throw new ServiceError(
-            "METHOD_NOT_ALLOWED",
-            `GraphQL does not support the method ${req.method}; use ${METHODS.join(", ")}.`,
-            {},
-            { Allow: METHODS.join(", ") },
-          );
-        checkBodyType(req, "either");
-        const context = await contextFor(
-          credentialsOf(req, deps),
-          addressOf(req),
-          requestIdOf(req),
-          () => res.destroyed && !res.writableFinished,
-        );
-        const body = req.method === "POST" ? await bodyOf(req, res, context.caller) : undefined;
+  /** Before the operation: it may change something. */
+  const checkAccept: RequestHandler = (req, _res, next) => {
+    preferred(req.headers.accept, [LEGACY, RESPONSE]);
+    next();
+  };
+  const router = Router();
+  router.use(answers);
+  router.get("/schema.graphql", new SchemaFile(schema).handler);
+  router.all("/schema.graphql", (req) => allowMethods(req, ["GET", "HEAD"], "The schema has no"));
+  router.all("/stream", readOperation, (req, res) => streams.handle(req, res));
+  router.all(
+    "/",
+    readOperation,
+    checkAccept,
+    expressMiddleware(apollo, {
+      context: async ({ req }) => {
         beginSlice();
-        if (address === "stream") await events.handle(req, res, body);
-        else await http.answer(req, res, { search, body }, context);
-      } catch (error) {
-        http.fail(req, res, error);
-      }
-    },
+        return contexts.get(req)!;
+      },
+    }),
+  );
+  router.use(errorsOf(deps));
+
+  return {
+    router,
     context,
     async execute(req, caller, document, variables) {
       const contextValue = context(req, caller);
@@ -316,12 +174,215 @@ export async function openGraphql(
     },
     upgrade: (req, socket, head) => sockets.upgrade(req, socket, head),
     async endStreams() {
-      events.close();
+      streams.close();
       await sockets.close();
     },
     stop: () => apollo.stop(),
   };
 }
+
+/** Most characters of the documents that Apollo Server stores parsed; longer ones are not stored. */
+const [MOST_PARSED, LONGEST_PARSED] = [2 ** 20, 20_000];
+
+async function openApollo(
+  schema: GraphQLSchema,
+  documents: Documents,
+  { config, log }: Deps,
+): Promise<ApolloServer<Context>> {
+  const requests = new WeakMap<object, string>();
+  const apollo = new ApolloServer<Context>({
+    schema,
+    introspection: true,
+    // Multipart requests need a preflight header before their file is received; other requests are
+    // not simple requests (CORS), or are queries.
+    csrfPrevention: false,
+    persistedQueries: { cache: documents.persisted },
+    documentStore: new InMemoryLRUCache<DocumentNode>({
+      maxSize: MOST_PARSED,
+      maxEntrySize: LONGEST_PARSED,
+      sizeCalculation: ({ loc }) => loc!.source.body.length,
+    }),
+    // `checks` validates: limits come before the rules of the specification, which are slow for
+    // documents that exceed them.
+    dangerouslyDisableValidation: true,
+    includeStacktraceInErrorResponses: false,
+    stopOnTerminationSignals: false,
+    parseOptions: { maxTokens: config.GRAPHQL_MAX_TOKENS },
+    plugins: [
+      ApolloServerPluginLandingPageDisabled(),
+      ApolloServerPluginCacheControlDisabled(),
+      checks(schema, documents, requests),
+    ],
+    formatError: (formatted, error) =>
+      formatError(formatted, error, log, requests.get(error as object)),
+    stringifyResult: async (answer) => {
+      const text: string[] = [];
+      for (const piece of stringifyChunked(answer)) {
+        text.push(piece);
+        await pause();
+      }
+      return text.join("");
+    },
+    logger: {
+      debug() {},
+      info() {},
+      warn: (message) => log.warn({}, String(message)),
+      error: (message) => log.error({}, String(message)),
+    },
+  });
+  await apollo.start();
+  return apollo;
+}
+
+/** Larger variables are checked twice. */
+const LARGE = 2 ** 14;
+
+/**
+ * Checks an operation before it is executed, and completes its answer: with its price, with all
+ * errors of its document, and with the status of its media type.
+ * @param requests gets the name of the request of each error, for the formatter
+ */
+const checks = (
+  schema: GraphQLSchema,
+  documents: Documents,
+  requests: WeakMap<object, string>,
+): ApolloServerPlugin<Context> => ({
+  async requestDidStart() {
+    let cost: Price | undefined;
+    let refused: readonly GraphQLError[] = [];
+    return {
+      async didResolveOperation({ document, operation, request }) {
+        refused = documents.validate(document);
+        if (refused[0]) throw refused[0];
+        // The execution reports an operation that does not exist.
+        if (!operation) return;
+        if (operation.operation === OperationTypeNode.SUBSCRIPTION) throw subscriptionOverHttp();
+        const { variables = {}, http } = request;
+        if (!(Number(http?.headers.get("content-length") ?? LARGE + 1) <= LARGE))
+          assertFits(schema, operation, variables);
+        try {
+          cost = await documents.price(document, operation, variables);
+        } catch (error) {
+          throw asGraphQLError(error);
+        }
+      },
+      async didEncounterErrors({ errors, contextValue: { request } }) {
+        const listed = errors as GraphQLError[];
+        for (const error of refused.slice(1)) listed.push(error);
+        cutErrors(listed);
+        if (request !== undefined) for (const error of listed) requests.set(error, request);
+      },
+      async willSendResponse(context) {
+        complete(context, cost);
+      },
+    };
+  },
+});
+
+function complete(
+  { request, response, errors }: GraphQLRequestContextWillSendResponse<Context>,
+  cost: Price | undefined,
+): void {
+  if (response.body.kind !== "single") return;
+  const { singleResult } = response.body;
+  if (cost) singleResult.extensions = { ...singleResult.extensions, cost };
+  const accept = request.http?.headers.get("accept");
+  response.http.headers.set("content-type", contentTypeFor(accept));
+  const { status } = response.http;
+  // GET with a mutation.
+  if (singleResult.data !== undefined || status === 405) return;
+  response.http.status = statusOf(errors?.[0], accept);
+}
+
+const RESPONSE = "application/graphql-response+json";
+const LEGACY = "application/json";
+
+/** Media type of an answer: the one of GraphQL over HTTP for clients that name it, else JSON. */
+const contentTypeFor = (accept: string | undefined): string =>
+  `${isModern(accept) ? RESPONSE : LEGACY}; charset=utf-8`;
+
+function isModern(accept: string | undefined): boolean {
+  if (!accept?.includes(RESPONSE)) return false;
+  try {
+    return preferred(accept, [RESPONSE, LEGACY]) === RESPONSE;
+  } catch {
+    // Neither is accepted: the error that says so is JSON.
+    return false;
+  }
+}
+
+/**
+ * Status of an answer without data. In JSON that of errors of GraphQL is always 200: an intermediary
+ * may send JSON as well, so its status is ambiguous; only GraphQL servers answer with the newer type.
+ */
+function statusOf(error: unknown, accept: string | undefined): number {
+  const cause = unwrapResolverError(error);
+  // For GraphQL over HTTP a body that is not JSON is a malformed request, not invalid input.
+  if (cause instanceof ValidationError && cause.items.some(({ type }) => type === "json_invalid"))
+    return 400;
+  if (cause instanceof ServiceError) return cause.status;
+  if (!(cause instanceof GraphQLError)) return 500;
+  return isModern(accept) ? 400 : 200;
+}
+
+/** One answer cannot hold the events of a subscription. */
+const subscriptionOverHttp = (): GraphQLError =>
+  asGraphQLError(
+    new ServiceError(
+      "BAD_REQUEST",
+      "Subscriptions have two transports: a WebSocket at /graphql (protocol " +
+        "graphql-transport-ws), and server-sent events from /graphql/stream (protocol " +
+        "graphql-sse). Send the operation over one of them.",
+    ),
+  );
+
+/** @throws ServiceError `METHOD_NOT_ALLOWED` */
+function allowMethods({ method }: Request, methods: readonly string[], message: string): void {
+  if (methods.includes(method)) return;
+  const allowed = methods.join(", ");
+  throw new ServiceError(
+    "METHOD_NOT_ALLOWED",
+    `${message} ${method}; use ${allowed}.`,
+    {},
+    { Allow: allowed },
+  );
+}
+
+/**
+ * Has `res.send`, which Apollo's integration calls, answer like every other address: compressed,
+ * and for an upload that is refused before its end.
+ */
+const answers: RequestHandler = (req, res, next) => {
+  for (const [name, value] of Object.entries({ ...SAFE_HEADERS, ...NOT_STORED }))
+    res.setHeader(name, value);
+  res.send = (text: string) => {
+    const bytes = Buffer.from(text);
+    const type = String(res.getHeader("content-type") ?? contentTypeFor(req.headers.accept));
+    if (!req.complete && req.method === "POST")
+      sendEarly(req, res, res.statusCode, bytes, { "Content-Type": type });
+    else sendBytes(req, res, bytes, { status: res.statusCode, type });
+    return res;
+  };
+  next();
+};
+
+/** Errors before there is an operation, in the shape of a GraphQL answer. */
+const errorsOf =
+  ({ log }: Deps) =>
+  (error: unknown, req: Request, res: Response, _next: NextFunction): void => {
+    if (res.headersSent || res.destroyed) return void res.destroy();
+    const { accept } = req.headers;
+    const shown = asGraphQLError(error);
+    if (error instanceof ServiceError) {
+      for (const [name, value] of Object.entries(error.headers ?? {})) res.setHeader(name, value);
+      if (error.status === 401 && !res.hasHeader("WWW-Authenticate"))
+        res.setHeader("WWW-Authenticate", "Bearer");
+    }
+    res.statusCode = statusOf(shown, accept);
+    res.setHeader("Content-Type", contentTypeFor(accept));
+    const errors = [formatError(shown.toJSON(), shown, log, requestIdOf(req))];
+    res.send(JSON.stringify({ errors }));
+  };
 
 /** Records that a page of each list can have: those of its kind; links lead to any kind. */
 async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
@@ -332,20 +393,6 @@ async function totalsByType(deps: Deps): Promise<ReadonlyMap<string, number>> {
   const all = [...totals.values()].reduce((sum, total) => sum + total, 0);
   return byType.set("RecordConnection", all).set("RecordListConnection", all);
 }
-
-/**
- * Errors are cut before Apollo formats each, and get the name of their request for the formatter,
- * which has no other access to it. One plugin: Apollo awaits each hook of each.
- */
-const errorsOfRequests = (requests: WeakMap<object, string>): ApolloServerPlugin<Context> => {
-  const hooks: GraphQLRequestListener<Context> = {
-    didEncounterErrors: async ({ errors, contextValue: { request } }) => {
-      cutErrors(errors as GraphQLError[]);
-      if (request !== undefined) for (const error of errors) requests.set(error, request);
-    },
-  };
-  return { requestDidStart: async () => hooks };
-};
 
 /** Caches ask again with If-None-Match: a new version may bring another schema at any time. */
 const CACHE = "public, no-cache";
@@ -359,22 +406,14 @@ class SchemaFile {
     this.#schema = schema;
   }
 
-  /** @throws ServiceError `METHOD_NOT_ALLOWED` */
-  send(req: IncomingMessage, res: ServerResponse): void {
-    if (req.method !== "GET" && req.method !== "HEAD")
-      throw new ServiceError(
-        "METHOD_NOT_ALLOWED",
-        "The schema supports only GET and HEAD.",
-        {},
-        { Allow: "GET, HEAD" },
-      );
+  readonly handler: RequestHandler = (req, res) => {
     this.#printed ??= this.#print();
     const { bytes, etag } = this.#printed;
     const headers = { ETag: etag, "Cache-Control": CACHE };
     if (notModified(req, etag))
       return void res.writeHead(304, { ...SAFE_HEADERS, ...headers }).end();
     sendBytes(req, res, bytes, { type: "application/graphql; charset=utf-8", headers });
-  }
+  };
 
   #print(): { bytes: Buffer; etag: string } {
     const bytes = Buffer.from(schemaText(this.#schema));

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { forGraphql } from "../../src/graphql/documents.js";
+import { forGraphql } from "../../src/graphql/errors.js";
 import { packageRoot } from "../../src/package-root.js";
 import { eventsOf, webSocketClient } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";

@@ -1,6 +1,6 @@
 import { getIntrospectionQuery, type IntrospectionQuery } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { forGraphql } from "../../src/graphql/documents.js";
+import { forGraphql } from "../../src/graphql/errors.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
 import { bodyOf, WRITABLE } from "../support/bodies.js";

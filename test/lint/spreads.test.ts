@@ -19,7 +19,7 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "arguments of the rate limiter's own commands",
   'src/services/records/create.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
     "ends after MAX_FINDINGS",
-  "src/graphql/limits.ts: Math.max(...given)": "first and last",
+  "src/graphql/cost.ts: Math.max(...given)": "first and last",
   "src/storage/objects/s3/transfers.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
     "one window",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":

@@ -1,25 +1,25 @@
-import { type RequestHandler, Router } from "express";
-import type { GraphqlAddress, GraphqlInterface } from "../../graphql/server.js";
+import { Router } from "express";
+import type { GraphqlInterface } from "../../graphql/server.js";
 
-/** By path; like all paths, also under `/api`. */
-const ADDRESSES: Readonly<Record<string, { address: GraphqlAddress; operation: string }>> = {
-  "/graphql": { address: "answer", operation: "graphql" },
-  "/graphql/stream": { address: "stream", operation: "graphql_stream" },
-  "/graphql/schema.graphql": { address: "schema", operation: "graphql_schema" },
-};
+/** The operations of metrics and traces, by the path below `/graphql`. */
+const OPERATIONS: ReadonlyMap<string, string> = new Map([
+  ["/", "graphql"],
+  ["/stream", "graphql_stream"],
+  ["/schema.graphql", "graphql_schema"],
+]);
 
-/** GraphQL over HTTP and server-sent events. */
+/** GraphQL over HTTP and server-sent events; like all paths, also under `/api`. */
 export function graphqlApi(graphql: GraphqlInterface): Router {
   const router = Router({ caseSensitive: true });
-  for (const [path, { address, operation }] of Object.entries(ADDRESSES)) {
-    const answer: RequestHandler = (req, res, next) => {
-      const search = req.url.split("?").slice(1).join("?");
-      if (address === "answer" && wantsPage(req.method, req.headers.accept, search)) return next();
-      Object.assign(res.locals, { operation, route: path });
-      return graphql.handle(req, res, address, search);
-    };
-    router.all([path, `/api${path}`], answer);
-  }
+  router.use(["/graphql", "/api/graphql"], (req, res, next) => {
+    const operation = OPERATIONS.get(req.path);
+    if (operation === undefined) return next();
+    const search = req.url.split("?").slice(1).join("?");
+    if (req.path === "/" && wantsPage(req.method, req.headers.accept, search)) return next();
+    const route = req.path === "/" ? "/graphql" : `/graphql${req.path}`;
+    Object.assign(res.locals, { operation, route });
+    graphql.router(req, res, next);
+  });
   return router;
 }
 
