@@ -2,8 +2,8 @@ import express, { type Express } from "express";
 import type { RequestObserver } from "./metrics.js";
 import type { GraphqlInterface } from "../graphql/server.js";
 import type { EventStreams } from "../http/reply.js";
-import { openApiDocument } from "../rest/contract/document.js";
 import { operations, restApi } from "../rest/api.js";
+import { openApiDocument } from "../rest/document.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import { SiteFiles } from "../web/assets.js";
@@ -32,7 +32,7 @@ export interface AppParts {
 export async function createApp(deps: Deps, parts: AppParts): Promise<Express> {
   const { authenticator, graphql, streams, observer } = parts;
   const contract = openApiDocument();
-  const site = new Site(deps, siteAccess(deps, parts));
+  const site = new Site(deps, siteAccess(deps, parts, contract));
   const rest = await restApi(deps, contract, operations(contract, streams), authenticator, site);
 
   const app = express();

@@ -7,8 +7,9 @@ import { SparqlResolver } from "../graphql/resolvers/query-resolver.js";
 import type { GraphqlInterface } from "../graphql/server.js";
 import { readMultipart } from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
-import { OPERATIONS } from "../rest/contract/document.js";
+import { operationsIn } from "../rest/document.js";
 import { presence } from "../rest/request.js";
+import type { JsonObject } from "../model/field.js";
 import type { Caller } from "../services/access/rules.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
@@ -21,6 +22,7 @@ import { type SiteAccess, UNREAD } from "../web/site.js";
 export function siteAccess(
   deps: Deps,
   { authenticator, graphql }: { authenticator: Authenticator; graphql: GraphqlInterface },
+  contract: JsonObject,
 ): SiteAccess {
   const accounts = new AccountResolver();
   const crates = new CrateResolver();
@@ -76,10 +78,10 @@ export function siteAccess(
       const limit = truncated && `${truncated}=${deps.config[truncated]}`;
       return { form, text: Buffer.from(bytes).toString("utf8"), truncated: limit };
     },
-    operations: OPERATIONS.map(({ method, path, tag, summary }) => ({
+    operations: operationsIn(contract).map(({ method, path, tags, summary }) => ({
       method,
       path,
-      tag,
+      tag: tags[0]!,
       summary,
     })),
     signIn: (req, credentials) => accounts.signIn(credentials, graphql.context(req, null)),

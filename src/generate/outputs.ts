@@ -9,8 +9,8 @@ import { graphqlSchema, schemaText } from "../graphql/schema.js";
 import { jsonLdContext, shaclShapes } from "../model/shapes.js";
 import { evidenceOntology } from "../model/vocabulary/ontology.js";
 import { packageRoot } from "../package-root.js";
-import { openApiDocument } from "../rest/contract/document.js";
 import { PICTURE_STYLE } from "../services/evidence/picture/glyphs.js";
+import { openApiDocument } from "./openapi/document.js";
 import {
   cliPage,
   cratesPage,

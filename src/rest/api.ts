@@ -8,7 +8,7 @@ import {
 } from "openapi-backend";
 import { ServiceError, ValidationError } from "../errors.js";
 import { contextOf } from "../graphql/resolvers/context.js";
-import { ACCEPT_PATCH, type BodyLimit, checkBodyHeaders, expectedBody } from "../http/body.js";
+import { ACCEPT_PATCH, checkBodyHeaders, expectedBody } from "../http/body.js";
 import { credentialsOf } from "../http/browsers.js";
 import { clientAddress, ownsAddress, requestIdOf } from "../config/client.js";
 import type { EventStreams } from "../http/reply.js";
@@ -29,6 +29,7 @@ import { administrationOperations } from "./administration.js";
 import { bulkOperations } from "./bulk.js";
 import { cratePlanOperations } from "./crate-plans.js";
 import { crateOperations, crateReadOperations, submissionOperations } from "./crates.js";
+import { type DescribedOperation, operationsIn } from "./document.js";
 import { doiOperations } from "./dois.js";
 import { downloadOperations } from "./downloads.js";
 import { evidenceOperations } from "./evidence.js";
@@ -143,11 +144,15 @@ export async function restApi(
   await api.init();
   const router = new ArkRouter(api.definition);
   api.router = router;
+  const rows = new Map(operationsIn(contract).map((row) => [row.operationId, row]));
   const addressOf = clientAddress(deps.config.TRUSTED_PROXIES);
   const isOwn = ownsAddress(deps.config.TRUSTED_PROXIES);
 
   const bound = (operationId: string, handler: Handler) => {
-    const { route, bodies, page, parameters } = described(contract, router, operationId);
+    const { route, bodies, page, parameters } = described(
+      rows.get(operationId)!,
+      router.getOperation(operationId)!,
+    );
     return async ({ request }: Matched, { req, res, target }: Call): Promise<void> => {
       Object.assign(res.locals, { operation: operationId, route });
       if (bodies) checkBodyHeaders(req, bodies, deps.config);
@@ -215,34 +220,18 @@ function methodNotAllowed(
   );
 }
 
-/** The part of an operation of the document that this module reads. */
-interface Row {
-  summary: string;
-  description?: string;
-  requestBody?: { content?: object; "x-limit"?: BodyLimit };
-  responses?: Record<string, { content?: object }>;
-}
-type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
-
 /** What the document says of an operation: its bodies, its page for browsers, its parameters. */
-function described(contract: JsonObject, router: ArkRouter, operationId: string) {
-  const rows = Object.entries(contract["paths"] as Paths).flatMap(([path, item]) =>
-    Object.values(item).map((each) => [path, each] as const),
-  );
-  const [route, found] = rows.find(([, each]) => each["operationId"] === operationId)!;
-  const row = found as unknown as Row;
-  const types = Object.keys(row.responses?.["200"]?.content ?? {});
+function described(row: DescribedOperation, { parameters }: Operation) {
+  const types = Object.keys(row.responses["200"]?.content ?? {});
   const isJson =
     types.length > 0 && types.every((type) => /^application\/(?:ld\+)?json$/.test(type));
   return {
-    route,
+    route: row.path,
     bodies: expectedBody(Object.keys(row.requestBody?.content ?? {}), row.requestBody?.["x-limit"]),
     /** Only where the operation answers with JSON alone. */
     page: isJson ? { summary: row.summary, description: row.description } : undefined,
     /** Only of lists and searches: they refuse others. */
-    parameters: /^(?:list|search)_/.test(operationId)
-      ? queryNames(router.getOperation(operationId)!.parameters)
-      : undefined,
+    parameters: /^(?:list|search)_/.test(row.operationId) ? queryNames(parameters) : undefined,
   };
 }
 
@@ -276,6 +265,7 @@ const queryNames = (parameters: Operation["parameters"] = []): ReadonlySet<strin
  * from paths, not from templates.
  */
 function routed({ openapi, info, paths, components }: JsonObject): Document {
+  type Paths = Readonly<Record<string, Readonly<Record<string, JsonObject>>>>;
   const shared = (components as JsonObject)["parameters"];
   const operations = Object.entries(paths as Paths).map(([path, item]) => [
     path.replace(/(?<=.)\/$/, ""),

@@ -4,93 +4,12 @@ import { signedIn } from "../graphql/resolvers/context.js";
 import { readJson } from "../http/body.js";
 import { expectedRevision } from "../http/negotiation.js";
 import { NOT_STORED, sendJson } from "../http/reply.js";
-import { EXAMPLES } from "../model/examples.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
-import { KINDS } from "../model/kinds.js";
 import { textIn } from "../services/administration/accounts.js";
 import { wholeNumber } from "../services/query-parameters.js";
 import type { BulkResult } from "../services/records/find.js";
-import {
-  arkPath,
-  BODY_REFUSALS,
-  type ContractRow,
-  FIND_REFUSALS,
-  IF_MATCH,
-  json,
-  query,
-  schemaRef,
-  WRITE_REFUSALS,
-} from "./contract/rows.js";
-import { answerOf, recordExample } from "./contract/schemas.js";
 import { sendWritten } from "./record-forms.js";
 import { arkOf, type Handlers, type RestRequest } from "./request.js";
-
-const ARK = EXAMPLES.dataset["@id"] as string;
-const DONE = [{ "@id": ARK, done: true, code: null, message: null }];
-
-const several = (
-  operationId: string,
-  verb: string,
-  summary: string,
-  schema: string,
-  example: JsonObject,
-): ContractRow => ({
-  method: "post",
-  path: `/records/${verb}`,
-  operationId,
-  tag: "records",
-  summary,
-  description:
-    "One record after the other, at most `MAX_BULK_RECORDS`. Each has its own result; one that is " +
-    "refused is left unchanged, and leaves the others.",
-  body: json(schemaRef(schema), example),
-  answer: {
-    description: "A result for each record, in the order of the list.",
-    content: json({ type: "array", items: schemaRef("BulkResult") }, DONE),
-  },
-  token: "required",
-  refusals: [...WRITE_REFUSALS, ...BODY_REFUSALS],
-});
-
-export const BULK: readonly ContractRow[] = [
-  several(
-    "publish_records",
-    "publish",
-    "Set the publication status of many records",
-    "BulkPublication",
-    { ids: [ARK], publicationStatus: "PUBLISHED" },
-  ),
-  several("transfer_records", "transfer", "Hand many records over", "BulkTransfer", {
-    ids: [ARK],
-    owner: EXAMPLES.user["@id"]!,
-  }),
-  several("delete_records", "delete", "Delete many records", "BulkDeletion", {
-    ids: ["ark:99999/dataset-withdrawn"],
-    reason: "Replaced by a corrected version.",
-  }),
-  {
-    method: "post",
-    path: "/restore/ark:{NAAN}/{postfix}",
-    operationId: "restore_revision",
-    tag: "records",
-    summary: "Make an earlier revision the next one",
-    description: "The revisions in between stay in the history.",
-    parameters: [
-      ...arkPath(ARK),
-      { ...query("revision", "The revision to restore.", { type: "integer", minimum: 1 }, 1) },
-      IF_MATCH,
-    ].map((parameter) =>
-      parameter["name"] === "revision" ? { ...parameter, required: true } : parameter,
-    ),
-    answer: {
-      description: "The record.",
-      headers: ["ETag", "X-Publication-Status"],
-      content: json(answerOf(KINDS.dataset), recordExample(KINDS.dataset)),
-    },
-    token: "required",
-    refusals: [...WRITE_REFUSALS, ...FIND_REFUSALS, "REVISION_MISMATCH"],
-  },
-];
 
 const bulk = new BulkResolver();
 

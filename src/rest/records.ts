@@ -8,9 +8,7 @@ import { JSON_PATCH, mediaType, readJson } from "../http/body.js";
 import { expectedRevision, negotiate } from "../http/negotiation.js";
 import { NOT_STORED, SAFE_HEADERS, sendJson, streamJsonArray } from "../http/reply.js";
 import { type Ark, lookupArk, parseArk, referencedArk } from "../identifiers/ark.js";
-import { EXAMPLES } from "../model/examples.js";
-import type { JsonObject } from "../model/field.js";
-import type { Kind, KindName } from "../model/kind.js";
+import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import { describedCrate } from "../services/crates/layout.js";
 import type { Content } from "../services/files/content.js";
@@ -31,17 +29,6 @@ import {
   viewsOf,
 } from "../services/records/view.js";
 import type { StoredRecord } from "../storage/records/port.js";
-import {
-  arkPath,
-  BODY_REFUSALS,
-  type ContractRow,
-  FIND_REFUSALS,
-  HISTORY,
-  IF_MATCH,
-  json,
-  schemaRef,
-  WRITE_REFUSALS,
-} from "./contract/rows.js";
 import { sendContent } from "./files.js";
 import { sendFormat, sendRecord, sendWritten } from "./record-forms.js";
 import {
@@ -57,7 +44,7 @@ const records = new RecordResolver();
 const crates = new CrateResolver();
 
 /** List, create, replace, patch, fetch and delete of one kind; the same six for every kind with a path. */
-export function recordHandlers(kind: KindName): Handlers {
+function recordHandlers(kind: KindName): Handlers {
   const resolver = KIND_RESOLVERS[kind];
   const open = kind === "user";
 
@@ -126,7 +113,7 @@ export function recordHandlers(kind: KindName): Handlers {
 }
 
 /** The record itself, in the requested form. */
-export async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
+async function getRecord(request: RestRequest, kind: KindName): Promise<void> {
   const view = await viewAsked(request, arkOf(request), kind);
   await sendRecord(request, view, locationOf(request, view.record.ark));
 }
@@ -341,57 +328,6 @@ function isMemberOf(view: RecordView, organization: Ark): boolean {
   return ark?.key === organization.key;
 }
 
-const exampleHistory = (kind: Kind): JsonObject => {
-  const by = EXAMPLES.user["@id"]!;
-  return {
-    "@id": EXAMPLES[kind.name]["@id"]!,
-    revisions: [
-      { revision: 2, at: "2024-05-04T10:00:00.000Z", by, action: "update", changed: ["/name"] },
-      { revision: 1, at: "2024-05-03T08:00:00.000Z", by, action: "create", changed: [] },
-    ],
-  };
-};
-
-const historyRow = (
-  path: string,
-  operationId: string,
-  kind: Kind,
-  last = "postfix",
-): ContractRow => ({
-  method: "get",
-  path: `${path}/ark:{NAAN}/{${last}}/history`,
-  operationId,
-  tag: "identifiers",
-  summary: "States of a record, newest first",
-  description:
-    "`changed` names what differs from the state before, as JSON pointers; of a user, " +
-    "private fields are named to the user itself and administrators only. Each state is " +
-    "read with `?revision=`. Those of a deleted record are for its owner and administrators.",
-  parameters: [...arkPath(EXAMPLES[kind.name]["@id"] as string, last), ...HISTORY],
-  answer: {
-    description: 'The history; with `Link: rel="next"` when there is more.',
-    content: json(schemaRef("History"), exampleHistory(kind)),
-    headers: ["Link"],
-  },
-  token: "optional",
-  refusals: FIND_REFUSALS,
-});
-
-/** Of any record, and below the path of each kind. */
-export const HISTORIES: readonly ContractRow[] = [
-  historyRow("", "resolve_history", KINDS.dataset),
-  ...Object.values(KINDS)
-    .filter(({ path }) => path !== null)
-    .map((kind) =>
-      historyRow(
-        `/${kind.path}`,
-        `history_${kind.name}`,
-        kind,
-        kind.name === "datadownload" ? "download_id" : "postfix",
-      ),
-    ),
-];
-
 function history(kind?: KindName): Handler {
   return async (request) => {
     const { req, res, query, context } = request;
@@ -420,54 +356,6 @@ export const historyOperations: Handlers = {
       .map(({ name }) => [`history_${name}`, history(name)]),
   ),
 };
-
-const ARK = EXAMPLES.dataset["@id"] as string;
-const PUBLISHED = { "@id": ARK, publicationStatus: "PUBLISHED", embargoedUntil: null };
-
-export const PUBLICATION: readonly ContractRow[] = [
-  {
-    method: "put",
-    path: "/publish",
-    operationId: "publish",
-    tag: "publication",
-    summary: "Set whether the content of a record is open",
-    description:
-      "Every change of status is allowed. The content of a PUBLISHED record is readable " +
-      "by anyone, of others by those who may change the record; EMBARGOED content opens " +
-      "at `embargoedUntil`, which lies in the future: the record is then PUBLISHED, a crate's " +
-      "member when the crate is too. The status and date of a crate that is published or " +
-      "embargoed are those of its DRAFT members with the same owner as well; all others stay.",
-    parameters: [IF_MATCH],
-    body: json(schemaRef("PublicationRequest"), { "@id": ARK, publicationStatus: "PUBLISHED" }),
-    answer: {
-      description: "The current status.",
-      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
-      headers: ["ETag", "X-Publication-Status"],
-    },
-    token: "required",
-    refusals: [
-      ...WRITE_REFUSALS,
-      ...BODY_REFUSALS,
-      ...FIND_REFUSALS,
-      "OWNS_RECORDS",
-      "REVISION_MISMATCH",
-    ],
-  },
-  {
-    method: "get",
-    path: "/publish/ark:{NAAN}/{postfix}",
-    operationId: "publication_status",
-    tag: "publication",
-    summary: "Whether the content of a record is open",
-    parameters: arkPath(ARK),
-    answer: {
-      description: "The status.",
-      content: json(schemaRef("Publication"), PUBLISHED, "Publication"),
-      headers: ["ETag", "X-Publication-Status"],
-    },
-    refusals: FIND_REFUSALS,
-  },
-];
 
 const publications = new PublicationResolver();
 

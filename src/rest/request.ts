@@ -36,7 +36,7 @@ export type Handlers = Readonly<Record<string, Handler>>;
 export const arkOf = ({ params }: RestRequest): Ark => askedArk(arkIn(params));
 
 /** The same as text. */
-export const arkIn = (params: RestRequest["params"]): string =>
+const arkIn = (params: RestRequest["params"]): string =>
   `ark:${params["NAAN"]}/${params["postfix"] ?? params["download_id"]}`;
 
 export interface Target {

@@ -3,8 +3,8 @@ import { Agent, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
-import type { ContractRow } from "../../src/rest/contract/rows.js";
+import { OPERATIONS } from "../support/contract.js";
+import type { ContractOperation } from "../support/contract.js";
 import { graphqlSchema } from "../../src/graphql/schema.js";
 import type { JsonObject } from "../../src/model/field.js";
 import type { KindName } from "../../src/model/kind.js";
@@ -74,7 +74,7 @@ const send = async (
 };
 
 const rest = async (
-  operation: ContractRow,
+  operation: ContractOperation,
   target: string,
   actor: Actor,
   { path, query = "", json, form, body, headers = {} }: Call = {},
@@ -185,7 +185,7 @@ const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
   annotation: ["annotation", "annotations"],
   entity: ["entity", "entities"],
 };
-const operationOf = (id: string): ContractRow =>
+const operationOf = (id: string): ContractOperation =>
   OPERATIONS.find(({ operationId }) => operationId === id)!;
 
 const RECORD =

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { ERRORS } from "../../src/errors.js";
 import { graphqlSchema } from "../../src/graphql/schema.js";
 import { packageRoot } from "../../src/package-root.js";
-import { openApiDocument } from "../../src/rest/contract/document.js";
+import { openApiDocument } from "../../src/rest/document.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
 
 const page = readFileSync(join(packageRoot, "docs/architecture.md"), "utf8");

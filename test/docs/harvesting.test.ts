@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
-import { HARVEST } from "../../src/rest/harvest.js";
+import { openApiDocument, operationsIn } from "../../src/rest/document.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { folderOf, maySkip, toolsMissing } from "../support/servers/judges.js";
 
@@ -63,7 +63,10 @@ describe("docs/harvesting.md", () => {
   it("names addresses and settings that there are", () => {
     const rows = [...page.matchAll(/^\| `([^`]+)` \|/gm)].map(([, cell]) => cell!);
     const paths = rows.filter((cell) => cell.startsWith("/"));
-    expect(paths.toSorted()).toEqual([...new Set(HARVEST.map((row) => row.path))].toSorted());
+    const harvesting = operationsIn(openApiDocument()).filter(({ tags }) =>
+      tags.includes("harvesting"),
+    );
+    expect(paths.toSorted()).toEqual([...new Set(harvesting.map(({ path }) => path))].toSorted());
     const settings = rows.filter((cell) => /^[A-Z_]+$/.test(cell));
     expect(settings.length).toBeGreaterThan(3);
     for (const name of settings) expect(SETTINGS).toHaveProperty(name);

@@ -5,8 +5,8 @@ import { pathToFileURL } from "node:url";
 import { buildSchema, getNamedType, isInputObjectType, isRequiredArgument } from "graphql";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
-import type { ContractRow } from "../../src/rest/contract/rows.js";
+import { OPERATIONS } from "../support/contract.js";
+import type { ContractOperation } from "../support/contract.js";
 import { bodyOf } from "../support/bodies.js";
 import type { User } from "../support/registry-client.js";
 import { RegistryProcess } from "../support/registry-process.js";
@@ -58,7 +58,7 @@ const FORMS: Readonly<Record<string, string>> = {
 };
 
 /** Reads a multipart form, or a body that is stored while it arrives. */
-const streams = ({ body = {}, operationId }: ContractRow): boolean =>
+const streams = ({ body = {}, operationId }: ContractOperation): boolean =>
   "multipart/form-data" in body || operationId === "create_crate_metadata";
 const READERS = OPERATIONS.filter(streams);
 

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { SETTINGS } from "../../src/config/config.js";
 import { ERRORS } from "../../src/errors.js";
 import { drifted, generate, OUTPUTS } from "../../src/generate/outputs.js";
-import { openApiDocument } from "../../src/rest/contract/document.js";
+import { openApiDocument } from "../../src/generate/openapi/document.js";
 import { FINDING_CODES } from "../../src/services/crates/findings.js";
 
 const rendered = async (file: string) => OUTPUTS.find((output) => output.file === file)!.render();

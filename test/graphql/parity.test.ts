@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PATHS } from "../../cli/demo/crate-files.js";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { packageRoot } from "../../src/package-root.js";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
+import { OPERATIONS } from "../support/contract.js";
 import { bodyOf } from "../support/bodies.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Answer, Json, User } from "../support/registry-client.js";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { arkKey, OPERATION_NAMES } from "../../src/identifiers/ark.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { KINDS } from "../../src/model/kinds.js";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
+import { OPERATIONS } from "../support/contract.js";
 import { createRecord, stateOf } from "../../src/services/records/create.js";
 import { bodyOf } from "../support/bodies.js";
 import { storeContent } from "../support/content.js";

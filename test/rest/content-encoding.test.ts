@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openApiDocument } from "../../src/rest/contract/document.js";
+import { openApiDocument } from "../../src/rest/document.js";
 import { PASSWORD, startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;

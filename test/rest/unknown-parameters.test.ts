@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { OPERATIONS } from "../../src/rest/contract/document.js";
+import { OPERATIONS } from "../support/contract.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
 
 let server: TestServer;

@@ -1,8 +1,7 @@
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
-import type { JsonObject } from "../../src/model/field.js";
-import { openApiDocument } from "../../src/rest/contract/document.js";
-import type { ContractRow } from "../../src/rest/contract/rows.js";
+import type { JsonObject, JsonValue } from "../../src/model/field.js";
+import { openApiDocument, operationsIn } from "../../src/rest/document.js";
 
 const document = openApiDocument();
 const components = document["components"] as Record<string, Record<string, JsonObject>>;
@@ -21,15 +20,58 @@ const ajv = new Ajv2020({
 ajv.addKeyword("components");
 const checks = new Map<JsonObject, ValidateFunction>();
 
+/** An operation of the contract, its references followed. */
+export interface ContractOperation {
+  readonly method: string;
+  readonly path: string;
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description?: string;
+  readonly parameters: readonly JsonObject[];
+  /** Media type → content of the request body. */
+  readonly body?: Readonly<Record<string, Example>>;
+  /** The answer with status 200. */
+  readonly answer: {
+    readonly content: Readonly<Record<string, Example>>;
+    readonly headers: readonly string[];
+  };
+}
+interface Example {
+  readonly example?: JsonValue;
+}
+
 /** The target of a `$ref` of the document; any other value is returned unchanged. */
 export const followed = (node: JsonObject): JsonObject =>
   typeof node["$ref"] === "string"
     ? components[node["$ref"].split("/")[2]!]![node["$ref"].split("/")[3]!]!
     : node;
 
+const exampleIn = ({ example, examples }: JsonObject): Example => {
+  const [named] = Object.values((examples ?? {}) as Record<string, JsonObject>);
+  const found = named === undefined ? example : followed(named)["value"];
+  return found === undefined ? {} : { example: found };
+};
+const examplesIn = (content: object = {}): Record<string, Example> =>
+  Object.fromEntries(
+    Object.entries(content).map(([type, each]) => [type, exampleIn(each as JsonObject)]),
+  );
+
+/** Every operation of the contract. */
+export const OPERATIONS: readonly ContractOperation[] = operationsIn(document).map(
+  ({ parameters = [], requestBody, responses, ...operation }) => ({
+    ...operation,
+    parameters: parameters.map(followed),
+    ...(requestBody ? { body: examplesIn(requestBody.content) } : {}),
+    answer: {
+      content: examplesIn(responses["200"]?.content),
+      headers: Object.keys(responses["200"]?.headers ?? {}),
+    },
+  }),
+);
+
 /** Why an answer is not a documented one; `undefined` when it is. */
 export function misfit(
-  operation: ContractRow,
+  operation: ContractOperation,
   answer: { status: number; headers: Headers; text: string },
 ): string | undefined {
   const declaredResponse =

@@ -1,7 +1,12 @@
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { describe, expect, it } from "vitest";
-import { OPERATIONS, openApiDocument } from "../../../src/rest/contract/document.js";
+import { SETTINGS } from "../../../src/config/config.js";
+import { KIND_NAMES, PUBLICATION_STATUSES } from "../../../src/model/kind.js";
+import { openApiDocument } from "../../../src/rest/document.js";
+import { ORDERS, STATISTICS_KEYS } from "../../../src/services/records/select.js";
+import { CATEGORIES } from "../../../src/services/scoring/criteria.js";
+import { OPERATIONS } from "../../support/contract.js";
 
 interface Node {
   readonly [key: string]: Node;
@@ -222,6 +227,51 @@ describe("the OpenAPI document", () => {
   it("has schemas that compile", () => {
     for (const [name, schema] of Object.entries(document["components"]!["schemas"]!))
       expect(() => accepts(schema), name).not.toThrow();
+  });
+});
+
+describe("what the files of openapi/ write by hand of what the code knows", () => {
+  const text = JSON.stringify(document);
+  /** Values of each `enum`, and words of each sentence, that begin with these. */
+  const listsOf = (names: readonly string[]): string[] => {
+    const beginning = names.slice(0, 2);
+    const sentences = text.match(new RegExp(`${beginning.join(", ")}[\\w, -]*`, "g")) ?? [];
+    const enums = [...walk(document)]
+      .map((node) => node["enum"])
+      .filter((values) => Array.isArray(values) && values.slice(0, 2).join() === beginning.join())
+      .map((values) => (values as string[]).join(", "));
+    return [...sentences, ...enums];
+  };
+
+  it.each<[string, readonly string[], number]>([
+    ["kind", KIND_NAMES, 3],
+    ["publication status", PUBLICATION_STATUSES, 2],
+    ["key of statistics", STATISTICS_KEYS, 3],
+  ])("names each %s", (_what, names, least) => {
+    const lists = listsOf(names);
+    expect(lists.length).toBeGreaterThanOrEqual(least);
+    for (const list of lists) expect(list).toContain(names.join(", "));
+  });
+
+  it("has the criteria of the score, the orders of lists and the defaults of settings", () => {
+    const { properties } = resolve("#/components/schemas/AiReadyScore") as unknown as {
+      properties: Record<string, { required?: string[] }>;
+    };
+    for (const [category, criteria] of Object.entries(CATEGORIES))
+      expect(properties[category]!.required).toEqual(
+        expect.arrayContaining(Object.keys(criteria as object)),
+      );
+    const parameter = (id: string, name: string) =>
+      operations
+        .filter(({ operation }) => String(operation["operationId"]) === id)
+        .flatMap(({ operation }) => Object.values(operation["parameters"] ?? []).map(followed))
+        .find((each) => String(each["name"]) === name)!["schema"];
+    expect(parameter("list_records", "order")).toMatchObject({ enum: ORDERS });
+    const limit = SETTINGS.EVIDENCE_LIMIT.default;
+    expect(parameter("query_evidence", "limit")).toMatchObject({ default: limit });
+    expect(text).toContain(
+      `At most ${SETTINGS.VALIDATE_MAX_RESULTS.default} results (VALIDATE_MAX_RESULTS)`,
+    );
   });
 });
 

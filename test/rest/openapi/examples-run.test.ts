@@ -2,9 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EXAMPLES } from "../../../src/model/examples.js";
 import type { JsonObject } from "../../../src/model/field.js";
 import { KINDS } from "../../../src/model/kinds.js";
-import { OPERATIONS } from "../../../src/rest/contract/document.js";
-import { MEMBER } from "../../../src/rest/accounts.js";
-import type { ContractRow } from "../../../src/rest/contract/rows.js";
+import { OPERATIONS } from "../../support/contract.js";
+import type { ContractOperation } from "../../support/contract.js";
 import { fullType } from "../../../src/services/formats/format.js";
 import { FORMATS, formatsOf } from "../../../src/services/formats/table.js";
 import { bodyOf } from "../../support/bodies.js";
@@ -222,7 +221,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 /** The path of an operation with the examples of its parameters. */
-function pathOf({ operationId, path, parameters = [] }: ContractRow): string {
+function pathOf({ operationId, path, parameters }: ContractOperation): string {
   const queries: string[] = [];
   let filled = path;
   for (const { name, in: place, example, required } of parameters.map(followed)) {
@@ -236,7 +235,7 @@ function pathOf({ operationId, path, parameters = [] }: ContractRow): string {
 
 /** The example of a request body, as a client sends it. */
 function bodyOfExample(
-  { operationId, body = {} }: ContractRow,
+  { operationId, body = {} }: ContractOperation,
   type: string,
 ): { headers?: Record<string, string>; body?: RequestInit["body"] } {
   const example = body[type]!.example as JsonObject;
@@ -319,7 +318,7 @@ async function remember(id: string, body: JsonObject): Promise<void> {
   if (id === "create_user")
     await server.request("POST", "/user", {
       json: {
-        "@id": MEMBER,
+        "@id": "ark:99999/user-grace",
         name: "Grace Example",
         email: "grace@example.org",
         password: PASSWORD,

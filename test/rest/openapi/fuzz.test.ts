@@ -1,8 +1,8 @@
 import * as fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject, JsonValue } from "../../../src/model/field.js";
-import { OPERATIONS } from "../../../src/rest/contract/document.js";
-import type { ContractRow } from "../../../src/rest/contract/rows.js";
+import { OPERATIONS } from "../../support/contract.js";
+import type { ContractOperation } from "../../support/contract.js";
 import { bodyOf } from "../../support/bodies.js";
 import { followed, misfit } from "../../support/contract.js";
 import { startServer, type Person, type TestServer } from "../../support/server.js";
@@ -68,7 +68,7 @@ interface Sent {
  * Requests to one operation, made from its own description: parameters left out, odd or known; the
  * body's example with members changed.
  */
-function requestsTo(operation: ContractRow): fc.Arbitrary<Sent> {
+function requestsTo(operation: ContractOperation): fc.Arbitrary<Sent> {
   const parameters = (operation.parameters ?? []).map(followed) as {
     name: string;
     in: string;
