@@ -21,7 +21,7 @@ import { ServiceError } from "../errors.js";
 import { credentialsOf, socketCredentials } from "../http/browsers.js";
 import { type ClientAddress, requestIdOf } from "../config/client.js";
 import { NOT_STORED, SAFE_HEADERS } from "../http/reply.js";
-import { countValues } from "../model/json/read.js";
+import { countValues } from "../model/json/scan.js";
 import type { SentCredentials } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
 import type { Log } from "../log.js";
