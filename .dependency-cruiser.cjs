@@ -132,16 +132,6 @@ const EXCEPTIONS = [
     to: "src/storage/graph/oxigraph/(graph-store|open/answer).ts",
     because: "small graphs are queried in memory, by the same engine",
   },
-  {
-    from: "src/adapters/containers/port.ts",
-    to: "src/adapters/containers/tar.ts",
-    because: "inputs and outputs of a container are tar entries",
-  },
-  {
-    from: "src/services/computations/inputs.ts",
-    to: "src/adapters/containers/tar.ts",
-    because: "inputs of a computation are packed where they are read",
-  },
 ];
 
 const THE_CODE = "^(src|cli)/";

@@ -8,7 +8,7 @@ import { WebSocket, WebSocketServer } from "ws";
 import { ServiceError } from "../errors.js";
 import { socketCredentials } from "../http/browsers.js";
 import { requestIdOf } from "../config/client.js";
-import { countValues } from "../model/json/read.js";
+import { countValues } from "../model/json/scan.js";
 import type { SentCredentials } from "../services/accounts/tokens.js";
 import type { Price } from "./documents.js";
 import { asGraphQLError, formatError } from "./errors.js";

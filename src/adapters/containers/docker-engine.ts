@@ -10,8 +10,9 @@ import {
   type RunOwner,
   type RunSpec,
   type RunState,
+  type TarFile,
 } from "./port.js";
-import { folders, readTar, type TarFile, writeTar } from "./tar.js";
+import { folders, readTar, writeTar } from "./tar.js";
 
 /** Folders of a run; each is a volume of its own. */
 const PLACES = ["inputs", "software", "outputs"] as const;

@@ -1,5 +1,13 @@
 import { Outage } from "../../errors.js";
-import type { TarFile } from "./tar.js";
+
+/** A file to put into an archive. */
+export interface TarFile {
+  /** Relative, with `/` between its parts. */
+  path: string;
+  size: number;
+  /** Exactly `size` bytes. */
+  open(): Promise<AsyncIterable<Uint8Array>>;
+}
 
 /** The engine cannot be reached or does not answer: accepted jobs wait for it. */
 export class EngineAway extends Outage {

@@ -1,5 +1,5 @@
 import type { InputPlace } from "../../adapters/containers/port.js";
-import type { TarFile } from "../../adapters/containers/tar.js";
+import type { TarFile } from "../../adapters/containers/port.js";
 import { arkKey } from "../../identifiers/ark.js";
 import type { Finding } from "../../model/findings.js";
 import { PROVENANCE } from "../../model/provenance.js";

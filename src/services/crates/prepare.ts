@@ -6,6 +6,7 @@ import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isObject, listOf } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
 import { parseStrictJson } from "../../model/json/read.js";
+import { GraphScanner } from "../../model/json/scan.js";
 import { type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { ContextLimit, checkContextList, eachUnknownContext } from "../../rdf/contexts.js";
 import { adviseOnCrate } from "./advise.js";
@@ -28,41 +29,25 @@ import type { Member } from "./zip/members.js";
 
 /** Smaller texts are cheap to parse with any content. */
 const SMALL = 2 ** 20;
-const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
-  0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,
-];
-const GRAPH = Buffer.from('"@graph"');
 
 /**
- * Scans the brackets of large metadata before it is parsed: values take ten times the memory of
- * their text, so text beyond a limit must not be parsed into values. The text need not be valid
- * JSON; the parser reports syntax errors.
+ * Scans the entities of large metadata before it is parsed.
  * @returns offset of the first bracket that nests too deep
  * @throws CrateError `TOO_MANY_ENTITIES`, `ENTITY_TOO_LARGE`
  */
-function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): { tooDeep?: number } {
-  if (bytes.byteLength <= SMALL) return {};
-  let depth = 0;
-  let key = 0;
-  let inGraph = false;
+function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): number | undefined {
+  if (bytes.byteLength <= SMALL) return undefined;
   let entities = 0;
   let began = 0;
-  let graphBytes = 0;
   let graphBegan = 0;
-  for (let at = 0; at < bytes.byteLength; at++) {
-    const char = bytes[at];
-    if (char === QUOTE) {
-      if (depth === 1) key = at;
-      at = closingQuote(bytes, at);
-    } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
-      if (++depth > limits.MAX_JSON_DEPTH) return { tooDeep: at };
-      if (
-        depth === 2 &&
-        char === OPEN_ARRAY &&
-        GRAPH.equals(bytes.subarray(key, key + GRAPH.length))
-      )
-        [inGraph, graphBegan] = [true, at];
-      else if (depth === 3 && inGraph) {
+  let around = bytes.byteLength;
+  const scanner = new GraphScanner();
+  const tooDeep = scanner.scan(
+    bytes,
+    (mark, at) => {
+      if (mark === "graph") graphBegan = at;
+      else if (mark === "graphEnd") around -= at - graphBegan;
+      else if (mark === "entity") {
         began = at;
         if (++entities > limits.MAX_CRATE_ENTITIES + 1)
           throw crateError(
@@ -71,31 +56,15 @@ function scanMetadata(bytes: Uint8Array, file: string, limits: CrateLimits): { t
               "entities.",
             { file },
           );
-      }
-    } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
-      if (depth === 3 && inGraph && at - began >= limits.MAX_ENTITY_BYTES)
+      } else if (at - began >= limits.MAX_ENTITY_BYTES)
         throw tooLarge(at + 1 - began, file, `/@graph/${entities - 1}`, limits);
-      if (depth === 2 && inGraph) {
-        inGraph = false;
-        graphBytes += at - graphBegan;
-      }
-      depth--;
-    }
-  }
+    },
+    limits.MAX_JSON_DEPTH,
+  );
   // The older layout: the crate itself is the object around the graph.
-  const around = bytes.byteLength - graphBytes;
-  if (depth === 0 && around > limits.MAX_ENTITY_BYTES) throw tooLarge(around, file, "", limits);
-  return {};
-}
-
-/** Offset of the quote that ends a string, or the end of the text. */
-function closingQuote(bytes: Uint8Array, start: number): number {
-  for (let at = bytes.indexOf(QUOTE, start + 1); at >= 0; at = bytes.indexOf(QUOTE, at + 1)) {
-    let escapes = 0;
-    while (bytes[at - 1 - escapes] === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return at;
-  }
-  return bytes.byteLength;
+  if (scanner.depth === 0 && around > limits.MAX_ENTITY_BYTES)
+    throw tooLarge(around, file, "", limits);
+  return tooDeep;
 }
 
 const tooLarge = (size: number, file: string, pointer: string, { MAX_ENTITY_BYTES }: CrateLimits) =>
@@ -117,7 +86,7 @@ function readMetadata(
   limits: CrateLimits,
   findings: Findings,
 ): JsonObject | undefined {
-  const { tooDeep } = scanMetadata(bytes, file, limits);
+  const tooDeep = scanMetadata(bytes, file, limits);
   // Cut after the bracket that exceeds the limit: the rest is not needed to report the error.
   const { value, problems } = parseStrictJson(
     tooDeep === undefined ? bytes : bytes.subarray(0, tooDeep + 1),

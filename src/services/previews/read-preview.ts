@@ -2,7 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { Readable } from "node:stream";
 import { createGunzip } from "node:zlib";
-import { measureJson } from "../../model/json/read.js";
+import { measureJson } from "../../model/json/scan.js";
 import { beginsWithData } from "../../tabular/infer.js";
 import { DEFAULT_LIMITS, type TableLimits, TabularError } from "../../tabular/limits.js";
 import { parquetHead } from "../../tabular/parquet-feed.js";

@@ -8,8 +8,8 @@ import {
   type ContainerRun,
   type RunLimits,
   type RunState,
+  type TarFile,
 } from "../../../src/adapters/containers/port.js";
-import type { TarFile } from "../../../src/adapters/containers/tar.js";
 import { IMAGE, PodmanServer, podmanInstalled } from "../../support/servers/podman.js";
 
 const LIMITS: RunLimits = {

@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { readTar, TarError, type TarFile, writeTar } from "../../../src/adapters/containers/tar.js";
+import type { TarFile } from "../../../src/adapters/containers/port.js";
+import { readTar, TarError, writeTar } from "../../../src/adapters/containers/tar.js";
 
 async function* pieces(bytes: Uint8Array, size = 700): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
@@ -115,17 +116,18 @@ describe("archives", () => {
       /checksum/,
     );
     await expect(entriesOf(spoilt((bytes) => bytes.write("9", 124)))).rejects.toThrow(/number/);
-    await expect(entriesOf(spoilt((bytes) => bytes.fill(0xff, 124, 136)))).rejects.toThrow(
-      /too large/,
-    );
-    // An extended header of 8 GiB would be held in memory; one that runs over its end reads what is
-    // not there.
+    // GNU's notation of a number: the first bit is set.
     await expect(
-      entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("77777777777", 124))),
+      entriesOf(spoilt((bytes) => bytes.fill(0xff, 124, 136).writeUInt8(0x80, 124))),
+    ).rejects.toThrow(/too large/);
+    // An extended header of 8 GiB would be held in memory; one that runs over its end says nothing.
+    const extended = spoilt((bytes) => bytes.write("x", 156) && bytes.write("77777777777", 124));
+    await expect(
+      entriesOf(Buffer.concat([extended, Buffer.alloc(2 ** 21, "x")]), { size: 2 ** 16 }),
     ).rejects.toThrow(/extended header has/);
-    await expect(
-      entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("999 a=b", 512))),
-    ).rejects.toThrow(/malformed/);
+    expect(
+      await entriesOf(spoilt((bytes) => bytes.write("x", 156) && bytes.write("999 a=b", 512))),
+    ).toEqual([]);
     const kinds = await Promise.all(
       ["1", "2", "3", "4", "6"].map((type) =>
         entriesOf(

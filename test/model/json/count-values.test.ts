@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { countValues, measureJson, parseBoundedJson } from "../../../src/model/json/read.js";
+import { parseBoundedJson } from "../../../src/model/json/read.js";
+import { countValues, measureJson } from "../../../src/model/json/scan.js";
 
 /** Keys and values of a parsed text, each counted once. */
 function held(value: unknown): number {

@@ -9,6 +9,7 @@ import { isAbsoluteId, bareId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
+import { GraphScanner } from "../../../model/json/scan.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { Findings } from "../findings.js";
@@ -203,12 +204,6 @@ export function textOf(value: JsonValue, numbers: WrittenNumbers | undefined, at
 export const isPathId = (id: string): boolean =>
   !looksLikeArk(id) && !isAbsoluteId(id) && !/^_:|#/.test(id) && bareId(id) !== "";
 
-const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
-  0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,
-];
-/** Longest key that is compared. */
-const GRAPH = "@graph";
-
 /**
  * The entities of a metadata file one by one, then the object around them with an empty `@graph`:
  * a metadata file may be larger than the memory for it.
@@ -218,44 +213,20 @@ async function* partsOf(
 ): AsyncGenerator<{ text: string; entity: boolean }> {
   const around: Uint8Array[] = [];
   let entity: Uint8Array[] = [];
-  let depth = 0;
-  let inGraph = false;
-  let inString = false;
-  let isEscaped = false;
-  /** The last text directly in the outermost object: the key of what follows it. */
-  let key = "";
+  const scanner = new GraphScanner();
   for await (const chunk of chunks) {
     let from = 0;
-    for (let at = 0; at < chunk.byteLength; at++) {
-      const char = chunk[at]!;
-      if (inString) {
-        if (isEscaped) isEscaped = false;
-        else if (char === BACKSLASH) isEscaped = true;
-        else if (char === QUOTE) inString = false;
-        if (inString && depth === 1 && key.length <= GRAPH.length) key += String.fromCharCode(char);
-      } else if (char === QUOTE) {
-        inString = true;
-        if (depth === 1) key = "";
-      } else if (char === OPEN_OBJECT || char === OPEN_ARRAY) {
-        depth++;
-        if (depth === 2 && char === OPEN_ARRAY && key === GRAPH) {
-          inGraph = true;
-          around.push(chunk.slice(from, at + 1));
-        } else if (depth === 3 && inGraph) from = at;
-      } else if (char === CLOSE_OBJECT || char === CLOSE_ARRAY) {
-        if (depth === 3 && inGraph) {
-          entity.push(chunk.subarray(from, at + 1));
-          yield { text: Buffer.concat(entity).toString(), entity: true };
-          entity = [];
-        } else if (depth === 2 && inGraph) {
-          inGraph = false;
-          from = at;
-        }
-        depth--;
-      }
-    }
-    if (!inGraph) around.push(chunk.slice(from));
-    else if (depth > 2) entity.push(chunk.slice(from));
+    const ended: string[] = [];
+    scanner.scan(chunk, (mark, at) => {
+      if (mark === "graph") around.push(chunk.slice(from, at + 1));
+      else if (mark === "entityEnd") {
+        ended.push(Buffer.concat([...entity, chunk.subarray(from, at + 1)]).toString());
+        entity = [];
+      } else from = at;
+    });
+    for (const text of ended) yield { text, entity: true };
+    if (!scanner.inGraph) around.push(chunk.slice(from));
+    else if (scanner.depth > 2) entity.push(chunk.slice(from));
   }
   yield {
     text: Buffer.concat(around)
