@@ -48,16 +48,8 @@ import { askedArk } from "../../services/records/find.js";
 import type { RecordView } from "../../services/records/view.js";
 import type { ListedAccount, StoredRecord } from "../../storage/records/port.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
-import {
-  ABOUT_PAGE,
-  checkedPage,
-  NODE_TYPES,
-  nodeOf,
-  PageArguments,
-  PageInfo,
-  pageOf,
-  type RecordNode,
-} from "./types/records.js";
+import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
+import { NODE_TYPES, nodeOf, type RecordNode } from "./types/records.js";
 
 @ObjectType({ description: "Send it as Authorization: Bearer <accessToken>." })
 class Token {
@@ -227,21 +219,11 @@ class AccountType {
   signedInAt!: Date | null;
 }
 
-@ObjectType({ simpleResolvers: true })
-class AccountEdge {
-  @Field(() => AccountType, { description: ABOUT_PAGE.node }) node!: AccountType;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
-
 @ObjectType({
   description: "A page of accounts; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class AccountListConnection {
-  @Field(() => [AccountEdge], { description: ABOUT_PAGE.edges }) edges!: AccountEdge[];
-  @Field(() => [AccountType], { description: ABOUT_PAGE.nodes }) nodes!: AccountType[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-}
+class AccountListConnection extends connectionTo("Account", AccountType) {}
 
 @ObjectType("RegistryFigures", {
   description: "Figures of the registry, for administrators.",

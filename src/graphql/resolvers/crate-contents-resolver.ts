@@ -37,17 +37,8 @@ import type { Context } from "./context.js";
 import { KindCountType } from "./evidence-resolver.js";
 import { AiReadyScoreType, typedScore } from "./score-resolver.js";
 import { PreviewUnion } from "./types/previews.js";
-import {
-  ABOUT_PAGE,
-  checkedPage,
-  HasContent,
-  NODE_TYPES,
-  nodeOf,
-  PageArguments,
-  PageInfo,
-  pageOf,
-  RecordNode,
-} from "./types/records.js";
+import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
+import { HasContent, NODE_TYPES, nodeOf, RecordNode } from "./types/records.js";
 
 /** Previews of stored files. */
 @Resolver(() => HasContent)
@@ -99,20 +90,11 @@ class CrateFileType {
   @Field({ description: "Address of the bytes." }) address!: string;
   @Field({ description: "True when you may read the bytes." }) readable!: boolean;
 }
-@ObjectType({ simpleResolvers: true })
-class CrateFileEdge {
-  @Field(() => CrateFileType, { description: ABOUT_PAGE.node }) node!: CrateFileType;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
 @ObjectType({
   description: "A page of files; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class CrateFileConnection {
-  @Field(() => [CrateFileEdge], { description: ABOUT_PAGE.edges }) edges!: CrateFileEdge[];
-  @Field(() => [CrateFileType], { description: ABOUT_PAGE.nodes }) nodes!: CrateFileType[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-}
+class CrateFileConnection extends connectionTo("CrateFile", CrateFileType) {}
 
 @ArgsType()
 class FileArguments extends PageArguments {
@@ -154,19 +136,11 @@ class FolderEntryType {
   @Field(() => CrateFileType, { nullable: true, description: "The file; null for a folder." })
   file!: CrateFileType | null;
 }
-@ObjectType({ simpleResolvers: true })
-class FolderEntryEdge {
-  @Field(() => FolderEntryType, { description: ABOUT_PAGE.node }) node!: FolderEntryType;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
 @ObjectType({
   description: "A page of what is in a folder: folders first, then files, each by name.",
   simpleResolvers: true,
 })
-class FolderEntryConnection {
-  @Field(() => [FolderEntryEdge], { description: ABOUT_PAGE.edges }) edges!: FolderEntryEdge[];
-  @Field(() => [FolderEntryType], { description: ABOUT_PAGE.nodes }) nodes!: FolderEntryType[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+class FolderEntryConnection extends connectionTo("FolderEntry", FolderEntryType) {
   @Field(() => Int, { description: "All files in the folder and below it." }) fileCount!: number;
   @Field(() => Number, { description: "Their bytes." }) size!: number;
 }

@@ -58,14 +58,10 @@ import { askedArk } from "../../services/records/find.js";
 import type { ObjectReference, StoredRecord } from "../../storage/records/port.js";
 import { type Context, countWrite, requestOf, type SignedIn, signedIn } from "./context.js";
 import { withUpload } from "./types/inputs.js";
+import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
-  ABOUT_PAGE,
-  checkedPage,
   DifferenceKind,
   FindingSeverityEnum,
-  PageArguments,
-  PageInfo,
-  pageOf,
   RecordKindEnum,
   RecordNode,
   SubmissionStatusEnum,
@@ -149,21 +145,11 @@ export class SubmissionType {
   sha256!: string | null;
 }
 
-@ObjectType({ simpleResolvers: true })
-export class SubmissionEdge {
-  @Field(() => SubmissionType, { description: ABOUT_PAGE.node }) node!: SubmissionType;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
-
 @ObjectType({
   description: "A page of submissions; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class SubmissionConnection {
-  @Field(() => [SubmissionEdge], { description: ABOUT_PAGE.edges }) edges!: SubmissionEdge[];
-  @Field(() => [SubmissionType], { description: ABOUT_PAGE.nodes }) nodes!: SubmissionType[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-}
+class SubmissionConnection extends connectionTo("Submission", SubmissionType) {}
 
 /** Describes the argument `crate` of an upload in the schema. */
 const NAMED_CRATE =

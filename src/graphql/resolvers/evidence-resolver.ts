@@ -51,14 +51,13 @@ import { DateTimeRange } from "./types/inputs.js";
 import {
   ABOUT_PAGE,
   checkedPage,
+  connectionTo,
   PageArguments,
   PageInfo,
   pageOf,
-  RecordKindEnum,
-  RecordListConnection,
-  RecordNode,
   USUAL_PAGE,
-} from "./types/records.js";
+} from "./types/pages.js";
+import { RecordKindEnum, RecordListConnection, RecordNode } from "./types/records.js";
 
 export enum DirectionEnum {
   UPSTREAM = "upstream",
@@ -143,19 +142,11 @@ class EvidenceEdge {
     EvidenceStatement[] | (() => Promise<EvidenceStatement[]>);
 }
 
-@ObjectType({ simpleResolvers: true })
-class EvidenceEdgeEdge {
-  @Field(() => EvidenceEdge, { description: ABOUT_PAGE.node }) node!: EvidenceEdge;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
 @ObjectType({
   description: "A page of provenance statements; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class EvidenceEdgeConnection {
-  @Field(() => [EvidenceEdgeEdge], { description: ABOUT_PAGE.edges }) edges!: EvidenceEdgeEdge[];
-  @Field(() => [EvidenceEdge], { description: ABOUT_PAGE.nodes }) nodes!: EvidenceEdge[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+class EvidenceEdgeConnection extends connectionTo("EvidenceEdge", EvidenceEdge) {
   @Field(() => Int, { description: "Statements of the answer in all." }) totalCount!: number;
 }
 

@@ -53,15 +53,11 @@ import {
   UPDATE_TYPES,
   type UpdateInput,
 } from "./types/inputs.js";
+import { checkedPage, connectionTo, PageArguments, pageOf } from "./types/pages.js";
 import {
-  ABOUT_PAGE,
   CONNECTION_TYPES,
-  checkedPage,
   NODE_TYPES,
   nodeOf,
-  PageArguments,
-  PageInfo,
-  pageOf,
   RecordConnection,
   RecordNode,
 } from "./types/records.js";
@@ -291,22 +287,10 @@ class RecordLink {
   record!: RecordNode;
 }
 @ObjectType({
-  description: "An entry of a page, with the cursor behind which the next page begins.",
-  simpleResolvers: true,
-})
-class RecordLinkEdge {
-  @Field(() => RecordLink, { description: ABOUT_PAGE.node }) node!: RecordLink;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
-@ObjectType({
   description: "A page of links; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class RecordLinkConnection {
-  @Field(() => [RecordLinkEdge], { description: ABOUT_PAGE.edges }) edges!: RecordLinkEdge[];
-  @Field(() => [RecordLink], { description: ABOUT_PAGE.nodes }) nodes!: RecordLink[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-}
+class RecordLinkConnection extends connectionTo("RecordLink", RecordLink) {}
 
 @ObjectType({
   description: "Who made a record: a person or an organization, as the record states it.",
@@ -440,23 +424,10 @@ class DanglingReference {
   successor!: string | null;
 }
 @ObjectType({
-  description: "An entry of a page, with the cursor behind which the next page begins.",
-  simpleResolvers: true,
-})
-class DanglingReferenceEdge {
-  @Field(() => DanglingReference, { description: ABOUT_PAGE.node }) node!: DanglingReference;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
-@ObjectType({
   description: "A page of references; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class DanglingReferenceConnection {
-  @Field(() => [DanglingReferenceEdge], { description: ABOUT_PAGE.edges })
-  edges!: DanglingReferenceEdge[];
-  @Field(() => [DanglingReference], { description: ABOUT_PAGE.nodes }) nodes!: DanglingReference[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
-}
+class DanglingReferenceConnection extends connectionTo("DanglingReference", DanglingReference) {}
 
 /** References of a crate's records that lead nowhere. */
 @Resolver(() => NODE_TYPES.rocrate)

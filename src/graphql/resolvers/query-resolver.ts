@@ -33,7 +33,8 @@ import type { StatisticsKey } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
 import { StatisticsKeyEnum } from "./selection-resolver.js";
 import { RecordFilter } from "./types/inputs.js";
-import { ABOUT_PAGE, HealthStateEnum, PageInfo, RecordNode } from "./types/records.js";
+import { ABOUT_PAGE, PageInfo } from "./types/pages.js";
+import { HealthStateEnum, RecordNode } from "./types/records.js";
 
 /**
  * SPARQL for anyone. GraphQL has no field for it: the SPARQL endpoint serves that language better.

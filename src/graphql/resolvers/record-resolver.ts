@@ -55,18 +55,19 @@ import {
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
-  ABOUT_PAGE,
-  type CheckedPage,
   checkedPage,
-  DifferenceKind,
+  connectionTo,
   MOST_PER_PAGE,
+  PageArguments,
+  pageOf,
+  type CheckedPage,
+} from "./types/pages.js";
+import {
+  DifferenceKind,
   NODE_TYPES,
   Node,
   nodeOf,
-  PageArguments,
-  PageInfo,
   PublicationStatusEnum,
-  pageOf,
   RecordConnection,
   RecordFormatEnum,
   RecordListConnection,
@@ -334,20 +335,11 @@ const describedFormat = ({
   profile: profile ?? null,
 });
 
-@ObjectType({ simpleResolvers: true })
-class RevisionEdge {
-  @Field(() => Revision, { description: ABOUT_PAGE.node }) node!: Revision;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
-
 @ObjectType({
   description: "A page of revisions; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-class RevisionConnection {
-  @Field(() => [RevisionEdge], { description: ABOUT_PAGE.edges }) edges!: RevisionEdge[];
-  @Field(() => [Revision], { description: ABOUT_PAGE.nodes }) nodes!: Revision[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+class RevisionConnection extends connectionTo("Revision", Revision) {
   @Field(() => Int, { description: "Revisions in all." }) totalCount!: number;
 }
 

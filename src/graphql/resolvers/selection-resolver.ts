@@ -32,14 +32,8 @@ import {
 } from "../../storage/records/selection-port.js";
 import type { Context } from "./context.js";
 import { checkedRange, orderOf, RecordFilter, type RecordsArguments } from "./types/inputs.js";
-import {
-  checkedPage,
-  nodeOf,
-  PublicationStatusEnum,
-  pageOf,
-  RecordKindEnum,
-  RecordNode,
-} from "./types/records.js";
+import { checkedPage, pageOf } from "./types/pages.js";
+import { nodeOf, PublicationStatusEnum, RecordKindEnum, RecordNode } from "./types/records.js";
 
 /**
  * The page of a list by filter, of one kind or of all.

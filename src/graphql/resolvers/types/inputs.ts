@@ -20,14 +20,8 @@ import type { IncomingFile } from "../../../services/records/stored-content.js";
 import type { RecordFilterInput, SelectionRange } from "../../../services/records/select.js";
 import { type ListChange, oneOrMany, type RecordPatch } from "../../../services/records/update.js";
 import type { RecordOrder } from "../../../storage/records/selection-port.js";
-import {
-  checkedPage,
-  PageArguments,
-  PublicationStatusEnum,
-  RecordKindEnum,
-  scalarOf,
-  USUAL_PAGE,
-} from "./records.js";
+import { checkedPage, PageArguments, USUAL_PAGE } from "./pages.js";
+import { PublicationStatusEnum, RecordKindEnum, scalarOf } from "./records.js";
 
 enum RecordOrderField {
   CREATED = "created",

@@ -2,7 +2,6 @@
 import "reflect-metadata";
 import { GraphQLJSON } from "graphql-scalars";
 import {
-  ArgsType,
   Field,
   Float,
   GraphQLISODateTime,
@@ -12,7 +11,6 @@ import {
   ObjectType,
   registerEnumType,
 } from "type-graphql";
-import { invalid } from "../../../errors.js";
 import { connectionsOf } from "../../../model/connections.js";
 import { instantOf } from "../../../model/dates.js";
 import {
@@ -29,6 +27,7 @@ import { textOf, wholeTextOf } from "../../../model/texts.js";
 import type { ContentState } from "../../../services/files/content.js";
 import { TEXT_FORMATS } from "../../../services/formats/read.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
+import { edgeTo, connectionTo } from "./pages.js";
 import { PreviewUnion } from "./previews.js";
 
 /** GraphQL name of a value: the value in the code, and what it means. */
@@ -333,22 +332,6 @@ export abstract class RecordNode extends Node {
   }
 }
 
-/** Most items of one connection page. */
-export const MOST_PER_PAGE = 1000;
-/** Items of one where the caller names no number. */
-export const USUAL_PAGE = 100;
-
-/** Descriptions of what every page has. */
-export const ABOUT_PAGE = {
-  edges: "Entries of the page, each with its cursor.",
-  nodes: "The same without cursors.",
-  pageInfo: "Where the page ends, and whether there are more.",
-  node: "The entry itself.",
-  cursor: "Place of the entry in the list.",
-  first: `At most ${MOST_PER_PAGE}.`,
-  after: "endCursor of the page before.",
-} as const;
-
 /** Stored bytes of a record, or why there are none. */
 @ObjectType({ description: "Stored bytes of a record.", simpleResolvers: true })
 export class StoredContent {
@@ -385,30 +368,13 @@ export abstract class HasContent {
   preview!: typeof PreviewUnion;
 }
 
-@ObjectType({ description: "Where a page ends (Relay connections).", simpleResolvers: true })
-export class PageInfo {
-  @Field({ description: "There are more behind this page." }) hasNextPage!: boolean;
-  @Field({ description: "There are more before this page." }) hasPreviousPage!: boolean;
-  @Field(() => String, { nullable: true, description: "Pass it as before for the page behind." })
-  startCursor!: string | null;
-  @Field(() => String, { nullable: true, description: "Pass it as after for the next page." })
-  endCursor!: string | null;
-}
-
-@ObjectType({ simpleResolvers: true })
-class RecordEdge {
-  @Field(() => RecordNode, { description: ABOUT_PAGE.node }) node!: RecordNode;
-  @Field({ description: ABOUT_PAGE.cursor }) cursor!: string;
-}
+const RecordEdge = edgeTo("Record", RecordNode);
 
 @ObjectType({
   description: "A page of records; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-export class RecordConnection {
-  @Field(() => [RecordEdge], { description: ABOUT_PAGE.edges }) edges!: RecordEdge[];
-  @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: RecordNode[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+export class RecordConnection extends connectionTo("Record", RecordNode, RecordEdge) {
   @Field(() => Int, {
     nullable: true,
     description:
@@ -422,73 +388,9 @@ export class RecordConnection {
   description: "A page of records by filter; go on with after: pageInfo.endCursor.",
   simpleResolvers: true,
 })
-export class RecordListConnection {
-  @Field(() => [RecordEdge], { description: ABOUT_PAGE.edges }) edges!: RecordEdge[];
-  @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: RecordNode[];
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+export class RecordListConnection extends connectionTo("Record", RecordNode, RecordEdge) {
   @Field(() => Int, { description: "Records in all, by the filter; counted only when asked for." })
   totalCount!: number;
-}
-
-@ArgsType()
-export class PageArguments {
-  @Field(() => Int, {
-    nullable: true,
-    defaultValue: USUAL_PAGE,
-    description: ABOUT_PAGE.first,
-  })
-  first!: number;
-  @Field(() => String, { nullable: true, description: ABOUT_PAGE.after }) after?: string | null;
-}
-
-export interface CheckedPage {
-  limit: number;
-  after?: string;
-}
-
-/** @throws ValidationError when `first`, or the argument of that name, is out of range */
-export function checkedPage(
-  { first, after }: Partial<PageArguments>,
-  name: "first" | "last" = "first",
-  least = 0,
-): CheckedPage {
-  const limit = first ?? USUAL_PAGE;
-  if (limit < least)
-    throw invalid(
-      ["query", name],
-      `Input should be greater than or equal to ${least}`,
-      "greater_than_equal",
-      { ge: least },
-    );
-  if (limit > MOST_PER_PAGE)
-    throw invalid(
-      ["query", name],
-      `Input should be less than or equal to ${MOST_PER_PAGE}`,
-      "less_than_equal",
-      { le: MOST_PER_PAGE },
-    );
-  return { limit, ...(after === undefined || after === null ? {} : { after }) };
-}
-
-/** What every connection has, from the items of a page and their cursors. */
-export function pageOf<T>(
-  nodes: T[],
-  cursors: readonly string[],
-  next: boolean,
-  after: string | undefined,
-  previous = after !== undefined,
-): { edges: { node: T; cursor: string }[]; nodes: T[]; pageInfo: PageInfo } {
-  const edges = nodes.map((node, index) => ({ node, cursor: cursors[index]! }));
-  return {
-    edges,
-    nodes,
-    pageInfo: {
-      hasNextPage: next,
-      hasPreviousPage: previous,
-      startCursor: cursors[0] ?? null,
-      endCursor: cursors.at(-1) ?? null,
-    },
-  };
 }
 
 /** Fields every record has by the interface, and names that GraphQL does not allow. */
@@ -579,34 +481,21 @@ export const NODE_TYPES = Object.fromEntries(
   }),
 ) as Record<KindName, NodeClass>;
 
-/**
- * A page of one kind's list; links lead to records of any kind and have a {@link RecordConnection}.
- */
-function connectionType(typeName: string, type: NodeClass): new () => object {
-  const edge = named(`${typeName}Edge`, class {});
-  ObjectType({ simpleResolvers: true })(edge);
-  Field(() => type, { description: ABOUT_PAGE.node })(edge.prototype, "node");
-  Field(() => String, { description: ABOUT_PAGE.cursor })(edge.prototype, "cursor");
-  const connection = named(`${typeName}Connection`, class {});
-  ObjectType({
-    description: "A page of a list; go on with after: pageInfo.endCursor.",
-    simpleResolvers: true,
-  })(connection);
-  const add = (name: string, of: () => unknown, description: string) =>
-    Field(of as never, { description })(connection.prototype, name);
-  add("edges", () => [edge], ABOUT_PAGE.edges);
-  add("nodes", () => [type], ABOUT_PAGE.nodes);
-  add("pageInfo", () => PageInfo, ABOUT_PAGE.pageInfo);
-  add("totalCount", () => Int, "Records in all, by the filter; counted only when asked for.");
-  return connection;
-}
-
-/** GraphQL type of each kind's list. */
+/** GraphQL type of each kind's list; links lead to records of any kind. */
 export const CONNECTION_TYPES = Object.fromEntries(
-  Object.values(KINDS).map(({ name, typeName }) => [
-    name,
-    connectionType(typeName, NODE_TYPES[name]),
-  ]),
+  Object.values(KINDS).map(({ name, typeName }) => {
+    @ObjectType(`${typeName}Connection`, {
+      description: "A page of a list; go on with after: pageInfo.endCursor.",
+      simpleResolvers: true,
+    })
+    class KindConnection extends connectionTo(typeName, NODE_TYPES[name]) {
+      @Field(() => Int, {
+        description: "Records in all, by the filter; counted only when asked for.",
+      })
+      totalCount!: number;
+    }
+    return [name, KindConnection];
+  }),
 ) as Record<KindName, new () => object>;
 
 /** Target of a reference that this registry does not store. */
