@@ -153,6 +153,22 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     expect(record!.revision).toBe(2);
   });
 
+  test("Enter in the date of an embargo publishes and withdraws nothing", async () => {
+    const { page } = watched;
+    const id = await dataset("Enter in a date");
+    await page.goto(`${server.url}/my/records`);
+    await page.locator(`input[name=id][value="${id}"]`).check();
+    await page.click("button[name=choose][value=embargo]");
+    const until = page.locator("[name=until]");
+    await until.press("Enter");
+    await page.waitForTimeout(300);
+    expect(await state(id)).toBe("DRAFT");
+    await until.fill("2999-01-01");
+    await until.press("Enter");
+    await page.waitForTimeout(300);
+    expect(["DRAFT", "EMBARGOED"]).toContain(await state(id));
+  });
+
   test("asks nothing of other places, and no script fails", () => {
     expect([watched.outside, watched.faults]).toEqual([[], []]);
   });

@@ -126,6 +126,8 @@ function UploadForm({
           <Notice>
             The upload becomes a new version of <code>{crate}</code>: changed records get another
             revision, missing ones are deleted. Earlier revisions stay.
+            {emptyLinked &&
+              " It may remove every statement of crates within it that are registered by themselves."}
           </Notice>
         )}
         <p class="actions" id="send-plain">
@@ -147,7 +149,7 @@ async function upload(request: PageRequest): Promise<Page | Redirect> {
       emptyLinked: query.get("emptyLinked") === "true",
       ...(crate === null ? {} : { crate }),
     });
-    return { redirect: `/upload/${id}` };
+    return { redirect: withQuery(`/upload/${id}`, { crate: crate ?? "" }) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === "CSRF_REFUSED") throw error;
     const { form, fields } = problemOf(error);
@@ -185,7 +187,11 @@ async function progressPage(request: PageRequest, problem?: string): Promise<Pag
         {crate ? (
           <Arrived crate={crate} submission={submission} csrf={request.csrf} />
         ) : submission.completed ? (
-          <Failed submission={submission} csrf={request.csrf} />
+          <Failed
+            submission={submission}
+            csrf={request.csrf}
+            crate={request.query.get("crate") ?? ""}
+          />
         ) : (
           <Underway submission={submission} csrf={request.csrf} />
         )}
@@ -245,8 +251,13 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
             <button name="status" value="PUBLISHED">
               Publish
             </button>
+          </form>
+          {/* A form of its own: Enter in the date must not publish. */}
+          <form class="row" method="post">
+            <Csrf token={csrf} />
+            <input type="hidden" name="id" value={crate.id} />
             <label for="until">or embargo until</label>
-            <input id="until" name="until" type="date" />
+            <input id="until" name="until" type="date" required />
             <button class="secondary" name="status" value="EMBARGOED">
               Embargo
             </button>
@@ -257,7 +268,17 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
   );
 }
 
-function Failed({ submission, csrf }: { submission: Submission; csrf: string | null }) {
+/** `crate`: the one that the upload was a new version of. */
+function Failed({
+  submission,
+  csrf,
+  crate,
+}: {
+  submission: Submission;
+  csrf: string | null;
+  crate: string;
+}) {
+  const isEmptying = submission.error?.some(({ code }) => code === "CRATE_EMPTIED");
   return (
     <>
       <Notice tone="danger">
@@ -267,9 +288,14 @@ function Failed({ submission, csrf }: { submission: Submission; csrf: string | n
       </Notice>
       <Findings title="What to correct" findings={submission.error ?? []} />
       <div class="actions">
-        <a class="button" href="/upload">
+        <a class="button" href={withQuery("/upload", { crate })}>
           Upload again
         </a>
+        {crate !== "" && isEmptying && (
+          <a class="button secondary" href={withQuery("/upload", { crate, emptyLinked: "true" })}>
+            Upload again and remove these statements
+          </a>
+        )}
         {submission.retryable && (
           <form method="post" class="inline">
             <Csrf token={csrf} />
