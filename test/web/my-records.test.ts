@@ -91,6 +91,26 @@ describe("the page of one's own records", () => {
     expect(gone.text).toContain("The next one");
   });
 
+  test("archives what others could read with a reason, and a successor that is an ARK", async () => {
+    const [open, next] = [await dataset("To be archived"), await dataset("In its place")];
+    await publish(open);
+    const archive = (more: Record<string, string>) =>
+      reader.send("/my/records", { action: "archive", id: open, ...more });
+    expect((await archive({})).text).toContain("Give a reason: 1 record");
+    for (const action of ["archive", "withdraw"]) {
+      const fields = { action, id: open, reason: "Old", successor: "the next one" };
+      const refused = await reader.send("/my/records", fields);
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain("not an ARK");
+      expect(refused.text).toContain('value="the next one"');
+    }
+    expect(await state(open)).toBe("PUBLISHED");
+    await archive({ reason: "Old plate", successor: next });
+    const { text } = await reader.get(`/${open}`);
+    expect(text).toContain("Old plate");
+    expect(text).toContain(`href="/${next}"`);
+  });
+
   test("withdraws a draft without a reason", async () => {
     const draft = await dataset("Another draft");
     await reader.send("/my/records", { action: "withdraw", id: draft });

@@ -225,9 +225,13 @@ const REVISION_QUERY = query(
 const REASON_QUERY = query("reason", "Why the record is deleted: the tombstone states it.", {
   type: "string",
 });
-const SUCCESSOR_QUERY = query("successor", "Identifier of the record's successor.", {
-  type: "string",
-});
+const SUCCESSOR_QUERY = query(
+  "successor",
+  "ARK of the record to use instead; anything else is refused.",
+  {
+    type: "string",
+  },
+);
 const BEFORE_QUERY = query("before", "Only revisions older than this one.", {
   type: "integer",
   minimum: 1,

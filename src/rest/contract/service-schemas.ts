@@ -201,6 +201,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
       ids: IDS,
       publicationStatus: STATUS,
       embargoedUntil: nullable("string", "Date or date-time; with EMBARGOED only."),
+      reason: nullable("string", "Why they are archived; with ARCHIVED only."),
+      successor: nullable("string", "ARK of the record to use instead; with ARCHIVED only."),
     },
   },
   BulkTransfer: {
@@ -505,6 +507,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
         "End of an embargo: a date or date-time; without zone it is UTC. Only with EMBARGOED.",
         { pattern: DATE_PATTERN },
       ),
+      reason: nullable("string", "Why it is archived; only with ARCHIVED."),
+      successor: nullable("string", "ARK of the record to use instead; only with ARCHIVED."),
     },
   },
   Publication: {
@@ -514,6 +518,8 @@ export const SERVICE_SCHEMAS: JsonObject = {
       "@id": { type: "string" },
       publicationStatus: STATUS,
       embargoedUntil: nullable("string", "End of the embargo, as it was sent."),
+      reason: { type: "string", description: "Why it is ARCHIVED, where that was said." },
+      successor: { type: "string", description: "ARK of the record to use instead of it." },
     },
   },
   History: {
