@@ -567,6 +567,10 @@ export function failureOf({ error, submissionUUID }: Submission): Failure {
   const rest =
     more.length === 0 ? "" : `, and ${more.length} more: arkgraph status ${submissionUUID}`;
   return new Failure(
-    `the crate was not ingested: ${first ? findingLine(first) : "no reason was given"}${rest}`,
+    `the crate was not ingested: ${first ? findingLine(first) : "no reason was given"}${rest}` +
+      // The message of the registry names the parameter of its API.
+      (error?.some(({ code }) => code === "CRATE_EMPTIED") === true
+        ? "; add --empty-linked to remove these statements"
+        : ""),
   );
 }

@@ -49,8 +49,8 @@ const send = ({ req, res }: RestRequest, results: readonly BulkResult[]): void =
     { headers: NOT_STORED },
   );
 
-const optionalText = (body: JsonObject, name: string): Record<string, string> =>
-  body[name] === undefined || body[name] === null ? {} : { [name]: textIn(body, name) };
+const optionalText = (body: JsonObject, name: string): string | null =>
+  body[name] === undefined || body[name] === null ? null : textIn(body, name);
 
 export const bulkOperations: Handlers = {
   publish_records: async (request) => {
@@ -66,8 +66,8 @@ export const bulkOperations: Handlers = {
   delete_records: async (request) => {
     const context = signedIn(request.context);
     const { ids, rest } = idsIn(await readJson(request.req, context.deps));
-    const options = { ...optionalText(rest, "reason"), ...optionalText(rest, "successor") };
-    send(request, await bulk.remove(ids, options, context));
+    const [reason, successor] = ["reason", "successor"].map((name) => optionalText(rest, name));
+    send(request, await bulk.remove(ids, { reason, successor }, context));
   },
   restore_revision: async (request) => {
     const context = signedIn(request.context);

@@ -150,9 +150,10 @@ export async function patchRecord(request: RestRequest, kind?: KindName): Promis
 }
 
 async function remove(request: RestRequest, kind?: KindName): Promise<void> {
-  const { req } = request;
+  const { req, query } = request;
   const context = signedIn(request.context);
   const expected = expectedRevision(req);
+  const { reason, successor } = query;
   sendWritten(
     request,
     await records.remove(
@@ -160,19 +161,12 @@ async function remove(request: RestRequest, kind?: KindName): Promise<void> {
       {
         ...(kind ? { kind } : {}),
         ...(expected === undefined ? {} : { expectedRevision: expected }),
-        ...tombstone(request),
+        reason,
+        successor,
       },
       context,
     ),
   );
-}
-
-/** `?reason=` and `?successor=` of a deletion. */
-function tombstone({ query }: RestRequest): { reason?: string; successor?: string } {
-  return {
-    ...(query["reason"] === undefined ? {} : { reason: query["reason"] }),
-    ...(query["successor"] === undefined ? {} : { successor: query["successor"] }),
-  };
 }
 
 /** An alias is answered directly; Content-Location has the record's own spelling. */

@@ -3,6 +3,7 @@ import { readFile, readdir, writeFile } from "node:fs/promises";
 import { createServer, request, type Server } from "node:http";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bodyOf } from "../support/bodies.js";
 import { storeContent } from "../support/content.js";
 import { failure, useRegistry } from "../support/client-rig.js";
 import { hasTerminals, inTerminal } from "./terminal.js";
@@ -208,6 +209,45 @@ describe("arkgraph publish", () => {
     expect(await tool("publish ark:99999/raw", undefined, { XDG_CONFIG_HOME: "/nowhere" })).toEqual(
       failure(/you are not logged in to http.*: run arkgraph login/),
     );
+  });
+});
+
+describe("arkgraph withdraw, and publish with the status ARCHIVED", () => {
+  it("ask why where others could read the record, and what to use instead", async () => {
+    const { server, ada } = rig;
+    const dataset = async () =>
+      (
+        await server().request<{ "@id": string }>("POST", "/dataset", {
+          token: ada().token,
+          json: bodyOf("dataset", ada().id),
+        })
+      ).body["@id"];
+    const [open, draft, next] = [await dataset(), await dataset(), await dataset()];
+    await tool(`publish ${open}`);
+    const asked = failure(
+      new RegExp(`others could read ${open}: say why with --reason, .* with --successor`),
+    );
+    expect(await tool(`publish ${open} --status ARCHIVED`)).toEqual(asked);
+    expect(await tool(`withdraw ${open}`)).toEqual(asked);
+    expect(await tool(`publish ${open} --reason wrong`)).toEqual(
+      failure("--reason and --successor are for withdrawal: use them with --status ARCHIVED"),
+    );
+    const said = ["--reason", "A wrong unit", "--successor", next];
+    expect(await tool(["withdraw", open, "--reason", "A", "--successor", "it"])).toEqual(
+      failure(/it is not an ARK.*/),
+    );
+    expect(await tool(["publish", open, "--status", "ARCHIVED", ...said])).toMatchObject({
+      stdout: `${open} ARCHIVED\n`,
+    });
+    const { body } = await server().request("GET", `/publish/${open}`);
+    expect(body).toMatchObject({ reason: "A wrong unit", successor: next });
+    expect((await tool(["withdraw", open, ...said])).stdout).toBe(`${open} withdrawn\n`);
+    const gone = await server().request("GET", `/${open}`);
+    expect(gone).toMatchObject({
+      status: 410,
+      body: { reason: "A wrong unit", successor: next },
+    });
+    expect((await tool(`withdraw ${draft}`)).stdout).toBe(`${draft} withdrawn\n`);
   });
 });
 

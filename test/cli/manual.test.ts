@@ -51,6 +51,7 @@ const STORY = [
   "schema import",
   "schema infer",
   "completion",
+  "withdraw",
   "logout",
   "serve",
   "check",

@@ -113,6 +113,47 @@ describe("records of megabytes", () => {
     expect([rest.status, rest.body.total_results]).toEqual([200, NAMES.length + 1]);
   });
 
+  it("end a page of a search early, which goes on with its cursor", async () => {
+    const small = await startServer({ GRAPHQL_MAX_BYTES: "1M" });
+    try {
+      const { id } = await small.person("bob");
+      const records = await Promise.all(
+        Array.from({ length: 30 }, async (_, index) => {
+          const name = `zebra ${index}`;
+          const document = {
+            "@id": `${ID}-found-${index}`,
+            name,
+            description: "plain ".repeat(16_000),
+          };
+          const record = await recordOf("dataset", document, id);
+          const text = { name, description: "", keywords: "", other: "" };
+          return record.op === "create" ? { ...record, text } : record;
+        }),
+      );
+      await small.deps.records.commit({ by: id, at: Date.now(), records });
+      const found: string[] = [];
+      let pages = 0;
+      const pageAt = async (after: string | null): Promise<List> => {
+        const { body } = await small.graphql<{ search: List }>(
+          `query ($after: String) { search(query: "zebra", first: 100, after: $after) {
+            nodes { id name } pageInfo { hasNextPage endCursor } } }`,
+          { after },
+        );
+        expect(body.errors).toBeUndefined();
+        return body.data.search;
+      };
+      for (let after: string | null = null, more = true; more; pages++) {
+        const { nodes, pageInfo }: List = await pageAt(after);
+        found.push(...nodes.map((node) => node.id));
+        [after, more] = [pageInfo.endCursor, pageInfo.hasNextPage];
+      }
+      expect([new Set(found).size, found.length]).toEqual([30, 30]);
+      expect(pages).toBeGreaterThan(2);
+    } finally {
+      await small.stop();
+    }
+  });
+
   it("are in lists over REST, each in a page that holds nothing else", async () => {
     const found: string[] = [];
     for (let path = "/dataset?limit=100"; path !== "";) {

@@ -76,6 +76,62 @@ describe("the publication status", () => {
       ).toBe(next);
     }
   });
+  it("ARCHIVED says why, and what to use instead; no other status does", async () => {
+    const [id, next] = [await dataset(), await dataset()];
+    const said = { reason: "A wrong unit", successor: next };
+    const answer = await publish(id, "ARCHIVED", said);
+    expect(answer.body).toEqual({
+      "@id": id,
+      publicationStatus: "ARCHIVED",
+      embargoedUntil: null,
+      ...said,
+    });
+    expect(await status(id)).toEqual(answer.body);
+    const { body } = await server.graphql(
+      "query ($id: ID!) { record(id: $id) { deletedAt deleteReason successor } }",
+      { id },
+    );
+    expect(body.data["record"]).toEqual({
+      deletedAt: null,
+      deleteReason: said.reason,
+      successor: next,
+    });
+    const page = await server.request("GET", `/${id}`, { headers: { Accept: "text/html" } });
+    expect(page.text).toContain("This record is archived");
+    expect(page.text).toContain(said.reason);
+    expect(page.text).toContain(`href="/${next}"`);
+    expect((await publish(id, "PUBLISHED")).body).not.toHaveProperty("reason");
+    for (const field of ["reason", "successor"] as const)
+      expect(await publish(id, "PUBLISHED", { [field]: said[field] })).toMatchObject({
+        status: 422,
+        body: { detail: [{ loc: ["body", field] }] },
+      });
+  });
+  it("names an ARK as the successor, in every interface that takes one", async () => {
+    const id = await dataset();
+    const [ids, successor] = [[id], "the next one"];
+    const { token } = ada;
+    const send = (method: string, path: string, json?: JsonObject) =>
+      server.request(method, path, { token, ...(json && { json }) });
+    const said = `id: "${id}", successor: "${successor}"`;
+    const many = `ids: ["${id}"], successor: "${successor}"`;
+    const ask = (field: string) => server.graphql(`mutation { ${field} }`, {}, token);
+    const answers = [
+      await publish(id, "ARCHIVED", { successor }),
+      await send("DELETE", `/dataset/${id}?successor=the+next+one`),
+      await send("DELETE", `/${id}?successor=the+next+one`),
+      await send("POST", "/records/delete", { ids, successor }),
+      await send("POST", "/records/publish", { ids, successor, publicationStatus: "ARCHIVED" }),
+      await ask(`publish(${said}, publicationStatus: ARCHIVED) { id }`),
+      await ask(`deleteRecord(${said}) { id }`),
+      await ask(`deleteRecords(${many}) { message }`),
+      await ask(`publishRecords(${many}, publicationStatus: ARCHIVED) { message }`),
+    ];
+    for (const { text } of answers) expect(text).toMatch(/successor.{1,30}not an ARK/);
+    expect((await server.deps.records.findMany([id]))[0]).toMatchObject({ revision: 1 });
+    const spelled = await publish(id, "ARCHIVED", { successor: "ARK:/99999/next" });
+    expect(spelled.body["successor"]).toBe("ark:99999/next");
+  });
   it("is no part of the document, and each change of it is a revision in the history", async () => {
     const id = await dataset();
     const before = (await server.request("GET", `/dataset/${id}`)).body;

@@ -86,6 +86,7 @@ export class EvidenceWorld {
         embargoedUntil: null,
         crate: planned.crate ?? null,
         tombstone: null,
+        archived: null,
         newestBacklink: 0,
         document: documentOf(name, planned),
       });

@@ -47,7 +47,7 @@ export interface IntakeRig {
   all(): Promise<StoredRecord[]>;
   document(ark: string): Promise<Record<string, unknown>>;
   /** The archive that the registry makes of a crate, for its uploader. */
-  exported(ark: string): Promise<Buffer>;
+  exported(ark: string, user?: string): Promise<Buffer>;
   close(): Promise<void>;
 }
 
@@ -130,10 +130,10 @@ export async function openIntakeRig(
       const [record] = await records.findMany([ark]);
       return JSON.parse(Buffer.from(record!.document).toString()) as Record<string, unknown>;
     },
-    async exported(ark) {
+    async exported(ark, user = UPLOADER) {
       const deps = { records, objects, log: console, config, baseUrl: () => BASE_URL };
       const archive = await readCrateArchive(deps, lookupArk(ark)!, {
-        user: UPLOADER,
+        user,
         admin: false,
       });
       return buffer(archive.open());

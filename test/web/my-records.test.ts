@@ -91,6 +91,26 @@ describe("the page of one's own records", () => {
     expect(gone.text).toContain("The next one");
   });
 
+  test("archives what others could read with a reason, and a successor that is an ARK", async () => {
+    const [open, next] = [await dataset("To be archived"), await dataset("In its place")];
+    await publish(open);
+    const archive = (more: Record<string, string>) =>
+      reader.send("/my/records", { action: "archive", id: open, ...more });
+    expect((await archive({})).text).toContain("Give a reason: 1 record");
+    for (const action of ["archive", "withdraw"]) {
+      const fields = { action, id: open, reason: "Old", successor: "the next one" };
+      const refused = await reader.send("/my/records", fields);
+      expect(refused.status).toBe(422);
+      expect(refused.text).toContain("not an ARK");
+      expect(refused.text).toContain('value="the next one"');
+    }
+    expect(await state(open)).toBe("PUBLISHED");
+    await archive({ reason: "Old plate", successor: next });
+    const { text } = await reader.get(`/${open}`);
+    expect(text).toContain("Old plate");
+    expect(text).toContain(`href="/${next}"`);
+  });
+
   test("withdraws a draft without a reason", async () => {
     const draft = await dataset("Another draft");
     await reader.send("/my/records", { action: "withdraw", id: draft });
@@ -151,6 +171,22 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     expect(await page.textContent("main")).toContain(name);
     const [record] = await server.deps.records.findMany([id]);
     expect(record!.revision).toBe(2);
+  });
+
+  test("Enter in the date of an embargo publishes and withdraws nothing", async () => {
+    const { page } = watched;
+    const id = await dataset("Enter in a date");
+    await page.goto(`${server.url}/my/records`);
+    await page.locator(`input[name=id][value="${id}"]`).check();
+    await page.click("button[name=choose][value=embargo]");
+    const until = page.locator("[name=until]");
+    await until.press("Enter");
+    await page.waitForTimeout(300);
+    expect(await state(id)).toBe("DRAFT");
+    await until.fill("2999-01-01");
+    await until.press("Enter");
+    await page.waitForTimeout(300);
+    expect(["DRAFT", "EMBARGOED"]).toContain(await state(id));
   });
 
   test("asks nothing of other places, and no script fails", () => {

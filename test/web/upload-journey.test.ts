@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import { CHROMIUM, launch, watchedPage } from "../support/chromium.js";
 import { crate } from "../support/crates.js";
+import { alone, emptiedRelease, RELEASE, release, SUB } from "../support/linked-crate.js";
 import { RegistryProcess } from "../support/registry-process.js";
 
 const DESKTOP = { viewport: { width: 1280, height: 900 } };
@@ -192,6 +193,63 @@ describe.skipIf(!CHROMIUM)("bringing a crate, in a browser", () => {
     await page.locator("#steps button:has-text('Upload')").click();
     await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
     expect(faults).toEqual([]);
+    await page.context().close();
+  }, 90_000);
+
+  test("Enter in the date of an embargo does not publish the crate that has arrived", async () => {
+    const { page } = await watchedPage(browser, registry.url);
+    await signUp(page, "Emmy");
+    const archive = join(folder, "embargoed.zip");
+    await writeFile(archive, await crate([], { "a.txt": "a" }, { name: "Not yet public" }));
+    await page.setInputFiles("#file", archive);
+    await page.locator("#steps button:has-text('Upload')").click();
+    await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    const until = page.locator("#until");
+    await until.press("Enter");
+    await until.fill("2999-01-01");
+    await Promise.all([page.waitForNavigation(), until.press("Enter")]);
+    expect(await page.textContent(".panel .badge")).toMatch(/embargo/i);
+    await page.context().close();
+  }, 60_000);
+
+  test("an update that would empty a linked crate says so, and is asked for", async () => {
+    const { page, faults } = await watchedPage(browser, registry.url);
+    await signUp(page, "Hedy");
+    const archive = join(folder, "linked.zip");
+    for (const bytes of [await alone(), await release()]) {
+      await page.goto(`${registry.url}/upload`);
+      await writeFile(archive, bytes);
+      await page.setInputFiles("#file", archive);
+      await page.locator("#steps button:has-text('Upload')").click();
+      await page.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    }
+    await writeFile(archive, await emptiedRelease());
+    await page.goto(`${registry.url}/upload?crate=${RELEASE}`);
+    await page.setInputFiles("#file", archive);
+    const steps = page.locator("#steps");
+    await steps.locator("h3", { hasText: "would lose every statement" }).waitFor();
+    expect(await steps.textContent()).toContain(SUB);
+    expect(await steps.locator("button:has-text('Upload')").count()).toBe(0);
+    await steps.locator("button:has-text('Remove these statements')").click();
+    await steps.locator("h2", { hasText: "This is what will happen" }).waitFor();
+    // The page that shows the plan is left; the form without scripts brings the same archive.
+    const cookies = await page.context().cookies();
+    const plain = await browser.newContext({ javaScriptEnabled: false });
+    await plain.addCookies(cookies);
+    const form = await plain.newPage();
+    await form.goto(`${registry.url}/upload?crate=${RELEASE}`);
+    await form.setInputFiles("#file", archive);
+    await form.click("main button:has-text('Upload')");
+    await form.locator("h1", { hasText: "The upload failed" }).waitFor();
+    expect(await form.textContent("main")).toContain(SUB);
+    await form.click("a:has-text('Upload again and remove these statements')");
+    expect(await form.textContent("main")).toContain("It may remove every statement");
+    await form.setInputFiles("#file", archive);
+    await form.click("main button:has-text('Upload')");
+    await form.locator("h1", { hasText: "Your crate is here" }).waitFor();
+    expect((await registry.ask(`/${SUB}`)).body).not.toHaveProperty("name");
+    expect(faults).toEqual([]);
+    await plain.close();
     await page.context().close();
   }, 90_000);
 

@@ -199,8 +199,22 @@ function addRecords(program: ToolCommand): void {
         .default("PUBLISHED"),
     )
     .option("--until <date>", "end of an embargo")
+    .option("--reason <text>", "with --status ARCHIVED: why; required where others could read it")
+    .option("--successor <ark>", "with --status ARCHIVED: the record to use instead")
     .example("arkgraph publish ark:99999/dataset-cells")
     .action(async (ark, options) => (await import("./records.js")).publishCommand(ark, options));
+  program
+    .command("withdraw")
+    .description(
+      "delete a record, which cannot be undone; its page stays and says why. Of a crate also the " +
+        "records that came with it",
+    )
+    .argument("<ark>", ARK)
+    .addOption(serverOption())
+    .option("--reason <text>", "why; readers see it. Required where others could read the record")
+    .option("--successor <ark>", "the record to use instead")
+    .example('arkgraph withdraw ark:99999/dataset-cells --reason "Wrong plate"')
+    .action(async (ark, options) => (await import("./records.js")).withdrawCommand(ark, options));
   program
     .command("download")
     .description(

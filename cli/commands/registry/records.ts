@@ -223,7 +223,44 @@ async function whole(
   return { ...all, truncated: page.truncated };
 }
 
-export interface PublishOptions extends ServerOption {
+/** What readers are told of a record that is archived or deleted. */
+interface WithdrawalOptions {
+  reason?: string;
+  successor?: string;
+}
+
+/** A reason is needed once others could read the record. @throws Failure */
+async function withdrawalOf(
+  registry: Registry,
+  ark: string,
+  { reason, successor }: WithdrawalOptions,
+): Promise<WithdrawalOptions> {
+  if (reason === undefined) {
+    const { publicationStatus } = await registry.json<Publication>(`/publish/${arkPath(ark)}`);
+    if (publicationStatus !== "DRAFT")
+      throw new Failure(
+        `others could read ${ark}: say why with --reason, and what to use instead with --successor`,
+      );
+  }
+  return {
+    ...(reason === undefined ? {} : { reason }),
+    ...(successor === undefined ? {} : { successor: givenArk(successor) }),
+  };
+}
+
+/** `withdraw`: deletes a record; its page says why. @throws Failure */
+export async function withdrawCommand(
+  id: string,
+  { server, ...given }: ServerOption & WithdrawalOptions,
+): Promise<void> {
+  const ark = givenArk(id);
+  const registry = await openRegistry(server === undefined ? {} : { server }, { token: true });
+  const query = new URLSearchParams({ ...(await withdrawalOf(registry, ark, given)) });
+  await registry.text(`/${arkPath(ark)}?${query.toString()}`, { method: "DELETE" });
+  process.stdout.write(`${ark} withdrawn\n`);
+}
+
+export interface PublishOptions extends ServerOption, WithdrawalOptions {
   status: string;
   until?: string;
 }
@@ -231,16 +268,25 @@ export interface PublishOptions extends ServerOption {
 /** `publish`: sets who may read the content of a record. @throws Failure */
 export async function publishCommand(
   id: string,
-  { status, until, ...options }: PublishOptions,
+  { status, until, reason, successor, ...options }: PublishOptions,
 ): Promise<void> {
   if (until !== undefined && status !== "EMBARGOED")
     throw new Failure("--until sets the end of an embargo: use it with --status EMBARGOED");
+  const given = {
+    ...(reason === undefined ? {} : { reason }),
+    ...(successor === undefined ? {} : { successor }),
+  };
+  if (status !== "ARCHIVED" && Object.keys(given).length > 0)
+    throw new Failure(
+      "--reason and --successor are for withdrawal: use them with --status ARCHIVED",
+    );
   const ark = givenArk(id);
   const registry = await openRegistry(options, { token: true });
   const answer = await registry.send<Publication>("PUT", "/publish", {
     "@id": ark,
     publicationStatus: status,
     ...(until === undefined ? {} : { embargoedUntil: until }),
+    ...(status === "ARCHIVED" ? await withdrawalOf(registry, ark, given) : {}),
   });
   process.stdout.write(
     `${answer["@id"]} ` +

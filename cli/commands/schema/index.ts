@@ -178,7 +178,10 @@ function addPackaged(schema: ToolCommand): void {
 function addMaking(schema: ToolCommand): void {
   schema
     .command("infer")
-    .description("infer a schema from a data file: separator, header and datatypes are detected")
+    .description(
+      "infer a schema from a data file: separator, header and datatypes are detected; codes with " +
+        "leading zeros are text",
+    )
     .argument("<data>", "data file, - for standard input; plain or .gz text")
     .option("--name <text>", "name of the schema; default the file's name")
     .option(

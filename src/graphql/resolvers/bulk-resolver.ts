@@ -2,6 +2,7 @@ import { Arg, Ctx, Field, ID, Int, Mutation, ObjectType, Resolver } from "type-g
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { askedArk, type BulkResult, forEachRecord } from "../../services/records/find.js";
+import type { GivenWithdrawal } from "../../services/records/withdrawal.js";
 import { restoreRevision } from "../../services/records/update.js";
 import type { RecordView } from "../../services/records/view.js";
 import { type Context, countWrite, type SignedIn, signedIn } from "./context.js";
@@ -32,7 +33,7 @@ const publications = new PublicationResolver();
  */
 @Resolver()
 export class BulkResolver {
-  /** @param request `publicationStatus` and `embargoedUntil`, as for one record */
+  /** @param request as for one record, without its `@id` */
   publish(ids: readonly string[], request: JsonObject, context: SignedIn): Promise<BulkResult[]> {
     return forEachRecord(context.deps, ids, (id) =>
       publications.publish({ ...request, "@id": id }, undefined, context),
@@ -40,9 +41,10 @@ export class BulkResolver {
   }
   remove(
     ids: readonly string[],
-    options: { reason?: string; successor?: string },
+    withdrawal: GivenWithdrawal,
     context: SignedIn,
   ): Promise<BulkResult[]> {
+    const options = { ...withdrawal, at: ["body"] };
     return forEachRecord(context.deps, ids, (id) => records.remove(askedArk(id), options, context));
   }
   transfer(ids: readonly string[], owner: string, context: SignedIn): Promise<BulkResult[]> {
@@ -76,9 +78,19 @@ export class BulkResolver {
       nullable: true,
       description: "Date or date-time; with EMBARGOED only.",
     })
-    embargoedUntil?: string | null,
+    embargoedUntil: string | null = null,
+    @Arg("reason", () => String, {
+      nullable: true,
+      description: "Why they are archived, public; with ARCHIVED only.",
+    })
+    reason: string | null = null,
+    @Arg("successor", () => ID, {
+      nullable: true,
+      description: "Record to use in their place; with ARCHIVED only.",
+    })
+    successor: string | null = null,
   ): Promise<BulkResult[]> {
-    const request = { publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) };
+    const request = { publicationStatus, embargoedUntil, reason, successor };
     return forgotten(context, await this.publish(ids, request, signedIn(context)));
   }
 
@@ -93,11 +105,7 @@ export class BulkResolver {
     @Arg("successor", () => ID, { nullable: true, description: "Record to use in their place." })
     successor?: string | null,
   ): Promise<BulkResult[]> {
-    const options = {
-      ...(reason == null ? {} : { reason }),
-      ...(successor == null ? {} : { successor }),
-    };
-    return forgotten(context, await this.remove(ids, options, signedIn(context)));
+    return forgotten(context, await this.remove(ids, { reason, successor }, signedIn(context)));
   }
 
   @Mutation(() => [BulkResultType], {

@@ -152,6 +152,8 @@ const STEP = 2 ** 10;
 const [BATCH, LINKED] = [200, 100];
 /** Nodes that are answered without a pause. */
 const FEW = 50;
+/** Records of unknown length that are read together: all of them may be very long. */
+const TOGETHER = 5;
 
 /**
  * Reads of one request, batched so that a page of records costs a bounded number of store reads.
@@ -198,6 +200,25 @@ class Loaders {
       { maxBatchSize: BATCH },
     );
     return this.#nodes.load(ark);
+  }
+
+  /**
+   * How many of these, from the first on, a page shows so that its answer leaves space for other
+   * fields: at least one.
+   */
+  async fitting(arks: readonly string[]): Promise<number> {
+    const most = this.#deps.config.GRAPHQL_MAX_BYTES / 2;
+    let bytes = 0;
+    for (let start = 0; start < arks.length; start += TOGETHER) {
+      const nodes = await Promise.all(
+        arks.slice(start, start + TOGETHER).map((ark) => this.node(ark)),
+      );
+      for (const [index, { stored }] of nodes.entries()) {
+        bytes += shareOf(stored?.document.length ?? 0);
+        if (bytes > most && start + index > 0) return start + index;
+      }
+    }
+    return arks.length;
   }
 
   /** The record as the caller sees it, derived entries included. */

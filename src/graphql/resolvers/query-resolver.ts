@@ -203,10 +203,12 @@ class SearchAnswerType {
       "where all words are known.",
   })
   didYouMean!: string | null;
-  @Field(() => [SearchHit], { description: "The same as edges." }) results!: SearchHit[];
-  @Field(() => [SearchHit], { description: ABOUT_PAGE.edges }) edges!: SearchHit[];
+  @Field(() => [SearchHit], { description: "The same as edges." }) results!: () => Promise<
+    SearchHit[]
+  >;
+  @Field(() => [SearchHit], { description: ABOUT_PAGE.edges }) edges!: () => Promise<SearchHit[]>;
   @Field(() => [RecordNode], { description: ABOUT_PAGE.nodes }) nodes!: () => Promise<RecordNode[]>;
-  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: PageInfo;
+  @Field(() => PageInfo, { description: ABOUT_PAGE.pageInfo }) pageInfo!: () => Promise<PageInfo>;
   @Field(() => Int, { description: "The same as totalResults." }) totalCount!: number;
   @Field(() => Float, { description: "Milliseconds that the search took." }) timeTakenMs!: number;
   /** What {@link SearchResolver.facets} counts again. */
@@ -287,6 +289,13 @@ export class SearchResolver {
         explanation: parts ?? null,
       };
     });
+    let fitting: Promise<SearchHit[]> | undefined;
+    // A page of long records ends early, as the page of a list does. Who asks for counts alone reads
+    // no record.
+    const shown = (): Promise<SearchHit[]> =>
+      (fitting ??= context.loaders
+        .fitting(found.map(({ ark }) => ark))
+        .then((count) => hits.slice(0, count)));
     return {
       query,
       totalResults: total,
@@ -294,16 +303,19 @@ export class SearchResolver {
       rankedResults: ranked,
       didYouMean,
       totalCount: total,
-      nodes: () => Promise.all(hits.map(({ node }) => node())),
-      edges: hits,
-      pageInfo: {
-        hasNextPage: hasNext,
-        hasPreviousPage: hasPrevious,
-        startCursor: hits[0]?.cursor ?? null,
-        endCursor: hits.at(-1)?.cursor ?? null,
+      nodes: async () => Promise.all((await shown()).map(({ node }) => node())),
+      edges: shown,
+      pageInfo: async () => {
+        const page = await shown();
+        return {
+          hasNextPage: hasNext || page.length < hits.length,
+          hasPreviousPage: hasPrevious,
+          startCursor: page[0]?.cursor ?? null,
+          endCursor: page.at(-1)?.cursor ?? null,
+        };
       },
       timeTakenMs: ms,
-      results: hits,
+      results: shown,
       request,
     };
   }

@@ -538,8 +538,8 @@ export class RecordResolver {
     const signed = signedIn(context);
     const options = {
       ...(expectedRevision == null ? {} : { expectedRevision }),
-      ...(reason == null ? {} : { reason }),
-      ...(successor == null ? {} : { successor }),
+      reason,
+      successor,
     };
     const { record } = await this.remove(askedArk(id), options, signed);
     context.loaders.forget();
@@ -711,7 +711,7 @@ export class RevisionResolver {
 @Resolver()
 export class PublicationResolver {
   /**
-   * @param request `{"@id", "publicationStatus", "embargoedUntil"?}`;
+   * @param request `{"@id", "publicationStatus", "embargoedUntil"?, "reason"?, "successor"?}`;
    * @throws as `publishRecord`
    */
   async publish(
@@ -743,15 +743,25 @@ export class PublicationResolver {
       nullable: true,
       description: "Date or date-time; with EMBARGOED only.",
     })
-    embargoedUntil?: string | null,
+    embargoedUntil: string | null = null,
     @Arg("expectedRevision", () => Int, {
       nullable: true,
       description: "Refused when the record has changed since.",
     })
     expectedRevision?: number | null,
+    @Arg("reason", () => String, {
+      nullable: true,
+      description: "Why it is archived, public; with ARCHIVED only.",
+    })
+    reason: string | null = null,
+    @Arg("successor", () => ID, {
+      nullable: true,
+      description: "Record to use in its place; with ARCHIVED only.",
+    })
+    successor: string | null = null,
   ): Promise<RecordNode> {
     const record = await this.publish(
-      { "@id": id, publicationStatus, ...(embargoedUntil == null ? {} : { embargoedUntil }) },
+      { "@id": id, publicationStatus, embargoedUntil, reason, successor },
       expectedRevision ?? undefined,
       signedIn(context),
     );

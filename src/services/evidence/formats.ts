@@ -302,7 +302,16 @@ async function provJson(graph: EvidenceGraph): Promise<string> {
         ...(thirdParty && { "arkgraph:thirdParty": true }),
       });
     }
-  return JSON.stringify({ prefix: names.prefixes, ...document });
+  let text = `{"prefix":${JSON.stringify(names.prefixes)}`;
+  for (const [section, members] of Object.entries(document)) {
+    let before = `,"${section}":{`;
+    for await (const some of inParts(Object.entries(members))) {
+      text += before + JSON.stringify(Object.fromEntries(some)).slice(1, -1);
+      before = ",";
+    }
+    text += "}";
+  }
+  return `${text}}`;
 }
 
 const qualified = (name: string): Attributes => ({ $: name, type: "xsd:QName" });

@@ -12,6 +12,7 @@ import type { Deps } from "../deps.js";
 import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
 import { mismatch, unlessChanged } from "../records/replace.js";
+import { statedWithdrawal, successorProblem } from "../records/withdrawal.js";
 
 const EXPECTED = expectedOf(PUBLICATION_STATUSES);
 
@@ -20,6 +21,8 @@ interface PublicationRequest {
   ark: Ark;
   status: PublicationStatus;
   embargoedUntil: string | null;
+  /** Of ARCHIVED only. */
+  withdrawal: { reason?: string; successor?: string };
 }
 
 /** Every broken rule of a request to publish. @throws ValidationError */
@@ -43,6 +46,7 @@ function checkedPublication(
     ...("loc" in ark ? [ark] : []),
     ...statusProblems(input),
     ...embargoProblems(input),
+    ...withdrawalProblems(input),
     ...unknownFields(input),
   ];
   if ("loc" in ark || problems.length > 0)
@@ -53,6 +57,7 @@ function checkedPublication(
     ark,
     status: input["publicationStatus"] as PublicationStatus,
     embargoedUntil: (input["embargoedUntil"] as string | null | undefined) ?? null,
+    withdrawal: statedWithdrawal(input),
   };
 }
 
@@ -125,7 +130,26 @@ function embargoProblems(body: JsonObject): ValidationItem[] {
   ];
 }
 
-const FIELDS = ["@id", "publicationStatus", "embargoedUntil"];
+function withdrawalProblems(body: JsonObject): ValidationItem[] {
+  return ["reason", "successor"].flatMap((name): ValidationItem[] => {
+    const value = own(body, name);
+    if (value === undefined || value === null || value === "") return [];
+    if (typeof value !== "string")
+      return [{ loc: [name], msg: "Input should be a valid string", type: "string_type" }];
+    if (own(body, "publicationStatus") !== "ARCHIVED")
+      return [
+        {
+          loc: [name],
+          msg: `Value error, only a record with the status ARCHIVED has a ${name}`,
+          type: "value_error",
+        },
+      ];
+    const problem = name === "successor" ? successorProblem(value) : undefined;
+    return problem ? [problem] : [];
+  });
+}
+
+const FIELDS = ["@id", "publicationStatus", "embargoedUntil", "reason", "successor"];
 
 /** A misspelt field would be ignored: an embargo without its end never ends. */
 const unknownFields = (body: JsonObject): ValidationItem[] =>
@@ -149,13 +173,22 @@ export interface Publication {
   "@id": string;
   publicationStatus: PublicationStatus;
   embargoedUntil: string | null;
+  /** Of ARCHIVED only. */
+  reason?: string;
+  successor?: string;
 }
 
 export const publicationOf = ({
   ark,
   publicationStatus,
   embargoedUntil,
-}: StoredRecord): Publication => ({ "@id": ark, publicationStatus, embargoedUntil });
+  archived,
+}: StoredRecord): Publication => ({
+  "@id": ark,
+  publicationStatus,
+  embargoedUntil,
+  ...statedWithdrawal(archived ?? {}),
+});
 
 /** @throws ServiceError `NOT_FOUND`, `AMBIGUOUS`, `GONE` */
 export async function readPublication(deps: Deps, ark: Ark): Promise<StoredRecord> {
@@ -180,7 +213,7 @@ export async function publishRecord(
   expectedRevision?: number,
   at: readonly (string | number)[] = ["body"],
 ): Promise<StoredRecord> {
-  const { ark, status, embargoedUntil } = checkedPublication(input, at);
+  const { ark, status, embargoedUntil, withdrawal } = checkedPublication(input, at);
   // A member that was embargoed or deleted meanwhile must not be published because of an earlier
   // read.
   return unlessChanged(ark, expectedRevision, async () => {
@@ -190,7 +223,14 @@ export async function publishRecord(
       throw mismatch(record, expectedRevision);
     if (status === "ARCHIVED") await assertOwnsNothing(deps, record);
     const records: RecordWrite[] = [
-      { op: "publish", ark: record.ark, ifRevision: record.revision, status, embargoedUntil },
+      {
+        op: "publish",
+        ark: record.ark,
+        ifRevision: record.revision,
+        status,
+        embargoedUntil,
+        ...withdrawal,
+      },
     ];
     if (record.kind === "rocrate" && (status === "PUBLISHED" || status === "EMBARGOED"))
       for await (const draft of draftsOf(deps, record))

@@ -287,6 +287,7 @@ function storedAs(
     embargoedUntil: null,
     crate: null,
     tombstone: null,
+    archived: null,
   };
 }
 

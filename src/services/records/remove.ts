@@ -6,12 +6,13 @@ import type { Deps } from "../deps.js";
 import { findLive } from "./find.js";
 import { amendRecord, mismatch, unlessChanged } from "./replace.js";
 import { type RecordView, viewOf } from "./view.js";
+import { checkedWithdrawal, type GivenWithdrawal } from "./withdrawal.js";
 
-export interface RemoveOptions {
+export interface RemoveOptions extends GivenWithdrawal {
   kind?: KindName;
   expectedRevision?: number;
-  reason?: string;
-  successor?: string;
+  /** Where the request has them. */
+  at?: readonly string[];
 }
 
 /** Members in one read while a crate is deleted. */
@@ -21,7 +22,8 @@ const PAGE = 500;
  * Deletes a record: a tombstone remains, and the identifier is not used again. Deleting a crate
  * deletes the records minted for its members; deleting a user ends the account.
  * @returns the record as it was
- * @throws ServiceError `NOT_FOUND`, `GONE`, `FORBIDDEN`, `REVISION_MISMATCH`
+ * @throws ValidationError for a successor that is no ARK; ServiceError `NOT_FOUND`, `GONE`,
+ * `FORBIDDEN`, `REVISION_MISMATCH`
  */
 export async function removeRecord(
   deps: Deps,
@@ -29,6 +31,7 @@ export async function removeRecord(
   who: Caller,
   options: RemoveOptions = {},
 ): Promise<RecordView> {
+  const tombstone = checkedWithdrawal(options, options.at ?? ["query"]);
   // For a file its stored content is deleted, and the record remains.
   const found = await findLive(deps, ark, options.kind);
   if (found.kind === "datadownload") return removeContent(deps, ark, who, options.expectedRevision);
@@ -38,10 +41,6 @@ export async function removeRecord(
     if (options.expectedRevision !== undefined && options.expectedRevision !== record.revision)
       throw mismatch(record, options.expectedRevision);
     const view = await viewOf(deps, record, who);
-    const tombstone = {
-      ...(options.reason ? { reason: options.reason } : {}),
-      ...(options.successor ? { successor: options.successor } : {}),
-    };
     const records: RecordWrite[] = [
       {
         op: "delete",

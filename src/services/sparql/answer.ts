@@ -203,7 +203,13 @@ export class QueryGuard {
       return;
     }
     this.#running = next;
-    this.#thread().postMessage(next.question);
+    try {
+      this.#thread().postMessage(next.question);
+    } catch (error) {
+      // A thread that cannot be started fails this query and not the next ones.
+      void this.#end(error as Error);
+      return this.#next();
+    }
     if (this.#ready) this.#startClock();
   }
 

@@ -39,6 +39,8 @@ export interface StoredRecord {
   /** The crate this record was minted for, or null. */
   crate: string | null;
   tombstone: Tombstone | null;
+  /** Why it is ARCHIVED, and what to use instead; null for every other status. */
+  archived: Withdrawal | null;
   /**
    * Change-log sequence of the newest link of another record that points here; 0 when there is
    * none. Part of the ETag.
@@ -48,11 +50,16 @@ export interface StoredRecord {
   document: Uint8Array;
 }
 
-export interface Tombstone {
+/** What is said of a record that was deleted or archived. */
+export interface Withdrawal {
+  reason: string | null;
+  /** ARK of the record to use in its place. */
+  successor: string | null;
+}
+
+export interface Tombstone extends Withdrawal {
   at: number;
   by: string | null;
-  reason: string | null;
-  successor: string | null;
 }
 
 export interface FoundLink extends Link {
@@ -258,6 +265,9 @@ export type RecordWrite =
       /** As for the others, where it is given. */ ifRevision?: number;
       status: PublicationStatus;
       embargoedUntil: string | null;
+      /** Of ARCHIVED only; absent: none. */
+      reason?: string;
+      successor?: string;
     };
 
 /** One atomic step: all of it becomes visible, durably, or none of it. */

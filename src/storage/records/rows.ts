@@ -82,6 +82,7 @@ export function recordOf(row: RecordRow): StoredRecord {
     newestBacklink: row[11],
     document: row[12],
     tombstone: at === null ? null : { at, by: row[14], reason: row[15], successor: row[16] },
+    archived: at === null && row[8] === "ARCHIVED" ? { reason: row[15], successor: row[16] } : null,
   };
 }
 

@@ -114,12 +114,16 @@ export class AskedThread<Question, Answer> {
     while (this.#current === undefined && this.#waiting.length > 0) {
       const asked = this.#waiting.shift()!;
       if (asked.signal?.aborted === true) asked.reject(asked.signal.reason);
-      else {
-        this.#current = asked;
-        (this.#worker ??= this.#start()).postMessage({
-          ask: asked.question,
-        } satisfies AskedThreadMessage<Question>);
-      }
+      else
+        try {
+          (this.#worker ??= this.#start()).postMessage({
+            ask: asked.question,
+          } satisfies AskedThreadMessage<Question>);
+          this.#current = asked;
+        } catch (error) {
+          // A thread that cannot be started fails this question and not the next ones.
+          asked.reject(error);
+        }
     }
   }
 

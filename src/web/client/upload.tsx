@@ -12,6 +12,7 @@ import {
   dryRun,
   isSessionOver,
   refusal,
+  submissionPage,
   upload,
 } from "./upload/registry.js";
 
@@ -175,7 +176,7 @@ async function send(archive: Blob, name: string): Promise<void> {
       const answer = await upload(archive, name, sending(archive.size));
       if (answer.status < 300) {
         const { submissionUUID } = JSON.parse(answer.text) as { submissionUUID: string };
-        location.href = `/upload/${submissionUUID}`;
+        location.href = submissionPage(submissionUUID);
         return;
       }
       if (answer.status !== 429 && answer.status !== 503) return showRefusal(answer, again);

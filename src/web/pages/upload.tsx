@@ -121,6 +121,8 @@ function UploadForm({
           <Notice>
             The upload becomes a new version of <code>{crate}</code>: changed records get another
             revision, missing ones are deleted. Earlier revisions stay.
+            {emptyLinked &&
+              " It may remove every statement of crates within it that are registered by themselves."}
           </Notice>
         )}
         <p class="actions" id="send-plain">
@@ -142,7 +144,7 @@ async function upload(request: PageRequest): Promise<Page | Redirect> {
       emptyLinked: query.get("emptyLinked") === "true",
       ...(crate === null ? {} : { crate }),
     });
-    return { redirect: `/upload/${id}` };
+    return { redirect: withQuery(`/upload/${id}`, { crate: crate ?? "" }) };
   } catch (error) {
     if (error instanceof ServiceError && error.code === "CSRF_REFUSED") throw error;
     const { form, fields } = problemOf(error);
@@ -179,7 +181,11 @@ async function progressPage(request: PageRequest, problem?: string): Promise<Pag
         {crate ? (
           <Arrived crate={crate} submission={submission} csrf={request.csrf} />
         ) : submission.completed ? (
-          <Failed submission={submission} csrf={request.csrf} />
+          <Failed
+            submission={submission}
+            csrf={request.csrf}
+            crate={request.query.get("crate") ?? ""}
+          />
         ) : (
           <Underway submission={submission} csrf={request.csrf} />
         )}
@@ -237,8 +243,12 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
             <button name="status" value="PUBLISHED">
               Publish
             </button>
+          </Form>
+          {/* A form of its own: Enter in the date must not publish. */}
+          <Form csrf={csrf} class="row">
+            <input type="hidden" name="id" value={crate.id} />
             <label for="until">or embargo until</label>
-            <input id="until" name="until" type="date" />
+            <input id="until" name="until" type="date" required />
             <button class="secondary" name="status" value="EMBARGOED">
               Embargo
             </button>
@@ -249,7 +259,17 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
   );
 }
 
-function Failed({ submission, csrf }: { submission: Submission; csrf: string | null }) {
+/** `crate`: the one that the upload was a new version of. */
+function Failed({
+  submission,
+  csrf,
+  crate,
+}: {
+  submission: Submission;
+  csrf: string | null;
+  crate: string;
+}) {
+  const isEmptying = submission.error?.some(({ code }) => code === "CRATE_EMPTIED");
   return (
     <>
       <Notice tone="danger">
@@ -259,9 +279,14 @@ function Failed({ submission, csrf }: { submission: Submission; csrf: string | n
       </Notice>
       <Findings title="What to correct" findings={submission.error ?? []} />
       <div class="actions">
-        <a class="button" href="/upload">
+        <a class="button" href={withQuery("/upload", { crate })}>
           Upload again
         </a>
+        {crate !== "" && isEmptying && (
+          <a class="button secondary" href={withQuery("/upload", { crate, emptyLinked: "true" })}>
+            Upload again and remove these statements
+          </a>
+        )}
         {submission.retryable && (
           <Form csrf={csrf} class="inline">
             <button class="secondary" name="action" value="retry">

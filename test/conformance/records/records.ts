@@ -267,6 +267,28 @@ export function recordsConform({ store, reopen }: Setting): void {
       },
     );
 
+    test("when archived keeps the reason and the successor until its status changes", async () => {
+      const said = { reason: "superseded", successor: "ark:99999/b" };
+      const archive = { op: "publish", ark: A, status: "ARCHIVED", embargoedUntil: null } as const;
+      const archived = async () => (await store().findMany([A]))[0]!.archived;
+      await write(store(), create(A));
+      expect(await archived()).toBeNull();
+      await write(store(), { ...archive, ...said });
+      expect(await archived()).toEqual(said);
+      await write(store(), { ...archive, ...said });
+      await write(store(), replace(A, 2, { name: "two" }));
+      expect(await store().find(arkFrom(A))).toMatchObject({
+        record: { revision: 3, archived: said, tombstone: null },
+      });
+      await write(store(), archive);
+      expect(await archived()).toEqual({ reason: null, successor: null });
+      await write(store(), { ...archive, ...said });
+      await write(store(), { ...archive, status: "PUBLISHED" });
+      expect(await archived()).toBeNull();
+      await write(store(), archive);
+      expect(await archived()).toEqual({ reason: null, successor: null });
+    });
+
     test(
       "is not published at an outdated revision, where the revision is named; the whole " +
         "commit is refused",

@@ -1,42 +1,21 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { metadata, realCrate, zip, zipFolder, type Entity } from "../../support/crates.js";
+import { metadata, realCrate, zip, zipFolder } from "../../support/crates.js";
+import {
+  alone,
+  CRATE_TYPE,
+  emptiedRelease,
+  RELEASE,
+  release,
+  SUB,
+  sub,
+} from "../../support/linked-crate.js";
 import { sharedData } from "../../support/shared-data.js";
 import { descriptorArk } from "../../../src/services/crates/layout.js";
 import { UPLOADER, openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 const REAL = sharedData("crates");
-const RELEASE = "ark:99999/release";
-const SUB = "ark:99999/sub";
 const OTHER = "ark:99999/user-bob";
-const CRATE_TYPE = ["Dataset", "https://w3id.org/EVI#ROCrate"];
-
-/** A crate with an ARK, one entity with an ARK, and one file. */
-const sub = (says: Entity = {}, more: Entity[] = []) =>
-  metadata(
-    [
-      { "@id": "ark:99999/tool", "@type": "EVI:Software", name: "Tool" },
-      { "@id": "a.csv", "@type": "File", name: "A" },
-      ...more,
-    ],
-    { "@id": SUB, "@type": CRATE_TYPE, name: "Sub", hasPart: [{ "@id": "a.csv" }], ...says },
-  );
-const alone = (document: Entity = sub()) =>
-  zip({ "ro-crate-metadata.json": document, "a.csv": "1,2\n" });
-/** A release that names the crate and contains it. */
-const release = (
-  document: Entity = sub(),
-  stub: Entity = { name: "Sub", version: "1.0", hasPart: [] },
-) =>
-  zip({
-    "ro-crate-metadata.json": metadata([{ "@id": SUB, "@type": CRATE_TYPE, ...stub }], {
-      "@id": RELEASE,
-      name: "Release",
-      hasPart: [{ "@id": SUB }],
-    }),
-    "sub/ro-crate-metadata.json": document,
-    "sub/a.csv": "1,2\n",
-  });
 
 describe("a release after its sub-crates", () => {
   let rig: IntakeRig;
@@ -162,18 +141,7 @@ describe("a release after its sub-crates", () => {
     await rig.upload(await alone());
     await rig.upload(await release());
     // Such a stub was in earlier exports of this registry.
-    const stub = await release({
-      "@context": "https://w3id.org/ro/crate/1.2/context",
-      "@graph": [
-        {
-          "@id": "ro-crate-metadata.json",
-          "@type": "CreativeWork",
-          conformsTo: { "@id": "https://w3id.org/ro/crate/1.2" },
-          about: { "@id": SUB },
-        },
-        { "@id": SUB, "@type": CRATE_TYPE },
-      ],
-    });
+    const stub = await emptiedRelease();
     const before = await revisions();
     expect(await rig.plan(stub, { update: true })).toMatchObject({
       conforms: false,

@@ -314,3 +314,35 @@ describe("an edge that only the inverse states", () => {
     },
   );
 });
+
+describe.each(Object.entries(EVIDENCE_FORMATS))("a large graph as %s", (name, { write }) => {
+  it("is whole, and leaves turns of the event loop to other requests", async () => {
+    const members = 5_000;
+    const nodes = Array.from({ length: members }, (_, index) => ({
+      "@id": id(`member${index}`),
+      "@type": ["evi:Dataset"],
+      generatedBy: to("run"),
+    }));
+    let turns = 0;
+    let going = true;
+    const count = (): void => {
+      turns++;
+      if (going) setImmediate(count);
+    };
+    count();
+    const text = await write(
+      graphOf([...nodes, { "@id": id("run"), "@type": ["evi:Computation"] }]),
+    );
+    going = false;
+    for (const { "@id": each } of nodes) if (name !== "mermaid") expect(text).toContain(each);
+    expect(turns).toBeGreaterThan(members / 500);
+    if (name !== "prov-json") return;
+    const { entity, wasGeneratedBy } = JSON.parse(text) as Record<string, object>;
+    expect([Object.keys(entity!).length, Object.keys(wasGeneratedBy!).length]).toEqual([
+      members,
+      members,
+    ]);
+    // Each node and each relation is written in parts too.
+    expect(turns).toBeGreaterThan((8 * members) / 500);
+  });
+});

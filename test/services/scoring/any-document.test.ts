@@ -101,6 +101,7 @@ const recordOf = (ark: string, kind: KindName, stated: JsonObject): StoredRecord
   embargoedUntil: null,
   crate: ark === ARK ? null : ARK,
   tombstone: null,
+  archived: null,
   newestBacklink: 0,
   document: Buffer.from(JSON.stringify(stated)),
 });

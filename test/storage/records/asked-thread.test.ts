@@ -37,6 +37,12 @@ describe("a thread for requests", () => {
     expect(log).toEqual(["The echo thread failed: as it was told to"]);
   });
 
+  test("fails a request that cannot be sent to it, and answers the next one", async () => {
+    const unsendable = Symbol("no message") as unknown as string;
+    const answers = await Promise.allSettled([thread.ask(unsendable), thread.ask("a")]);
+    expect(answers).toMatchObject([{ reason: { name: "DataCloneError" } }, { value: "a 1" }]);
+  });
+
   test("gets no request whose caller has left, and none once it is closed", async () => {
     const gone = new AbortController();
     const [first, second, third] = [thread.ask("a"), thread.ask("b", gone.signal), thread.ask("c")];

@@ -310,13 +310,16 @@ export abstract class RecordNode extends Node {
   get deletedBy(): string | null {
     return this.stored?.tombstone?.by ?? null;
   }
-  @Field(() => String, { nullable: true, description: "Why the record was deleted." })
+  @Field(() => String, { nullable: true, description: "Why the record was deleted or archived." })
   get deleteReason(): string | null {
-    return this.stored?.tombstone?.reason ?? null;
+    return (this.stored?.tombstone ?? this.stored?.archived)?.reason ?? null;
   }
-  @Field(() => ID, { nullable: true, description: "Record to use in place of a deleted one." })
+  @Field(() => ID, {
+    nullable: true,
+    description: "Record to use in place of a deleted or archived one.",
+  })
   get successor(): string | null {
-    return this.stored?.tombstone?.successor ?? null;
+    return (this.stored?.tombstone ?? this.stored?.archived)?.successor ?? null;
   }
   @Field(() => GraphQLJSON, {
     nullable: true,

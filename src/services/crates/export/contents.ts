@@ -27,13 +27,24 @@ const MOST_PARTS = 100_000;
  */
 export const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
 
+/**
+ * The crates that the records of this one were minted for: a crate that came within another may have
+ * been uploaded by itself since.
+ */
+const holdersOf = (root: StoredRecord): string[] =>
+  root.crate === null ? [root.ark] : [root.crate, root.ark];
+
 /** Text that differs after every change of the records that {@link crateRecords} returns. */
-export const stateOf = (deps: Reads, root: StoredRecord): Promise<string> =>
-  deps.records.stateOfCrate(holderOf(root));
+export async function stateOf({ records }: Reads, root: StoredRecord): Promise<string> {
+  const states: string[] = [];
+  for (const holder of holdersOf(root)) states.push(await records.stateOfCrate(holder));
+  return states.join(" ");
+}
 
 /**
  * All current records of a crate, in pages: the root, the records minted for it, other records that
- * it uses. For a crate that came within another: the records below it, and its parts.
+ * it uses. For a crate that came within another also the records of that one that are below it or
+ * its parts.
  */
 export async function* crateRecords(
   deps: Reads,
@@ -41,27 +52,33 @@ export async function* crateRecords(
 ): AsyncGenerator<StoredRecord[]> {
   yield [root];
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
-  let after: string | undefined;
-  do {
-    const page = await deps.records.list({
-      crate: holderOf(root),
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    const items = parts
-      ? page.items.filter(
-          ({ ark }) => ark !== root.ark && (parts.has(ark) || ark.startsWith(`${root.ark}/`)),
-        )
-      : page.items;
-    if (items.length > 0) yield items;
-    after = page.next;
-    await setImmediate();
-  } while (after !== undefined);
+  const isPart = ({ ark }: StoredRecord): boolean =>
+    parts?.has(ark) === true || ark.startsWith(`${root.ark}/`);
+  for (const holder of holdersOf(root)) {
+    let after: string | undefined;
+    do {
+      const page = await deps.records.list({
+        crate: holder,
+        limit: PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      const items =
+        holder === root.ark
+          ? page.items
+          : page.items.filter((record) => record.ark !== root.ark && isPart(record));
+      if (items.length > 0) yield items;
+      after = page.next;
+      await setImmediate();
+    } while (after !== undefined);
+  }
   const used = await deps.records.usesOf(root.ark);
   for (let start = 0; start < used.length; start += PAGE) {
     const found = await deps.records.findMany(used.slice(start, start + PAGE));
     yield found.filter(
-      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+      (record): record is StoredRecord =>
+        record !== undefined &&
+        record.tombstone === null &&
+        !(record.crate !== null && record.crate === root.crate && isPart(record)),
     );
     await setImmediate();
   }
@@ -381,16 +398,25 @@ const pathIn = (record: StoredRecord, crate: string): string | undefined =>
 /** The stored files of a crate; of a crate within another, those of its parts. */
 async function* filesOf(deps: Deps, root: StoredRecord): AsyncGenerator<FileReference[]> {
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
-  let after: string | undefined;
-  do {
-    const page = await deps.records.filesOf(holderOf(root), {
-      limit: FOLDER_PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    yield parts
-      ? page.items.filter((file) => parts.has(file.ark) || file.ark.startsWith(`${root.ark}/`))
-      : page.items;
-    after = page.next;
-    await setImmediate();
-  } while (after !== undefined);
+  // A crate that was uploaded by itself uses what had come with the crate around it.
+  const came = new Set<string>();
+  for (const holder of holdersOf(root)) {
+    let after: string | undefined;
+    do {
+      const page = await deps.records.filesOf(holder, {
+        limit: FOLDER_PAGE,
+        ...(after === undefined ? {} : { after }),
+      });
+      if (holder === root.ark) yield page.items.filter(({ ark }) => !came.has(ark));
+      else {
+        const mine = page.items.filter(
+          ({ ark }) => parts?.has(ark) === true || ark.startsWith(`${root.ark}/`),
+        );
+        for (const { ark } of mine) came.add(ark);
+        yield mine;
+      }
+      after = page.next;
+      await setImmediate();
+    } while (after !== undefined);
+  }
 }

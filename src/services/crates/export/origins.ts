@@ -60,7 +60,12 @@ export class Origins {
     const files = [...(this.#files.get(record.ark)?.keys() ?? [])].filter((crate) =>
       this.#isWritten(crate),
     );
-    if (files.length > 0) return files;
+    // The file of a crate that was uploaded by itself after the crate around it is not read here;
+    // without its root nothing could read the one that is written.
+    if (files.length > 0)
+      return files.includes(record.ark) || !this.#inner.includes(record.ark)
+        ? files
+        : [record.ark, ...files];
     // Registered since, or in a crate whose metadata file is not stored.
     const home = this.#inner.find(
       (crate) =>

@@ -50,8 +50,8 @@ export class Scratch {
     clearTimeout(this.#clock);
     const id = ++this.#lastId;
     return new Promise<ScratchReply>((resolve, reject) => {
-      this.#asked.set(id, { resolve, reject });
       (this.#worker ??= this.#start()).postMessage({ id, ...question } satisfies ScratchRequest);
+      this.#asked.set(id, { resolve, reject });
     });
   }
 

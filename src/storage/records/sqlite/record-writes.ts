@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
@@ -23,6 +24,8 @@ type Stored = [
   deletedAt: number | null,
   status: string,
   embargoedUntil: string | null,
+  reason: string | null,
+  successor: string | null,
 ];
 
 /** Rows of records, their states and revisions. Links wait in the {@link Step}. */
@@ -65,8 +68,8 @@ export class RecordWrites {
         JOIN record AS r ON r.key = asked.value`,
     );
     this.#stored = connection.prepare<Stored>(
-      `SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until FROM record
-        WHERE key = ? AND ark = ?`,
+      `SELECT id, key, kind, revision, state, deleted_at, status, embargoed_until, delete_reason,
+        successor FROM record WHERE key = ? AND ark = ?`,
     );
     this.#insert =
       connection.prepare(`INSERT INTO record (id, ark, key, kind, name, folded, owner, owner_key, created_at,
@@ -75,14 +78,15 @@ export class RecordWrites {
     this.#replace =
       connection.prepare(`UPDATE record SET kind = ?2, name = ?3, folded = ?4, owner = ?5, owner_key = ?6,
           modified_at = ?7, revision = ?8, state = ?9, crate = coalesce(?10, crate), licence = ?11, deleted_at =
-          NULL, deleted_by = NULL, delete_reason = NULL, successor = NULL WHERE id = ?1`);
+          NULL, deleted_by = NULL, delete_reason = iif(deleted_at IS NULL, delete_reason, NULL), successor =
+          iif(deleted_at IS NULL, successor, NULL) WHERE id = ?1`);
     this.#delete = connection.prepare(
       `UPDATE record SET modified_at = ?2, deleted_at = ?2, revision = ?3, deleted_by = ?4,
         delete_reason = ?5, successor = ?6, licence = NULL WHERE id = ?1`,
     );
     this.#publish = connection.prepare(
-      `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5
-        WHERE id = ?1`,
+      `UPDATE record SET modified_at = ?2, revision = ?3, status = ?4, embargoed_until = ?5,
+        delete_reason = ?6, successor = ?7 WHERE id = ?1`,
     );
     this.#state = connection.prepare("INSERT INTO state (id, document, quads) VALUES (?, ?, ?)");
     this.#revision = connection.prepare(
@@ -148,7 +152,7 @@ export class RecordWrites {
   #change(write: Exclude<PreparedWrite, { op: "create" }>, step: Step): number {
     const row = this.#stored.get([arkKey(write.ark), write.ark]);
     if (!row) throw notStored(write.ark);
-    const [id, key, kind, revision, state, deletedAt, status, embargoedUntil] = row;
+    const [id, key, kind, revision, state, deletedAt, ...published] = row;
     const revives = write.op === "replace" && write.revive === true;
     if (deletedAt !== null && !revives) throw gone(write.ark);
     if (write.ifRevision !== undefined && write.ifRevision !== revision)
@@ -189,8 +193,8 @@ export class RecordWrites {
         });
         break;
       case "publish":
-        if (status === write.status && embargoedUntil === write.embargoedUntil) return revision;
-        this.#publish.put([id, step.at, next, write.status, write.embargoedUntil]);
+        if (isDeepStrictEqual(published, publishedBy(write))) return revision;
+        this.#publish.put([id, step.at, next, ...publishedBy(write)]);
         // Record administration: the document is that of the revision before, but clients see a new
         // ETag.
         this.#addRevision(id, next, step, "publish", [], state);
@@ -312,6 +316,13 @@ export class RecordWrites {
     ]);
   }
 }
+
+const publishedBy = (write: Extract<PreparedWrite, { op: "publish" }>) => [
+  write.status,
+  write.embargoedUntil,
+  write.reason ?? null,
+  write.successor ?? null,
+];
 
 const NONE: ReadonlySet<string> = new Set();
 

@@ -22,6 +22,10 @@ function addressOf(path: string): string {
   return `${path}?${new URLSearchParams(query).toString()}`;
 }
 
+/** The page of a submission. */
+export const submissionPage = (id: string): string =>
+  crate === "" ? `/upload/${id}` : `/upload/${id}?${new URLSearchParams({ crate }).toString()}`;
+
 /** The session has ended, or the browser has another one than when the page was loaded. */
 export const isSessionOver = ({ status, text }: Answer): boolean =>
   status === 401 || (status === 403 && text.includes("CSRF_REFUSED"));

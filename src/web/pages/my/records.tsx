@@ -1,6 +1,7 @@
 /** One's own records: what is done with many of them at once, a form for each action. */
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
+import { checkedWithdrawal, type GivenWithdrawal } from "../../../services/records/withdrawal.js";
 import { Empty, Field, Form, Notice, Pager } from "../../components.js";
 import { RecordCard, RecordLink } from "../../record-components.js";
 import {
@@ -53,10 +54,9 @@ async function setStatus(
   { ask }: PageRequest,
   ids: string[],
   publicationStatus: "PUBLISHED" | "EMBARGOED" | "ARCHIVED",
-  embargoedUntil: string | null = null,
+  more: { embargoedUntil?: string } | GivenWithdrawal = {},
 ): Promise<readonly Row[]> {
-  return (await ask(PublishRecordsDocument, { ids, publicationStatus, embargoedUntil }))
-    .publishRecords;
+  return (await ask(PublishRecordsDocument, { ids, publicationStatus, ...more })).publishRecords;
 }
 
 const PUBLISH: Action = {
@@ -83,26 +83,18 @@ const EMBARGO: Action = {
     const until = textOf(request.form, "until");
     if (until === null)
       throw new ServiceError("BAD_REQUEST", "Choose the date on which the embargo ends.");
-    return setStatus(request, ids, "EMBARGOED", until);
+    return setStatus(request, ids, "EMBARGOED", { embargoedUntil: until });
   },
 };
 
-const ARCHIVE: Action = {
-  label: "Archive",
-  done: "archived",
-  Fields: () => (
-    <p>Their descriptions stay public; their files are for those who may change them.</p>
-  ),
-  run: (request, ids) => setStatus(request, ids, "ARCHIVED"),
-};
-
-const WITHDRAW: Action = {
-  label: "Withdraw",
-  done: "withdrawn",
-  danger: true,
+/** What is taken from readers: they are told why, and what to use instead. */
+const withdrawing = (
+  consequence: string,
+  send: (request: PageRequest, ids: string[], why: GivenWithdrawal) => Promise<readonly Row[]>,
+): Pick<Action, "Fields" | "run"> => ({
   Fields: ({ chosen, form }) => (
     <>
-      <p>Their pages stay and say why. This cannot be undone.</p>
+      <p>{consequence}</p>
       <Field
         label="Reason"
         name="reason"
@@ -119,18 +111,40 @@ const WITHDRAW: Action = {
       />
     </>
   ),
-  async run({ ask, form }, ids) {
-    const reason = textOf(form, "reason");
+  async run(request, ids) {
+    const { ask, form } = request;
+    const why = checkedWithdrawal(
+      { reason: textOf(form, "reason"), successor: textOf(form, "successor") },
+      ["body"],
+    );
     const published = (await chosenOf(ask, ids)).filter(wasPublished);
-    if (reason === null && published.length > 0)
+    if (why.reason === undefined && published.length > 0)
       throw new ServiceError(
         "BAD_REQUEST",
         `Give a reason: ${counted(published.length, "record")} of these could be read by others.`,
       );
-    return (
-      await ask(WithdrawRecordsDocument, { ids, reason, successor: textOf(form, "successor") })
-    ).deleteRecords;
+    return send(request, ids, why);
   },
+});
+
+const ARCHIVE: Action = {
+  label: "Archive",
+  done: "archived",
+  ...withdrawing(
+    "Their descriptions stay public; their files are for those who may change them.",
+    (request, ids, why) => setStatus(request, ids, "ARCHIVED", why),
+  ),
+};
+
+const WITHDRAW: Action = {
+  label: "Withdraw",
+  done: "withdrawn",
+  danger: true,
+  ...withdrawing(
+    "Their pages stay and say why. This cannot be undone.",
+    async ({ ask }, ids, why) =>
+      (await ask(WithdrawRecordsDocument, { ids, ...why })).deleteRecords,
+  ),
 };
 
 const HAND_OVER: Action = {

@@ -168,6 +168,23 @@ function Body(props: BodyProps) {
           <a href={recordPath(record.id, "history")}>what has changed</a>.
         </Notice>
       )}
+      {(record.deleteReason !== null || record.successor !== null) && (
+        <Notice tone="warning">
+          This record is archived
+          {record.deleteReason !== null && (
+            <>
+              : <bdi>{shortened(record.deleteReason, 2000)}</bdi>
+            </>
+          )}
+          .
+          {record.successor !== null && (
+            <>
+              {" "}
+              Use <RecordLink record={{ id: record.successor }} /> instead.
+            </>
+          )}
+        </Notice>
+      )}
       {crate && <CrateParts record={record} crate={crate} />}
       {(hasProvenance(record) || drawn || STATES_ORIGIN.has(kind)) && (
         <Provenance record={record} picture={props.picture} />

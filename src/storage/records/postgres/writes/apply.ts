@@ -333,8 +333,8 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
         crate: write.crate ?? record.crate,
         deletedAt: null,
         deletedBy: null,
-        reason: null,
-        successor: null,
+        reason: wasDeleted ? null : record.reason,
+        successor: wasDeleted ? null : record.successor,
         licence: write.licence ?? null,
       });
       addRevision(step, record, "update", write.changed);
@@ -359,19 +359,21 @@ function change(step: Step, write: Exclude<RecordWrite, { op: "create" }>): numb
       endObjects(ledger, record.id, revision, write.dropObjects === true);
       step.links.push({ record, write });
       break;
-    case "publish":
-      if (record.status === write.status && record.embargoedUntil === write.embargoedUntil)
+    case "publish": {
+      const { status, embargoedUntil, reason = null, successor = null } = write;
+      if (
+        record.status === status &&
+        record.embargoedUntil === embargoedUntil &&
+        record.reason === reason &&
+        record.successor === successor
+      )
         return record.revision;
-      ledger.edit(record, {
-        modifiedAt: at,
-        revision,
-        status: write.status,
-        embargoedUntil: write.embargoedUntil,
-      });
+      ledger.edit(record, { modifiedAt: at, revision, status, embargoedUntil, reason, successor });
       // Record administration: the document is that of the revision before, but clients see a new
       // ETag.
       addRevision(step, record, "publish", []);
       break;
+    }
   }
   step.changed.add(record.id);
   return revision;

@@ -226,7 +226,8 @@ export function checkCommit(commit: Commit): void {
 function checkWrite(write: RecordWrite): void {
   checkIdentifiers(write.ark);
   if (write.op === "delete") checkTexts(write.ark, write.reason, write.successor);
-  else if (write.op === "publish") checkTexts(write.ark, write.embargoedUntil);
+  else if (write.op === "publish")
+    checkTexts(write.ark, write.embargoedUntil, write.reason, write.successor);
   else {
     checkIdentifiers(write.owner, write.crate, write.op === "create" ? write.key : undefined);
     checkTexts(
