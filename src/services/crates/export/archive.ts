@@ -13,12 +13,13 @@ import { reportDamage, wasDamaged } from "../../log.js";
 import { parseDocument } from "../../records/view.js";
 import { referencesIn } from "../findings.js";
 import { foldersOf, localPath } from "../files/match-files.js";
+import { isPathId } from "../identifiers/identify.js";
 import { bareId, DESCRIPTOR, describedCrate, descriptorArk, withoutLast } from "../layout.js";
 import { contentUrlOf, NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
 import { invisibleIn, withoutInvisible } from "../../../model/strings.js";
 import { foldName, RATIO_FROM } from "../zip/members.js";
-import { type AsWritten, asWritten, isPathId } from "./as-written.js";
+import { type AsWritten, asWritten } from "./as-written.js";
 import {
   crateRecords,
   decoded,
@@ -172,9 +173,9 @@ class FileStatements {
   /** Contents of the archive, by path. */
   readonly #contents = new Map<string, string>();
 
-  /** Whether the record's file is in the archive. */
-  has(ark: string): boolean {
-    return this.#placed.has(ark);
+  /** The record's file, where it is in the archive. */
+  fileOf(ark: string): ObjectReference | undefined {
+    return this.#placed.get(ark)?.object;
   }
 
   /**
@@ -460,7 +461,7 @@ export async function crateArchive(
       ...crate,
       path,
       names: within,
-      numbers: own?.numbers,
+      written: own,
       isNamed:
         id === undefined ||
         isArk(id, ark) ||
@@ -492,7 +493,7 @@ export async function crateArchive(
         whole,
         origins,
         names,
-        numbers: written?.numbers,
+        written,
         metadata,
         statements,
       }),
@@ -596,7 +597,7 @@ interface InnerMetadata extends InnerCrate {
   path: string;
   /** Names of entities in its metadata file. */
   names: Map<string, string>;
-  numbers: AsWritten["numbers"] | undefined;
+  written: AsWritten | undefined;
   /** Whether its root's `@id` says which crate it is, in this place. */
   isNamed: boolean;
   /** Identifiers of the records that the file describes. */
@@ -612,18 +613,18 @@ interface MetadataFile {
 /** Finds what each metadata file describes, and its terms. */
 async function surveyFiles(
   deps: Pick<Deps, "records">,
-  { root, whole, inner, origins, names, numbers }: Plan,
+  { root, whole, inner, origins, names, written }: Plan,
 ): Promise<Map<string, MetadataFile>> {
   const files = new Map<string, MetadataFile>();
   const known = whole.known;
   if (inner.length === 0) {
     files.set(root.ark, {
       survey: whole,
-      names: { context: whole.context, known, paths: names, numbers },
+      names: { context: whole.context, known, paths: names, written },
     });
     return files;
   }
-  const all = [{ record: root, names, numbers, records: [] as string[] }, ...inner].map(
+  const all = [{ record: root, names, written, records: [] as string[] }, ...inner].map(
     (crate) => ({
       crate,
       survey: new FileSurvey(crate.record),
@@ -644,7 +645,7 @@ async function surveyFiles(
     const result = await survey.result(deps, origins.contextOf(ark));
     files.set(ark, {
       survey: result,
-      names: { context: result.context, known, paths: crate.names, numbers: crate.numbers },
+      names: { context: result.context, known, paths: crate.names, written: crate.written },
     });
   }
   return files;
@@ -662,7 +663,7 @@ interface Plan {
   whole: CrateSurvey;
   origins: Origins;
   names: Map<string, string>;
-  numbers: AsWritten["numbers"] | undefined;
+  written: AsWritten | undefined;
   /** Name of the metadata file. */
   metadata: string;
   statements: FileStatements;
@@ -720,7 +721,7 @@ function write(
             origins.of(record).includes(crate.ark)
               ? origins.statement(record, document, crate.ark)
               : undefined,
-          hasFile: ({ ark }) => statements.has(ark),
+          fileOf: ({ ark }) => statements.fileOf(ark),
           hasInnerFiles: true,
           records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
           ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),

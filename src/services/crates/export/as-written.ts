@@ -4,14 +4,12 @@
  * written with its spellings.
  */
 import { setImmediate } from "node:timers/promises";
-import { looksLikeArk } from "../../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import type { StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { Findings, isObject, step } from "../findings.js";
-import { type IdScope, isAbsoluteId, scopeOf } from "../identifiers/identify.js";
+import { type IdScope, scopeOf } from "../identifiers/identify.js";
 import {
-  bareId,
   type CrateDescription,
   DESCRIPTOR,
   embeddedEntities,
@@ -27,6 +25,8 @@ export interface AsWritten {
   ids: ReadonlyMap<string, string>;
   /** Of entities with such numbers, by identifier. */
   numbers: ReadonlyMap<string, WrittenNumbers>;
+  /** Identifiers of the entities that are in no place but inside others. */
+  nested: ReadonlySet<string>;
   /** The root's `@id`. */
   root: string;
   /** The descriptor's, where it names the metadata file. */
@@ -87,9 +87,10 @@ async function byIdentifier(
   scope: IdScope,
   named: Iterable<string>,
   numbersById: ReadonlyMap<string, WrittenNumbers>,
-): Promise<Pick<AsWritten, "ids" | "numbers">> {
+): Promise<Pick<AsWritten, "ids" | "numbers" | "nested">> {
   const ids = new Map<string, string>();
   const numbers = new Map<string, WrittenNumbers>();
+  const nested = new Set<string>();
   let count = 0;
   const add = (id: string): string | undefined => {
     const found = scope.of(id);
@@ -97,10 +98,13 @@ async function byIdentifier(
     if (!ids.has(found.ark)) ids.set(found.ark, id);
     return found.ark;
   };
-  for (const { id, value } of entities) {
+  // Those that are embedded come last.
+  for (const { id, value, embedded } of entities) {
     // An entity without an `@id` has none to give back.
     if (typeof value["@id"] === "string") {
+      const known = ids.size;
       const ark = add(id);
+      if (ark !== undefined && embedded && ids.size > known) nested.add(ark);
       const written = numbersById.get(id);
       if (ark !== undefined && written && !numbers.has(ark)) numbers.set(ark, written);
     }
@@ -111,7 +115,7 @@ async function byIdentifier(
     if (scope.reference(id) !== id) add(id);
     if (++count % SLICE === 0) await setImmediate();
   }
-  return { ids, numbers };
+  return { ids, numbers, nested };
 }
 
 /** The parts of an entity that decide what it is called. */
@@ -196,10 +200,6 @@ export function textOf(value: JsonValue, numbers: WrittenNumbers | undefined, at
     .map(([key, inner]) => `${JSON.stringify(key)}:${textOf(inner, numbers, at + step(key))}`)
     .join(",")}}`;
 }
-
-/** Whether an `@id` is a path in the crate, and not the crate itself. */
-export const isPathId = (id: string): boolean =>
-  !looksLikeArk(id) && !isAbsoluteId(id) && !/^_:|#/.test(id) && bareId(id) !== "";
 
 const [QUOTE, BACKSLASH, OPEN_OBJECT, OPEN_ARRAY, CLOSE_OBJECT, CLOSE_ARRAY] = [
   0x22, 0x5c, 0x7b, 0x5b, 0x7d, 0x5d,

@@ -7,6 +7,7 @@ import {
   parseArk,
   slug,
 } from "../../../identifiers/ark.js";
+import { plainLine, textOf } from "../../../model/texts.js";
 import { type Findings, quoted, referencesIn } from "../findings.js";
 import {
   bareId,
@@ -37,6 +38,10 @@ const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 /** Whether an `@id` is an absolute URI or IRI, and no ARK. */
 export const isAbsoluteId = (id: string): boolean =>
   SCHEME.test(id) && (!looksLikeArk(id) || parseArk(id) === undefined);
+
+/** Whether an `@id` is a path in the crate, and not the crate itself. */
+export const isPathId = (id: string): boolean =>
+  !looksLikeArk(id) && !isAbsoluteId(id) && !/^_:|#/.test(id) && bareId(id) !== "";
 
 /** Characters that a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
@@ -424,7 +429,7 @@ function crateId(
     description.root.id,
     crate ??
       statedArk(description) ??
-      mintArk(naan, "rocrate", typeof name === "string" ? name : null).stored,
+      mintArk(naan, "rocrate", plainLine(textOf(name) ?? "")).stored,
   );
 }
 
