@@ -23,6 +23,7 @@ import { lookupArk } from "../identifiers/ark.js";
 import type { JsonObject } from "../model/field.js";
 import type { Authenticator } from "../services/accounts/tokens.js";
 import type { Deps } from "../services/deps.js";
+import { isUndescribed } from "../services/files/content.js";
 import { storedUnder } from "../services/records/find.js";
 import { asksForPage } from "../web/frame.js";
 import { type OperationText, operationPage } from "../web/pages/help.js";
@@ -431,8 +432,9 @@ export function restHandler(
 }
 
 /**
- * Paths are decoded once, but an identifier as it is written wins where a record has it: the escapes
- * in it are part of it, and decoded they may spell the identifier of another file.
+ * Paths are decoded once, but an identifier as it is written wins where a record or a file of a crate
+ * has it: the escapes in it are part of it, and decoded they may spell the identifier of another
+ * file.
  */
 async function meant(
   deps: Deps,
@@ -446,12 +448,14 @@ async function meant(
     : target;
 }
 
-/** Whether one reading of the path holds exactly the identifier of a stored record. */
+/** Whether one reading of the path holds exactly the identifier of a stored record or file. */
 async function names(deps: Deps, matched: Matched): Promise<boolean> {
   for (const { params } of matched) {
     const asked = lookupArk(arkIn(params));
     const stored = asked === undefined ? [] : await storedUnder(deps, asked);
     if (stored.length === 1 && stored[0] === asked!.stored) return true;
+    // Decoded once it still has an escape: that of a file's name, or one too many.
+    if (asked?.stored.includes("%25") && (await isUndescribed(deps, asked))) return true;
   }
   return false;
 }

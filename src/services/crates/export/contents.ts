@@ -40,6 +40,19 @@ export async function* crateRecords(
   root: StoredRecord,
 ): AsyncGenerator<StoredRecord[]> {
   yield [root];
+  yield* ownRecords(deps, root);
+  const used = await deps.records.usesOf(root.ark);
+  for (let start = 0; start < used.length; start += PAGE) {
+    const found = await deps.records.findMany(used.slice(start, start + PAGE));
+    yield found.filter(
+      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
+    );
+    await setImmediate();
+  }
+}
+
+/** Of these records those that came with the crate, without its root. */
+export async function* ownRecords(deps: Reads, root: StoredRecord): AsyncGenerator<StoredRecord[]> {
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
   let after: string | undefined;
   do {
@@ -57,14 +70,6 @@ export async function* crateRecords(
     after = page.next;
     await setImmediate();
   } while (after !== undefined);
-  const used = await deps.records.usesOf(root.ark);
-  for (let start = 0; start < used.length; start += PAGE) {
-    const found = await deps.records.findMany(used.slice(start, start + PAGE));
-    yield found.filter(
-      (record): record is StoredRecord => record !== undefined && record.tombstone === null,
-    );
-    await setImmediate();
-  }
 }
 
 /** Parts of a crate, and their parts. */
@@ -203,7 +208,8 @@ async function described(
     if (!record) continue;
     const undescribed = role === "member";
     items.push({
-      ark: undescribed ? `${record.ark}/${name}` : record.ark,
+      // An escape in an identifier spells a character; one in a file's name is the name.
+      ark: undescribed ? `${record.ark}/${name.replaceAll("%", "%25")}` : record.ark,
       path: undescribed
         ? name
         : (statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path ?? name),
