@@ -1,10 +1,10 @@
 import type { ComponentChildren } from "preact";
+import { nameText } from "../model/labels.js";
 import { plainText } from "../model/texts.js";
 import {
   kindOf,
   kindText,
   licenceText,
-  nameText,
   shortened,
   sizeText,
   timeText,

@@ -5,7 +5,6 @@ import { ServiceError, ValidationError } from "../errors.js";
 import type { Field, JsonObject } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
-import { plainLine } from "../model/texts.js";
 import { NamesOfDocument } from "./documents.js";
 import type { PageRequest } from "./page.js";
 import { ownValue } from "../own.js";
@@ -101,23 +100,6 @@ export function shortened(text: string, most: number): string {
   const cut = text.slice(0, most).toWellFormed();
   const space = cut.lastIndexOf(" ");
   return `${cut.slice(0, space > most * 0.7 ? space : most).trimEnd()}…`;
-}
-
-/** The hash at the end of an identifier that was minted for an entity. */
-const ENTITY_HASH = /(\/entity\/[^/]+?)-[0-9a-f]{8,64}$/;
-
-/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
-export function nameText({ id, name }: { id: string; name?: string | null }): string {
-  const plain = plainLine(name ?? "");
-  if (plain !== "") return plain;
-  const [, , ...path] = id.replace(ENTITY_HASH, "$1").split("/");
-  const last = path.at(-1);
-  if (last === undefined || last === "") return id;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
 }
 
 /** Where the words of a name do not say enough. */

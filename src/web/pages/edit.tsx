@@ -22,7 +22,8 @@ import {
   EditSinceDocument,
   type EditSinceQuery,
 } from "../documents.js";
-import { kindOf, kindText, labelOf, nameText, shortened } from "../format.js";
+import { nameText } from "../../model/labels.js";
+import { kindOf, kindText, labelOf, shortened } from "../format.js";
 import { type Page, type PageRequest, type Redirect, type Route, recordPath } from "../page.js";
 import { problemOf } from "./account.js";
 import { signInFirst } from "./upload.js";

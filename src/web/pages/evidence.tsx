@@ -13,6 +13,7 @@ import {
   type ImpactQuery,
   type RecordKind,
 } from "../documents.js";
+import { nameText } from "../../model/labels.js";
 import { counted, countText, kindText, shortened } from "../format.js";
 import {
   type Page,
@@ -109,7 +110,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
-  const name = record.name ?? record.id;
+  const name = nameText(record);
   const to = (query.get("to") ?? "").trim();
   return {
     title: `Evidence of ${shortened(name, 80)}`,
@@ -375,7 +376,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
               <RecordLink record={row} />
             ) : (
               <span>
-                <bdi>{shortened(row.name ?? row.id, 120)}</bdi>{" "}
+                <bdi>{shortened(nameText(row), 120)}</bdi>{" "}
                 <span class="quiet">
                   ({row.missing === "deleted" ? "withdrawn" : "not stored here"})
                 </span>
@@ -393,7 +394,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
                 {" "}
                 <ExpandLink {...{ id, view }} expand={row.id}>
                   Show one step more
-                  <span class="visually-hidden"> from {shortened(row.name ?? row.id, 120)}</span>
+                  <span class="visually-hidden"> from {shortened(nameText(row), 120)}</span>
                 </ExpandLink>{" "}
                 <span class="quiet">(+{countText(row.further)})</span>
               </>
@@ -479,7 +480,7 @@ async function impactPage(request: PageRequest): Promise<Page> {
       .end(csvOf(affected));
     return { title: "", body: null };
   }
-  const name = record.name ?? record.id;
+  const name = nameText(record);
   return {
     title: `What depends on ${shortened(name, 80)}`,
     description: `${counted(impact.total, "record")} depend on “${shortened(name, 120)}”.`,

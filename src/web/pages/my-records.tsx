@@ -12,8 +12,9 @@ import {
   TransferRecordsDocument,
   WithdrawRecordsDocument,
 } from "../documents.js";
+import { nameText } from "../../model/labels.js";
 import { counted } from "../format.js";
-import { type Page, type PageRequest, recordPath, type Route } from "../page.js";
+import { type Page, type PageRequest, type Route } from "../page.js";
 import { problemOf } from "./account.js";
 import { own, pageOf, STATUSES } from "./my.js";
 
@@ -286,7 +287,7 @@ function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: Outcome
         ))}
         {failed.map(({ id, message }) => (
           <li>
-            Not <a href={recordPath(id)}>{names.get(id)?.name ?? id}</a>: <bdi>{message}</bdi>
+            Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
           </li>
         ))}
       </ul>
@@ -337,7 +338,7 @@ function Choice({
               type="checkbox"
               name="id"
               value={record.id}
-              aria-label={`Choose ${record.name ?? record.id}`}
+              aria-label={`Choose ${nameText(record)}`}
             />
             <RecordCard record={record} level={2} />
           </li>
@@ -392,7 +393,7 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
           <option value="">me</option>
           {groups.map((node) => (
             <option value={node.id} selected={node.id === group}>
-              {node.name ?? node.id}
+              {nameText(node)}
             </option>
           ))}
         </select>

@@ -2,6 +2,8 @@ import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
+import { nameText } from "../../model/labels.js";
+import { plainLine } from "../../model/texts.js";
 import { type Card, Empty, Notice, Pager, RecordCard } from "../components.js";
 import {
   RecordListDocument,
@@ -248,7 +250,7 @@ async function found(
 const named = (
   record: { id: string; name: string | null } | null,
   count: number,
-): FacetValue | null => record && { value: record.id, label: record.name ?? record.id, count };
+): FacetValue | null => record && { value: record.id, label: nameText(record), count };
 
 const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
@@ -610,7 +612,7 @@ function Conditions(
 }
 
 const conditionText = ({ condition, value }: Stated, names: Names): string =>
-  condition.label?.(value) ?? names.get(value)?.name ?? value;
+  condition.label?.(value) ?? (plainLine(names.get(value)?.name ?? "") || value);
 
 /** What to try when nothing was found. */
 function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }) {

@@ -9,6 +9,7 @@ import {
   UploadedCrateDocument,
   type UploadQuery,
 } from "../documents.js";
+import { nameText } from "../../model/labels.js";
 import { counted, countText, kindText } from "../format.js";
 import {
   type Page,
@@ -202,7 +203,7 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
       <div class="panel">
         <h2>
           <a href={recordPath(crate.id)}>
-            <bdi>{crate.name ?? crate.id}</bdi>
+            <bdi>{nameText(crate)}</bdi>
           </a>{" "}
           <StatusBadge status={crate.publicationStatus} embargoEndsAt={crate.embargoEndsAt} />
         </h2>

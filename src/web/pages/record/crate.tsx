@@ -7,7 +7,8 @@ import {
   ShapePageDocument,
   type ShapePageQuery,
 } from "../../documents.js";
-import { counted, countText, kindText, labelOf, nameText, shortened } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
+import { counted, countText, kindText, labelOf, shortened } from "../../format.js";
 import {
   type Page,
   type PageRequest,

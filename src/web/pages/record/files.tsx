@@ -8,7 +8,8 @@ import {
   PreviewPageDocument,
   type PreviewPartsFragment,
 } from "../../documents.js";
-import { counted, nameText, shortened, sizeText } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
+import { counted, shortened, sizeText } from "../../format.js";
 import {
   type Page,
   type PageRequest,

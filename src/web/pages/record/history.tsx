@@ -20,7 +20,8 @@ import {
   type HistoryPageQueryVariables,
   RestoreRevisionDocument,
 } from "../../documents.js";
-import { counted, labelOf, namesOf, nameText, shortened } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
+import { counted, labelOf, namesOf, shortened } from "../../format.js";
 import {
   type Page,
   type PageRequest,

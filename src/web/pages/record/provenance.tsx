@@ -3,7 +3,8 @@ import type { ComponentChildren } from "preact";
 import { KINDS } from "../../../model/kinds.js";
 import { KindGlyph, type Named, RecordLink } from "../../components.js";
 import type { RecordPageQuery } from "../../documents.js";
-import { counted, countText, kindOf, kindText, nameText, shortened } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
+import { counted, countText, kindOf, kindText, shortened } from "../../format.js";
 import { recordPath, withQuery } from "../../page.js";
 
 /** A page of related records, and how many there are in all. */
@@ -92,7 +93,7 @@ function Briefly({ related, id, relation }: Omit<RelationProps, "title">) {
         </a>
       </li>
       <li class="quiet">
-        <bdi>{related.nodes[0]!.name ?? related.nodes[0]!.id}</bdi>, …
+        <bdi>{nameText(related.nodes[0]!)}</bdi>, …
       </li>
     </ul>
   );

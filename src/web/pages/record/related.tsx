@@ -21,7 +21,8 @@ import {
   ReferencesPageDocument,
   RelatedPageDocument,
 } from "../../documents.js";
-import { counted, countText, kindText, labelOf, nameText, shortened } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
+import { counted, countText, kindText, labelOf, shortened } from "../../format.js";
 import { type Page, type PageRequest, type Route, recordPath, withQuery } from "../../page.js";
 import { own, pageOf } from "../my.js";
 
