@@ -86,10 +86,10 @@ export class MemberPaths {
   }
 
   /** A path for metadata of a crate within the crate. */
-  takeMetadata(folder: string): string {
+  takeMetadata(folder: string, name: string = DESCRIPTOR): string {
     const bare = isName(folder) ? folder : `crates/${plain(folder)}`;
     for (let count = 0; ; count++) {
-      const path = `${bare}${count === 0 ? "" : `-${count}`}/ro-crate-metadata.json`;
+      const path = `${bare}${count === 0 ? "" : `-${count}`}/${name}`;
       if (this.#isFree(path)) return this.#add(path);
     }
   }
@@ -393,6 +393,24 @@ export async function crateArchive(
   const linked = await linkedFolders(deps, places, paths);
   /** Identifiers of files and folders as relative paths below their crates. */
   const relative = new Map<string, RelativeId>();
+  // Before the files: one with a similar name must not take the place.
+  const metadataFiles = new Map<string, { path: string; own: AsWritten | undefined }>();
+  const inPlace = new Map<string, CratePlace>();
+  for (const [ark, { record }] of inner) {
+    const place = places.get(ark);
+    const own = place && (await asWritten(deps, record, { base: place.base, folder: place.path }));
+    const folder = place && (linked.get(place.base) ?? "") + place.path;
+    const name = bareId(own?.descriptor ?? DESCRIPTOR);
+    const path = paths.takeMetadata(
+      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
+      name,
+    );
+    metadataFiles.set(ark, { path, own });
+    if (!place || path !== `${folder ?? ""}${name}`) continue;
+    inPlace.set(ark, place);
+    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+      relative.set(ark, { base: place.base, id: relativeId(place.within) });
+  }
   statements.place(
     described.map(({ home, inHome, ...file }) =>
       linked.has(home)
@@ -410,20 +428,6 @@ export async function crateArchive(
     if (!relative.has(ark) && paths.hasFolder(decoded(suffix)))
       relative.set(ark, { base: root.ark, id: `${relativeId(suffix)}/` });
   }
-  const metadataPaths = new Map<string, string>();
-  const inPlace = new Map<string, CratePlace>();
-  for (const ark of inner.keys()) {
-    const place = places.get(ark);
-    const folder = place && (linked.get(place.base) ?? "") + place.path;
-    const path = paths.takeMetadata(
-      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
-    );
-    metadataPaths.set(ark, path);
-    if (!place || path !== `${folder ?? ""}${DESCRIPTOR}`) continue;
-    inPlace.set(ark, place);
-    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
-      relative.set(ark, { base: place.base, id: relativeId(place.within) });
-  }
   const names = writtenNames(written, unnamed);
   for (const [ark, { base, id }] of relative)
     if (base === root.ark && !names.has(ark)) names.set(ark, id);
@@ -440,22 +444,20 @@ export async function crateArchive(
     names.set(root.ark, `${root.ark}/`);
   const innerFiles: InnerMetadata[] = [];
   for (const [ark, crate] of inner) {
-    const path = metadataPaths.get(ark)!;
+    const { path, own } = metadataFiles.get(ark)!;
     const place = places.get(ark);
     const isInPlace = inPlace.has(ark);
     if (!isInPlace) names.delete(descriptorArk(ark));
     // A path with other characters can be written in several ways; the ARK cannot.
     if (withDescriptor.has(ark) && !names.has(descriptorArk(ark)) && PLAIN.test(path))
       names.set(descriptorArk(ark), path);
-    const own =
-      place && (await asWritten(deps, crate.record, { base: place.base, folder: place.path }));
     const within = writtenNames(isInPlace ? own : undefined, unnamed);
     if (place && isInPlace) {
       nameWithin(within, ark, place, relative);
       for (const { ark: each, base, uri } of uris)
         if (base === place.base && !within.has(each)) within.set(each, uri);
     }
-    within.set(descriptorArk(ark), DESCRIPTOR);
+    within.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
     const id = within.get(ark);
     innerFiles.push({
       ...crate,

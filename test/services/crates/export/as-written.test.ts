@@ -236,6 +236,27 @@ describe("the archive of a crate", () => {
     expect(graphOf(members["sub/ro-crate-metadata.json"]!)).toHaveProperty("#after");
   });
 
+  it.each(["ro-crate-metadata.jsonld", "ro-crate-metadata.json"])(
+    "has the nested metadata file under its own name, %s, and files beside it under theirs",
+    async (name) => {
+      const inner = JSON.stringify(metadata([{ "@id": "#plan", "@type": "HowTo", name: "Plan" }]));
+      const { members } = await exported(
+        await zip({
+          "ro-crate-metadata.json": metadata([{ "@id": "sub/", "@type": "Dataset" }]),
+          [`sub/${name}`]: inner.replaceAll("ro-crate-metadata.json", name),
+          ...(name.endsWith("ld") ? {} : { "sub/ro-crate-metadata.jsonld": "{}" }),
+        }),
+      );
+      const files = Object.keys(members).filter((file) => !file.endsWith(".html"));
+      expect(files.toSorted()).toEqual([
+        "ro-crate-metadata.json",
+        ...(name.endsWith("ld") ? [] : ["sub/ro-crate-metadata.json"]),
+        "sub/ro-crate-metadata.jsonld",
+      ]);
+      expect(graphOf(members[`sub/${name}`]!)).toMatchObject({ [name]: {}, "./": {}, "#plan": {} });
+    },
+  );
+
   it("has one file for entities that name one file", async () => {
     const { members } = await exported(
       await crate(
