@@ -428,8 +428,7 @@ function crateEntity(
   const { "@context": context, "@id": _id, ...claimed } = plain;
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
   const body = withoutNames(claimed, id);
-  // What the registry added for the `@id` needs no context here.
-  const own = names.context.own(context, body);
+  const own = withoutUnused(names.context.own(context, body), body);
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
@@ -441,6 +440,15 @@ function crateEntity(
       ]),
     ),
   };
+}
+
+/** Without terms that the registry added for the `@id`, which is written without them. */
+function withoutUnused(own: JsonValue | undefined, body: JsonObject): JsonValue | undefined {
+  const parts = listOf(own);
+  const added = parts.at(-1);
+  if (!isObject(added) || !isAdded(added)) return own;
+  if (Object.keys(added).some((term) => Object.hasOwn(body, term))) return own;
+  return parts.length < 3 ? parts.at(-2) : parts.slice(0, -1);
 }
 
 /**

@@ -107,6 +107,11 @@ describe("the archive of a crate", () => {
           { "@id": "https://orcid.org/1", "@type": "Person", sameAs: ["https://example.org/"] },
           { "@id": "https://orcid.org/2", "@type": "Person", sameAs: "https://example.org/" },
           { "@id": "ark:/59852/a-b", "@type": "Thing", name: "ARK" },
+          {
+            "@context": [null, { name: "https://example.org/name" }],
+            "@id": "https://orcid.org/3",
+            name: "Under a context of its own",
+          },
         ],
         { "run/history": "h", "data/a-b c.csv": "1" },
         {
