@@ -49,6 +49,10 @@ const SCHEME = /^[a-zA-Z][a-zA-Z0-9+.-]*:/;
 export const isAbsoluteId = (id: string): boolean =>
   SCHEME.test(id) && (!looksLikeArk(id) || parseArk(id) === undefined);
 
+/** Whether an `@id` is a path in the crate, and not the crate itself. */
+export const isPathId = (id: string): boolean =>
+  !looksLikeArk(id) && !isAbsoluteId(id) && !/^_:|#/.test(id) && bareId(id) !== "";
+
 /** Characters that a stored form cannot hold; see {@link parseArk}. */
 // eslint-disable-next-line no-control-regex
 const NOT_KEPT = new RegExp(

@@ -110,3 +110,20 @@ export function labelOf(document: JsonObject): string | null {
   const found = label();
   return found === null ? null : short(found);
 }
+
+/** The hash at the end of an identifier that was minted for an entity. */
+const ENTITY_HASH = /(\/entity\/[^/]+?)-[0-9a-f]{8,64}$/;
+
+/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
+export function nameText({ id, name }: { id: string; name?: string | null }): string {
+  const plain = plainLine(name ?? "");
+  if (plain !== "") return plain;
+  const [, , ...path] = id.replace(ENTITY_HASH, "$1").split("/");
+  const last = path.at(-1);
+  if (last === undefined || last === "") return id;
+  try {
+    return decodeURIComponent(last);
+  } catch {
+    return last;
+  }
+}

@@ -2,6 +2,7 @@
 import { type Document, OpenAPIRouter, type Operation, type Request } from "openapi-backend";
 import { lookupArk } from "../identifiers/ark.js";
 import type { Deps } from "../services/deps.js";
+import { isUndescribed } from "../services/files/content.js";
 import { storedUnder } from "../services/records/find.js";
 import type { Target } from "./request.js";
 
@@ -111,10 +112,16 @@ async function isStored(deps: Deps, ark: string): Promise<boolean> {
   return stored.length === 1 && stored[0] === asked!.stored;
 }
 
+/** Whether an identifier with an escape in the name of its file is that of an undescribed file. */
+async function isFileName(deps: Deps, ark: string): Promise<boolean> {
+  const asked = lookupArk(ark);
+  return asked?.stored.includes("%25") === true && isUndescribed(deps, asked);
+}
+
 /**
  * Rewrites a request target for the router, the slashes of its identifier encoded. The path is
- * decoded once, but an identifier as it is written wins where a record has it: the escapes in it are
- * part of it, and decoded they may spell the identifier of another file. An identifier that equals
+ * decoded once, but an identifier as it is written wins where a record or a file of a crate has it: the
+ * escapes in it are part of it, and decoded they may spell the identifier of another file. An identifier that equals
  * the whole path wins as well; else its last word is the operation.
  * @returns the target as it is meant, and the path for the router
  */
@@ -130,7 +137,8 @@ export async function rewritten(
   if (written !== undefined) {
     const asWritten = readingsOf(router, method, written);
     for (const { ark } of asWritten)
-      if (await isStored(deps, ark)) [path, readings] = [written, asWritten];
+      if ((await isStored(deps, ark)) || (await isFileName(deps, ark)))
+        [path, readings] = [written, asWritten];
   }
   const [record, operation] = readings;
   const isRecord = !operation || (await isStored(deps, record!.ark));

@@ -3,30 +3,12 @@ import { ServiceError, ValidationError } from "../errors.js";
 import type { Field, JsonObject } from "../model/field.js";
 import type { KindName } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
-import { plainLine } from "../model/texts.js";
 import { NamesOfDocument } from "./documents.js";
 import type { PageRequest } from "./page.js";
 import { labelOf } from "./words.js";
 
 /** Kind names as GraphQL writes them. */
 export const kindOf = (kind: string): KindName => kind.toLowerCase() as KindName;
-
-/** The hash at the end of an identifier that was minted for an entity. */
-const ENTITY_HASH = /(\/entity\/[^/]+?)-[0-9a-f]{8,64}$/;
-
-/** The name of a record; of one without, the end of its identifier, which is the path in a crate. */
-export function nameText({ id, name }: { id: string; name?: string | null }): string {
-  const plain = plainLine(name ?? "");
-  if (plain !== "") return plain;
-  const [, , ...path] = id.replace(ENTITY_HASH, "$1").split("/");
-  const last = path.at(-1);
-  if (last === undefined || last === "") return id;
-  try {
-    return decodeURIComponent(last);
-  } catch {
-    return last;
-  }
-}
 
 /** Terms of schema.org, RO-Crate and data sheets that crates state beside the declared fields. */
 const USUAL = new Set(

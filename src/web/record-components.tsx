@@ -2,7 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { plainText } from "../model/texts.js";
 import { Outside, When } from "./components.js";
-import { kindOf, nameText } from "./format.js";
+import { kindOf } from "./format.js";
+import { nameText } from "../model/labels.js";
 import { recordPath } from "./paths.js";
 import { dateText, kindText, licenceText, shortened } from "./words.js";
 

@@ -387,6 +387,41 @@ describe("a member of a crate", () => {
     ).toBe("1,2\n");
   });
 
+  it("that is not described differs from a described one that the escape in its name spells", async () => {
+    const root = "ark:99999/undescribed-escapes";
+    const files = { "a b.txt": "of a blank", "a%20b.txt": "of an escape", "c%20d.txt": "alone" };
+    const archive = await crate([{ "@id": "a%20b.txt", "@type": "File" }], files, { "@id": root });
+    expect(await registry.take(archive, ada.token)).toMatchObject({ status: "finished" });
+    for (const [name, path] of [
+      ["a b.txt", "a%20b.txt"],
+      ["a%20b.txt", "a%2520b.txt"],
+      ["c%20d.txt", "c%2520d.txt"],
+    ] as const) {
+      const { text } = await registry.ask(`/download/${root}/${path}`, { token: ada.token });
+      expect(text, path).toBe(files[name]);
+    }
+    expect((await registry.ask(`/${root}/a%2520b.txt`, { token: ada.token })).text).toBe(
+      files["a%20b.txt"],
+    );
+    expect((await registry.ask(`/${root}/a%20b.txt`)).body).toMatchObject({
+      "@id": `${root}/a%20b.txt`,
+    });
+    const listed = await registry.graphql(
+      `{ roCrate(id: "${root}") { files(first: 9) {
+        nodes { path address preview { ... on TextPreview { text } } } } } }`,
+      {},
+      ada.token,
+    );
+    const { nodes } = listed.body["data"]["roCrate"]["files"] as {
+      nodes: { path: keyof typeof files; address: string; preview: { text: string } }[];
+    };
+    expect(nodes).toHaveLength(3);
+    for (const { path, address, preview } of nodes) {
+      const { text } = await registry.ask(address.slice(registry.url.length), { token: ada.token });
+      expect([text, preview.text]).toEqual([files[path], files[path]]);
+    }
+  });
+
   it("whose name contains an escape differs from the one that the escape spells", async () => {
     const root = "ark:99999/escapes";
     const files = {

@@ -1,10 +1,17 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Parser } from "n3";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { packageRoot } from "../../src/package-root.js";
+import { EXAMPLES } from "../../src/web/pages/explorers.js";
+import { OAI_FORMATS } from "../../src/services/harvest/oai.js";
 import { formatsOf } from "../../src/services/formats/table.js";
 import type { KindName } from "../../src/model/kind.js";
 import type { EvidenceGraph, EvidenceNode } from "../../src/services/evidence/types.js";
 import { bodyOf } from "../support/bodies.js";
 import { type Entity, metadata, zip } from "../support/crates.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
+import { ask } from "../support/sparql.js";
 
 /** In every text that the other user writes. */
 const PLANTED = "Planted";
@@ -186,6 +193,35 @@ const withoutThirdParties = (text: string): string =>
 
 const EVIDENCE = ["json", "prov-json", "turtle", "dot", "mermaid", "svg"];
 
+/** Queries of the documentation and of the page at /sparql. */
+const DOCUMENTED = [
+  ...Array.from(
+    readFileSync(join(packageRoot, "docs", "sparql.md"), "utf8").matchAll(
+      /^```sparql\n([\s\S]*?)^```/gm,
+    ),
+    ([, query]) => query!,
+  ),
+  ...Object.values(EXAMPLES),
+];
+
+/** The parts of a feed that a pattern finds, over all pages. */
+async function pagesOf(
+  path: string,
+  part: RegExp,
+  next: (page: string, headers: Headers) => string | undefined = () => undefined,
+): Promise<string[]> {
+  const found: string[] = [];
+  for (let at: string | undefined = path; at !== undefined;) {
+    const { status, text, headers } = await server.request("GET", at);
+    expect([at, status]).toEqual([at, 200]);
+    found.push(...Array.from(text.matchAll(part), ([piece]) => piece));
+    at = next(text, headers);
+  }
+  return found;
+}
+const nextOf = (_page: string, headers: Headers): string | undefined =>
+  /<([^>]+)>; rel="next"/.exec(headers.get("link") ?? "")?.[1];
+
 /** The answers to requests about the records of the world. */
 class Said {
   readonly answers = new Map<string, string>();
@@ -225,7 +261,62 @@ class Said {
       for (const { score: _, ...rest } of found)
         this.answers.set(`search ${word} ${rest["@id"]}`, JSON.stringify(rest));
     }
+    await this.feeds();
+    await this.queries();
     return this;
+  }
+
+  /** What the feeds say of each record: they list the records of others too. */
+  async feeds(): Promise<void> {
+    const known = new Set(arks.map(({ ark }) => ark));
+    const of = (id: string): string | undefined =>
+      [id, id.slice(server.url.length + 1)].find((one) => known.has(one));
+    const note = (feed: string, id: string, text: string): void => {
+      const ark = of(id);
+      if (ark !== undefined) this.answers.set(`${feed} of ${ark}`, steady(text));
+    };
+    for (const { prefix } of OAI_FORMATS)
+      for (const record of await pagesOf(
+        `/oai?verb=ListRecords&metadataPrefix=${prefix}`,
+        /<record>.*?<\/record>/gs,
+        (page) => {
+          const token = /<resumptionToken[^>]*>([^<]+)</.exec(page)?.[1];
+          return token && `/oai?verb=ListRecords&resumptionToken=${encodeURIComponent(token)}`;
+        },
+      ))
+        note(prefix, /<identifier>([^<]*)</.exec(record)![1]!, record);
+    for (const url of await pagesOf("/sitemap.xml?page=1", /<url>.*?<\/url>/gs))
+      note("sitemap", /<loc>([^<]*)</.exec(url)![1]!, url);
+    const catalogue = new Map<string, string[]>();
+    for (const page of await pagesOf("/catalog", /^.*$/gs, nextOf))
+      for (const { subject, predicate, object } of new Parser().parse(page)) {
+        const said = `${predicate.value} ${object.termType === "BlankNode" ? "_:" : object.id}`;
+        catalogue.set(subject.value, [...(catalogue.get(subject.value) ?? []), said]);
+      }
+    for (const [id, said] of catalogue) note("catalog", id, said.toSorted().join("\n"));
+    const feeds = [...this.answers.keys()].filter((key) => key.endsWith(` of ${CRATE}`));
+    expect(feeds).toHaveLength(OAI_FORMATS.length + 2);
+  }
+
+  /** What the graph of each record has, and what the documented queries of graphs find. */
+  async queries(): Promise<void> {
+    const rows = async (query: string): Promise<string[]> => {
+      const { status, text } = await ask(server, query, { Accept: "text/csv" });
+      if (status !== 200) throw new Error(`${status} ${text} ${query}`);
+      return text.split("\r\n").slice(1).toSorted();
+    };
+    for (const { ark } of arks)
+      for (const graph of [ark, `${ark}#inferred`]) {
+        const query = `SELECT * { GRAPH <${graph}> { ?s ?p ?o } }`;
+        this.answers.set(query, ["rows", ...(await rows(query))].join("\n"));
+      }
+    const own = DOCUMENTED.filter((query) => /\{\s*\?record\b/.test(query));
+    expect(own.length).toBeGreaterThan(3);
+    for (const query of own)
+      for (const { ark } of arks) {
+        const found = (await rows(query)).filter((row) => row.split(",").includes(ark));
+        this.answers.set(`${query} of ${ark}`, ["rows", ...found].join("\n"));
+      }
   }
 
   async evidence(ark: string, assertedBy: "owner" | "anyone", change = steady): Promise<void> {

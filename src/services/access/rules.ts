@@ -178,9 +178,12 @@ async function* closedMembers(
 /** Address of a new archive of the crate, without the files that the caller may not read. */
 export const withoutHidden = (crate: string): string => `/rocrate/${crate}?format=zip`;
 
-/** The end of an embargo publishes a crate's member only when the crate itself is published. */
+/**
+ * The end of an embargo publishes a crate's member only when the crate itself is published. A crate
+ * within a crate opens by itself.
+ */
 async function crateIsPublished(records: Owners, record: Guarded): Promise<boolean> {
-  if (record.crate === null) return true;
+  if (record.crate === null || record.kind === "rocrate") return true;
   const [crate] = await records.findMany([record.crate]);
   return crate?.publicationStatus === "PUBLISHED";
 }

@@ -1,11 +1,12 @@
 import { looksLikeArk } from "../../identifiers/ark.js";
-import { bareId } from "../../identifiers/entity-ids.js";
+import { bareId, isPathId, resolvedPath } from "../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
 import { kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { adviseOnAuthors, adviseOnFiles } from "./advise-files.js";
+import type { FileTree } from "./files/match-files.js";
 import { type Findings, type Place, quoted } from "./findings.js";
 import { coercedTerms, isReferenceName } from "./identifiers/rewrite.js";
 import { type CrateDescription, type CrateEntity, memberMeant } from "./layout.js";
@@ -251,6 +252,43 @@ class ReferenceRules {
     return this.#described.has(id) || this.#described.has(bareId(id));
   }
 }
+
+/** Warns of references to paths that no file of the archive has and no entity describes. */
+export function adviseOnPaths(
+  descriptions: readonly CrateDescription[],
+  tree: Pick<FileTree, "find" | "hasFolder">,
+  findings: Findings,
+): void {
+  const pathOf = (folder: string, id: string) => resolvedPath(folder + placeOf(id));
+  const described = new Set(
+    descriptions.flatMap(({ folder, entities }) => entities.map(({ id }) => pathOf(folder, id))),
+  );
+  for (const { file, folder, entities } of descriptions) {
+    let nowhere: Places | undefined;
+    for (const { value, pointer } of entities)
+      for (const [key, stated] of Object.entries(value)) {
+        if (key.startsWith("@") || TOLD_ELSEWHERE.has(key)) continue;
+        for (const item of listOf(stated)) {
+          const id = isObject(item) && Object.keys(item).length === 1 ? item["@id"] : undefined;
+          if (typeof id !== "string" || !isPathId(id)) continue;
+          const isThere =
+            described.has(pathOf(folder, id)) ||
+            tree.find(id, folder) !== undefined ||
+            tree.hasFolder(id, folder);
+          if (!isThere) nowhere = more(nowhere, id, pointer + step(key));
+        }
+      }
+    if (nowhere)
+      findings.warn(
+        "REFERENCE_NOWHERE",
+        `The reference ${JSON.stringify(quoted(nowhere.first))}${also(nowhere)} names neither an ` +
+          "entity nor a file of the archive; add the file and describe it, or correct the path.",
+        { file, pointer: nowhere.pointer },
+      );
+  }
+}
+/** Properties whose references have advice of their own. */
+const TOLD_ELSEWHERE: ReadonlySet<string> = new Set(["about", "conformsTo"]);
 
 const more = (places: Places | undefined, first: string, pointer: string): Places =>
   places ? { ...places, count: places.count + 1 } : { first, pointer, count: 1 };

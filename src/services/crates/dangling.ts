@@ -8,7 +8,7 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { within } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
-import { holderOf, partsOf } from "./export/contents.js";
+import { holderOf, partsOf } from "../records/of-crate.js";
 
 /** Links that are examined in one read: few enough not to delay other readers. */
 const EXAMINED = 1000;

@@ -307,7 +307,7 @@ export const FINDING_CODES = {
     "Describe what it names in `@graph`, or correct the `@id`.",
   ),
   REFERENCE_NOWHERE: advice(
-    "A reference names no entity of the crate (`#x`, `_:x`).",
+    "A reference names no entity of the crate (`#x`, `_:x`), or a path neither an entity nor a file.",
     "Describe what it names, or correct the `@id`.",
   ),
   SIGNED_METADATA: advice(

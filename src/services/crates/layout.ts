@@ -280,16 +280,21 @@ function separateCrate(descriptor: CrateEntity): string | undefined {
 
 /**
  * A value beside those that the author stated. Its place says whether the author wrote one value or
- * a list of one.
+ * a list of one; beside a list of this value alone it comes twice.
  */
 export const withAdded = (stated: JsonValue | undefined, value: JsonValue): JsonValue =>
   stated === undefined || stated === null
     ? value
     : !Array.isArray(stated)
       ? [stated, value]
-      : stated.length === 1
-        ? [value, ...stated]
-        : [...stated, value];
+      : isOnly(stated, value)
+        ? [...stated, value, value]
+        : stated.length === 1
+          ? [value, ...stated]
+          : [...stated, value];
+
+const isOnly = (stated: readonly JsonValue[], value: JsonValue): boolean =>
+  stated.length > 0 && stated.every((other) => isDeepStrictEqual(other, value));
 
 /** Undoes {@link withAdded} in an entity. */
 export function withoutAdded(entity: JsonObject, key: string, value: JsonValue): JsonObject {
@@ -297,6 +302,7 @@ export function withoutAdded(entity: JsonObject, key: string, value: JsonValue):
   if (stated === undefined) return entity;
   const same = (other: JsonValue): boolean => isDeepStrictEqual(other, value);
   if (!Array.isArray(stated)) return same(stated) ? rest : entity;
+  if (stated.length > 2 && isOnly(stated, value)) return { ...entity, [key]: stated.slice(2) };
   if (stated.length === 2 && same(stated[1]!)) return { ...entity, [key]: stated[0]! };
   const at = stated.length === 2 ? stated.findIndex(same) : stated.findLastIndex(same);
   return at < 0 ? entity : { ...entity, [key]: stated.toSpliced(at, 1) };

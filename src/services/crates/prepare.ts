@@ -9,7 +9,7 @@ import { parseStrictJson } from "../../model/json/read.js";
 import { GraphScanner } from "../../model/json/scan.js";
 import { type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { ContextLimit, checkContextList, eachUnknownContext } from "../../rdf/contexts.js";
-import { adviseOnCrate } from "./advise.js";
+import { adviseOnCrate, adviseOnPaths } from "./advise.js";
 import { fromCroissant, isCroissant } from "./convert/croissant.js";
 import { fromDataPackage, isDataPackage } from "./convert/data-package.js";
 import type { Converted } from "./convert/graph.js";
@@ -446,6 +446,8 @@ export function prepareDescribed(
   separateSummaries(identified, descriptions, settings.registered ?? NONE_REGISTERED);
   const tree = new FileTree(members, descriptions[0]!.folder);
   adviseOnSignatures(tree.files, findings);
+  // Of metadata that came alone the files are elsewhere.
+  if (!settings.withoutFiles) adviseOnPaths(descriptions, tree, findings);
   const roots = new Map(descriptions.map((description) => [description.root, description.file]));
   const entities = identified.map((entity) =>
     prepareEntity(entity, tree, roots, settings, findings),

@@ -1,6 +1,7 @@
 /** Evidence graphs in other formats: PROV-JSON, PROV-O as RDF, DOT and Mermaid. */
 import { DataFactory, Writer } from "n3";
 import { expandCurie, PREFIXES } from "../../model/field.js";
+import { nameText } from "../../model/labels.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
 import { FALLBACK_VOCABULARY } from "../../rdf/terms.js";
 import { inParts } from "../in-parts.js";
@@ -91,6 +92,9 @@ function leftOut({ hidden, truncated }: EvidenceGraph): string {
     .map((reason) => `${hidden[reason]} ${REASONS[reason]}`);
   return reasons.length === 0 && !truncated ? "" : `Not shown: ${reasons.join(", ")}`;
 }
+
+/** What a drawing calls a node. */
+const nameOf = ({ "@id": id, name }: EvidenceNode): string => nameText({ id, name: name ?? null });
 
 /**
  * The class that describes a node's role best: that of the record's kind before a file's
@@ -486,7 +490,7 @@ export async function dot(graph: EvidenceGraph): Promise<string> {
   if (note !== "") lines.push(`  label=${quoted(note)};`);
   for await (const some of inParts(graph["@graph"]))
     for (const node of some) {
-      const label = [node.name ?? node["@id"], leadingType(node)]
+      const label = [nameOf(node), leadingType(node)]
         .filter((text) => text !== undefined)
         .map(escapedForDot)
         .join("\\n");
@@ -552,7 +556,7 @@ export async function mermaid(graph: EvidenceGraph): Promise<string> {
       lines.push(
         drawn(
           node["@id"],
-          [node.name ?? node["@id"], leadingType(node)]
+          [nameOf(node), leadingType(node)]
             .filter((text) => text !== undefined)
             .map(escapedForMermaid)
             .join("<br/>"),

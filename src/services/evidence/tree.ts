@@ -1,6 +1,8 @@
+import { plainLine } from "../../model/texts.js";
 import type { Dangling, EvidenceGraph, EvidenceNode, Reference, StatedEdge } from "./types.js";
 
-// Only types are imported here: the command-line tool draws trees and must not load the service.
+// Of services only types are imported here: the command-line tool draws trees and must not load the
+// service.
 
 /**
  * Names of properties whose object depends on the subject; all other provenance has the opposite
@@ -181,5 +183,6 @@ function caption(id: string, node: EvidenceNode | undefined, missing: string | u
   // The class of the record's kind describes its role in the evidence better than a file's
   // MediaObject.
   const type = node?.["@type"].find((name) => name.startsWith("evi:")) ?? node?.["@type"][0];
-  return `${node?.name === undefined ? id : `${node.name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;
+  const name = plainLine(node?.name ?? "");
+  return `${name === "" ? id : `${name} <${id}>`}${type === undefined ? "" : ` [${type}]`}`;
 }

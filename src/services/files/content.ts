@@ -210,6 +210,10 @@ async function stored(
 /** Most folders of a path that are tried as a crate; deeper ones are ignored. */
 const DEEPEST = 100;
 
+/** Whether the identifier is that of a file that no entity of its crate describes. */
+export const isUndescribed = async (deps: Pick<Deps, "records">, ark: Ark): Promise<boolean> =>
+  (await findUndescribed(deps, ark.stored)) !== undefined;
+
 /** A file of a crate that has no record. */
 interface UndescribedFile {
   crate: StoredRecord;

@@ -13,7 +13,7 @@ import { findLive } from "../records/find.js";
 import { DESCRIPTOR, DESCRIPTOR_END, describedCrate, descriptorArk } from "../crates/layout.js";
 import { PREVIEW_PAGE, previewPage } from "../crates/upload.js";
 import { type CrateArchive, crateArchive } from "../crates/export/archive.js";
-import { crateRecords, stateOf } from "../crates/export/contents.js";
+import { crateRecords, stateOf } from "../records/of-crate.js";
 import { crateMetadata, surveyCrate } from "../crates/export/metadata.js";
 
 /** RO-Crate metadata of a crate, before serialization. */

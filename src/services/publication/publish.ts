@@ -8,6 +8,7 @@ import { PUBLICATION_STATUSES, type PublicationStatus } from "../../model/kind.j
 import type { RecordWrite, StoredRecord } from "../../storage/records/port.js";
 import { ownsRecords } from "../../storage/records/refusals.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
+import { ownRecords } from "../records/of-crate.js";
 import type { Deps } from "../deps.js";
 import { expectedOf } from "../query-parameters.js";
 import { findLive } from "../records/find.js";
@@ -233,14 +234,15 @@ export async function publishRecord(
       },
     ];
     if (record.kind === "rocrate" && (status === "PUBLISHED" || status === "EMBARGOED"))
-      for await (const draft of draftsOf(deps, record))
-        records.push({
-          op: "publish",
-          ark: draft.ark,
-          ifRevision: draft.revision,
-          status,
-          embargoedUntil,
-        });
+      for await (const { ark: member, revision, publicationStatus } of membersOf(deps, record))
+        if (publicationStatus === "DRAFT")
+          records.push({
+            op: "publish",
+            ark: member,
+            ifRevision: revision,
+            status,
+            embargoedUntil,
+          });
     await deps.records.commit({ by: who.user, at: Date.now(), records });
     const [after] = await deps.records.findMany([record.ark]);
     return after!;
@@ -257,26 +259,27 @@ async function assertOwnsNothing(
   if (owned > 0) throw ownsRecords(ark, owned);
 }
 
-async function* draftsOf(deps: Deps, crate: StoredRecord): AsyncGenerator<StoredRecord> {
+/** The records of a crate that have its owner. */
+async function* membersOf(
+  deps: Pick<Deps, "records">,
+  crate: StoredRecord,
+): AsyncGenerator<StoredRecord> {
   const { owner } = crate;
-  let after: string | undefined;
-  do {
-    const page = await deps.records.list({
-      crate: crate.ark,
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const member of page.items) {
-      const isOwn = member.owner !== null && owner !== null && sameArk(member.owner, owner);
-      if (member.ark !== crate.ark && isOwn && member.publicationStatus === "DRAFT") yield member;
-    }
-    after = page.next;
-  } while (after !== undefined);
+  for await (const page of ownRecords(deps, crate))
+    for (const member of page)
+      if (
+        member.ark !== crate.ark &&
+        member.owner !== null &&
+        owner !== null &&
+        sameArk(member.owner, owner)
+      )
+        yield member;
 }
 
 /**
  * Publishes the records whose embargo has ended, so that lists, searches, feeds and DOIs follow; one
- * that came with a crate only when the crate is published.
+ * that came with a crate only when the crate is published. A crate that came within another opens
+ * with its members, as one that came by itself.
  * @returns the time at which the next embargo ends; undefined where none has an end
  */
 export async function endEmbargoes(
@@ -292,33 +295,56 @@ export async function endEmbargoes(
     });
     const now = Date.now();
     const ended = page.items.filter(({ until }) => {
-      const end = instantOf(until) ?? Number.POSITIVE_INFINITY;
-      if (end > now) next = Math.min(end, next ?? end);
-      return end <= now;
+      if (isOver(until, now)) return true;
+      next = Math.min(instantOf(until) ?? Number.POSITIVE_INFINITY, next ?? Infinity);
+      return false;
     });
     const crates = new Set(ended.flatMap(({ crate }) => crate ?? []));
     const closed = new Set(crates);
     for (const crate of await records.findMany([...crates]))
       if (crate?.publicationStatus === "PUBLISHED") closed.delete(crate.ark);
-    for (const { ark, revision, crate } of ended)
-      if (crate === null || !closed.has(crate)) await endEmbargo(records, ark, revision);
+    const found = await records.findMany(ended.map(({ ark }) => ark));
+    for (const [index, record] of found.entries())
+      if (
+        record?.revision === ended[index]!.revision &&
+        (record.crate === null || record.kind === "rocrate" || !closed.has(record.crate))
+      )
+        await endEmbargo({ records }, record, now);
     after = page.next;
     await setImmediate();
   } while (after !== undefined && !signal.aborted);
   return next;
 }
 
+const isOver = (until: string, now: number): boolean =>
+  (instantOf(until) ?? Number.POSITIVE_INFINITY) <= now;
+
 /** A record that has changed meanwhile is left to the next round. */
 async function endEmbargo(
-  records: Deps["records"],
-  ark: string,
-  ifRevision: number,
+  deps: Pick<Deps, "records">,
+  record: StoredRecord,
+  now: number,
 ): Promise<void> {
+  const ended = [record];
+  if (record.kind === "rocrate" && record.crate !== null)
+    for await (const member of membersOf(deps, record))
+      if (
+        member.publicationStatus === "EMBARGOED" &&
+        member.embargoedUntil !== null &&
+        isOver(member.embargoedUntil, now)
+      )
+        ended.push(member);
   try {
-    await records.commit({
+    await deps.records.commit({
       by: null,
       at: Date.now(),
-      records: [{ op: "publish", ark, ifRevision, status: "PUBLISHED", embargoedUntil: null }],
+      records: ended.map(({ ark, revision }) => ({
+        op: "publish",
+        ark,
+        ifRevision: revision,
+        status: "PUBLISHED",
+        embargoedUntil: null,
+      })),
     });
   } catch (error) {
     const refused = error instanceof ServiceError ? error.code : undefined;

@@ -7,7 +7,7 @@ import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { normalizeInput, withDefaults, withoutSecrets } from "../../model/json-schema.js";
 import type { Kind, KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
-import { textOf } from "../../model/texts.js";
+import { plainLine, textOf } from "../../model/texts.js";
 import { validateRecord } from "../../model/validate.js";
 import type {
   CommittedRecord,
@@ -208,12 +208,7 @@ export async function createRecord(
 
   for (let attempt = 1; ; attempt++) {
     const ark =
-      given ??
-      mintArk(
-        deps.config.ARK_NAAN,
-        kindName,
-        typeof document["name"] === "string" ? document["name"] : null,
-      );
+      given ?? mintArk(deps.config.ARK_NAAN, kindName, plainLine(textOf(document["name"]) ?? ""));
     const filled = withDefaults(kind, stored, ark.stored);
     const { document: whole, objects } = complete?.(filled, ark.stored) ?? { document: filled };
     const claimed = await claimedState(deps, kind, ark.stored, whole, { owner });

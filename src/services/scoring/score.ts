@@ -7,7 +7,7 @@ import type { StoredRecord, StoredScore } from "../../storage/records/port.js";
 import { percentOf } from "../../storage/records/selection-port.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import { assertMayChange, type Caller } from "../access/rules.js";
-import { stateOf } from "../crates/export/contents.js";
+import { stateOf } from "../records/of-crate.js";
 import { queued } from "../crates/submissions.js";
 import type { Deps } from "../deps.js";
 import { askedArk, findLive } from "../records/find.js";

@@ -249,7 +249,7 @@ function changeInPlace(): void {
 }
 
 const QUERY = `query ($id: ID!) {
-  record(id: $id) { id name kind description license owner { name } }
+  record(id: $id) { id name: label kind description license owner { name } }
 }`;
 
 function line(name: string, text: string): HTMLElement {

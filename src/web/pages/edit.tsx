@@ -23,7 +23,8 @@ import {
   EditSinceDocument,
   type EditSinceQuery,
 } from "../documents.js";
-import { kindOf, nameText } from "../format.js";
+import { kindOf } from "../format.js";
+import { nameText } from "../../model/labels.js";
 import { kindText, labelOf, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";

@@ -1,3 +1,4 @@
+import { nameText } from "../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import { MOST_EXPANDED } from "../../services/evidence/types.js";
@@ -104,7 +105,7 @@ async function evidencePage(request: PageRequest): Promise<Page> {
     outline: view.direction === "DOWNSTREAM" ? "DOWNSTREAM" : "UPSTREAM",
   });
   if (!record) throw new ServiceError("NOT_FOUND", `Nothing is stored under ${id}.`);
-  const name = record.name ?? record.id;
+  const name = nameText(record);
   const to = (query.get("to") ?? "").trim();
   return {
     title: `Evidence of ${shortened(name, 80)}`,
@@ -368,7 +369,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
               <RecordLink record={row} />
             ) : (
               <span>
-                <bdi>{shortened(row.name ?? row.id, 120)}</bdi>{" "}
+                <bdi>{shortened(nameText(row), 120)}</bdi>{" "}
                 <span class="quiet">
                   ({row.missing === "deleted" ? "withdrawn" : "not stored here"})
                 </span>
@@ -386,7 +387,7 @@ function Outline({ rows, id, view }: { rows: readonly Row[]; id: string; view: V
                 {" "}
                 <ExpandLink {...{ id, view }} expand={row.id}>
                   Show one step more
-                  <span class="visually-hidden"> from {shortened(row.name ?? row.id, 120)}</span>
+                  <span class="visually-hidden"> from {shortened(nameText(row), 120)}</span>
                 </ExpandLink>{" "}
                 <span class="quiet">(+{countText(row.further)})</span>
               </>
@@ -471,7 +472,7 @@ async function impactPage(request: PageRequest): Promise<Page> {
       .end(csvOf(affected));
     return { title: "", body: null };
   }
-  const name = record.name ?? record.id;
+  const name = nameText(record);
   return {
     title: `What depends on ${shortened(name, 80)}`,
     description: `${counted(impact.total, "record")} depend on “${shortened(name, 120)}”.`,

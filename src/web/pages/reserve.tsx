@@ -3,7 +3,7 @@ import type { KindName } from "../../model/kind.js";
 import { CopyButton, Facts, Field, Form, Notice, Outside, Section } from "../components.js";
 import { RecordLink } from "../record-components.js";
 import { ReserveDocument, ReserveDoiDocument, type ReserveQuery } from "../documents.js";
-import { nameText } from "../format.js";
+import { nameText } from "../../model/labels.js";
 import { kindText, shortened } from "../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../page.js";
 import { recordPath } from "../paths.js";

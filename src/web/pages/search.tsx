@@ -1,3 +1,5 @@
+import { plainLine } from "../../model/texts.js";
+import { nameText } from "../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../errors.js";
 import type { KindName } from "../../model/kind.js";
@@ -243,7 +245,7 @@ async function found(
 const named = (
   record: { id: string; name: string | null } | null,
   count: number,
-): FacetValue | null => record && { value: record.id, label: record.name ?? record.id, count };
+): FacetValue | null => record && { value: record.id, label: nameText(record), count };
 
 const ORDERS: Readonly<Record<string, RecordListQueryVariables["orderBy"]>> = {
   newest: { field: "CREATED", direction: "DESC" },
@@ -602,7 +604,7 @@ function Conditions(
 }
 
 const conditionText = ({ condition, value }: Stated, names: Names): string =>
-  condition.label?.(value) ?? names.get(value)?.name ?? value;
+  condition.label?.(value) ?? (plainLine(names.get(value)?.name ?? "") || value);
 
 /** What to try when nothing was found. */
 function Nothing({ words, stated }: { words: string; stated: readonly Stated[] }) {

@@ -1,3 +1,4 @@
+import { nameText } from "../../model/labels.js";
 import { ServiceError } from "../../errors.js";
 import { Form, Identifier, Notice, Section, When } from "../components.js";
 import { StatusBadge } from "../record-components.js";
@@ -202,7 +203,7 @@ function Arrived(props: { crate: Crate; submission: Submission; csrf: string | n
       <div class="panel">
         <h2>
           <a href={recordPath(crate.id)}>
-            <bdi>{crate.name ?? crate.id}</bdi>
+            <bdi>{nameText(crate)}</bdi>
           </a>{" "}
           <StatusBadge status={crate.publicationStatus} embargoEndsAt={crate.embargoEndsAt} />
         </h2>

@@ -34,7 +34,14 @@ describe.skipIf(!present)("real crates by others", () => {
         instrument: 1,
         entity: 5,
       },
-      ["CONTEXT_VERSION", "NESTED_WITHOUT_ID", "NOT_FLATTENED", "NOT_PART", "ROOT_INCOMPLETE"],
+      [
+        "CONTEXT_VERSION",
+        "NESTED_WITHOUT_ID",
+        "NOT_FLATTENED",
+        "NOT_PART",
+        "REFERENCE_NOWHERE",
+        "ROOT_INCOMPLETE",
+      ],
     ],
     ["fs-nf-fanout", { rocrate: 1, dataset: 10, computation: 9, software: 2 }, ["CONTEXT_VERSION"]],
     [

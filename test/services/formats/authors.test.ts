@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { formatsOf } from "../../../src/services/formats/table.js";
 import { crate, type Entity } from "../../support/crates.js";
 import { LiveRegistry } from "../../support/live-registry.js";
 import type { Json, User } from "../../support/registry-client.js";
@@ -83,6 +84,22 @@ describe("who is cited as author of a crate", () => {
     expect(page).not.toMatch(/> *by *<a/);
     expect((await registry.ask(`/${ark}?info`)).text).toContain("who: (:unav)");
     expect((await registry.ask(`/${ark}?format=croissant`)).status).toBe(422);
+  });
+
+  it("is nobody in every other format, in the catalogue, in headers and in the head of the page", async () => {
+    const ark = await taken([], { name: "Unsigned data as well" });
+    await registry.publish(ark, cora.token);
+    const said: Record<string, string> = {};
+    for (const { name, isBinary } of formatsOf("rocrate"))
+      if (!isBinary && name !== "html") said[name] = await read(ark, name);
+    const page = await registry.ask(`/${ark}`, { headers: { Accept: "text/html" } });
+    said["head"] = /<head>[^]*?<\/head>/.exec(page.text)![0];
+    said["headers"] = JSON.stringify([...page.headers]);
+    said["catalog"] = (await registry.ask("/catalog")).text;
+    expect(Object.keys(said).length).toBeGreaterThan(20);
+    for (const [format, text] of Object.entries(said))
+      expect([format, text]).not.toEqual([format, expect.stringContaining("Corpus")]);
+    expect(said["catalog"]).toContain("Unsigned data as well");
   });
 
   const wanda = person("#wanda", "Wanda Workflow");
@@ -239,8 +256,17 @@ describe.skipIf(CASES === undefined)("a case of a public report", () => {
     expect(author[7]).toEqual({ literal: "Plato" });
   });
 
-  it("prints no identifier in place of a name, and is refused a DOI", async () => {
-    const ark = await sent(metadata("public/57-author-who-is-only-an-identifier"));
+  it("prints no identifier in place of a name, and its plan advises to name the authors", async () => {
+    const file = metadata("public/57-author-who-is-only-an-identifier");
+    const { body } = await registry.ask("/rocrate/validate", {
+      token: cora.token,
+      body: readFileSync(file, "utf8"),
+      headers: { "Content-Type": "application/ld+json" },
+    });
+    expect((body["warned"] as Json[]).map(({ code }) => code as string)).toContain(
+      "AUTHOR_UNNAMED",
+    );
+    const ark = await sent(file);
     expect(await authors(ark)).toEqual(["(:unav)"]);
     for (const [format, text] of Object.entries(await everywhere(ark))) {
       if (format === "page") continue;

@@ -178,6 +178,64 @@ describe.skipIf(CASES === undefined)("a case of a public report", () => {
   });
 });
 
+describe("names with markup", () => {
+  const name = "<i>B.&nbsp;subtilis</i> &amp; others";
+  const plain = "B. subtilis & others";
+  let ark: string;
+  beforeAll(async () => {
+    const to = (id: string) => ({ "@id": id });
+    const taken = await registry.take(
+      await crate(
+        [
+          { "@id": "#run", "@type": "CreateAction", name, object: to("#in"), result: to("#out") },
+          { "@id": "#in", "@type": "Dataset", name: `${name} before` },
+          { "@id": "#out", "@type": "Dataset", name: `${name} after`, generatedBy: to("#run") },
+          { "@id": "#no name", "@type": "Dataset", derivedFrom: to("#out") },
+        ],
+        {},
+        { name, hasPart: [to("#in"), to("#out"), to("#no name")] },
+      ),
+      ada.token,
+    );
+    ark = taken["rocrateIdentifier"] as string;
+  });
+
+  const runOf = async (): Promise<string> => {
+    const { body } = await registry.ask(`/records?crate=${ark}&kind=computation`);
+    return (body as unknown as Json[])[0]!["@id"] as string;
+  };
+
+  it.each(["svg", "dot", "mermaid"])("are plain in evidence drawn as %s", async (format) => {
+    const path = `/evidencegraph/query/${await runOf()}?direction=both&format=${format}`;
+    const { text, status } = await registry.ask(path);
+    expect(status, text).toBe(200);
+    const drawn = text.replaceAll(/&amp;|#amp;|#38;/g, "&");
+    expect(drawn).toContain(`${plain} before`);
+    expect(text).not.toMatch(/<i>|&lt;i&gt;|#lt;i|&nbsp;/);
+  });
+
+  it("are plain on every page, and in the identifier that is minted", async () => {
+    expect(ark).toMatch(/rocrate-b-subtilis-others-/);
+    const run = await runOf();
+    for (const path of [
+      `/${ark}`,
+      `/${run}`,
+      `/evidence/${run}`,
+      `/impact/${run}`,
+      "/",
+      "/browse",
+      "/browse/computation",
+      "/search?query=subtilis",
+    ]) {
+      const { text, status } = await registry.ask(path, { headers: { Accept: "text/html" } });
+      const shown = text.replaceAll(/<script[^]*?<\/script>|<pre[^]*?<\/pre>/g, "");
+      const markup = /&lt;i&gt;|<i>B|&amp;nbsp;|&amp;amp;/.exec(shown)?.[0];
+      expect([path, status, markup]).toEqual([path, 200, undefined]);
+      if (path !== "/" && path !== "/browse") expect(shown).toContain("B. subtilis &amp; others");
+    }
+  });
+});
+
 describe("what a crate states of files", () => {
   const hex = "0123456789abcdef".repeat(4);
   it.each<[string, Json, string | undefined]>([

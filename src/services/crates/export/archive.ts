@@ -4,7 +4,7 @@ import { finished } from "node:stream/promises";
 import yazl from "yazl";
 import { ServiceError } from "../../../errors.js";
 import { arkKey, isMinted, parseArk } from "../../../identifiers/ark.js";
-import { bareId, withoutLast } from "../../../identifiers/entity-ids.js";
+import { bareId, isPathId, withoutLast } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { referencesIn } from "../../../model/field.js";
 import { typeNames } from "../../../model/kind.js";
@@ -20,16 +20,9 @@ import { NO_SOURCE } from "../records/document.js";
 import { PREVIEW_PAGE } from "../upload.js";
 import { invisibleIn, withoutInvisible } from "../../../model/strings.js";
 import { foldName, RATIO_FROM } from "../zip/members.js";
-import { type AsWritten, asWritten, isPathId } from "./as-written.js";
-import {
-  crateRecords,
-  decoded,
-  pathInUrl,
-  type StatedPath,
-  statedPaths,
-  stateOf,
-  suffixOf,
-} from "./contents.js";
+import { type AsWritten, asWritten } from "./as-written.js";
+import { decoded, pathInUrl, type StatedPath, statedPaths, suffixOf } from "./contents.js";
+import { crateRecords, stateOf } from "../../records/of-crate.js";
 import {
   type CrateSurvey,
   crateMetadata,
@@ -87,10 +80,10 @@ export class MemberPaths {
   }
 
   /** A path for metadata of a crate within the crate. */
-  takeMetadata(folder: string): string {
+  takeMetadata(folder: string, name: string = DESCRIPTOR): string {
     const bare = isName(folder) ? folder : `crates/${plain(folder)}`;
     for (let count = 0; ; count++) {
-      const path = `${bare}${count === 0 ? "" : `-${count}`}/ro-crate-metadata.json`;
+      const path = `${bare}${count === 0 ? "" : `-${count}`}/${name}`;
       if (this.#isFree(path)) return this.#add(path);
     }
   }
@@ -174,9 +167,9 @@ class FileStatements {
   /** Contents of the archive, by path. */
   readonly #contents = new Map<string, string>();
 
-  /** Whether the record's file is in the archive. */
-  has(ark: string): boolean {
-    return this.#placed.has(ark);
+  /** The record's file, where it is in the archive. */
+  fileOf(ark: string): ObjectReference | undefined {
+    return this.#placed.get(ark)?.object;
   }
 
   /**
@@ -394,6 +387,24 @@ export async function crateArchive(
   const linked = await linkedFolders(deps, places, paths);
   /** Identifiers of files and folders as relative paths below their crates. */
   const relative = new Map<string, RelativeId>();
+  // Before the files: one with a similar name must not take the place.
+  const metadataFiles = new Map<string, { path: string; own: AsWritten | undefined }>();
+  const inPlace = new Map<string, CratePlace>();
+  for (const [ark, { record }] of inner) {
+    const place = places.get(ark);
+    const own = place && (await asWritten(deps, record, { base: place.base, folder: place.path }));
+    const folder = place && (linked.get(place.base) ?? "") + place.path;
+    const name = bareId(own?.descriptor ?? DESCRIPTOR);
+    const path = paths.takeMetadata(
+      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
+      name,
+    );
+    metadataFiles.set(ark, { path, own });
+    if (!place || path !== `${folder ?? ""}${name}`) continue;
+    inPlace.set(ark, place);
+    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
+      relative.set(ark, { base: place.base, id: relativeId(place.within) });
+  }
   statements.place(
     described.map(({ home, inHome, ...file }) =>
       linked.has(home)
@@ -411,20 +422,6 @@ export async function crateArchive(
     if (!relative.has(ark) && paths.hasFolder(decoded(suffix)))
       relative.set(ark, { base: root.ark, id: `${relativeId(suffix)}/` });
   }
-  const metadataPaths = new Map<string, string>();
-  const inPlace = new Map<string, CratePlace>();
-  for (const ark of inner.keys()) {
-    const place = places.get(ark);
-    const folder = place && (linked.get(place.base) ?? "") + place.path;
-    const path = paths.takeMetadata(
-      folder === undefined || folder === "" ? `crates/${nameOf(ark)}` : folder.slice(0, -1),
-    );
-    metadataPaths.set(ark, path);
-    if (!place || path !== `${folder ?? ""}${DESCRIPTOR}`) continue;
-    inPlace.set(ark, place);
-    if (ark === `${place.base}/${withoutLast(place.within, "/")}`)
-      relative.set(ark, { base: place.base, id: relativeId(place.within) });
-  }
   const names = writtenNames(written, unnamed);
   for (const [ark, { base, id }] of relative)
     if (base === root.ark && !names.has(ark)) names.set(ark, id);
@@ -441,28 +438,26 @@ export async function crateArchive(
     names.set(root.ark, `${root.ark}/`);
   const innerFiles: InnerMetadata[] = [];
   for (const [ark, crate] of inner) {
-    const path = metadataPaths.get(ark)!;
+    const { path, own } = metadataFiles.get(ark)!;
     const place = places.get(ark);
     const isInPlace = inPlace.has(ark);
     if (!isInPlace) names.delete(descriptorArk(ark));
     // A path with other characters can be written in several ways; the ARK cannot.
     if (withDescriptor.has(ark) && !names.has(descriptorArk(ark)) && PLAIN.test(path))
       names.set(descriptorArk(ark), path);
-    const own =
-      place && (await asWritten(deps, crate.record, { base: place.base, folder: place.path }));
     const within = writtenNames(isInPlace ? own : undefined, unnamed);
     if (place && isInPlace) {
       nameWithin(within, ark, place, relative);
       for (const { ark: each, base, uri } of uris)
         if (base === place.base && !within.has(each)) within.set(each, uri);
     }
-    within.set(descriptorArk(ark), DESCRIPTOR);
+    within.set(descriptorArk(ark), own?.descriptor ?? DESCRIPTOR);
     const id = within.get(ark);
     innerFiles.push({
       ...crate,
       path,
       names: within,
-      numbers: own?.numbers,
+      written: own,
       isNamed:
         id === undefined ||
         isArk(id, ark) ||
@@ -494,7 +489,7 @@ export async function crateArchive(
         whole,
         origins,
         names,
-        numbers: written?.numbers,
+        written,
         metadata,
         statements,
       }),
@@ -598,7 +593,7 @@ interface InnerMetadata extends InnerCrate {
   path: string;
   /** Names of entities in its metadata file. */
   names: Map<string, string>;
-  numbers: AsWritten["numbers"] | undefined;
+  written: AsWritten | undefined;
   /** Whether its root's `@id` says which crate it is, in this place. */
   isNamed: boolean;
   /** Identifiers of the records that the file describes. */
@@ -614,18 +609,18 @@ interface MetadataFile {
 /** Finds what each metadata file describes, and its terms. */
 async function surveyFiles(
   deps: Pick<Deps, "records">,
-  { root, whole, inner, origins, names, numbers }: Plan,
+  { root, whole, inner, origins, names, written }: Plan,
 ): Promise<Map<string, MetadataFile>> {
   const files = new Map<string, MetadataFile>();
   const known = whole.known;
   if (inner.length === 0) {
     files.set(root.ark, {
       survey: whole,
-      names: { context: whole.context, known, paths: names, numbers },
+      names: { context: whole.context, known, paths: names, written },
     });
     return files;
   }
-  const all = [{ record: root, names, numbers, records: [] as string[] }, ...inner].map(
+  const all = [{ record: root, names, written, records: [] as string[] }, ...inner].map(
     (crate) => ({
       crate,
       survey: new FileSurvey(crate.record),
@@ -646,7 +641,7 @@ async function surveyFiles(
     const result = await survey.result(deps, origins.contextOf(ark));
     files.set(ark, {
       survey: result,
-      names: { context: result.context, known, paths: crate.names, numbers: crate.numbers },
+      names: { context: result.context, known, paths: crate.names, written: crate.written },
     });
   }
   return files;
@@ -664,7 +659,7 @@ interface Plan {
   whole: CrateSurvey;
   origins: Origins;
   names: Map<string, string>;
-  numbers: AsWritten["numbers"] | undefined;
+  written: AsWritten | undefined;
   /** Name of the metadata file. */
   metadata: string;
   statements: FileStatements;
@@ -722,7 +717,7 @@ function write(
             origins.of(record).includes(crate.ark)
               ? origins.statement(record, document, crate.ark)
               : undefined,
-          hasFile: ({ ark }) => statements.has(ark),
+          fileOf: ({ ark }) => statements.fileOf(ark),
           hasInnerFiles: true,
           records: more ? recordsOf(deps, more.records) : crateRecords(deps, root),
           ...(more ? { id: names.paths.get(crate.ark) ?? more.id } : {}),

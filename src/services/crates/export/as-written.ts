@@ -4,8 +4,6 @@
  * written with its spellings.
  */
 import { setImmediate } from "node:timers/promises";
-import { looksLikeArk } from "../../../identifiers/ark.js";
-import { isAbsoluteId, bareId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
@@ -30,6 +28,8 @@ export interface AsWritten {
   ids: ReadonlyMap<string, string>;
   /** Of entities with such numbers, by identifier. */
   numbers: ReadonlyMap<string, WrittenNumbers>;
+  /** Identifiers of the entities that are in no place but inside others. */
+  nested: ReadonlySet<string>;
   /** The root's `@id`. */
   root: string;
   /** The descriptor's, where it names the metadata file. */
@@ -90,9 +90,10 @@ async function byIdentifier(
   scope: IdScope,
   named: Iterable<string>,
   numbersById: ReadonlyMap<string, WrittenNumbers>,
-): Promise<Pick<AsWritten, "ids" | "numbers">> {
+): Promise<Pick<AsWritten, "ids" | "numbers" | "nested">> {
   const ids = new Map<string, string>();
   const numbers = new Map<string, WrittenNumbers>();
+  const nested = new Set<string>();
   let count = 0;
   const add = (id: string): string | undefined => {
     const found = scope.of(id);
@@ -100,10 +101,13 @@ async function byIdentifier(
     if (!ids.has(found.ark)) ids.set(found.ark, id);
     return found.ark;
   };
-  for (const { id, value } of entities) {
+  // Those that are embedded come last.
+  for (const { id, value, embedded } of entities) {
     // An entity without an `@id` has none to give back.
     if (typeof value["@id"] === "string") {
+      const known = ids.size;
       const ark = add(id);
+      if (ark !== undefined && embedded && ids.size > known) nested.add(ark);
       const written = numbersById.get(id);
       if (ark !== undefined && written && !numbers.has(ark)) numbers.set(ark, written);
     }
@@ -114,7 +118,7 @@ async function byIdentifier(
     if (scope.reference(id) !== id) add(id);
     if (++count % SLICE === 0) await setImmediate();
   }
-  return { ids, numbers };
+  return { ids, numbers, nested };
 }
 
 /** The parts of an entity that decide what it is called. */
@@ -199,10 +203,6 @@ export function textOf(value: JsonValue, numbers: WrittenNumbers | undefined, at
     .map(([key, inner]) => `${JSON.stringify(key)}:${textOf(inner, numbers, at + step(key))}`)
     .join(",")}}`;
 }
-
-/** Whether an `@id` is a path in the crate, and not the crate itself. */
-export const isPathId = (id: string): boolean =>
-  !looksLikeArk(id) && !isAbsoluteId(id) && !/^_:|#/.test(id) && bareId(id) !== "";
 
 /**
  * The entities of a metadata file one by one, then the object around them with an empty `@graph`:

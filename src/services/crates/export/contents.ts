@@ -4,107 +4,15 @@ import { invalid, ServiceError } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import { resolvedPath } from "../../../identifiers/entity-ids.js";
 import { type JsonObject, listOf } from "../../../model/field.js";
-import type { FileReference, RecordStore, StoredRecord } from "../../../storage/records/port.js";
+import type { FileReference, StoredRecord } from "../../../storage/records/port.js";
 import { type Caller, mayReadContent } from "../../access/rules.js";
 import type { Deps } from "../../deps.js";
 import { ByteCache } from "../../limits.js";
 import { findLive } from "../../records/find.js";
 import { contentUrlOf } from "../../records/stored-content.js";
+import { holderOf, holdersOf, stateOf, partsOf } from "../../records/of-crate.js";
 import { parseDocument } from "../../records/view.js";
 import { localPath } from "../files/match-files.js";
-
-type Reads = {
-  records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
-};
-
-/** Records in one read. */
-const PAGE = 200;
-/** Links of one record that are followed into a crate within a crate. */
-const MOST_PARTS = 100_000;
-
-/**
- * The crate whose records include the records of this one: itself, unless it came within another.
- */
-export const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
-
-/**
- * The crates that the records of this one were minted for: a crate that came within another may have
- * been uploaded by itself since.
- */
-const holdersOf = (root: StoredRecord): string[] =>
-  root.crate === null ? [root.ark] : [root.crate, root.ark];
-
-/** Text that differs after every change of the records that {@link crateRecords} returns. */
-export async function stateOf({ records }: Reads, root: StoredRecord): Promise<string> {
-  const states: string[] = [];
-  for (const holder of holdersOf(root)) states.push(await records.stateOfCrate(holder));
-  return states.join(" ");
-}
-
-/**
- * All current records of a crate, in pages: the root, the records minted for it, other records that
- * it uses. For a crate that came within another also the records of that one that are below it or
- * its parts.
- */
-export async function* crateRecords(
-  deps: Reads,
-  root: StoredRecord,
-): AsyncGenerator<StoredRecord[]> {
-  yield [root];
-  const parts = root.crate === null ? undefined : await partsOf(deps, root);
-  const isPart = ({ ark }: StoredRecord): boolean =>
-    parts?.has(ark) === true || ark.startsWith(`${root.ark}/`);
-  for (const holder of holdersOf(root)) {
-    let after: string | undefined;
-    do {
-      const page = await deps.records.list({
-        crate: holder,
-        limit: PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
-      const items =
-        holder === root.ark
-          ? page.items
-          : page.items.filter((record) => record.ark !== root.ark && isPart(record));
-      if (items.length > 0) yield items;
-      after = page.next;
-      await setImmediate();
-    } while (after !== undefined);
-  }
-  const used = await deps.records.usesOf(root.ark);
-  for (let start = 0; start < used.length; start += PAGE) {
-    const found = await deps.records.findMany(used.slice(start, start + PAGE));
-    yield found.filter(
-      (record): record is StoredRecord =>
-        record !== undefined &&
-        record.tombstone === null &&
-        !(record.crate !== null && record.crate === root.crate && isPart(record)),
-    );
-    await setImmediate();
-  }
-}
-
-/** Parts of a crate, and their parts. */
-export async function partsOf({ records }: Reads, root: StoredRecord): Promise<Set<string>> {
-  const parts = new Set([root.ark]);
-  const asked = [root.ark];
-  while (asked.length > 0) {
-    const pages = await records.linksFrom(asked.splice(0, PAGE), {
-      predicates: ["schema:hasPart"],
-      distinct: true,
-      limit: MOST_PARTS,
-    });
-    for (const { items } of pages) {
-      for (const { target } of items) {
-        if (parts.has(target)) continue;
-        parts.add(target);
-        asked.push(target);
-      }
-    }
-    await setImmediate();
-  }
-  return parts;
-}
 
 /**
  * The part of a record's ARK after the ARK of its crate: the path that the crate called it by,
@@ -220,7 +128,8 @@ async function described(
     if (!record) continue;
     const undescribed = role === "member";
     items.push({
-      ark: undescribed ? `${record.ark}/${name}` : record.ark,
+      // An escape in an identifier spells a character; one in a file's name is the name.
+      ark: undescribed ? `${record.ark}/${name.replaceAll("%", "%25")}` : record.ark,
       path: undescribed
         ? name
         : (statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path ?? name),

@@ -2,9 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import { ENTITY, EntityIds, isAbsoluteId } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject, listOf, referencesIn } from "../../../model/field.js";
+import { ownValue } from "../../../own.js";
 import { bundledTerms } from "../../../rdf/contexts.js";
 import { FALLBACK_VOCABULARY, oneSpelling } from "../../../rdf/terms.js";
-import type { StoredRecord } from "../../../storage/records/port.js";
+import type { ObjectReference, StoredRecord } from "../../../storage/records/port.js";
 import type { Deps } from "../../deps.js";
 import { parseDocument } from "../../records/view.js";
 import { objectFrom } from "../findings.js";
@@ -18,8 +19,8 @@ import {
   withCrate,
 } from "../layout.js";
 import { ADDED_TERMS, withoutNames } from "../records/document.js";
-import { textOf, type WrittenNumbers } from "./as-written.js";
-import { crateRecords } from "./contents.js";
+import { type AsWritten, textOf } from "./as-written.js";
+import { crateRecords } from "../../records/of-crate.js";
 
 /** Most nested prefixes; more is a loop. */
 const DEEPEST = 5;
@@ -261,13 +262,17 @@ export class CrateContext {
       const terms = termsIn(entity);
       if (![...differing].some((term) => terms.has(term))) return undefined;
     }
-    const [parts, shared] = [listOf(context), listOf(this.whole)];
-    const goesOn =
-      shared.length > 0 &&
-      parts.length > shared.length &&
-      shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
-    const own = goesOn ? parts.slice(shared.length) : [null, ...parts];
-    return own.length === 1 ? own[0]! : own;
+    const parts = listOf(context);
+    for (const shared of [listOf(this.whole), listOf(this.given)]) {
+      const goesOn =
+        shared.length > 0 &&
+        parts.length > shared.length &&
+        shared.every((part, index) => isDeepStrictEqual(part, parts[index]));
+      const own = parts.slice(shared.length);
+      if (goesOn && meansAlike(entity, context, [...listOf(this.whole), ...own]))
+        return own.length === 1 ? own[0]! : own;
+    }
+    return parts.length === 0 ? null : [null, ...parts];
   }
 }
 
@@ -360,8 +365,8 @@ export interface EntityNames {
    * the descriptor.
    */
   paths: ReadonlyMap<string, string>;
-  /** Numbers as the author wrote them, by ARK. */
-  numbers?: ReadonlyMap<string, WrittenNumbers> | undefined;
+  /** How the author's own metadata file wrote them. */
+  written?: Pick<AsWritten, "numbers" | "nested"> | undefined;
 }
 
 /**
@@ -424,8 +429,7 @@ function crateEntity(
   const { "@context": context, "@id": _id, ...claimed } = plain;
   const id = names.paths.get(record.ark) ?? url ?? record.ark;
   const body = withoutNames(claimed, id);
-  // What the registry added for the `@id` needs no context here.
-  const own = names.context.own(context, body);
+  const own = withoutUnused(names.context.own(context, body), body);
   const written = new Writer(names.paths, outdated);
   return {
     ...(own === undefined ? {} : { "@context": own }),
@@ -437,6 +441,15 @@ function crateEntity(
       ]),
     ),
   };
+}
+
+/** Without terms that the registry added for the `@id`, which is written without them. */
+function withoutUnused(own: JsonValue | undefined, body: JsonObject): JsonValue | undefined {
+  const parts = listOf(own);
+  const added = parts.at(-1);
+  if (!isObject(added) || !isAdded(added)) return own;
+  if (Object.keys(added).some((term) => Object.hasOwn(body, term))) return own;
+  return parts.length < 3 ? parts.at(-2) : parts.slice(0, -1);
 }
 
 /**
@@ -686,8 +699,8 @@ interface MetadataOptions {
   documentOf?: DocumentOf;
   /** What the file states of a record's document; nothing where another file describes it. */
   statedHere?: (record: StoredRecord, document: JsonObject) => JsonObject | undefined;
-  /** Whether the record's file is beside the metadata. */
-  hasFile?: (record: StoredRecord) => boolean;
+  /** The record's file, where it is beside the metadata. */
+  fileOf?: (record: StoredRecord) => ObjectReference | undefined;
   /** Those that the file describes may be among more. */
   records?: AsyncIterable<readonly StoredRecord[]>;
   /** Crates within the crate have their own metadata files. */
@@ -707,7 +720,7 @@ export async function* crateMetadata(
   {
     documentOf = asItIs,
     statedHere = (_record, document) => document,
-    hasFile = () => false,
+    fileOf = () => undefined,
     records = crateRecords(deps, root),
     hasInnerFiles = false,
     id,
@@ -719,7 +732,7 @@ export async function* crateMetadata(
   const { [SUMMARIZES]: _stored, ...described } = descriptorEntity(root.ark, survey, names, id);
   if (!hasInnerFiles && survey.summaries.size > 0)
     described[OWN_STATEMENTS] = { "@type": "@json", "@value": ownStatements(survey) };
-  const numbers = names.numbers?.get(descriptorArk(root.ark));
+  const numbers = names.written?.numbers.get(descriptorArk(root.ark));
   let chunk = `{${context}"@graph":[${textOf(isNamed ? described : withCrate(described, root.ark), numbers)}`;
   for await (const page of records) {
     for (const record of page) {
@@ -728,15 +741,16 @@ export async function* crateMetadata(
       const document = statedHere(record, whole);
       if (document === undefined) continue;
       const url = entityUrl(record, whole);
-      if (standsInside(record, document, survey, names)) continue;
+      const file = fileOf(record);
+      if (standsInside(record, document, file, survey, names)) continue;
       const outdated = await outdatedIn(deps, document, names, documentOf);
       const entity = crateEntity(record, document, names, {
         url,
         outdated,
-        hasFile: hasFile(record),
+        hasFile: file !== undefined,
       });
       const summary = survey.summaries.get(record.ark)?.outer;
-      chunk += `,${textOf(summary ? { ...entity, ...summary } : entity, names.numbers?.get(record.ark))}`;
+      chunk += `,${textOf(summary ? { ...entity, ...summary } : entity, names.written?.numbers.get(record.ark))}`;
       if (chunk.length < CHUNK) continue;
       yield chunk;
       chunk = "";
@@ -751,24 +765,46 @@ const ownStatements = ({ summaries }: CrateSurvey): JsonObject =>
 
 /**
  * Whether all statements of a record are inside other entities, so that it is not an entity by
- * itself: RO-Crate requires a type for entities.
+ * itself: the author wrote it there only, or it has no type, which RO-Crate requires of entities.
+ * @param file the registry added the hash and the size of this file
  */
 function standsInside(
   record: StoredRecord,
   { "@context": context, ...document }: JsonObject,
+  file: ObjectReference | undefined,
   { inside }: CrateSurvey,
-  { context: whole, paths }: EntityNames,
+  { paths, written }: EntityNames,
 ): boolean {
-  if (document["@type"] !== undefined) return false;
+  if (document["@type"] !== undefined && !written?.nested.has(record.ark)) return false;
   const url = entityUrl(record, document);
-  const parts = inside.get(url ?? record.ark)?.map(({ value }) => value);
-  if (!parts || whole.own(context, document) !== undefined) return false;
-  const { "@id": _id, ...claimed } = withoutNames(
-    document,
-    paths.get(record.ark) ?? url ?? record.ark,
+  const parts = inside.get(url ?? record.ark);
+  if (!parts) return false;
+  const { "@id": _same, ...stated } = mergeEntities(parts.map(({ value }) => value));
+  const { "@id": _id, ...own } = withoutNames(document, paths.get(record.ark) ?? url ?? record.ark);
+  const added = file ? { sha256: file.sha256, contentSize: String(file.size) } : {};
+  const claimed = objectFrom(
+    Object.entries(own).filter(
+      ([key, value]) => Object.hasOwn(stated, key) || ownValue(added, key) !== value,
+    ),
   );
-  const { "@id": _same, ...stated } = mergeEntities(parts);
-  return isDeepStrictEqual(claimed, stated);
+  return (
+    isDeepStrictEqual(claimed, stated) &&
+    parts.every((part) => meansAlike(part.value, context, part.context))
+  );
+}
+
+/** Whether the terms of an entity mean the same under two contexts. */
+function meansAlike(
+  entity: JsonObject,
+  one: JsonValue | undefined,
+  other: JsonValue | undefined,
+): boolean {
+  if (keyOf(one) === keyOf(other)) return true;
+  const [left, right] = [new TermMeanings(one), new TermMeanings(other)];
+  return (
+    sameSettings(left, right) &&
+    [...termsIn(entity)].every((term) => left.of(term) === right.of(term))
+  );
 }
 
 /**

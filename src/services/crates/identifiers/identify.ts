@@ -1,3 +1,4 @@
+import { plainLine, textOf } from "../../../model/texts.js";
 import { type EntityId, EntityIds, isAbsoluteId } from "../../../identifiers/entity-ids.js";
 import { arkKey, looksLikeArk, mintArk, parseArk } from "../../../identifiers/ark.js";
 import { bareId } from "../../../identifiers/entity-ids.js";
@@ -273,7 +274,7 @@ function crateId(
     description.root.id,
     crate ??
       statedArk(description) ??
-      mintArk(naan, "rocrate", typeof name === "string" ? name : null).stored,
+      mintArk(naan, "rocrate", plainLine(textOf(name) ?? "")).stored,
   );
 }
 

@@ -175,9 +175,16 @@ export class CrateUpdate {
       uses.released!.length > 0 ||
       (this.#seen.has(this.#root) &&
         (await this.#records.usesOf(this.#root)).some((ark) => !present.has(ark)));
-    let root: { record: CrateRecord; before: StoredRecord } | undefined;
-    for (let start = 0; start < built.length; start += BATCH) {
-      const batch = built.slice(start, start + BATCH);
+    // The archive and the metadata files are replaced only when their contents differ: packing the
+    // same contents again gives other bytes, which are irrelevant. So crates come after the rest.
+    const ordered = [
+      ...built.filter((record) => !hasMetadata(record)),
+      ...built.filter(hasMetadata).toReversed(),
+    ];
+    const isChanged = (): boolean => writes.length > 0 || isSmaller;
+    const changedLinked = new Set<string>();
+    for (let start = 0; start < ordered.length; start += BATCH) {
+      const batch = ordered.slice(start, start + BATCH);
       const found = await this.#records.findMany(batch.map(({ ark }) => ark));
       for (const [offset, record] of batch.entries()) {
         const seen = this.#seen.get(record.ark);
@@ -186,16 +193,23 @@ export class CrateUpdate {
         // The commit refuses an identifier that another user registered meanwhile.
         if (seen === undefined || before?.ark !== record.ark) {
           writes.push(record);
-          if (record.crate !== undefined && record.crate !== this.#root) uses.arks.push(record.ark);
+          if (record.crate !== undefined && record.crate !== this.#root) {
+            uses.arks.push(record.ark);
+            changedLinked.add(record.crate);
+          }
         } else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
-        else if (before.ark === this.#root) root = { record, before };
-        else if (before.tombstone || before.crate === this.#root)
-          for (const write of await this.#revise(record, before, isSmaller)) writes.push(write);
+        else if (before.ark === this.#root || before.tombstone || before.crate === this.#root)
+          for (const write of await this.#revise(record, before, isSmaller, isChanged()))
+            writes.push(write);
         else if (this.#isNested(before) && !this.#mayEmptyLinked && isEmptied(before, record))
           conflicts.push(emptied(before));
         else if (this.#isNested(before)) {
           uses.arks.push(record.ark);
-          for (const write of await this.#revise(record, before, false)) writes.push(write);
+          const crate = before.crate ?? before.ark;
+          for (const write of await this.#revise(record, before, false, changedLinked.has(crate))) {
+            writes.push(write);
+            changedLinked.add(crate);
+          }
         } else if (await isUnchanged(this.#records, before, record)) uses.arks.push(record.ark);
         else
           conflicts.push({
@@ -210,16 +224,6 @@ export class CrateUpdate {
       }
       await setImmediate();
     }
-    // The archive is replaced only when its contents differ: packing the same contents again gives
-    // other bytes, which are irrelevant.
-    if (root)
-      for (const write of await this.#revise(
-        root.record,
-        root.before,
-        isSmaller,
-        writes.length > 0 || isSmaller,
-      ))
-        writes.push(write);
     const findings = new Findings();
     for (const { code, message } of conflicts) findings.error(code, message);
     try {
@@ -256,7 +260,7 @@ export class CrateUpdate {
     }: CrateRecord,
     before: StoredRecord,
     isSmaller: boolean,
-    withArchive = false,
+    isChanged: boolean,
   ): Promise<RecordWrite[]> {
     const changed = await differences(this.#records, before, await this.#withFacts(state, before));
     if (changed.length === 0 && before.kind !== state.kind) changed.push("/@type");
@@ -273,7 +277,7 @@ export class CrateUpdate {
             ...brought,
           ]
         : brought;
-    if (changed.length === 0 && !sameObjects(stored, objects, withArchive))
+    if (changed.length === 0 && !sameObjects(stored, objects, isChanged))
       changed.push("/contentUrl");
     const revive = before.tombstone !== null;
     const embargo: RecordWrite[] =
@@ -398,15 +402,19 @@ const changedMeanwhile = (ark: string): UpdateConflict => ({
     "crate with its current version.",
 });
 
+/** Whether a record brings the metadata file of a crate. */
+const hasMetadata = ({ objects = [] }: CrateRecord): boolean =>
+  objects.some(({ role }) => role === "metadata");
+
 /**
  * An archive is compared by its bytes, whatever its name; names that differ in Unicode
- * normalisation are equal (no archive may hold both). The metadata file of a crate within the crate
- * may have other bytes and the same statements: the records hold these statements.
+ * normalisation are equal (no archive may hold both). As long as no record of the crate changes, an
+ * archive and a metadata file may have other bytes: they have the same statements.
  */
 function sameObjects(
   before: readonly ObjectReference[],
   after: readonly ObjectReference[],
-  withArchive: boolean,
+  isChanged: boolean,
 ): boolean {
   const identity = ({ sha256, mediaType, name, role }: ObjectReference) =>
     (role === "archive" ? [role, sha256] : [role, sha256, mediaType, name.normalize("NFC")]).join(
@@ -414,7 +422,7 @@ function sameObjects(
     );
   const identities = (objects: readonly ObjectReference[]) =>
     objects
-      .filter(({ role }) => role !== "metadata" && (withArchive || role !== "archive"))
+      .filter(({ role }) => isChanged || (role !== "metadata" && role !== "archive"))
       .map(identity)
       .toSorted();
   const left = identities(before);

@@ -1,6 +1,8 @@
 /** What a picture shows: the graph that is drawn, its nodes and arrows, within limits. */
 import type { Ark } from "../../../identifiers/ark.js";
+import { nameText } from "../../../model/labels.js";
 import { PROVENANCE, type ProvenanceName } from "../../../model/provenance.js";
+import { plainLine } from "../../../model/texts.js";
 import { findLive } from "../../records/find.js";
 import { evidenceGraph } from "../evidence-graph.js";
 import { edgesOf, others } from "../formats.js";
@@ -135,12 +137,12 @@ function nodeOf(node: EvidenceGraph["@graph"][number]): PictureNode {
   const { one, many } = GLYPHS[glyph];
   const { "@id": id, name, count, group } = node;
   return count === undefined
-    ? { id, glyph, name: name ?? id, note: one }
+    ? { id, glyph, name: nameText({ id, name: name ?? null }), note: one }
     : {
         id,
         glyph,
         name: `${count} ${many}`,
-        note: name === undefined ? "alike" : `such as ${sampleOf(name)}`,
+        note: name === undefined ? "alike" : `such as ${plainLine(sampleOf(name))}`,
         count,
         ...(group !== undefined && { group }),
       };

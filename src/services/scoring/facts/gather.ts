@@ -5,7 +5,7 @@ import { isObject, listOf, referencesIn } from "../../../model/field.js";
 import type { RecordStore, StoredRecord } from "../../../storage/records/port.js";
 import { rootGaps } from "../../crates/advise.js";
 import { referencePointer } from "../../crates/dangling.js";
-import { crateRecords, stateOf } from "../../crates/export/contents.js";
+import { crateRecords, stateOf } from "../../records/of-crate.js";
 import { describedCrate } from "../../crates/layout.js";
 import type { Deps } from "../../deps.js";
 import { gone } from "../../records/find.js";

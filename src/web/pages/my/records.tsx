@@ -1,4 +1,5 @@
 /** One's own records: what is done with many of them at once, a form for each action. */
+import { nameText } from "../../../model/labels.js";
 import type { ComponentChildren } from "preact";
 import { ServiceError } from "../../../errors.js";
 import { checkedWithdrawal, type GivenWithdrawal } from "../../../services/records/withdrawal.js";
@@ -16,7 +17,6 @@ import {
 } from "../../documents.js";
 import { counted } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
-import { recordPath } from "../../paths.js";
 import { problemOf } from "../account.js";
 import { own, pageOf, STATUSES } from "./frame.js";
 
@@ -301,7 +301,7 @@ function OutcomeNotice({ outcome: { action, rows, chosen } }: { outcome: Outcome
         ))}
         {failed.map(({ id, message }) => (
           <li>
-            Not <a href={recordPath(id)}>{names.get(id)?.name ?? id}</a>: <bdi>{message}</bdi>
+            Not <RecordLink record={names.get(id) ?? { id }} />: <bdi>{message}</bdi>
           </li>
         ))}
       </ul>
@@ -351,7 +351,7 @@ function Choice({
               type="checkbox"
               name="id"
               value={record.id}
-              aria-label={`Choose ${record.name ?? record.id}`}
+              aria-label={`Choose ${nameText(record)}`}
             />
             <RecordCard record={record} level={2} />
           </li>
@@ -406,7 +406,7 @@ async function records(request: PageRequest, outcome?: Outcome, problem?: string
           <option value="">me</option>
           {groups.map((node) => (
             <option value={node.id} selected={node.id === group}>
-              {node.name ?? node.id}
+              {nameText(node)}
             </option>
           ))}
         </select>

@@ -8,7 +8,7 @@ import {
   ShapePageDocument,
   type ShapePageQuery,
 } from "../../documents.js";
-import { nameText } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";

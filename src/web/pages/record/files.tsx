@@ -9,7 +9,7 @@ import {
   PreviewPageDocument,
   type PreviewPartsFragment,
 } from "../../documents.js";
-import { nameText } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
 import { counted, shortened, sizeText } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { pathOf, recordPath, withQuery } from "../../paths.js";

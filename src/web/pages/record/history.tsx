@@ -12,7 +12,8 @@ import {
   RestoreRevisionDocument,
 } from "../../documents.js";
 import { Differences, memberOf } from "../../differences.js";
-import { namesOf, nameText } from "../../format.js";
+import { namesOf } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
 import { counted, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Redirect, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";

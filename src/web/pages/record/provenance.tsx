@@ -4,7 +4,8 @@ import type { ComponentChildren } from "preact";
 import { KINDS } from "../../../model/kinds.js";
 import { KindGlyph, type Named, RecordLink } from "../../record-components.js";
 import type { RecordPageQuery } from "../../documents.js";
-import { kindOf, nameText } from "../../format.js";
+import { kindOf } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
 import { counted, countText, kindText, shortened } from "../../words.js";
 import { recordPath, withQuery } from "../../paths.js";
 
@@ -94,7 +95,7 @@ function Briefly({ related, id, relation }: Omit<RelationProps, "title">) {
         </a>
       </li>
       <li class="quiet">
-        <bdi>{related.nodes[0]!.name ?? related.nodes[0]!.id}</bdi>, …
+        <bdi>{nameText(related.nodes[0]!)}</bdi>, …
       </li>
     </ul>
   );

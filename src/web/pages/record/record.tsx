@@ -3,7 +3,7 @@ import { CONNECTIONS } from "../../../model/connections.js";
 import type { JsonObject } from "../../../model/field.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
-import { labelOf as labelOfDocument } from "../../../model/labels.js";
+import { labelOf as labelOfDocument, nameText } from "../../../model/labels.js";
 import { plainLine, plainText, textOf } from "../../../model/texts.js";
 import { CITED } from "../../../services/formats/facts.js";
 import type { Place } from "../../../services/formats/format.js";
@@ -27,7 +27,6 @@ import {
   RecordPageDocument,
   type RecordPageQuery,
 } from "../../documents.js";
-import { nameText } from "../../format.js";
 import { countText, kindText, labelOf, shortened, sizeText } from "../../words.js";
 import { Markdown } from "../../markdown.js";
 import type { Page, PageRequest } from "../../page.js";

@@ -14,7 +14,7 @@ import {
   ReferencesPageDocument,
   RelatedPageDocument,
 } from "../../documents.js";
-import { nameText } from "../../format.js";
+import { nameText } from "../../../model/labels.js";
 import { counted, countText, kindText, labelOf, shortened } from "../../words.js";
 import type { Page, PageRequest, Route } from "../../page.js";
 import { recordPath, withQuery } from "../../paths.js";

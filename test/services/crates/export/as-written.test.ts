@@ -93,9 +93,25 @@ describe("the archive of a crate", () => {
           { "@id": "mailto:ada@example.org", "@type": "Person", name: "Ada" },
           { "@id": "doi:10.9999/one", "@type": "CreativeWork", identifier: "doi:10.9999/one" },
           { "@id": "urn:nbn:de:1", "@type": "CreativeWork", identifier: ["one"] },
+          { "@id": "urn:nbn:de:2", "@type": "CreativeWork", identifier: ["urn:nbn:de:2"] },
+          {
+            "@id": "https://a.example/",
+            "@type": "Thing",
+            sameAs: { "@id": "https://a.example/" },
+          },
+          {
+            "@id": "https://b.example/",
+            "@type": "Thing",
+            sameAs: [{ "@id": "https://b.example/" }],
+          },
           { "@id": "https://orcid.org/1", "@type": "Person", sameAs: ["https://example.org/"] },
           { "@id": "https://orcid.org/2", "@type": "Person", sameAs: "https://example.org/" },
           { "@id": "ark:/59852/a-b", "@type": "Thing", name: "ARK" },
+          {
+            "@context": [null, { name: "https://example.org/name" }],
+            "@id": "https://orcid.org/3",
+            name: "Under a context of its own",
+          },
         ],
         { "run/history": "h", "data/a-b c.csv": "1" },
         {
@@ -127,6 +143,38 @@ describe("the archive of a crate", () => {
       "a.txt": "a",
     });
     await sameNames(archive);
+  });
+
+  it("states an object with an @id inside an entity there and nowhere else", async () => {
+    const nickIn = (vocabulary: string) => ({ "@context": { nick: `${vocabulary}nick` } });
+    const maker = { "@id": "#maker", "@type": "Organization", name: "Maker", employee: "#ada" };
+    const ada = { "@id": "#ada", "@type": "Person" };
+    await sameNames(
+      await crate(
+        [
+          {
+            "@id": "#run",
+            "@type": "CreateAction",
+            agent: { ...ada, name: "Ada", worksFor: maker },
+            result: [{ "@id": "out/a.txt", "@type": "File", name: "Output" }],
+          },
+          { "@id": "#again", "@type": "CreateAction", agent: { ...ada, email: "a@example.org" } },
+          {
+            "@id": "#third",
+            "@type": "CreateAction",
+            instrument: { "@id": "#tool", "@type": "SoftwareApplication", nick: "t" },
+            ...nickIn("https://example.org/"),
+          },
+          { "@id": "#fourth", "@type": "CreateAction", nick: "f", ...nickIn("urn:example:") },
+          {
+            "@id": "#web",
+            "@type": "WebSite",
+            publisher: { "@id": "https://ror.org/02mhbdp94", "@type": "Organization", name: "U" },
+          },
+        ],
+        { "out/a.txt": "a" },
+      ),
+    );
   });
 
   it("has texts that name an entity as texts, with links in the graph", async () => {
@@ -161,6 +209,58 @@ describe("the archive of a crate", () => {
     ])
       expect(back).toContain(written);
   });
+
+  const LAST = "ark:59852/last";
+  it("has the metadata that was uploaded last, though only entities beside the root changed", async () => {
+    const said = (value: string, ...more: Entity[]): Buffer => {
+      const entities = [{ "@id": "#a", "@type": "Thing", value: "~" }, ...more];
+      return Buffer.from(JSON.stringify(metadata(entities, { "@id": LAST })).replace('"~"', value));
+    };
+    await rig.upload(await zip({ "ro-crate-metadata.json": said("1") }));
+    const again = await rig.upload(said("2.0", { "@id": "#b", "@type": "Thing", name: "B" }), {
+      input: { update: true, format: "metadata" },
+    });
+    expect(again.error).toBeNull();
+    const { "ro-crate-metadata.json": text } = await membersOf(await rig.exported(LAST));
+    expect(text).toContain('"value":2.0');
+    expect(graphOf(text!)).toHaveProperty("#b");
+  });
+
+  it("has the nested metadata file that was uploaded last", async () => {
+    const upload = async (name: string, input: object) =>
+      rig.upload(
+        await zip({
+          "ro-crate-metadata.json": metadata([], { "@id": LAST }),
+          "sub/ro-crate-metadata.json": metadata([{ "@id": `#${name}`, "@type": "Thing", name }]),
+        }),
+        { input },
+      );
+    await upload("before", {});
+    expect((await upload("after", { update: true })).error).toBeNull();
+    const members = await membersOf(await rig.exported(LAST));
+    expect(graphOf(members["sub/ro-crate-metadata.json"]!)).toHaveProperty("#after");
+  });
+
+  it.each(["ro-crate-metadata.jsonld", "ro-crate-metadata.json"])(
+    "has the nested metadata file under its own name, %s, and files beside it under theirs",
+    async (name) => {
+      const inner = JSON.stringify(metadata([{ "@id": "#plan", "@type": "HowTo", name: "Plan" }]));
+      const { members } = await exported(
+        await zip({
+          "ro-crate-metadata.json": metadata([{ "@id": "sub/", "@type": "Dataset" }]),
+          [`sub/${name}`]: inner.replaceAll("ro-crate-metadata.json", name),
+          ...(name.endsWith("ld") ? {} : { "sub/ro-crate-metadata.jsonld": "{}" }),
+        }),
+      );
+      const files = Object.keys(members).filter((file) => !file.endsWith(".html"));
+      expect(files.toSorted()).toEqual([
+        "ro-crate-metadata.json",
+        ...(name.endsWith("ld") ? [] : ["sub/ro-crate-metadata.json"]),
+        "sub/ro-crate-metadata.jsonld",
+      ]);
+      expect(graphOf(members[`sub/${name}`]!)).toMatchObject({ [name]: {}, "./": {}, "#plan": {} });
+    },
+  );
 
   it("has one file for entities that name one file", async () => {
     const { members } = await exported(
@@ -250,6 +350,42 @@ describe("paths with dot segments", () => {
         code: "FILE_MISSING",
         message: expect.stringContaining("(assays/Height/dataset/m.txt is)"),
       },
+    ]);
+  });
+});
+
+describe("a reference to a path", () => {
+  it("is named where neither a file nor an entity has it", async () => {
+    const { warned } = await rig.plan(
+      await zip({
+        "top/ro-crate-metadata.json": metadata(
+          [
+            { "@id": "./a b.txt", "@type": "File", isBasedOn: { "@id": "lost.txt" } },
+            { "@id": "away/c.txt", "@type": "Thing", url: "https://example.org/" },
+          ],
+          {
+            hasPart: [
+              "a%20b.txt",
+              "away/c.txt",
+              "plain.txt",
+              "sub/",
+              "sub/d.txt",
+              "sub/no.txt",
+            ].map((id) => ({ "@id": id })),
+          },
+        ),
+        "top/a b.txt": "",
+        "top/plain.txt": "",
+        "top/sub/ro-crate-metadata.json": metadata([{ "@id": "d.txt", "@type": "Thing" }], {
+          hasPart: [{ "@id": "d.txt" }, { "@id": "../gone.txt" }],
+        }),
+      }),
+    );
+    expect(
+      warned.flatMap(({ code, message }) => (code === "REFERENCE_NOWHERE" ? [message] : [])),
+    ).toEqual([
+      expect.stringContaining('"sub/no.txt" (and 1 more)'),
+      expect.stringContaining('"../gone.txt"'),
     ]);
   });
 });

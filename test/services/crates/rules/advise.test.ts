@@ -48,7 +48,7 @@ describe("advice on RO-Crate", () => {
         ),
         version,
       ).toEqual([]);
-    expect(advice(graph({ hasPart: [{ "@id": "./a b" }] }))).toEqual([]);
+    expect(advice(graph({ hasPart: [{ "@id": "./a b" }] }), ["a b"])).toEqual([]);
   });
 
   it("is given for a descriptor without its type or version", () => {
