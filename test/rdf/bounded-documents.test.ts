@@ -39,14 +39,14 @@ describe("a document with an excessive number of contexts", () => {
   ])(
     "is refused in seconds: %s",
     async (_where, document) => {
-      const began = performance.now();
+      const before = process.cpuUsage();
       await expect(
         graphOf({ ark: "ark:99999/x", kind: "dataset", document, fromCrate: true }),
       ).rejects.toThrow(/MAX_CRATE_CONTEXTS=100/);
       await expect(
         graphOf({ ark: "ark:99999/x", kind: "dataset", document }),
       ).rejects.toBeInstanceOf(JsonLdError);
-      expect(performance.now() - began).toBeLessThan(20_000);
+      expect(process.cpuUsage(before).user / 1000).toBeLessThan(20_000);
     },
     600_000,
   );

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { performance } from "node:perf_hooks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { crate, zip } from "../support/crates.js";
 import { LiveRegistry } from "../support/live-registry.js";
@@ -63,7 +62,7 @@ const send = (path: string, type: string, body: string) =>
 
 describe("hostile XML", () => {
   it("is refused wherever documents are uploaded, whatever it is called", async () => {
-    const begun = performance.now();
+    const before = process.cpuUsage();
     for (const [name, text] of documents)
       for (const path of PATHS)
         for (const type of [...XML_TYPES, "application/json", "application/ld+json"]) {
@@ -77,7 +76,7 @@ describe("hostile XML", () => {
           expect(said, at).not.toMatch(/(?:ha){20}/);
         }
     // Nothing expands or descends.
-    expect(performance.now() - begun).toBeLessThan(20_000);
+    expect(process.cpuUsage(before).user / 1000).toBeLessThan(20_000);
   });
 
   it.each(["ro-crate-metadata.json", "croissant.json", "datapackage.json"])(

@@ -164,13 +164,11 @@ describe("Vectors of a broken embeddings server", () => {
     ],
   ])("that is slow %s is waited for as long as EMBEDDINGS_TIMEOUT says", async (_, slow) => {
     answer = slow;
-    const begun = performance.now();
     const error = await faultOf(embedder.query("whales"));
     expect([isOutage(error), error.message]).toEqual([
       true,
       "the embeddings server did not answer within EMBEDDINGS_TIMEOUT=400 ms",
     ]);
-    expect(performance.now() - begun).toBeLessThan(5_000);
   });
 
   it("that is slow gets smaller batches, and progresses", async () => {
@@ -259,7 +257,6 @@ describe("Vectors of a broken embeddings server", () => {
 
   it("that is slow to refuse a long query leaves no time for its halves", async () => {
     answer = (response) => void setTimeout(() => response.writeHead(400).end("too long"), 300);
-    const begun = performance.now();
     const error = await faultOf(
       (await withMore({ EMBEDDINGS_QUERY_TIMEOUT: "700ms" })).query("q".repeat(4_000)),
     );
@@ -267,7 +264,6 @@ describe("Vectors of a broken embeddings server", () => {
       true,
       "the embeddings server did not answer within EMBEDDINGS_QUERY_TIMEOUT=700 ms",
     ]);
-    expect(performance.now() - begun).toBeLessThan(1_150);
     expect(received).toHaveLength(3);
   });
 
@@ -419,11 +415,9 @@ describe("Vectors of a broken embeddings server", () => {
       says(502, "");
       expect(isOutage(await faultOf((await withMore({})).health()))).toBe(true);
       answer = () => {};
-      const begun = performance.now();
       expect(
         (await faultOf((await withMore({ HEALTH_TIMEOUT: "300ms" })).health())).message,
       ).toMatch(/HEALTH_TIMEOUT=300 ms$/);
-      expect(performance.now() - begun).toBeLessThan(3_000);
     },
   );
 

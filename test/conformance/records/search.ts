@@ -420,10 +420,10 @@ export function searchConforms({ store, reopen }: Setting): void {
     test("is fast with 8 KiB of operators", async () => {
       await cells();
       for (const part of ['"', "-", "*", "(", 'name:"', "-gen* ", '-"a b" ', "gen*x* ", '"a" ']) {
-        const began = performance.now();
+        const before = process.cpuUsage();
         await ask(part.repeat(8192 / part.length));
         await ask(part.repeat(8192 / part.length), { match: "related" });
-        expect(performance.now() - began, part).toBeLessThan(2000);
+        expect(process.cpuUsage(before).user / 1000, part).toBeLessThan(2000);
       }
     });
   });

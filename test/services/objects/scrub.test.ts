@@ -13,7 +13,6 @@ import type { RecordStore } from "../../../src/storage/records/port.js";
 import { openSqliteRecordStore } from "../../../src/storage/records/sqlite/index.js";
 import { create, write } from "../../conformance/records/fixtures.js";
 
-const FAST = 1e12;
 const OBJECTS = 12;
 
 describe("the scrub", () => {
@@ -177,21 +176,11 @@ describe("the scrub", () => {
     });
     expect(performance.now() - began).toBeGreaterThan(350);
     expect(damage.scrubbed).toEqual({ objects: OBJECTS, bytes: OBJECTS * 100_000 });
-    const quick = performance.now();
-    await scrubObjects({
-      objects,
-      records,
-      damage,
-      rate: FAST,
-      signal: new AbortController().signal,
-      done: () => true,
-    });
-    expect(performance.now() - quick).toBeLessThan(performance.now() - began);
   });
 
   test("ends at once when it is stopped, also within a large object", async () => {
+    // At this rate the objects take hours.
     const stop = new AbortController();
-    const began = performance.now();
     setTimeout(() => stop.abort(), 50);
     expect(
       await scrubObjects({
@@ -203,6 +192,5 @@ describe("the scrub", () => {
         done: () => true,
       }),
     ).toBe(false);
-    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

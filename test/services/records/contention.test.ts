@@ -61,11 +61,10 @@ describe("writes to one record", () => {
       undefined,
       () => new Promise<void>((resolve) => (end = resolve)),
     );
-    const began = performance.now();
+    // It would wait for ever.
     expect(
       await unlessChanged(arkFrom("ark:99999/y"), undefined, () => Promise.resolve("done")),
     ).toBe("done");
-    expect(performance.now() - began).toBeLessThan(5000);
     end();
     await stuck;
   });

@@ -300,11 +300,10 @@ describe("a snapshot of the engine for anonymous callers", () => {
     feed.commit(records(3));
     const engine = open(feed, { idle: 300 });
     await ask(engine, COUNT);
-    const began = performance.now();
-    while (engine.state().threads > 0 && performance.now() - began < 5_000) {
+    for (let commits = 0; engine.state().threads > 0; commits++) {
+      expect(commits).toBeLessThan(250);
       engine.advance(feed.commit(records(1, 3)));
       await pause(20);
     }
-    expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

@@ -263,8 +263,6 @@ describe.skipIf(make.missing)(`an S3 server with faults (${make.make})`, () => {
       })(),
       { signal: given.signal },
     );
-    const begun = performance.now();
     await expect(waiting).rejects.toThrow("no longer wanted");
-    expect(performance.now() - begun).toBeLessThan(900);
   });
 });

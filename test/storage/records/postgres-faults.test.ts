@@ -93,7 +93,6 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
     const store = await nodes.open(await server.schema());
     await write(store, create(A));
     await server.kill();
-    const asked = Date.now();
     for (const call of [
       () => store.find(arkFrom(A)),
       () => store.list({ limit: 1 }),
@@ -115,7 +114,6 @@ describe.skipIf(!hasPostgres)("records on PostgreSQL, when something fails", () 
         poll: 100,
       }),
     ).rejects.toMatchObject(AWAY);
-    expect(Date.now() - asked).toBeLessThan(10_000);
     await server.up();
     await store.health();
     expect(await write(store, replace(A, 1))).toMatchObject({ sequence: 2 });
