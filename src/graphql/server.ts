@@ -45,7 +45,9 @@ import { asGraphQLError, cutErrors, formatError } from "./errors.js";
 import { eventStreams } from "./event-stream.js";
 import { assertFits, type Streaming } from "./operations.js";
 import { parametersOf } from "./parameters.js";
-import { beginSlice, type Context, contextOf, pause, ValueTooLong } from "./resolvers/context.js";
+import { ValueTooLong } from "./resolvers/answer-budget.js";
+import { eventLoop } from "./resolvers/event-loop-budget.js";
+import { type Context, contextOf } from "./resolvers/context.js";
 import { graphqlSchema, schemaText } from "./schema.js";
 import { readUpload } from "./uploads.js";
 import { webSockets } from "./web-sockets.js";
@@ -153,7 +155,7 @@ export async function openGraphql(
     checkAccept,
     expressMiddleware(apollo, {
       context: async ({ req }) => {
-        beginSlice();
+        eventLoop.beginSlice();
         return contexts.get(req)!;
       },
     }),
@@ -219,7 +221,7 @@ async function openApollo(
       const text: string[] = [];
       for (const piece of stringifyChunked(answer)) {
         text.push(piece);
-        await pause();
+        await eventLoop.pause();
       }
       return text.join("");
     },

@@ -185,7 +185,7 @@ async function answer(query: string, { bytes, time, leaves = Infinity }: Limits)
   // What was begun goes on while nobody waits for it.
   await sleep(5);
   expect(JSON.stringify(result)).not.toContain("Cannot return null");
-  return contextValue.loaders.weight;
+  return contextValue.budget.weight;
 }
 
 test("every list of the schema is in one of the documents below", () => {

@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { beforeEach, expect, test } from "vitest";
-import { turnOfWrite } from "../../src/graphql/resolvers/context.js";
+import { eventLoop } from "../../src/graphql/resolvers/event-loop-budget.js";
 
 const WRITES = 60;
 // Writes of an earlier test have used up a part of their turn.
@@ -15,7 +15,7 @@ test(
   async () => {
     const done: number[] = [];
     const write = async (index: number): Promise<void> => {
-      const waits = turnOfWrite();
+      const waits = eventLoop.turnOfWrite();
       if (waits) await waits;
       const end = performance.now() + 1;
       while (performance.now() < end);
@@ -39,7 +39,7 @@ test(
 
 test("writes one after the other do not wait", async () => {
   for (let index = 0; index < 5; index++) {
-    expect(turnOfWrite()).toBeUndefined();
+    expect(eventLoop.turnOfWrite()).toBeUndefined();
     await turn();
     await turn();
   }

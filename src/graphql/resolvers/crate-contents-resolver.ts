@@ -44,8 +44,8 @@ import { HasContent, NODE_TYPES, nodeOf, RecordNode } from "./types/records.js";
 @Resolver(() => HasContent)
 export class PreviewResolver {
   /** @throws as {@link previewOf} */
-  made(ark: Ark, { deps, caller, loaders }: Context): Promise<Preview> {
-    return loaders.queued(() => previewOf(deps, ark, caller));
+  made(ark: Ark, { deps, caller, budget }: Context): Promise<Preview> {
+    return budget.queued(() => previewOf(deps, ark, caller));
   }
 
   @Query(() => PreviewUnion, {
@@ -215,13 +215,13 @@ export class CrateContentsResolver {
       "download it from addresses.metadata.",
   })
   metadata(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject> {
-    return context.loaders.queued(async () => {
+    return context.budget.queued(async () => {
       const { open } = await readCrateMetadata(context.deps, askedArk(node.ark));
       const stream = await open();
       const chunks: Buffer[] = [];
       for await (const chunk of stream) {
         const bytes = Buffer.from(chunk as string);
-        context.loaders.count(bytes.length);
+        context.budget.count(bytes.length);
         chunks.push(bytes);
       }
       return JSON.parse(Buffer.concat(chunks).toString("utf8")) as JsonObject;
@@ -233,9 +233,9 @@ export class CrateContentsResolver {
   })
   recordCounts(
     @Root() node: RecordNode,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
   ): Promise<KindCountType[]> {
-    return loaders.queued(async () => {
+    return budget.queued(async () => {
       const { counts } = await crateSummary(deps, askedArk(node.ark), { limit: 1 });
       return Object.entries(counts).map(([kind, count]) => ({ kind: kind as KindName, count }));
     });
@@ -250,14 +250,14 @@ export class CrateContentsResolver {
     @Ctx() context: Context,
   ): Promise<CrateFileConnection> {
     const checked = checkedPage(page);
-    return context.loaders.queued(async () => {
+    return context.budget.queued(async () => {
       const { items, next } = await this.filesOf(
         askedArk(node.ark),
         { ...checked, ...(minSize == null ? {} : { minSize }) },
         context,
       );
       const files = items.map(fileOf);
-      await context.loaders.hold(files.flatMap(({ record }) => record ?? []));
+      await context.budget.hold(files.flatMap(({ record }) => record ?? []));
       return pageOf(
         files,
         items.map(({ position }) => position),
@@ -276,8 +276,8 @@ export class CrateContentsResolver {
     @Ctx() context: Context,
   ): Promise<FolderEntryConnection> {
     const checked = checkedPage(page);
-    const { deps, caller, loaders } = context;
-    return loaders.queued(async () => {
+    const { deps, caller, budget } = context;
+    return budget.queued(async () => {
       const { items, next, fileCount, size } = await crateFolder(
         deps,
         askedArk(node.ark),
@@ -290,7 +290,7 @@ export class CrateContentsResolver {
         isFolder: file === undefined,
         file: file ? fileOf(file) : null,
       }));
-      await loaders.hold(entries.flatMap(({ file }) => file?.record ?? []));
+      await budget.hold(entries.flatMap(({ file }) => file?.record ?? []));
       const cursors = items.map(({ position }) => position);
       return { ...pageOf(entries, cursors, next !== undefined, checked.after), fileCount, size };
     });
@@ -308,11 +308,11 @@ export class CrateContentsResolver {
   })
   async datasheet(
     @Root() { stored }: RecordNode,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget, loaders }: Context,
   ): Promise<DatasheetSection[]> {
     if (!stored) return [];
     const view = await loaders.view(stored);
-    return loaders.queued(() => datasheetSections(deps, view));
+    return budget.queued(() => datasheetSections(deps, view));
   }
 
   @FieldResolver(() => AiReadyScoreType, {
@@ -323,11 +323,11 @@ export class CrateContentsResolver {
   })
   async score(
     @Root() node: RecordNode,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
   ): Promise<AiReadyScoreType | null> {
     const { stored } = node;
     if (!stored) return null;
-    const score = await loaders.queued(() => knownScore(deps, stored));
+    const score = await budget.queued(() => knownScore(deps, stored));
     return score ? typedScore(score) : null;
   }
 

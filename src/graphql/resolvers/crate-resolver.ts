@@ -330,9 +330,9 @@ export class SubmissionResolver {
   })
   retryable(
     @Root() submission: SubmissionView,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
   ): Promise<boolean> {
-    return loaders.queued(() => isRetryable(deps, submission));
+    return budget.queued(() => isRetryable(deps, submission));
   }
 
   @FieldResolver(() => RecordNode, {

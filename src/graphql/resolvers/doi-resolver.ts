@@ -88,8 +88,8 @@ export class DoiResolver {
   })
   async doiReservation(
     @Root() { stored }: RecordNode,
-    @Ctx() { deps, caller, loaders }: Context,
+    @Ctx() { deps, caller, budget }: Context,
   ): Promise<DoiChance> {
-    return stored ? loaders.queued(() => doiChance(deps, stored, caller)) : "forbidden";
+    return stored ? budget.queued(() => doiChance(deps, stored, caller)) : "forbidden";
   }
 }

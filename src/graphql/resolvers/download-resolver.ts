@@ -30,7 +30,7 @@ export class ContentResolver {
   })
   async content(
     @Root() { stored }: RecordNode,
-    @Ctx() { deps, caller, loaders }: Context,
+    @Ctx() { deps, caller, budget, loaders }: Context,
   ): Promise<StoredContent> {
     const { state, object, address }: ContentState = stored
       ? await loaders.content(stored)
@@ -42,9 +42,7 @@ export class ContentResolver {
       sha256: object?.sha256 ?? null,
       address,
       readable: async () =>
-        stored !== null &&
-        object !== null &&
-        loaders.queued(() => isReadable(deps, stored, caller)),
+        stored !== null && object !== null && budget.queued(() => isReadable(deps, stored, caller)),
     };
   }
 }

@@ -441,9 +441,9 @@ export class EvidenceResolver {
   })
   async document(
     @Root() { graph }: EvidenceAnswerType,
-    @Ctx() { loaders }: Context,
+    @Ctx() { budget }: Context,
   ): Promise<EvidenceGraph> {
-    await loaders.countJson(graph["@graph"]);
+    await budget.countJson(graph["@graph"]);
     const { further: _, ...document } = graph;
     return document;
   }
@@ -518,11 +518,11 @@ export class EvidenceResolver {
   async export(
     @Root() { graph }: EvidenceAnswerType,
     @Arg("format", () => FormatEnum, { description: "The form." }) format: EvidenceFormat,
-    @Ctx() { loaders }: Context,
+    @Ctx() { budget }: Context,
   ): Promise<string> {
-    await loaders.countJson(graph["@graph"]);
+    await budget.countJson(graph["@graph"]);
     const text = await this.exported(graph, format);
-    loaders.weigh(text.length);
+    budget.weigh(text.length);
     return text;
   }
 
@@ -674,8 +674,11 @@ export const evidenceDeps = ({ records, queries, config }: Context["deps"]): Evi
   timeout: config.QUERY_TIMEOUT,
 });
 
-export function nodesOf(ids: readonly string[], { loaders }: Context): Promise<RecordNode[]> {
-  loaders.spend(ids.length);
+export function nodesOf(
+  ids: readonly string[],
+  { budget, loaders }: Context,
+): Promise<RecordNode[]> {
+  budget.spend(ids.length);
   return Promise.all(ids.map((id) => loaders.node(id)));
 }
 
@@ -687,10 +690,10 @@ type Edge = Pick<ShownEdge, "source" | "name" | "target"> & {
 
 const withEnds = (
   { source, name, target, thirdParty = false, statedBy }: Edge,
-  { loaders }: Context,
+  { budget, loaders }: Context,
 ): Omit<EvidenceEdge, "statedBy"> => {
   const end = (id: string) => (): Promise<RecordNode> => {
-    loaders.spend(1);
+    budget.spend(1);
     return loaders.node(id);
   };
   const owners = [...new Set(statedBy.flatMap(({ owner }) => (owner === null ? [] : [owner])))];
@@ -727,7 +730,7 @@ function shownEdges(edges: readonly ShownEdge[], context: Context): EvidenceEdge
     return found;
   };
   const claimed = (): Promise<EvidenceStatement[][]> => {
-    if (!statements) context.loaders.spend(edges.length);
+    if (!statements) context.budget.spend(edges.length);
     return (statements ??= withFields());
   };
   return edges.map((edge, index) => ({

@@ -327,17 +327,17 @@ export class LinksResolver {
   async creators(@Root() { stored }: RecordNode, @Ctx() context: Context): Promise<Creator[]> {
     if (!stored) return [];
     const landmarks = landmarksOf(stored);
-    context.loaders.spend(partsForAuthors(landmarks));
-    return context.loaders.queued(() => authorsOf(context.deps, landmarks));
+    context.budget.spend(partsForAuthors(landmarks));
+    return context.budget.queued(() => authorsOf(context.deps, landmarks));
   }
 
   @FieldResolver(() => Boolean, { description: "True when you may change the record." })
   async mayChange(
     @Root() { stored }: RecordNode,
-    @Ctx() { deps, caller, loaders }: Context,
+    @Ctx() { deps, caller, budget }: Context,
   ): Promise<boolean> {
     if (!stored || !caller) return false;
-    return loaders.queued(() => isChangeable(deps, stored, caller));
+    return budget.queued(() => isChangeable(deps, stored, caller));
   }
 
   @FieldResolver(() => RecordConnection, {
@@ -361,17 +361,17 @@ export class LinksResolver {
   async links(
     @Root() { stored }: RecordNode,
     @Args(() => LinkArguments) { direction, ...page }: LinkArguments,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget, loaders }: Context,
   ): Promise<RecordLinkConnection> {
     const options = checkedPage(page, "first", 1);
     if (!stored) return pageOf<RecordLink>([], [], false, options.after);
-    const [found] = await loaders.queued(() =>
+    const [found] = await budget.queued(() =>
       direction === LinkDirectionEnum.FROM
         ? linksFrom(deps, [stored.ark], options)
         : linksTo(deps, [stored.key], options),
     );
     const { items, next } = found!;
-    loaders.spend(items.length);
+    budget.spend(items.length);
     const records = await Promise.all(
       items.map(({ source, target }) =>
         loaders.node(direction === LinkDirectionEnum.FROM ? target : source),
@@ -440,14 +440,14 @@ export class DanglingResolver {
   danglingReferences(
     @Root() node: RecordNode,
     @Args(() => PageArguments) page: PageArguments,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
   ): Promise<DanglingReferenceConnection> {
     const checked = checkedPage(page, "first", 1);
-    return loaders.queued(async () => {
+    return budget.queued(async () => {
       const { items, next } = await danglingReferences(deps, askedArk(node.ark), checked);
-      loaders.spend(items.length);
+      budget.spend(items.length);
       const nodes = new Map(items.map(({ source }) => [source.ark, nodeOf(source)]));
-      await loaders.hold([...nodes.values()]);
+      await budget.hold([...nodes.values()]);
       return pageOf(
         items.map(({ source, predicate, pointer, target, deleted, successor }) => ({
           record: nodes.get(source.ark)!,

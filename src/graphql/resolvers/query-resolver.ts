@@ -325,13 +325,13 @@ export class SearchResolver {
   })
   async facets(
     @Root() { request }: SearchAnswerType,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
     @Arg("by", () => [StatisticsKeyEnum], { description: "What to count by." })
     by: StatisticsKey[],
     @Arg("first", () => Int, { defaultValue: 10, description: "Values of each; at most 100." })
     first = 10,
   ): Promise<SearchFacetType[]> {
-    const facets = await loaders.queued(() => facetsOf(deps, request, { by, limit: first }));
+    const facets = await budget.queued(() => facetsOf(deps, request, { by, limit: first }));
     return facets.map(({ by: key, values, more, exact }) => ({
       by: key,
       // Kinds as the enum of filters names them.

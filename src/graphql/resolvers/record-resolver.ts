@@ -44,14 +44,8 @@ import { type SelectedRecords, selectRecords } from "../../services/records/sele
 import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
-import {
-  attemptsFrom,
-  type Context,
-  countWrite,
-  pause,
-  type SignedIn,
-  signedIn,
-} from "./context.js";
+import { eventLoop } from "./event-loop-budget.js";
+import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";
 import {
@@ -169,7 +163,7 @@ export async function followLinks(
       ...pageOf<RecordNode>([], [], more || targets.length > 0, page.after),
       totalCount,
     };
-  context.loaders.spend(targets.length);
+  context.budget.spend(targets.length);
   return {
     ...pageOf(
       await Promise.all(targets.map((target) => context.loaders.node(target))),
@@ -500,11 +494,11 @@ export class RecordResolver {
         "too_long",
         { max_length: MOST_PER_PAGE },
       );
-    context.loaders.spend(ids.length);
-    const found = await context.loaders.queued(() =>
+    context.budget.spend(ids.length);
+    const found = await context.budget.queued(() =>
       Promise.all(ids.map((id) => this.record(id, context).catch((error: Error) => error))),
     );
-    await context.loaders.hold(found.filter((node) => node instanceof RecordNode));
+    await context.budget.hold(found.filter((node) => node instanceof RecordNode));
     return found;
   }
 
@@ -560,8 +554,8 @@ export class RecordResolver {
   })
   async document(@Root() node: RecordNode, @Ctx() context: Context): Promise<JsonObject | null> {
     if (!node.stored) return null;
-    context.loaders.count(node.stored.document.length);
-    await pause();
+    context.budget.count(node.stored.document.length);
+    await eventLoop.pause();
     return parseDocument((await context.loaders.view(node.stored)).bytes);
   }
 
@@ -602,14 +596,14 @@ export class RecordResolver {
   async as(
     @Root() node: RecordNode,
     @Arg("format", () => RecordFormatEnum, { description: "The format." }) name: string,
-    @Ctx() { loaders, deps, caller }: Context,
+    @Ctx() { budget, deps, caller }: Context,
   ): Promise<RecordDocumentType | null> {
     const { stored } = node;
     if (!stored) return null;
-    const { format, text } = await loaders.queued(async () =>
+    const { format, text } = await budget.queued(async () =>
       readDocument(deps, await viewOf(deps, stored, caller), name, caller),
     );
-    loaders.count(text.length);
+    budget.count(text.length);
     return { ...describedFormat(format), text };
   }
 
@@ -639,13 +633,13 @@ export class RecordResolver {
 /** Makes a text of a record; its bytes count as those of a document. */
 async function counted(
   node: RecordNode,
-  { loaders }: Context,
+  { budget }: Context,
   make: (record: StoredRecord) => Promise<string>,
 ): Promise<string | null> {
   const { stored } = node;
   if (!stored) return null;
-  const text = await loaders.queued(() => make(stored));
-  loaders.count(text.length);
+  const text = await budget.queued(() => make(stored));
+  budget.count(text.length);
   return text;
 }
 
@@ -665,10 +659,10 @@ export class RevisionResolver {
     @Root() { ark, revision }: Revision,
     @Ctx() context: Context,
   ): Promise<JsonObject> {
-    const { bytes } = await context.loaders.queued(() =>
+    const { bytes } = await context.budget.queued(() =>
       readRevision(context.deps, askedArk(ark), revision, context.caller),
     );
-    context.loaders.count(bytes.length);
+    context.budget.count(bytes.length);
     return parseDocument(bytes);
   }
 
@@ -693,11 +687,11 @@ export class RevisionResolver {
         { lt: revision },
       );
     if (from < 1 && since == null) return [];
-    const found = await context.loaders.queued(() =>
+    const found = await context.budget.queued(() =>
       differencesBetween(context.deps, askedArk(ark), [from, revision], context.caller),
     );
     for (const { before, after } of found)
-      context.loaders.count(JSON.stringify([before, after]).length);
+      context.budget.count(JSON.stringify([before, after]).length);
     return found.map((difference) => ({
       pointer: difference.pointer,
       kind: difference.kind,

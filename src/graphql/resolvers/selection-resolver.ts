@@ -44,11 +44,11 @@ export async function selectedPage(
   kind: KindName | undefined,
   context: Context,
 ): Promise<object> {
-  const { deps, caller, loaders } = context;
+  const { deps, caller, budget } = context;
   const range = checkedRange(page);
   // A part of what an answer may hold: a page that ends early still fits.
   const { MAX_PAGE_BYTES, GRAPHQL_MAX_BYTES } = deps.config;
-  const found = await loaders.queued(() =>
+  const found = await budget.queued(() =>
     selectRecords(
       deps,
       {
@@ -61,7 +61,7 @@ export async function selectedPage(
     ),
   );
   const nodes = found.items.map(nodeOf);
-  await loaders.hold(nodes);
+  await budget.hold(nodes);
   const { backward = false, after, before } = range;
   return {
     ...pageOf(
@@ -179,14 +179,14 @@ export class StatisticsResolver {
     @Arg("first", () => Int, { defaultValue: 100, description: "Groups; at most 1000." })
     first = 100,
   ): Promise<RecordStatistics> {
-    const { loaders } = context;
-    const found = await loaders.queued(() =>
+    const { budget, loaders } = context;
+    const found = await budget.queued(() =>
       this.count({ filter: filter ?? null, by, limit: first }, context),
     );
     const keyOf = (values: readonly (string | null)[]): string => JSON.stringify(values);
     let sizes: Promise<Map<string, number>> | undefined;
     const bytesOf = async (values: readonly (string | null)[]): Promise<number> => {
-      sizes ??= loaders
+      sizes ??= budget
         .queued(() => found.bytes())
         .then(({ groups }) => new Map(groups.map((group) => [keyOf(group.values), group.bytes])));
       return (await sizes).get(keyOf(values)) ?? 0;

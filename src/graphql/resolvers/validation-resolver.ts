@@ -112,10 +112,10 @@ export class ShapeReportResolver {
   })
   async shapeReport(
     @Root() { stored }: RecordNode,
-    @Ctx() { deps, loaders }: Context,
+    @Ctx() { deps, budget }: Context,
   ): Promise<ShapeReport | null> {
     if (!stored) return null;
-    return loaders.queued(() =>
+    return budget.queued(() =>
       validateShapes(
         deps,
         documentBytes({ "@id": stored.ark }),

@@ -1,0 +1,107 @@
+/**
+ * Shares the event loop between operations: `docs/event-loop-budget.md` explains it. Nothing here
+ * knows a transport.
+ */
+import { setImmediate as turn } from "node:timers/promises";
+
+/** ms of work after which a slice is over. */
+const SLICE = 10;
+/**
+ * Entries of lists that begin in one slice. What begins is completed in the same turn, so the clock
+ * alone would notice too late.
+ */
+const ENTRIES = 1_000;
+/**
+ * ms of writes that begin in one turn of the event loop. A write takes this thread about 0.4 ms until
+ * it is in the store's queue, and all that waited for one sync of the disk are answered together: the
+ * next ones of as many clients arrive together too.
+ */
+const WRITES = 4;
+
+/**
+ * The serving thread serves everybody: long work is done in slices, with turns of the event loop
+ * between them in which other requests are served.
+ */
+class EventLoopBudget {
+  #begun = 0;
+  #entries = 0;
+  /** The turn that was promised last: those that wait go on one after the other, each in its own. */
+  #promised: Promise<void> = Promise.resolve();
+  /** Callers that wait for a turn that they may share: what they read next is read together. */
+  readonly #waiting: { resolve: () => void; size: number }[] = [];
+  /** When the writes of this turn began; undefined while there are none. */
+  #writing: number | undefined;
+  /** Writes that wait, in the order in which they came. */
+  readonly #writes: (() => void)[] = [];
+
+  /** To be called where a turn of the event loop begins anyway. */
+  beginSlice(): void {
+    this.#begun = performance.now();
+    this.#entries = 0;
+  }
+
+  /** Whether this slice has space for so many more entries, which then count. */
+  fits(size: number): boolean {
+    if (this.#entries >= ENTRIES || performance.now() - this.#begun > SLICE) return false;
+    this.#entries += size;
+    return true;
+  }
+
+  /** Lets other requests be served if the slice is over. */
+  async pause(): Promise<void> {
+    if (!this.fits(1)) await this.nextTurn();
+  }
+
+  /** A new turn of the event loop, and with it a new slice. */
+  nextTurn(): Promise<void> {
+    return (this.#promised = this.#promised.then(() => turn()).then(() => this.beginSlice()));
+  }
+
+  /** The same, shared by as many callers as there is space for in a slice. */
+  sharedTurn(size: number): Promise<void> {
+    return new Promise((resolve) => {
+      this.#waiting.push({ resolve, size });
+      if (this.#waiting.length === 1) void this.#wake();
+    });
+  }
+
+  async #wake(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      await this.nextTurn();
+      do {
+        const { resolve, size } = this.#waiting.shift()!;
+        this.#entries += size;
+        resolve();
+      } while (this.#waiting.length > 0 && this.#entries < ENTRIES);
+    }
+  }
+
+  /**
+   * Lets reads be served between the writes of many clients: once the writes of a turn have used up
+   * their time, the others wait, each for a turn of its own.
+   * @returns undefined where the write may begin at once
+   */
+  turnOfWrite(): Promise<void> | undefined {
+    if (this.#writes.length === 0) {
+      const now = performance.now();
+      if (this.#writing === undefined) {
+        this.#writing = now;
+        setImmediate(() => this.#nextWrite());
+        return undefined;
+      }
+      if (now - this.#writing < WRITES) return undefined;
+    }
+    return new Promise((resolve) => void this.#writes.push(resolve));
+  }
+
+  #nextWrite(): void {
+    const resolve = this.#writes.shift();
+    this.#writing = resolve && performance.now();
+    if (!resolve) return;
+    setImmediate(() => this.#nextWrite());
+    resolve();
+  }
+}
+
+/** That of this thread, which has one event loop. */
+export const eventLoop = new EventLoopBudget();
