@@ -1,6 +1,7 @@
 /** What was: earlier revisions of a record, and the page of a record that is withdrawn. */
 import { ServiceError } from "../../../errors.js";
 import type { JsonValue } from "../../../model/field.js";
+import { stepName } from "../../../model/json/pointer.js";
 import type { RecordGone } from "../../../services/records/find.js";
 import {
   Csrf,
@@ -215,8 +216,7 @@ function Changed({ pointers }: { pointers: readonly string[] }) {
 }
 
 /** The member that a JSON pointer leads into. */
-const memberOf = (pointer: string): string =>
-  (pointer.split("/")[1] ?? pointer).replaceAll("~1", "/").replaceAll("~0", "~");
+const memberOf = (pointer: string): string => stepName(pointer.split("/")[1] ?? pointer);
 
 interface ComparisonProps {
   id: string;
