@@ -103,8 +103,8 @@ const LAYERS = {
  * beside it.
  */
 const SERVICES = [
-  "access|migration|objects|sparql|vectors",
-  "accounts",
+  "access|objects|sparql|vectors",
+  "accounts|migration",
   "records",
   "administration|crates|documents|files|lineage|publication|schemas|search",
   "computations|evidence|previews|scoring|validation",

@@ -5,17 +5,6 @@ import { runInNewContext } from "node:vm";
 const EACH = 4 * 2 ** 20;
 
 /**
- * V8 allocates objects as old from the start when objects from the same place in the code often
- * outlived a collection. The nodes of a small evidence graph outlive one; those of a large answer,
- * which is sent chunk by chunk, are dead at once, but as old objects they stay until a major
- * collection: in one process of four that was 100 MiB more for an answer of 26. Call it before
- * other code runs; it is for all threads. A V8 without the flag runs as before.
- */
-export function makeAllYoung(): void {
-  setFlagsFromString("--no-allocation-site-pretenuring");
-}
-
-/**
  * Without an argument a major collection; V8 11 takes any object for a minor one, whatever it says.
  */
 type Collect = (minor?: { type: "minor" }) => void;

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIP } from "node:net";
+import { LRUCache } from "lru-cache";
 
 /** The client's address; the empty string when the connection is gone. */
 export type ClientAddress = (req: IncomingMessage) => string;
@@ -64,12 +65,11 @@ const MOST_KNOWN = 10_000;
 
 /** Clients send many requests, and looking an address up takes as long as parsing a small one. */
 function listedIn(list: BlockList): (address: string) => boolean {
-  const known = new Map<string, boolean>();
+  const known = new LRUCache<string, boolean>({ max: MOST_KNOWN });
   return (address) => {
     let isListed = known.get(address);
     if (isListed === undefined) {
       isListed = list.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");
-      if (known.size >= MOST_KNOWN) known.clear();
       known.set(address, isListed);
     }
     return isListed;

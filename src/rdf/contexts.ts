@@ -3,6 +3,7 @@ import { join } from "node:path";
 // @ts-expect-error -- it has no types
 import UntypedContextResolver from "jsonld/lib/ContextResolver.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
+import { step } from "../model/json/pointer.js";
 import { packageRoot } from "../package-root.js";
 
 /**
@@ -103,7 +104,7 @@ export function eachUnknownContext(
   } else if (typeof document === "object" && document !== null) {
     for (const key in document) {
       const value = document[key]!;
-      const place = `${pointer}/${key.replaceAll("~", "~0").replaceAll("/", "~1")}`;
+      const place = pointer + step(key);
       if (key === "@context") eachUnknownIn(value, (url) => report(url, place));
       // A value (JSON-LD 1.1, section 9.5) holds no contexts, whatever the names of its keys are.
       else if (key !== "@value" && typeof value === "object")

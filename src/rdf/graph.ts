@@ -1,5 +1,6 @@
 import jsonld from "jsonld";
 import { expandCurie, type JsonObject, type JsonValue } from "../model/field.js";
+import { step } from "../model/json/pointer.js";
 import { isPublic, type KindName, publicView } from "../model/kind.js";
 import { KINDS } from "../model/kinds.js";
 import {
@@ -519,7 +520,7 @@ async function withoutWrong(
     wrong.add(term);
     dropped.push({
       term,
-      pointer: `${pointer}/${term.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      pointer: pointer + step(term),
       message,
     });
   };

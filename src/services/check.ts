@@ -3,6 +3,7 @@ import { ServiceError } from "../errors.js";
 import type { GraphDigest, QueryEngine, RecordsDigester } from "../storage/graph/port.js";
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { NeededObject, RecordsTransfer } from "../storage/records/transfer-port.js";
+import { eachNeeded } from "./objects/needed.js";
 
 /** Attempts to bring both sides to the same commit while other processes write. */
 const MEETINGS = 8;
@@ -57,8 +58,6 @@ export async function checkIndex(deps: {
   }
 }
 
-/** Hashes in one query. */
-const PAGE = 1000;
 /** Objects read at a time where the store states no number; disks are fast with a few. */
 const AT_ONCE = 2;
 /** Records that are named for one object. */
@@ -99,21 +98,8 @@ export async function checkObjects(
       neededBy: await transfer.needing(needed.sha256, NAMED),
     });
   };
-  for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await transfer.neededObjects({
-      limit: PAGE,
-      ...(after !== undefined && { after }),
-    });
-    const waiting = page.items.values();
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: Math.max(AT_ONCE, objects.parallel ?? 0) }, async () => {
-        for (const object of waiting) await one(object);
-      }),
-    );
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-    if (page.next === undefined) return figures;
-    after = page.next;
-  }
+  await eachNeeded(transfer, Math.max(AT_ONCE, objects.parallel ?? 0), one);
+  return figures;
 }
 
 /** The fault of an object; `undefined` for an intact one. */

@@ -1,5 +1,6 @@
 /** What differs between two documents of a record: of two revisions, or of the stored one and an upload. */
 import type { ComponentChildren } from "preact";
+import { stepName } from "../model/json/pointer.js";
 import { labelOf, shortened } from "./words.js";
 
 export interface Difference {
@@ -24,8 +25,7 @@ interface DifferencesProps {
 const KINDS = { ADDED: "added", REMOVED: "removed", CHANGED: "changed" } as const;
 
 /** The member that a JSON pointer leads into. */
-export const memberOf = (pointer: string): string =>
-  (pointer.split("/")[1] ?? pointer).replaceAll("~1", "/").replaceAll("~0", "~");
+export const memberOf = (pointer: string): string => stepName(pointer.split("/")[1] ?? pointer);
 
 export function Differences({ rows, columns, Value }: DifferencesProps) {
   return (

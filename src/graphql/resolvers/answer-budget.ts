@@ -16,7 +16,7 @@ const [LARGE, AT_ONCE] = [32 * 2 ** 10, 256 * 2 ** 10];
  * itself has it counted whole.
  */
 const [SHOWN, SHARE] = [64 * 2 ** 10, 64];
-const shareOf = (bytes: number): number =>
+export const shareOf = (bytes: number): number =>
   bytes <= SHOWN ? bytes : SHOWN + Math.ceil((bytes - SHOWN) / SHARE);
 /** Share of an answer from which one value by itself is too long; the rest is answered. */
 const MOST_OF_ANSWER = 4;

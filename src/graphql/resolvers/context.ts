@@ -9,7 +9,7 @@ import { type ContentState, contentStates } from "../../services/files/content.j
 import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/records/links.js";
 import { plainView, type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
-import { AnswerBudget } from "./answer-budget.js";
+import { AnswerBudget, shareOf } from "./answer-budget.js";
 import { eventLoop } from "./event-loop-budget.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 

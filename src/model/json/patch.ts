@@ -1,6 +1,6 @@
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { isObject, type JsonObject, type JsonValue } from "../field.js";
-import { step } from "./pointer.js";
+import { step, stepName } from "./pointer.js";
 
 /** Most operations of one JSON Patch. */
 export const MAX_PATCH_OPERATIONS = 1000;
@@ -116,7 +116,7 @@ function readOperation(
     const parts = text.split("/").slice(1);
     if (parts.length > maxDepth)
       return problem(name, `Value error, deeper than ${maxDepth} levels (MAX_JSON_DEPTH)`);
-    return parts.map((part) => part.replaceAll("~1", "/").replaceAll("~0", "~"));
+    return parts.map(stepName);
   };
   const op = VERBS.find((verb) => verb === memberOf(item, "op"));
   if (op === undefined) {

@@ -5,7 +5,7 @@
 import { isUtf8 } from "node:buffer";
 import { ValidationError, type ValidationItem } from "../../errors.js";
 import type { JsonValue } from "../field.js";
-import { step } from "./pointer.js";
+import { step, stepName } from "./pointer.js";
 import { measureJson } from "./scan.js";
 
 export interface JsonProblem {
@@ -447,11 +447,7 @@ export function pointerSegments(pointer: string): (string | number)[] {
   return pointer
     .split("/")
     .slice(1)
-    .map((segment) =>
-      /^(?:0|[1-9]\d*)$/.test(segment)
-        ? Number(segment)
-        : segment.replaceAll("~1", "/").replaceAll("~0", "~"),
-    );
+    .map((segment) => (/^(?:0|[1-9]\d*)$/.test(segment) ? Number(segment) : stepName(segment)));
 }
 
 export interface JsonLimits {

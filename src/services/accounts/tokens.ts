@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import jwt from "jsonwebtoken";
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.js";
 import type { Account, RecordStore } from "../../storage/records/port.js";
 import type { SharedMemory } from "../../storage/shared/port.js";
@@ -87,7 +88,7 @@ export interface SentCredentials {
 
 /** Derives callers from what requests sent: the one place that decides, for every transport. */
 export class Authenticator {
-  readonly #verified = new Map<string, Claims>();
+  readonly #verified = new LRUCache<string, Claims>({ max: VERIFIED_LIMIT });
   readonly #deps: Deps;
 
   constructor(deps: Deps) {
@@ -161,8 +162,6 @@ export class Authenticator {
       typeof claims.exp !== "number"
     )
       throw refused("is not valid");
-    if (this.#verified.size >= VERIFIED_LIMIT)
-      this.#verified.delete(this.#verified.keys().next().value!);
     this.#verified.set(token, claims);
     return claims;
   }

@@ -13,6 +13,7 @@ import {
   type TransferTable,
   type RecordsTransfer,
 } from "../../storage/records/transfer-port.js";
+import { eachNeeded } from "../objects/needed.js";
 
 /**
  * Contents of a record store when it was read: for each table the number of rows, and the SHA-256
@@ -125,8 +126,6 @@ export interface ObjectFigures {
 }
 
 const MOST_NAMED = 20;
-/** Hashes in one query. */
-const PAGE = 1000;
 /** Concurrency where neither store states a number; disks are fast with a few. */
 const AT_ONCE = 4;
 
@@ -168,22 +167,8 @@ async function eachObject(task: ObjectsTask, copies: boolean): Promise<ObjectFig
     }
     progress?.(figures.needed, figures.bytes);
   };
-  const atOnce = Math.max(AT_ONCE, from.parallel ?? 0, to.parallel ?? 0);
-  for (let after: string | undefined; ;) {
-    const page: { items: NeededObject[]; next?: string } = await transfer.neededObjects({
-      limit: PAGE,
-      ...(after !== undefined && { after }),
-    });
-    const waiting = page.items.values();
-    const outcomes = await Promise.allSettled(
-      Array.from({ length: atOnce }, async () => {
-        for (const object of waiting) await one(object);
-      }),
-    );
-    for (const outcome of outcomes) if (outcome.status === "rejected") throw outcome.reason;
-    if (page.next === undefined) return figures;
-    after = page.next;
-  }
+  await eachNeeded(transfer, Math.max(AT_ONCE, from.parallel ?? 0, to.parallel ?? 0), one);
+  return figures;
 }
 
 async function bringOne(

@@ -1,6 +1,7 @@
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
+import { stepName } from "../../model/json/pointer.js";
 import { isPublicName, type KindName, publicView } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { Revision, StoredRecord } from "../../storage/records/port.js";
@@ -165,8 +166,7 @@ export async function historyOf(
   }));
 }
 
-const nameOf = (pointer: string): string =>
-  pointer.split("/")[1]!.replaceAll("~1", "/").replaceAll("~0", "~");
+const nameOf = (pointer: string): string => stepName(pointer.split("/")[1]!);
 
 /** The history as clients read it. */
 export function historyView({ record, revisions }: History): {

@@ -2,6 +2,7 @@
  * Queries of users over SPARQL: checked in a thread before they are run, and answered or refused.
  */
 import { Worker } from "node:worker_threads";
+import { LRUCache } from "lru-cache";
 import type { Config } from "../../config/config.js";
 import { ServiceError } from "../../errors.js";
 import { parseArk } from "../../identifiers/ark.js";
@@ -109,7 +110,7 @@ export class QueryGuard {
   #closed = false;
   readonly #line: FairLine<GuardRequest, Checked>;
   /** By base and text; the oldest first. */
-  readonly #passed = new Map<string, Checked>();
+  readonly #passed = new LRUCache<string, Checked>({ max: REMEMBERED });
 
   readonly #limits: GuardLimits;
   readonly #hidden: Hidden | undefined;
@@ -159,7 +160,7 @@ export class QueryGuard {
       (await this.#parsed({ text: scanned.text, base }, asker).catch((error: unknown) => {
         throw replaced(error, scanned.text, scanned);
       }));
-    if (scanned.text.length <= LONGEST_REMEMBERED) this.#remember(key, checked);
+    if (scanned.text.length <= LONGEST_REMEMBERED) this.#passed.set(key, checked);
     const { narrowed, columns } = checked;
     const shown = named(narrowed === undefined ? scanned : scan(narrowed, GENERATED), columns);
     const meant = inTotalOrder(plainTokens(shown, oneSpelling));
@@ -182,12 +183,6 @@ export class QueryGuard {
     );
     this.#line.dismiss(stopping);
     await this.#end(stopping);
-  }
-
-  #remember(key: string, checked: Checked): void {
-    this.#passed.delete(key);
-    this.#passed.set(key, checked);
-    if (this.#passed.size > REMEMBERED) this.#passed.delete(this.#passed.keys().next().value!);
   }
 
   #parsed(request: GuardRequest, asker: Asker): Promise<Checked> {
@@ -440,7 +435,11 @@ interface Record {
 
 /** Callers who must wait because their queries exceeded a limit repeatedly, on any node. */
 export class Penalties {
-  readonly #callers = new Map<string, Record>();
+  /**
+   * Drops the caller without an offence for the longest time: a flood of addresses must not free a
+   * caller who must wait. Looking a caller up is no offence.
+   */
+  readonly #callers = new LRUCache<string, Record>({ max: MOST_CALLERS });
 
   readonly #penalty: number;
   readonly #memory: SharedMemory;
@@ -455,13 +454,13 @@ export class Penalties {
   async learn(caller: string): Promise<void> {
     const note = await this.#memory.recall(`penalty ${caller}`);
     const theirs = note === null ? undefined : (JSON.parse(note) as Record);
-    if (theirs && theirs.last > (this.#callers.get(caller)?.last ?? Number.NEGATIVE_INFINITY))
-      this.#keep(caller, theirs);
+    if (theirs && theirs.last > (this.#callers.peek(caller)?.last ?? Number.NEGATIVE_INFINITY))
+      this.#callers.set(caller, theirs);
   }
 
   /** @throws ServiceError `TOO_MANY_REQUESTS` with Retry-After */
   check(caller: string, now = Date.now()): void {
-    const until = this.#callers.get(caller)?.until ?? 0;
+    const until = this.#callers.peek(caller)?.until ?? 0;
     if (until <= now) return;
     const seconds = Math.ceil((until - now) / 1000);
     throw new ServiceError(
@@ -478,27 +477,18 @@ export class Penalties {
    * @param weight 1, or less where the caller may not be to blame
    */
   strike(caller: string, weight = 1, now = Date.now()): void {
-    const known = this.#callers.get(caller);
+    const known = this.#callers.peek(caller);
     const strikes =
       known && now - known.last < MEMORY + this.#penalty ? known.strikes + weight : weight;
     const until =
       strikes <= LENIENCE
         ? 0
         : now + Math.min(this.#penalty * 2 ** (Math.ceil(strikes) - LENIENCE - 1), LONGEST);
-    this.#keep(caller, { strikes, last: now, until });
+    this.#callers.set(caller, { strikes, last: now, until });
     void this.#memory.remember(
       `penalty ${caller}`,
       JSON.stringify({ strikes, last: now, until } satisfies Record),
       Math.max(until - now, 0) + MEMORY + this.#penalty,
     );
-  }
-
-  #keep(caller: string, record: Record): void {
-    this.#callers.delete(caller);
-    // Drops the caller without an offence for the longest time: a flood of addresses must not free
-    // a caller who must wait.
-    if (this.#callers.size >= MOST_CALLERS)
-      this.#callers.delete(this.#callers.keys().next().value!);
-    this.#callers.set(caller, record);
   }
 }

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { ServiceError } from "../../errors.js";
 import type { Asker, IndexState, OpenAnswer, OpenQuestion } from "./port.js";
 
@@ -54,7 +55,7 @@ export class FairLine<Question = OpenQuestion, Answer = OpenAnswer> {
   readonly #waiting = new Set<Waiting<Question, Answer>>();
   readonly #running = new Set<Running>();
   /** The number of the round in which each caller was served last, oldest first. */
-  readonly #served = new Map<string, number>();
+  readonly #served = new LRUCache<string, number>({ max: MOST_CALLERS });
   #count = 0;
 
   readonly #options: FairLineOptions;
@@ -127,7 +128,7 @@ export class FairLine<Question = OpenQuestion, Answer = OpenAnswer> {
     for (;;) {
       let next: Waiting<Question, Answer> | undefined;
       const slotOf = ({ asker }: Waiting<Question, Answer>): number =>
-        this.#served.get(nameOf(asker)) ?? 0;
+        this.#served.peek(nameOf(asker)) ?? 0;
       for (const waiting of this.#waiting) {
         if (this.#mayRun(waiting.asker) && (!next || slotOf(waiting) < slotOf(next)))
           next = waiting;
@@ -233,8 +234,6 @@ export class FairLine<Question = OpenQuestion, Answer = OpenAnswer> {
   }
 
   #note(caller: string): void {
-    this.#served.delete(caller);
-    if (this.#served.size >= MOST_CALLERS) this.#served.delete(this.#served.keys().next().value!);
     this.#served.set(caller, ++this.#count);
   }
 }

@@ -3,8 +3,12 @@ import { instantOf } from "../../model/dates.js";
 import type { Finding } from "../../model/findings.js";
 import type { KindName } from "../../model/kind.js";
 import type {
-  ChangedRecord,
   ChangeLogPage,
+  ChangedRecord,
+  ChangedText,
+  ClosedMember,
+  Credential,
+  CredentialPurpose,
   DanglingLink,
   Embargo,
   FileReference,
@@ -16,6 +20,7 @@ import type {
 import { storedJson } from "./refusals.js";
 import type { AddressPage } from "./selection-port.js";
 import type { Submission, SubmissionType } from "./submissions-port.js";
+import { writePlace } from "./vectors.js";
 
 /** Columns of a stored record, for `record AS r JOIN state AS s ON s.id = r.state`. */
 export const RECORD_COLUMNS =
@@ -373,4 +378,89 @@ export function restate(
   });
   for (const { targetKey, sequences } of ages.values()) if (sequences.length > 0) touch(targetKey);
   return stated;
+}
+
+export type CredentialRow = [
+  hash: string,
+  id: string,
+  user: string,
+  purpose: string,
+  name: string | null,
+  createdAt: number,
+  usedAt: number | null,
+  expiresAt: number,
+];
+
+export const credentialOf = ([
+  hash,
+  id,
+  user,
+  purpose,
+  name,
+  createdAt,
+  usedAt,
+  expiresAt,
+]: CredentialRow): Credential => ({
+  hash,
+  id,
+  user,
+  purpose: purpose as CredentialPurpose,
+  name,
+  createdAt,
+  usedAt,
+  expiresAt,
+});
+
+export type ChangedRow = [
+  sequence: number,
+  record: number,
+  ark: string,
+  name: string | null,
+  keywords: string | null,
+  description: string | null,
+  digest: Uint8Array | null,
+];
+
+/** A page of texts whose vectors are to be made, and the place where the next begins. */
+export function changedTexts(rows: readonly ChangedRow[]): {
+  texts: ChangedText[];
+  to: string | undefined;
+} {
+  const last = rows.at(-1);
+  return {
+    texts: rows.map(changedText),
+    to: last && writePlace({ sequence: last[0], record: last[1] }),
+  };
+}
+
+const changedText = ([, , ark, name, keywords, description, digest]: ChangedRow): ChangedText => ({
+  ark,
+  text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" },
+  digest,
+});
+
+export type ClosedRow = [
+  ark: string,
+  kind: string,
+  owner: string | null,
+  status: string,
+  embargoedUntil: string | null,
+  crate: string | null,
+];
+
+/** @param ids of the members that were examined, of which `rows` are closed */
+export function closedPage(
+  ids: readonly number[],
+  rows: readonly ClosedRow[],
+  limit: number,
+): Page<ClosedMember> {
+  const items = rows.map(([ark, kind, owner, status, embargoedUntil, crate]) => ({
+    ark,
+    kind: kind as KindName,
+    owner,
+    publicationStatus: status as PublicationStatus,
+    embargoedUntil,
+    crate,
+  }));
+  return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
 }

@@ -3,7 +3,7 @@
  * results.
  */
 import { asWord, type QueryTerm, type SearchTerms, WORD } from "../../model/search-query.js";
-import type { FragmentPart, ScorePart, SearchFacet, SearchPage } from "./port.js";
+import type { FragmentPart, ScorePart, SearchFacet, SearchPage, SearchQuery } from "./port.js";
 import type { RecordFilter, StatisticsKey } from "./selection-port.js";
 import { Connection } from "./sqlite/statement.js";
 
@@ -174,7 +174,7 @@ export class Stemmer {
 }
 
 /** What a search without words finds. */
-export const NOTHING: SearchPage = { total: 0, exact: true, ranked: 0, hits: [] };
+const NOTHING: SearchPage = { total: 0, exact: true, ranked: 0, hits: [] };
 
 /**
  * Most records that one search ranks: SQLite and PostgreSQL rank 5,000 to 10,000 records in 50 ms.
@@ -193,6 +193,11 @@ export const FACETED = 50_000;
 export const ESTIMATED = 60_000;
 
 /** The values of most records, equal ones in their order. */
+export const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
+  ...NOTHING,
+  ...(facets ? { facets: facets.by.map((key) => facetOf(key, [], facets.limit, 0)) } : {}),
+});
+
 export function facetOf(
   by: StatisticsKey,
   counts: readonly (readonly [value: string | null, records: number])[],

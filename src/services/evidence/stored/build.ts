@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { LRUCache } from "lru-cache";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { type Ark, arkKey } from "../../../identifiers/ark.js";
 import type { Job, JobHandler } from "../../../jobs/port.js";
@@ -177,7 +178,7 @@ function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
  * Graphs found unchanged, and as of which commit: they are not checked again before the next
  * commit.
  */
-const verified = new WeakMap<RecordStore, Map<string, number>>();
+const verified = new WeakMap<RecordStore, LRUCache<string, number>>();
 /**
  * When the cache is full, the oldest entry is dropped, and its graph is checked again when it is
  * read.
@@ -204,7 +205,7 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
   const question = questionOf(record, before);
   if (!question) return record;
   let known = verified.get(deps.records);
-  if (!known) verified.set(deps.records, (known = new Map()));
+  if (!known) verified.set(deps.records, (known = new LRUCache({ max: REMEMBERED })));
   const sequence = await deps.records.sequence();
   if (known.get(record.ark) === sequence) return record;
 
@@ -228,9 +229,7 @@ async function renewed(deps: Deps, record: StoredRecord): Promise<StoredRecord> 
     // Another request was faster: its revision is as recent.
     if (error.code !== "REVISION_MISMATCH") throw error;
   }
-  known.delete(record.ark);
   known.set(record.ark, sequence);
-  if (known.size > REMEMBERED) known.delete(known.keys().next().value!);
   const [after] = await deps.records.findMany([record.ark]);
   return after!;
 }

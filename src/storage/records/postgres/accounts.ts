@@ -6,7 +6,13 @@ import type {
   CredentialStore,
   RecordStore,
 } from "../port.js";
-import { readNumbers, type SubmissionRow as Stored, submissionOf as ofRow } from "../rows.js";
+import {
+  readNumbers,
+  type SubmissionRow as Stored,
+  submissionOf as ofRow,
+  credentialOf,
+  type CredentialRow,
+} from "../rows.js";
 import type { Submission, SubmissionPage } from "../submissions-port.js";
 import { isStorableText } from "../text.js";
 import { type Database, statement } from "./statement.js";
@@ -170,37 +176,6 @@ export class SubmissionReads {
 }
 
 const COLUMNS = "hash, id, person, purpose, name, created_at, used_at, expires_at";
-type CredentialRow = [
-  hash: string,
-  id: string,
-  user: string,
-  purpose: string,
-  name: string | null,
-  createdAt: number,
-  usedAt: number | null,
-  expiresAt: number,
-];
-
-const credentialOf = ([
-  hash,
-  id,
-  user,
-  purpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-]: CredentialRow): Credential => ({
-  hash,
-  id,
-  user,
-  purpose: purpose as CredentialPurpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-});
-
 const named = (table: string, columns: string): string =>
   columns.replaceAll(/\w+/g, (column) => `${table}.${column}`);
 const BY_HASH = statement<[...CredentialRow, ...AccountRow]>(

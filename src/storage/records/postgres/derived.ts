@@ -7,6 +7,7 @@ import {
   type VectorStep,
   type VectorStore,
 } from "../port.js";
+import { type ChangedRow, changedTexts } from "../rows.js";
 import { packVectors, readPlace, readStep, writePlace } from "../vectors.js";
 import { type Database, Sending, statement } from "./statement.js";
 
@@ -78,21 +79,12 @@ const REMOVE = statement(
 );
 
 const cut = (column: string): string => `left(t.${column}, ${MOST_CHARACTERS})`;
-type Changed = [
-  sequence: number,
-  record: number,
-  ark: string,
-  name: string | null,
-  keywords: string | null,
-  description: string | null,
-  digest: Uint8Array | null,
-];
 /**
  * One snapshot, in which no commit is visible before an earlier one: see `counter`. Deleted records
  * have no text.
  */
 const CHANGED =
-  statement<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")},
+  statement<ChangedRow>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")}, ${cut("description")},
       v.digest FROM (SELECT sequence, record FROM change_log
       WHERE (sequence, record) > ($2::bigint, $3::bigint) ORDER BY sequence, record
       LIMIT $4) AS c JOIN record AS r ON r.id = c.record LEFT JOIN text AS t
@@ -140,11 +132,7 @@ export class Vectors implements VectorStore {
   ): Promise<{ texts: ChangedText[]; to: string | undefined }> {
     const { sequence, record } = readPlace(after);
     const rows = await this.#reading.query(CHANGED, [model, sequence, record, limit]);
-    const last = rows.at(-1);
-    return {
-      texts: rows.map(changedText),
-      to: last && writePlace({ sequence: last[0], record: last[1] }),
-    };
+    return changedTexts(rows);
   }
 
   async storeVectors(model: string, { vectors, ...ends }: VectorStep): Promise<boolean> {
@@ -179,9 +167,3 @@ export class Vectors implements VectorStore {
     });
   }
 }
-
-const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText => ({
-  ark,
-  text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" },
-  digest,
-});

@@ -1,7 +1,7 @@
 /** Lists in PostgreSQL: by filter, by kind, by crate, by link. */
 import { arkKey } from "../../../identifiers/ark.js";
-import type { KindName } from "../../../model/kind.js";
 import { parseQuery } from "../../../model/search-query.js";
+import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
 import type {
   FoundLink,
   ListedPage,
@@ -366,29 +366,8 @@ class Asked {
   }
 }
 
-type From = [
-  asked: number,
-  source: string,
-  kind: string,
-  position: number,
-  predicate: string,
-  target: string,
-  targetKey: string,
-];
-type To = [
-  asked: number,
-  sequence: number,
-  sourceId: number,
-  position: number,
-  predicate: string,
-  kind: string,
-  target: string,
-  targetKey: string,
-  source: string,
-];
-
 const FROM =
-  statement<From>(`SELECT asked.place, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+  statement<LinkFromRow>(`SELECT asked.place - 1, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
       FROM unnest($1::text[]) WITH ORDINALITY AS asked (ark, place) JOIN record AS r
       ON r.ark = asked.ark CROSS JOIN LATERAL ( SELECT page.position, page.via, page.target,
       page.target_key FROM link AS page WHERE page.source = r.id AND page.position > $2 AND
@@ -404,13 +383,13 @@ const FROM =
 // For the same reason the query asks for absent rows as a value: PostgreSQL would make a join of
 // all of it out of NOT EXISTS. It reads the few links of a source rather than the many of a target:
 // a comparison with `|| ''` does not use an index.
-const TO = statement<To>(`WITH RECURSIVE pair (place, target_key, via) AS (
+const TO = statement<LinkToRow>(`WITH RECURSIVE pair (place, target_key, via) AS (
     SELECT asked.place, asked.target_key, (SELECT l.via FROM link AS l
     WHERE l.target_key = asked.target_key ORDER BY l.via LIMIT 1)
     FROM unnest($1::text[]) WITH ORDINALITY AS asked (target_key, place) UNION ALL
     SELECT pair.place, pair.target_key, (SELECT l.via FROM link AS l
     WHERE l.target_key = pair.target_key AND l.via > pair.via ORDER BY l.via LIMIT 1)
-    FROM pair WHERE pair.via IS NOT NULL) SELECT pair.place, l.sequence, l.source, l.position,
+    FROM pair WHERE pair.via IS NOT NULL) SELECT pair.place - 1, l.sequence, l.source, l.position,
     v.predicate, v.kind, l.target, l.target_key, r.ark FROM pair JOIN via AS v
     ON v.id = pair.via AND ($2::text[] IS NULL OR v.predicate = ANY($2)) AND ($3::text[] IS NULL OR
     v.kind = ANY($3)) CROSS JOIN LATERAL ( SELECT page.sequence, page.source, page.position,
@@ -461,26 +440,15 @@ export class LinkReads {
     arks: readonly string[],
     { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
   ): Promise<Page<FoundLink>[]> {
-    const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of await this.#database.query(FROM, [
+    const rows = await this.#database.query(FROM, [
       listOf(arks),
       start,
       predicates ? listOf(predicates) : null,
       limit + 1,
       Number(distinct === true),
-    ]))
-      pages[row[0] - 1]!.push(row);
-    return pages.map((rows) =>
-      pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
-        source,
-        sourceKind: kind as KindName,
-        position: String(position),
-        predicate,
-        target,
-        targetKey,
-      })),
-    );
+    ]);
+    return pagesFrom(rows, arks.length, limit);
   }
 
   async linksTo(
@@ -494,7 +462,6 @@ export class LinkReads {
       limit,
     }: Parameters<RecordStore["linksTo"]>[1],
   ): Promise<Page<FoundLink>[]> {
-    const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
     const rows = await this.#database.query(TO, [
       listOf(keys),
@@ -505,21 +472,7 @@ export class LinkReads {
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
     ]);
-    for (const row of rows) pages[row[0] - 1]!.push(row);
-    return pages.map((page) =>
-      pageOf(
-        page.toSorted(oldestFirst),
-        limit,
-        ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
-          source,
-          sourceKind: kind as KindName,
-          position: `${sequence}.${sourceId}.${position}`,
-          predicate,
-          target,
-          targetKey,
-        }),
-      ),
-    );
+    return pagesTo(rows, keys.length, limit);
   }
 
   /** Links of each record in both directions: one statement for all of them. */
@@ -537,20 +490,4 @@ export class LinkReads {
   }
 }
 
-/**
- * A text that cannot be stored is replaced by an empty string, which no record has, so that places
- * in the list stay.
- */
-const listOf = (values: readonly string[]): string[] =>
-  values.map((value) => (isStorableText(value) ? value : ""));
-
-const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
-
-function pageOf<R>(
-  rows: readonly R[],
-  limit: number,
-  link: (row: R) => FoundLink,
-): Page<FoundLink> {
-  const items = rows.slice(0, limit).map(link);
-  return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
-}
+const listOf = (values: readonly string[]): string[] => values.map(storable);

@@ -8,7 +8,7 @@ import type {
   RecordStore,
 } from "../port.js";
 import { emailTaken, hasAccount, isSpent, noAccount } from "../refusals.js";
-import { readNumbers } from "../rows.js";
+import { readNumbers, credentialOf, type CredentialRow } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { type Connection, isUniqueViolation } from "./statement.js";
 
@@ -210,37 +210,6 @@ export class AccountWrites {
 }
 
 const COLUMNS = "hash, id, user, purpose, name, created_at, used_at, expires_at";
-type CredentialRow = [
-  hash: string,
-  id: string,
-  user: string,
-  purpose: string,
-  name: string | null,
-  createdAt: number,
-  usedAt: number | null,
-  expiresAt: number,
-];
-
-const credentialOf = ([
-  hash,
-  id,
-  user,
-  purpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-]: CredentialRow): Credential => ({
-  hash,
-  id,
-  user,
-  purpose: purpose as CredentialPurpose,
-  name,
-  createdAt,
-  usedAt,
-  expiresAt,
-});
-
 /** Reads of {@link CredentialStore}. */
 export class CredentialReads {
   readonly #byHash;

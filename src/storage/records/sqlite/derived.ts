@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { arkKey } from "../../../identifiers/ark.js";
 import { type ChangedText, MOST_CHARACTERS, type StoredScore } from "../port.js";
+import { type ChangedRow, changedTexts } from "../rows.js";
 import { type PackedVector, readPlace, readStep, writePlace } from "../vectors.js";
 import type { Connection } from "./statement.js";
 
@@ -109,16 +110,6 @@ export class VectorWrites {
   }
 }
 
-type Changed = [
-  sequence: number,
-  record: number,
-  ark: string,
-  name: string | null,
-  keywords: string | null,
-  description: string | null,
-  digest: Uint8Array | null,
-];
-
 export class VectorReads {
   readonly #reach;
   readonly #changed;
@@ -130,7 +121,7 @@ export class VectorReads {
     const cut = (column: string): string => `substr(t.${column}, 1, ${MOST_CHARACTERS})`;
     // Only live records have a text.
     this.#changed =
-      connection.prepare<Changed>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")},
+      connection.prepare<ChangedRow>(`SELECT c.sequence, c.record, r.ark, ${cut("name")}, ${cut("keywords")},
           ${cut("description")}, v.digest FROM (SELECT sequence, record FROM change_log
           WHERE (sequence, record) > (?2, ?3) ORDER BY sequence, record LIMIT ?4) AS c CROSS
           JOIN record AS r ON r.id = c.record LEFT JOIN text AS t ON t.id = c.record LEFT
@@ -150,16 +141,6 @@ export class VectorReads {
   ): { texts: ChangedText[]; to: string | undefined } {
     const { sequence, record } = readPlace(after);
     const rows = this.#changed.all([model, sequence, record, limit]);
-    const last = rows.at(-1);
-    return {
-      texts: rows.map(changedText),
-      to: last && writePlace({ sequence: last[0], record: last[1] }),
-    };
+    return changedTexts(rows);
   }
 }
-
-const changedText = ([, , ark, name, keywords, description, digest]: Changed): ChangedText => ({
-  ark,
-  text: name === null ? null : { name, keywords: keywords ?? "", description: description ?? "" },
-  digest,
-});

@@ -1,32 +1,11 @@
 import type { KindName } from "../../../model/kind.js";
+import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "../link-rows.js";
 import type { FoundLink, Page, RecordStore } from "../port.js";
 import { readNumbers, restate } from "../rows.js";
 import type { LinkCountQuery } from "../selection-port.js";
-import { isStorableText } from "../text.js";
 import type { GroupTail } from "./group-tail.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
-
-type From = [
-  asked: number,
-  source: string,
-  kind: string,
-  position: number,
-  predicate: string,
-  target: string,
-  targetKey: string,
-];
-type To = [
-  asked: number,
-  sequence: number,
-  sourceId: number,
-  position: number,
-  predicate: string,
-  kind: string,
-  target: string,
-  targetKey: string,
-  source: string,
-];
 
 /**
  * Counts the links that the two statements of {@link LinkReads} list. Each side either counts its
@@ -58,7 +37,8 @@ export class LinkReads {
   constructor(connection: Connection) {
     this.#connection = connection;
     this.#from =
-      connection.prepare<From>(`SELECT asked.key, r.ark, r.kind, l.position, v.predicate, l.target, l.target_key
+      connection.prepare<LinkFromRow>(`SELECT asked.key, r.ark, r.kind, l.position, v.predicate,
+          l.target, l.target_key
           FROM json_each(?1) AS asked CROSS JOIN record AS r
           ON r.key = asked.value ->> 0 AND r.ark = asked.value ->> 1 CROSS JOIN link AS l
           ON l.source = r.id AND l.position IN ( SELECT position FROM link AS page
@@ -74,7 +54,8 @@ export class LinkReads {
     // to the limit: it does not read all 100,000 links of a target for the few that the caller
     // asked for.
     this.#to =
-      connection.prepare<To>(`WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value, (SELECT min(via)
+      connection.prepare<LinkToRow>(`WITH RECURSIVE pair (asked, target_key, via) AS ( SELECT key, value,
+          (SELECT min(via)
           FROM link WHERE target_key = value) FROM json_each(?1) UNION ALL
           SELECT asked, target_key, (SELECT min(via) FROM link
           WHERE target_key = pair.target_key AND via > pair.via) FROM pair
@@ -102,26 +83,15 @@ export class LinkReads {
     arks: readonly string[],
     { predicates, distinct, after, limit }: Parameters<RecordStore["linksFrom"]>[1],
   ): Page<FoundLink>[] {
-    const pages = arks.map((): From[] => []);
     const start = after === undefined ? -1 : readNumbers(after, 1)[0]!;
-    for (const row of this.#from.all([
+    const rows = this.#from.all([
       arkArray(arks.map(storable)),
       start,
       predicates ? listOf(predicates) : null,
       limit + 1,
       Number(distinct === true),
-    ]))
-      pages[row[0]]!.push(row);
-    return pages.map((rows) =>
-      pageOf(rows, limit, ([, source, kind, position, predicate, target, targetKey]) => ({
-        source,
-        sourceKind: kind as KindName,
-        position: String(position),
-        predicate,
-        target,
-        targetKey,
-      })),
-    );
+    ]);
+    return pagesFrom(rows, arks.length, limit);
   }
 
   linksTo(
@@ -135,7 +105,6 @@ export class LinkReads {
       limit,
     }: Parameters<RecordStore["linksTo"]>[1],
   ): Page<FoundLink>[] {
-    const pages = keys.map((): To[] => []);
     const start = after === undefined ? [0, 0, 0] : readNumbers(after, 3);
     const rows = this.#to.all([
       listOf(keys),
@@ -146,21 +115,7 @@ export class LinkReads {
       Number(distinct === true),
       unlessBack ? listOf(unlessBack) : null,
     ]);
-    for (const row of rows) pages[row[0]]!.push(row);
-    return pages.map((page) =>
-      pageOf(
-        page.toSorted(oldestFirst),
-        limit,
-        ([, sequence, sourceId, position, predicate, kind, target, targetKey, source]) => ({
-          source,
-          sourceKind: kind as KindName,
-          position: `${sequence}.${sourceId}.${position}`,
-          predicate,
-          target,
-          targetKey,
-        }),
-      ),
-    );
+    return pagesTo(rows, keys.length, limit);
   }
 
   /** Links of each record in both directions: one statement for all of them. */
@@ -180,23 +135,7 @@ export class LinkReads {
   }
 }
 
-/**
- * A text that cannot be stored is replaced by an empty string, which no record has, so that places
- * in the list stay.
- */
-const storable = (value: string): string => (isStorableText(value) ? value : "");
 const listOf = (values: readonly string[]): string => textArray(values.map(storable));
-
-const oldestFirst = (a: To, b: To): number => a[1] - b[1] || a[2] - b[2] || a[3] - b[3];
-
-function pageOf<R>(
-  rows: readonly R[],
-  limit: number,
-  link: (row: R) => FoundLink,
-): Page<FoundLink> {
-  const items = rows.slice(0, limit).map(link);
-  return rows.length > limit ? { items, next: items.at(-1)!.position } : { items };
-}
 
 /**
  * Stores the links of a commit's records. Runs after all its records are written, so that a link

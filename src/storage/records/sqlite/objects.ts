@@ -1,6 +1,5 @@
 /** Which records use which stored bytes, and which crates use which records. */
 import { arkKey } from "../../../identifiers/ark.js";
-import type { KindName } from "../../../model/kind.js";
 import type {
   ClosedMember,
   CrateUses,
@@ -10,7 +9,6 @@ import type {
   ObjectBookkeeping,
   ObjectReference,
   Page,
-  PublicationStatus,
 } from "../port.js";
 import {
   type CrateLinkRow,
@@ -21,6 +19,7 @@ import {
   filePage,
   LINKING,
   readNumbers,
+  closedPage,
 } from "../rows.js";
 import { isStorableText } from "../text.js";
 import { arkArray, type Connection, textArray } from "./statement.js";
@@ -364,17 +363,7 @@ export class CrateUseReads {
     const ids = isStorableText(crate)
       ? this.#members.all([crate, Number(after), limit]).map(([id]) => id)
       : [];
-    const items = this.#closed
-      .all([JSON.stringify(ids)])
-      .map(([ark, kind, owner, status, embargoedUntil, from]) => ({
-        ark,
-        kind: kind as KindName,
-        owner,
-        publicationStatus: status as PublicationStatus,
-        embargoedUntil,
-        crate: from,
-      }));
-    return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
+    return closedPage(ids, this.#closed.all([JSON.stringify(ids)]), limit);
   }
 
   embargoes({ after = "0", limit }: { after?: string; limit: number }): Page<Embargo> {

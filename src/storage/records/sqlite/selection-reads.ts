@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { KIND_NAMES, type KindName } from "../../../model/kind.js";
 import { parseQuery } from "../../../model/search-query.js";
 import type { SelectionPage } from "../port.js";
@@ -135,7 +136,7 @@ const DELETED = reading(INDEXES.deleted, false);
  * statistics of an empty file, and must not change its choice when the file grows.
  */
 export class SelectionReads {
-  readonly #prepared = new Map<string, Statement>();
+  readonly #prepared = new LRUCache<string, Statement>({ max: MOST_PREPARED });
   readonly #byNumber;
   readonly #connection: Connection;
   #stemmer: Stemmer | undefined;
@@ -414,12 +415,7 @@ export class SelectionReads {
 
   #prepare<R extends Numbered | [number] | [string] | StatisticsRow>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
-    if (!statement) {
-      const [oldest] = this.#prepared.keys();
-      if (oldest !== undefined && this.#prepared.size >= MOST_PREPARED)
-        this.#prepared.delete(oldest);
-      this.#prepared.set(text, (statement = this.#connection.prepare(text)));
-    }
+    if (!statement) this.#prepared.set(text, (statement = this.#connection.prepare(text)));
     return statement as unknown as Statement<R>;
   }
 }

@@ -14,7 +14,6 @@ import type {
   ObjectBookkeeping,
   ObjectReference,
   Page,
-  PublicationStatus,
   Revision,
   StoredRecord,
 } from "../../port.js";
@@ -34,6 +33,7 @@ import {
   RECORD_COLUMNS,
   recordOf,
   type RecordRow,
+  closedPage,
 } from "../../rows.js";
 import { isStorableText } from "../../text.js";
 import { type Database, statement } from "../statement.js";
@@ -372,15 +372,7 @@ export class CrateUseReads {
       ? (await this.#database.query(MEMBERS, [crate, Number(after), limit])).map(([id]) => id)
       : [];
     const rows = ids.length === 0 ? [] : await this.#database.query(CLOSED, [ids]);
-    const items = rows.map(([ark, kind, owner, status, embargoedUntil, from]) => ({
-      ark,
-      kind: kind as KindName,
-      owner,
-      publicationStatus: status as PublicationStatus,
-      embargoedUntil,
-      crate: from,
-    }));
-    return ids.length < limit ? { items } : { items, next: String(ids.at(-1)) };
+    return closedPage(ids, rows, limit);
   }
 
   async embargoes({

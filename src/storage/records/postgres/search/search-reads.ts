@@ -14,7 +14,6 @@ import {
   FACETED,
   facetOf,
   isWord,
-  NOTHING,
   oneLetterOff,
   partsOfScore,
   placesOf,
@@ -25,6 +24,7 @@ import {
   soughtOf,
   UNRANKED,
   wordsOf,
+  nothingFor,
 } from "../../search.js";
 import type { RecordFilter } from "../../selection-port.js";
 import { conditionsOf, type Dialect, joined, Sql, statisticsSql } from "../../selection.js";
@@ -942,11 +942,6 @@ const statesSql = (
       ? []
       : [`SELECT state FROM (${nearSql({ near, none }, among, sql)}) AS n`]),
   ].join(" UNION ");
-
-const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
-  ...NOTHING,
-  ...(facets ? { facets: facets.by.map((key) => facetOf(key, [], facets.limit, 0)) } : {}),
-});
 
 const byQuery = (terms: readonly StemTerm[]): Map<string, StemTerm> =>
   new Map(terms.map((term) => [tsqueryOf(term), term]));

@@ -1,3 +1,4 @@
+import { LRUCache } from "lru-cache";
 import { parseQuery, type QueryTerm, textOf } from "../../../../model/search-query.js";
 import type {
   ScorePart,
@@ -18,7 +19,6 @@ import {
   facetOf,
   isWord,
   matchOf,
-  NOTHING,
   OPEN,
   partsOf,
   partsOfScore,
@@ -28,6 +28,7 @@ import {
   soughtOf,
   UNRANKED,
   without,
+  nothingFor,
 } from "../../search.js";
 import type { RecordFilter } from "../../selection-port.js";
 import { conditionsOf, joined, Sql, statisticsSql } from "../../selection.js";
@@ -128,7 +129,7 @@ export class SearchReads {
   readonly #related: RelatedWords;
   readonly #near: NearReads;
   readonly #selection: SelectionReads;
-  readonly #prepared = new Map<string, Statement>();
+  readonly #prepared = new LRUCache<string, Statement>({ max: MOST_PREPARED });
   /** What searches of all records have counted, as of the commit with this sequence. */
   #known = { sequence: -1, ...nothingKnown() };
   readonly #sequence;
@@ -697,12 +698,7 @@ export class SearchReads {
   /** Filters make statements without end; those that were used last stay prepared. */
   #prepare<R extends Row>(text: string): Statement<R> {
     let statement = this.#prepared.get(text);
-    if (!statement) {
-      const [oldest] = this.#prepared.keys();
-      if (oldest !== undefined && this.#prepared.size >= MOST_PREPARED)
-        this.#prepared.delete(oldest);
-      this.#prepared.set(text, (statement = this.#connection.prepare(text)));
-    }
+    if (!statement) this.#prepared.set(text, (statement = this.#connection.prepare(text)));
     return statement as unknown as Statement<R>;
   }
 
@@ -719,11 +715,6 @@ const nothingKnown = (): Pick<Among, "counts" | "candidates"> => ({
 const MOST_KNOWN = 200;
 /** Statements that stay prepared. */
 const MOST_PREPARED = 200;
-
-const nothingFor = ({ facets }: SearchQuery): SearchPage => ({
-  ...NOTHING,
-  ...(facets ? { facets: facets.by.map((key) => facetOf(key, [], facets.limit, 0)) } : {}),
-});
 
 const rangeOf = (ids: readonly number[]): [least: number, most: number] =>
   ids.reduce<[number, number]>(
