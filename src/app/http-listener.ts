@@ -1,6 +1,7 @@
-import { createServer, type IncomingMessage, type Server } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Duplex } from "node:stream";
 import type { RequestObserver } from "./metrics.js";
+import { ServiceError } from "../errors.js";
 import { openGraphql } from "../graphql/server.js";
 import { refuse } from "../graphql/web-sockets.js";
 import { EventStreams } from "../http/reply.js";
@@ -19,6 +20,16 @@ export interface HttpInterface {
   stop(): Promise<void>;
 }
 
+/** An Express application, with what it calls when no middleware has answered. */
+type Application = (
+  req: IncomingMessage,
+  res: ServerResponse,
+  next: (error?: unknown) => void,
+) => void;
+
+const noAddress = (): ServiceError =>
+  new ServiceError("BAD_REQUEST", "The request target is no address: send a path, such as /docs.");
+
 /**
  * The HTTP server of a node that answers clients: the application, and GraphQL over WebSocket.
  * @param observer is called for every request
@@ -30,7 +41,7 @@ export async function openHttpInterface(
   const authenticator = new Authenticator(deps);
   const streams = new EventStreams();
   const graphql = await openGraphql(deps, authenticator);
-  const app = await createApp(deps, { authenticator, graphql, streams, observer });
+  const answer: Application = await createApp(deps, { authenticator, graphql, streams, observer });
   const server = createServer(
     {
       // Node checks timeouts at this interval, so that none is exceeded by much.
@@ -43,7 +54,8 @@ export async function openHttpInterface(
         if (res.headersSent) reportFault(deps.log, error);
         sendError(req, res, error, deps.log);
       };
-      app(req, res);
+      // Express passes on what no middleware can be asked about: a target that is no address.
+      answer(req, res, (error) => sendError(req, res, error ?? noAddress(), deps.log));
     },
   );
   server.on("upgrade", (req: IncomingMessage, socket: Duplex, head: Buffer) => {

@@ -105,6 +105,12 @@ describe("a path", () => {
       statusLine(await raw(`GET ${server.url} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`)),
     ).toBe("HTTP/1.1 200 OK");
   });
+
+  it("that is no address is refused in the registry's own form", async () => {
+    const answer = await raw("GET http://[/x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+    expect(statusLine(answer)).toBe("HTTP/1.1 400 Bad Request");
+    expect(answer).toContain("The request target is no address");
+  });
 });
 
 describe("a body", () => {
