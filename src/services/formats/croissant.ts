@@ -3,8 +3,8 @@ import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
 import { digestIn, mediaTypeIn } from "../../model/file-facts.js";
 import { textOf } from "../../model/texts.js";
 import type { FileReference, StoredRecord } from "../../storage/records/port.js";
-import { pathInUrl } from "../crates/export/contents.js";
-import { crateRecords, holderOf } from "../records/of-crate.js";
+import { pathInUrl, storedFiles } from "../crates/export/contents.js";
+import { crateRecords } from "../records/of-crate.js";
 import type { Deps } from "../deps.js";
 import { landmarksOf } from "../records/list.js";
 import { parseDocument, type RecordView } from "../records/view.js";
@@ -197,13 +197,8 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
   const found: File[] = [];
   const taken = new Set<string>([ARCHIVE]);
   const held = new Set<string>();
-  let after: string | undefined;
-  do {
-    const page = await deps.records.filesOf(holderOf(root), {
-      limit: PAGE,
-      ...(after === undefined ? {} : { after }),
-    });
-    for (const { ark, name, size, sha256, mediaType, role } of page.items) {
+  for await (const files of storedFiles(deps, root))
+    for (const { ark, name, size, sha256, mediaType, role } of files) {
       const described = documents.get(ark);
       held.add(ark);
       // A crate within a crate has the files of its own records only.
@@ -225,8 +220,6 @@ async function filesOf(deps: FactDeps, { record: root }: RecordFacts): Promise<F
         fields: member ? undefined : fields,
       });
     }
-    after = page.next;
-  } while (after !== undefined);
   for (const [ark, { record, fields }] of documents) {
     const file = ark === root.ark || held.has(ark) ? undefined : elsewhere(record, fields);
     if (file) found.push({ ...file, id: freeId(pathOf(ark, root.ark) ?? file.name, taken) });

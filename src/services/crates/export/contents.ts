@@ -277,7 +277,7 @@ async function treeOf(deps: Deps, root: StoredRecord): Promise<Placed[]> {
 
 async function readTree(deps: Deps, root: StoredRecord): Promise<Placed[]> {
   const tree: Placed[] = [];
-  for await (const files of filesOf(deps, root)) {
+  for await (const files of storedFiles(deps, root)) {
     // Entities whose identifier is no path state it in their document.
     const unplaced = files.filter((file) => file.role !== "member" && !pathInArk(file, root.ark));
     const records = await deps.records.findMany(unplaced.map(({ ark }) => ark));
@@ -305,7 +305,10 @@ const pathIn = (record: StoredRecord, crate: string): string | undefined =>
   statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path;
 
 /** The stored files of a crate; of a crate within another, those of its parts. */
-async function* filesOf(deps: Deps, root: StoredRecord): AsyncGenerator<FileReference[]> {
+export async function* storedFiles(
+  deps: Pick<Deps, "records">,
+  root: StoredRecord,
+): AsyncGenerator<FileReference[]> {
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
   // A crate that was uploaded by itself uses what had come with the crate around it.
   const came = new Set<string>();
