@@ -180,6 +180,10 @@ export class Site {
       } catch (fault) {
         log.error({ err: fault }, "the page of a deleted record could not be shown");
       }
+    // Not where a store is at fault, which would be asked again.
+    const isClients = error instanceof ServiceError && error.status < 500;
+    if (isClients && !res.headersSent && asksForPage(req))
+      await this.#reader(req, undefined).catch(() => {});
     sendError(req, res, error, log);
   }
 
@@ -195,6 +199,16 @@ export class Site {
     await this.#send(request, answer);
   }
 
+  /** Who reads, and their questions. The frame shows who is signed in. */
+  async #reader(req: IncomingMessage, sent: string | typeof UNREAD | undefined) {
+    const { caller, csrf } = await this.#access.identify(req, sent);
+    const ask: PageRequest["ask"] = (document, variables) =>
+      this.#access.ask(req, caller, document, variables);
+    const viewer = caller && (await viewerOf(caller, ask));
+    rememberViewer(req, { viewer, csrf });
+    return { caller, csrf, viewer, ask };
+  }
+
   async #request(
     req: IncomingMessage,
     res: ServerResponse,
@@ -203,11 +217,7 @@ export class Site {
   ): Promise<PageRequest> {
     const form = await formOf(req, this.#deps);
     const sent = isMultipart(req) ? UNREAD : (form.get("csrf") ?? undefined);
-    const { caller, csrf } = await this.#access.identify(req, sent);
-    const ask: PageRequest["ask"] = (document, variables) =>
-      this.#access.ask(req, caller, document, variables);
-    const viewer = caller && (await viewerOf(caller, ask));
-    rememberViewer(req, { viewer, csrf });
+    const { caller, csrf, viewer, ask } = await this.#reader(req, sent);
     return {
       req,
       res,

@@ -38,6 +38,16 @@ describe("the pages of accounts", () => {
     expect(await home(cookie)).toContain("Sign in");
   });
 
+  test.each(["/ark:99999/nothing-here", "/nothing-here", "/rocrate/ark:99999/nothing-here"])(
+    "the page that says that nothing is at %s shows who is signed in",
+    async (path) => {
+      const headers = { ...BROWSER, Cookie: cookieOf(await signIn()) };
+      const answer = await fetch(server.url + path, { headers });
+      expect(answer.status).toBe(404);
+      expect(await answer.text()).toContain("Sign out");
+    },
+  );
+
   test("a wrong password keeps the name that was typed, and says what to check", async () => {
     const answer = await post("/signin", { username: "ada@example.org", password: "wrong" });
     const text = await answer.text();
