@@ -246,6 +246,9 @@ const FORMER = new RegExp(
 export const inOneSpelling = (nquads: string): string =>
   FORMER.test(nquads) ? respelled(nquads, oneSpelling, oneSpelling) : nquads;
 
+/** The predicate of a link, whenever it was stored, as links have it now. */
+export const linkPredicate = (stored: string): string => compactIri(oneSpelling(stored));
+
 /** True when the text begins with a scheme. */
 export function isAbsoluteIri(text: string): boolean {
   return SCHEME.test(text);

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
+import { linkPredicate } from "../../../rdf/terms.js";
 import {
   FORMER_KINDS,
   KIND_MARKS,
@@ -541,6 +542,33 @@ interface Migration {
   readonly needs: number;
 }
 
+const VIAS = statement<[id: number, predicate: string, kind: string]>(
+  "SELECT id, predicate, kind FROM via",
+);
+const ADD_VIA = statement(
+  `INSERT INTO via (id, predicate, kind) SELECT (SELECT max(id) + 1 FROM via), $1, $2
+    WHERE NOT EXISTS (SELECT 1 FROM via WHERE predicate = $1 AND kind = $2)`,
+);
+const MOVE_LINKS = statement(
+  `UPDATE link SET via = n.id FROM via AS n
+    WHERE link.via = $1 AND n.predicate = $2 AND n.kind = $3`,
+);
+const REMOVE_VIA = statement("DELETE FROM via WHERE id = $1");
+
+/**
+ * Links of terms whose IRI differed between versions of a context have the one that the graph has.
+ * Nodes of older versions remember numbers of pairs that are gone.
+ */
+async function version13(session: Session): Promise<void> {
+  for (const [id, predicate, kind] of await session.query(VIAS)) {
+    const now = linkPredicate(predicate);
+    if (now === predicate) continue;
+    await session.query(ADD_VIA, [now, kind]);
+    await session.query(MOVE_LINKS, [id, now, kind]);
+    await session.query(REMOVE_VIA, [id]);
+  }
+}
+
 /**
  * Each brings the schema one version further. Only ever add to the end; `needs` is lower than the
  * version only where older programs may read and write as before.
@@ -558,6 +586,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { up: version10, needs: 10 },
   { up: version11, needs: 11 },
   { up: VERSION_12, needs: 12 },
+  { up: version13, needs: 13 },
 ];
 
 /**

@@ -1,5 +1,6 @@
 import { ServiceError } from "../../../errors.js";
 import { arkKey } from "../../../identifiers/ark.js";
+import { linkPredicate } from "../../../rdf/terms.js";
 import {
   FORMER_KINDS,
   KIND_MARKS,
@@ -419,6 +420,25 @@ CREATE TABLE IF NOT EXISTS credential (
 CREATE INDEX IF NOT EXISTS credential_user ON credential (user, purpose, created_at);`);
 }
 
+/** Links of terms whose IRI differed between versions of a context have the one that the graph has. */
+function version13(connection: Connection): void {
+  const known = connection.prepare<[id: number, predicate: string, kind: string]>(
+    "SELECT id, predicate, kind FROM via",
+  );
+  const add = connection.prepare("INSERT OR IGNORE INTO via (predicate, kind) VALUES (?1, ?2)");
+  const move = connection.prepare(
+    `UPDATE link SET via = (SELECT id FROM via WHERE predicate = ?2 AND kind = ?3) WHERE via = ?1`,
+  );
+  const remove = connection.prepare("DELETE FROM via WHERE id = ?");
+  for (const [id, predicate, kind] of known.all([])) {
+    const now = linkPredicate(predicate);
+    if (now === predicate) continue;
+    add.put([now, kind]);
+    move.put([id, now, kind]);
+    remove.put([id]);
+  }
+}
+
 /** SQLite has no ADD COLUMN IF NOT EXISTS. */
 function addColumn(connection: Connection, table: string, column: string, type: string): void {
   const has = connection.prepare("SELECT 1 FROM pragma_table_info(?) WHERE name = ?");
@@ -440,6 +460,7 @@ export const MIGRATIONS: readonly (string | ((connection: Connection) => void))[
   version10,
   version11,
   version12,
+  version13,
 ];
 const SCHEMA_VERSION = MIGRATIONS.length;
 
