@@ -168,7 +168,8 @@ describe("intake of a crate", () => {
     expect(links!.items.map(({ predicate, source }) => `${predicate} ${source}`)).toEqual(
       expect.arrayContaining([`schema:hasPart ${root}`, `evi:usedDataset ${run.ark}`]),
     );
-    expect(codes(submission.warnings)).toEqual([]);
+    // Of lost.txt, which the run names.
+    expect(codes(submission.warnings)).toEqual(["REFERENCE_NOWHERE"]);
   });
 
   it(
