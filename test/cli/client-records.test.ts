@@ -95,7 +95,7 @@ describe("arkgraph evidence", () => {
   it("draws a tree, and removes control characters from names", async () => {
     const { stdout } = await tool("evidence ark:99999/counts");
     expect(stdout).toBe(
-      "Cell counts <ark:99999/counts> [evi:Dataset]\n└─ derivedFrom: Raw \\x1b[31mimages " +
+      "Cell counts <ark:99999/counts> [evi:Dataset]\n└─ derivedFrom: Raw [31mimages " +
         "<ark:99999/raw> [evi:Dataset]\n",
     );
     expect((await tool("evidence ark:99999/raw --direction downstream")).stdout).toContain(
