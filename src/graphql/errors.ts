@@ -132,9 +132,10 @@ function coded(
       return { message: formatted.message.replace(pattern, words), ...place, extensions: { code } };
   if (cause instanceof GraphQLError && formatted.message.startsWith(MORE_MISFITS))
     return { ...moreMisfits(), ...place };
+  // Found before the execution as well: Apollo Server takes what a plugin throws for internal.
+  const variable = cause instanceof GraphQLError && COERCION.exec(formatted.message);
+  if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
   if (cause instanceof GraphQLError && formatted.extensions?.["code"] !== "INTERNAL_SERVER_ERROR") {
-    const variable = COERCION.exec(formatted.message);
-    if (variable) return { ...uncoercible(formatted.message, variable[1]!), ...place };
     const { code = formatted.extensions?.["code"], detail, cost } = cause.extensions;
     return {
       message: cutMessage(formatted.message),
