@@ -97,12 +97,20 @@ export function eventStreams(streaming: Streaming): EventStreams {
       res.once("close", () => open.delete(res));
       // The handler knows no other value.
       req.headers.accept = "text/event-stream";
+      keepUnstored(res);
       await handler(req, res);
     },
     close() {
       for (const res of open) res.end();
     },
   };
+}
+
+/** The library lets caches store a stream (`no-cache`): what it tells is for one user. */
+function keepUnstored(res: Response): void {
+  const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => Response;
+  res.writeHead = (status: number, text: unknown, headers?: unknown) =>
+    writeHead(status, text, { ...(headers as object), "cache-control": "no-store" });
 }
 
 /** ms between two looks at whether a client has accepted what was sent. */
