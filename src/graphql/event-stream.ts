@@ -106,7 +106,7 @@ export function eventStreams(streaming: Streaming): EventStreams {
   };
 }
 
-/** The library lets caches store a stream (`no-cache`): what it tells is for one user. */
+/** The library lets caches store a stream (`no-cache`): its results are for one user. */
 function keepUnstored(res: Response): void {
   const writeHead = res.writeHead.bind(res) as (...sent: unknown[]) => Response;
   res.writeHead = (status: number, text: unknown, headers?: unknown) =>

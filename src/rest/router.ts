@@ -67,7 +67,7 @@ function firstSegment(path: string): string {
  */
 const WITH_ARK = /^(.*?\/)ark(?::\/?|(?=[0-9]{5,}\/))([^/]+)\/(.+)$/is;
 
-/** One way to tell the identifier in a path from what follows it. */
+/** One way to separate the identifier in a path from what follows it. */
 interface Reading {
   /** The path as the templates of the contract have it: each parameter is one encoded segment. */
   path: string;
@@ -120,9 +120,9 @@ async function isFileName(deps: Deps, ark: string): Promise<boolean> {
 
 /**
  * Rewrites a request target for the router, the slashes of its identifier encoded. The path is
- * decoded once, but an identifier as it is written wins where a record or a file of a crate has it: the
- * escapes in it are part of it, and decoded they may spell the identifier of another file. An identifier that equals
- * the whole path wins as well; else its last word is the operation.
+ * decoded once, but an identifier as it is written wins where a record or a file of a crate has it:
+ * the escapes in it are part of it, and decoded they may spell the identifier of another file. An
+ * identifier that equals the whole path wins as well; else its last word is the operation.
  * @returns the target as it is meant, and the path for the router
  */
 export async function rewritten(

@@ -223,7 +223,7 @@ async function whole(
   return { ...all, truncated: page.truncated };
 }
 
-/** What readers are told of a record that is archived or deleted. */
+/** Why a record is archived or deleted, and what replaces it. */
 interface WithdrawalOptions {
   reason?: string;
   successor?: string;

@@ -71,7 +71,7 @@ export const upload = (
   inSession(
     () =>
       new Promise<Answer>((resolve, reject) => {
-        // Unlike `fetch` it tells how much was sent.
+        // Unlike `fetch` it reports how much was sent.
         const request = new XMLHttpRequest();
         request.open("POST", addressOf("/rocrate/upload-async"));
         request.setRequestHeader("X-CSRF-Token", csrf);

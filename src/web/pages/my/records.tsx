@@ -87,7 +87,7 @@ const EMBARGO: Action = {
   },
 };
 
-/** What is taken from readers: they are told why, and what to use instead. */
+/** Fields of actions that take content from readers: the reason, and what to use instead. */
 const withdrawing = (
   consequence: string,
   send: (request: PageRequest, ids: string[], why: GivenWithdrawal) => Promise<readonly Row[]>,
