@@ -53,14 +53,14 @@ export const resolve: Bench = async ({ sizes, stores, load, say }) => {
         value: measured.few,
         unit: "/s",
         baseline,
-        wanted: { atLeast: 0.6 },
+        wanted: { atLeast: 0.35 },
       },
       {
         name: `resolve, ${manyRecords} records`,
         value: measured.many,
         unit: "/s",
         baseline,
-        wanted: { atLeast: 0.6 },
+        wanted: { atLeast: 0.35 },
       },
       {
         name: `resolve, ${manyRecords} records`,
