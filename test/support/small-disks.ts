@@ -92,8 +92,7 @@ export async function startCramped(
         );
       },
       async repair() {
-        if (registry instanceof Topology && !(await registry.servers.postgres.isUp()))
-          await registry.servers.postgres.up();
+        if (registry instanceof Topology) await registry.servers.postgres.repair();
       },
       async stop() {
         await registry.stop().finally(unmount);

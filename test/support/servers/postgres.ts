@@ -156,6 +156,20 @@ export class PostgresServer {
     throw new Error(`PostgreSQL did not start: ${stated}`);
   }
 
+  /**
+   * Waits until the server answers, and starts it again only if its process has ended. One that
+   * recovers from a crash of its own refuses connections while it runs.
+   */
+  async repair(): Promise<void> {
+    const child = this.#process;
+    const until = Date.now() + 30_000;
+    while (child && child.exitCode === null && child.signalCode === null && Date.now() < until) {
+      if (await this.isUp()) return;
+      await pause(50);
+    }
+    await this.up();
+  }
+
   async isUp(): Promise<boolean> {
     return run(join(clients!, "pg_isready"), [
       "-h",
