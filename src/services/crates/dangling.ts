@@ -1,5 +1,4 @@
 /** References of a crate's records that lead to no record. */
-import { setImmediate } from "node:timers/promises";
 import { type Ark, arkKey } from "../../identifiers/ark.js";
 import { isObject, type JsonObject, type JsonValue } from "../../model/field.js";
 import { step } from "../../model/json/pointer.js";
@@ -8,7 +7,7 @@ import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { within } from "../records/select.js";
 import { parseDocument } from "../records/view.js";
-import { holderOf, partsOf } from "../records/of-crate.js";
+import { heldPages } from "../records/of-crate.js";
 
 /** Links that are examined in one read: few enough not to delay other readers. */
 const EXAMINED = 1000;
@@ -55,22 +54,23 @@ async function linksOf(
   root: StoredRecord,
   { after, most, signal }: { after: string | undefined; most: number; signal: AbortSignal },
 ): Promise<DanglingLink[]> {
-  // The records of a crate within another are among those of the outer crate.
-  const parts = root.crate === null ? undefined : await partsOf(deps, root);
   const found: DanglingLink[] = [];
-  for (let next = after; ;) {
-    const page = await deps.records.danglingLinks(holderOf(root), {
-      limit: EXAMINED,
-      ...(next === undefined ? {} : { after: next }),
-    });
-    for (const link of page.items)
-      if (!parts || parts.has(link.source) || link.source.startsWith(`${root.ark}/`))
-        found.push(link);
-    next = page.next;
-    if (next === undefined || found.length >= most) return found.slice(0, most);
-    await setImmediate();
+  const pages = heldPages<DanglingLink>(
+    deps,
+    root,
+    { after, recordOf: ({ source }) => source },
+    (holder, next) =>
+      deps.records.danglingLinks(holder, {
+        limit: EXAMINED,
+        ...(next === undefined ? {} : { after: next }),
+      }),
+  );
+  for await (const links of pages) {
+    found.push(...links);
+    if (found.length >= most) break;
     signal.throwIfAborted();
   }
+  return found.slice(0, most);
 }
 
 async function described(

@@ -1,6 +1,8 @@
 import type { JsonObject } from "../../model/field.js";
 import type { KindName } from "../../model/kind.js";
 import { cutAtSentence, textOf } from "../../model/texts.js";
+import type { FileReference } from "../../storage/records/port.js";
+import { storedFiles } from "../crates/export/contents.js";
 import type { Deps } from "../deps.js";
 import { parseDocument, type RecordView } from "../records/view.js";
 import type { Agent } from "./agents.js";
@@ -135,7 +137,12 @@ async function distributionOf(deps: FactDeps, facts: RecordFacts): Promise<JsonO
     contentUrl: addressOf(base, record.ark, "zip"),
     encodingFormat: "application/zip",
   };
-  const { items } = await deps.records.filesOf(record.crate ?? record.ark, { limit: MOST_FILES });
+  const items: FileReference[] = [];
+  for await (const files of storedFiles(deps, record, { limit: MOST_FILES })) {
+    items.push(...files);
+    if (items.length >= MOST_FILES) break;
+  }
+  items.splice(MOST_FILES);
   const owners = await deps.records.findMany(items.map(({ ark }) => ark));
   const files = items.flatMap((file, index): JsonObject[] => {
     const owner = owners[index];

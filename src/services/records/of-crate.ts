@@ -1,6 +1,6 @@
 /** The records that belong to a crate: those that were minted for it, and those that it uses. */
 import { setImmediate } from "node:timers/promises";
-import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
+import type { Page, RecordStore, StoredRecord } from "../../storage/records/port.js";
 
 type Reads = {
   records: Pick<RecordStore, "list" | "findMany" | "usesOf" | "linksFrom" | "stateOfCrate">;
@@ -10,11 +10,6 @@ type Reads = {
 const PAGE = 200;
 /** Links of one record that are followed into a crate within a crate. */
 const MOST_PARTS = 100_000;
-
-/**
- * The crate whose records include the records of this one: itself, unless it came within another.
- */
-export const holderOf = (root: StoredRecord): string => root.crate ?? root.ark;
 
 /**
  * The crates that the records of this one were minted for: a crate that came within another may have
@@ -84,11 +79,57 @@ async function* heldRecords(
   }
 }
 
+/** Begins positions in the list of a crate that came within another and was uploaded by itself. */
+const OWN = "own.";
+
+/**
+ * A list that the store has for each crate, such as its files, for all of {@link holdersOf}, one
+ * after the other. An item whose record came with the crate around this one is listed there only.
+ * @param options.after position to go on after; `recordOf` is the ARK of an item's record
+ * @param read a page of the list of one crate
+ */
+export async function* heldPages<T extends { position: string }>(
+  deps: Reads,
+  root: StoredRecord,
+  { after, recordOf }: { after?: string | undefined; recordOf: (item: T) => string },
+  read: (holder: string, after: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T[]> {
+  if (root.crate === null) return yield* pages(after, (next) => read(root.ark, next));
+  const isPart = await partTest(deps, root);
+  const isOwn = after?.startsWith(OWN) === true;
+  const around = root.crate;
+  if (!isOwn)
+    for await (const items of pages(after, (next) => read(around, next)))
+      yield items.filter((item) => isPart({ ark: recordOf(item) }));
+  const start = isOwn ? after.slice(OWN.length) : undefined;
+  for await (const items of pages(start, (next) => read(root.ark, next))) {
+    const records = await deps.records.findMany(items.map(recordOf));
+    yield items.flatMap((item, index) => {
+      const record = records[index];
+      return record?.crate === around && isPart(record)
+        ? []
+        : [{ ...item, position: OWN + item.position }];
+    });
+  }
+}
+
+async function* pages<T>(
+  after: string | undefined,
+  read: (after: string | undefined) => Promise<Page<T>>,
+): AsyncGenerator<T[]> {
+  do {
+    const page = await read(after);
+    yield page.items;
+    after = page.next;
+    await setImmediate();
+  } while (after !== undefined);
+}
+
 /** Whether a record of the crate around this one belongs to it. */
 async function partTest(
   deps: Reads,
   root: StoredRecord,
-): Promise<(record: StoredRecord) => boolean> {
+): Promise<(record: Pick<StoredRecord, "ark">) => boolean> {
   const parts = root.crate === null ? undefined : await partsOf(deps, root);
   return ({ ark }) => parts?.has(ark) === true || ark.startsWith(`${root.ark}/`);
 }

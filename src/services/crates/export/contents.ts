@@ -1,5 +1,4 @@
 /** What a stored crate holds: its records, files and folders. */
-import { setImmediate } from "node:timers/promises";
 import { invalid, ServiceError } from "../../../errors.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import { resolvedPath } from "../../../identifiers/entity-ids.js";
@@ -10,7 +9,7 @@ import type { Deps } from "../../deps.js";
 import { ByteCache } from "../../limits.js";
 import { findLive } from "../../records/find.js";
 import { contentUrlOf } from "../../records/stored-content.js";
-import { holderOf, holdersOf, stateOf, partsOf } from "../../records/of-crate.js";
+import { heldPages, stateOf } from "../../records/of-crate.js";
 import { parseDocument } from "../../records/view.js";
 import { localPath } from "../files/match-files.js";
 
@@ -69,7 +68,7 @@ export interface CrateFile extends Pick<FileReference, "sha256" | "size" | "medi
 
 export interface CrateFilesQuery {
   limit: number;
-  after?: string;
+  after?: string | undefined;
   /** Only files of at least so many bytes. */
   minSize?: number;
 }
@@ -92,25 +91,14 @@ export async function crateFiles(
       "int_parsing",
     );
   const root = await findLive(deps, ark, "rocrate");
-  // A crate within another has no list of its own: its files are among those of the outer crate.
-  const parts = root.crate === null ? undefined : await partsOf(deps, root);
-  const isMine = (file: FileReference): boolean =>
-    !parts || parts.has(file.ark) || file.ark.startsWith(`${root.ark}/`);
   const found: FileReference[] = [];
-  let next = after;
-  do {
-    const page = await deps.records.filesOf(holderOf(root), {
-      limit: parts ? Math.max(limit, 200) : limit,
-      minSize,
-      ...(next === undefined ? {} : { after: next }),
-    });
-    const mine = page.items.filter(isMine);
-    const space = limit - found.length;
-    for (const file of mine.slice(0, space)) found.push(file);
-    next = mine.length > space ? found.at(-1)!.position : page.next;
-  } while (next !== undefined && found.length < limit);
-  const items = await described(deps, root.ark, found, caller);
-  return next === undefined ? { items } : { items, next };
+  for await (const files of storedFiles(deps, root, { limit, minSize, after })) {
+    for (const file of files) found.push(file);
+    if (found.length > limit) break;
+  }
+  const shown = found.slice(0, limit);
+  const items = await described(deps, root.ark, shown, caller);
+  return found.length > limit ? { items, next: shown.at(-1)!.position } : { items };
 }
 
 /** The records of the files, one read for all of them. */
@@ -176,6 +164,8 @@ export interface Folder {
 
 /** Files in one read. */
 const FOLDER_PAGE = 1000;
+/** Files in one read of a page that needs fewer. */
+const MIN_FILES_READ = 200;
 
 /**
  * One folder of a crate: what is directly in it, with counts and sizes of everything below.
@@ -304,31 +294,16 @@ function pathInArk({ ark }: FileReference, crate: string): string | undefined {
 const pathIn = (record: StoredRecord, crate: string): string | undefined =>
   statedPaths(record.ark, parseDocument(record.document), crate)[0]?.path;
 
-/** The stored files of a crate; of a crate within another, those of its parts. */
-export async function* storedFiles(
-  deps: Pick<Deps, "records">,
+/** The stored files of a crate, in pages; of a crate within another, those of its parts. */
+export const storedFiles = (
+  { records }: Pick<Deps, "records">,
   root: StoredRecord,
-): AsyncGenerator<FileReference[]> {
-  const parts = root.crate === null ? undefined : await partsOf(deps, root);
-  // A crate that was uploaded by itself uses what had come with the crate around it.
-  const came = new Set<string>();
-  for (const holder of holdersOf(root)) {
-    let after: string | undefined;
-    do {
-      const page = await deps.records.filesOf(holder, {
-        limit: FOLDER_PAGE,
-        ...(after === undefined ? {} : { after }),
-      });
-      if (holder === root.ark) yield page.items.filter(({ ark }) => !came.has(ark));
-      else {
-        const mine = page.items.filter(
-          ({ ark }) => parts?.has(ark) === true || ark.startsWith(`${root.ark}/`),
-        );
-        for (const { ark } of mine) came.add(ark);
-        yield mine;
-      }
-      after = page.next;
-      await setImmediate();
-    } while (after !== undefined);
-  }
-}
+  { limit = FOLDER_PAGE, minSize = 0, after }: Partial<CrateFilesQuery> = {},
+): AsyncGenerator<FileReference[]> =>
+  heldPages({ records }, root, { after, recordOf: ({ ark }) => ark }, (holder, next) =>
+    records.filesOf(holder, {
+      limit: Math.max(limit, MIN_FILES_READ),
+      minSize,
+      ...(next === undefined ? {} : { after: next }),
+    }),
+  );
