@@ -9,8 +9,8 @@ import { ERRORS } from "../../src/errors.js";
 import { packageRoot } from "../../src/package-root.js";
 import { unknownSettings } from "../support/deployment.js";
 
-// What it says of backups and of the drill is run by test/deploy/restore.test.ts, of nginx by
-// test/deploy/proxy.test.ts.
+// What it says of backups and of the drill is run by test/deploy/restore.slow.test.ts, of nginx by
+// test/deploy/proxy.slow.test.ts.
 const file = join(packageRoot, "docs/deployment.md");
 const page = readFileSync(file, "utf8");
 const blocks = [...page.matchAll(/^```(.*)\n([\s\S]*?)^```$/gm)].map((match) => ({

@@ -17,7 +17,7 @@ describe("docs/lineage.md", () => {
     expect(named.filter((name) => !(name in SETTINGS))).toEqual([]);
   });
 
-  // The example before it, with OpenLineage's own client, runs in test/judges/openlineage.test.ts.
+  // The example before it, with OpenLineage's own client, runs in test/judges/openlineage.slow.test.ts.
   it.skipIf(!tools)("has an example that runs as printed", async () => {
     const [, example] = [...page.matchAll(/^```sh\n([\s\S]*?)^```/gm)].map(([, text]) => text!);
     const registry = await LiveRegistry.start();

@@ -1,10 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { WebSocket } from "ws";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import type { JsonObject } from "../../src/model/field.js";
 import { openFeeds } from "../../src/services/records/changes.js";
@@ -13,7 +11,6 @@ import {
   type ChangeFeed,
   changesOverEvents,
   changesOverWebSocket,
-  RECORD_CHANGES as FEED,
 } from "../support/graphql-streams.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import type { Json, User } from "../support/registry-client.js";
@@ -232,73 +229,4 @@ test("counts the limits of an answer for each event anew", async () => {
     await createDataset("Long", { description: "x".repeat(30_000) }, user, strict);
     expect(await feed.changes(1)).toMatchObject([{ record: { __typename: "Dataset" } }]);
   }
-});
-
-describe("a client that reads nothing", () => {
-  let slow: LiveRegistry;
-  let user: User;
-  const variables = { after: 0 };
-  /** One event of 24 MB: more than the buffers of a connection hold. */
-  const query = FEED.replace("name", ["a", "b", "c", "d"].map((as) => `${as}: document`).join(" "));
-  beforeAll(async () => {
-    slow = await LiveRegistry.start({
-      GRAPHQL_SEND_TIMEOUT: "300ms",
-      GRAPHQL_MAX_BYTES: "64M",
-      MAX_BODY_BYTES: "8M",
-    });
-    user = await slow.user();
-    for (let round = 0; round < 4; round++)
-      await createDataset("Long", { description: "x".repeat(1_500_000) }, user, slow);
-  });
-  afterAll(() => slow?.stop());
-  const feedsOpen = async (count: number): Promise<void> => {
-    for (let tries = 0; openFeeds(slow.deps) !== count; tries++) {
-      if (tries > 1000) throw new Error(`${openFeeds(slow.deps)} feeds are open`);
-      await sleep(10);
-    }
-  };
-
-  test("over server-sent events is told why, disconnected, and holds no feed any more", async () => {
-    const { hostname, port } = new URL(slow.url);
-    const body = JSON.stringify({ query, variables });
-    const socket = connect({ host: hostname, port: Number(port) });
-    let end = "";
-    socket.on("error", () => undefined);
-    socket.on("data", (data) => (end = (end + String(data)).slice(-1000)));
-    const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
-    socket.pause();
-    socket.write(
-      `POST /graphql/stream HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\nAccept: text/event-stream\r\n` +
-        `Authorization: Bearer ${user.token}\r\nContent-Type: application/json\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
-    );
-    await feedsOpen(1);
-    await feedsOpen(0);
-    socket.resume();
-    await closed;
-    expect(end).toContain("CLIENT_TOO_SLOW");
-  });
-
-  test("over a WebSocket is told why, disconnected, and holds no feed any more", async () => {
-    const socket = new WebSocket(
-      `${slow.url.replace("http", "ws")}/graphql`,
-      "graphql-transport-ws",
-    );
-    const closed = new Promise((resolve) =>
-      socket.once("close", (code, reason) => resolve([code, String(reason)])),
-    );
-    const payload = { query, variables };
-    socket.once("message", () => {
-      socket.send(JSON.stringify({ id: "1", type: "subscribe", payload }));
-      socket.pause();
-    });
-    await new Promise((resolve) => socket.once("open", resolve));
-    const token = `Bearer ${user.token}`;
-    socket.send(JSON.stringify({ type: "connection_init", payload: { Authorization: token } }));
-    await feedsOpen(1);
-    await sleep(700);
-    socket.resume();
-    expect(await closed).toEqual([1013, expect.stringContaining("GRAPHQL_SEND_TIMEOUT")]);
-    await feedsOpen(0);
-  });
 });

@@ -1,4 +1,4 @@
-"""Harvests a registry as others do. Reads a JSON file, writes one: see test/judges/harvest.test.ts."""
+"""Harvests a registry as others do. Reads a JSON file, writes one: see test/judges/harvest.slow.test.ts."""
 
 import json
 import logging

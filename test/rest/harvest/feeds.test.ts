@@ -212,7 +212,7 @@ describe("the catalogue", () => {
         expect(asked.headers.get("content-type")?.split(";")[0]).toBe(type);
         expect(shape(await read(asked.text)), name).toEqual(expected);
       }
-    // test/judges/harvest.test.ts reads this form.
+    // test/judges/harvest.slow.test.ts reads this form.
     const xml = await registry.ask("/catalog?format=rdfxml");
     expect(xml.headers.get("content-type")).toBe("application/rdf+xml");
     expect(xml.text).toMatch(/^<\?xml version="1.0" encoding="UTF-8"\?>\n<rdf:RDF xmlns:rdf=/);

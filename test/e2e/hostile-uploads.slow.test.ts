@@ -8,7 +8,7 @@ import { RO_CRATE, crate, metadata, zip } from "../support/crates.js";
 import { RegistryProcess } from "../support/registry-process.js";
 import type { User } from "../support/registry-client.js";
 
-// The two entry points that `hostile-requests.test.ts` does not send to: archives of crates, and
+// The two entry points that `hostile-requests.slow.test.ts` does not send to: archives of crates, and
 // WebSockets.
 
 /** What a reader may wait, p99, in ms, and measurements before the figure is believed. */

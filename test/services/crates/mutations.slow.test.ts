@@ -9,7 +9,7 @@ import { spoilBytes, spoilJson } from "../../support/mutations.js";
 import { openIntakeRig, type IntakeRig } from "../../support/registry.js";
 
 /**
- * More of it: `CRATE_MUTATIONS=20 npx vitest run test/services/crates/mutations.test.ts` runs
+ * More of it: `CRATE_MUTATIONS=20 npx vitest run test/services/crates/mutations.slow.test.ts` runs
  * twenty times as many.
  */
 const TIMES = Number(process.env["CRATE_MUTATIONS"] ?? 1);

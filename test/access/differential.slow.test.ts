@@ -1,0 +1,4 @@
+import { accessTests } from "./differential.js";
+import { STATES } from "./world.js";
+
+accessTests({ by: "token", states: STATES });

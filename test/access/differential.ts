@@ -1,0 +1,1169 @@
+import { randomUUID } from "node:crypto";
+import { Agent, request } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { OPERATIONS } from "../support/contract.js";
+import type { ContractOperation } from "../support/contract.js";
+import { graphqlSchema } from "../../src/graphql/schema.js";
+import type { JsonObject } from "../../src/model/field.js";
+import type { KindName } from "../../src/model/kind.js";
+import { bodyOf } from "../support/bodies.js";
+import { metadata, zip } from "../support/crates.js";
+import { ACTORS, makeWorld, STATES, textOf, type Actor, type State, type World } from "./world.js";
+
+/** Which tests are run. */
+export interface Extent {
+  /** How actors show who they are. */
+  by: "token" | "session";
+  /** States of the records that are written to. */
+  states: readonly State[];
+  /** Names of the records that are read; default all. */
+  read?: readonly string[];
+}
+
+let world: World;
+
+/** What is asked of one operation. */
+interface Call {
+  path?: string;
+  query?: string;
+  json?: unknown;
+  form?: () => FormData;
+  body?: string;
+  headers?: Record<string, string>;
+}
+/** A verdict, and all that was said. */
+interface Received {
+  verdict: string;
+  text: string;
+}
+
+/** Connections that stay open. Node's own client takes a third of the CPU time of `fetch`. */
+const agent = new Agent({ keepAlive: true });
+const send = async (
+  method: string,
+  path: string,
+  headers: Record<string, string>,
+  sent?: FormData | string,
+): Promise<{ status: number; headers: string; bytes: Buffer }> => {
+  const form = sent instanceof FormData ? new Response(sent) : undefined;
+  const body = form ? Buffer.from(await form.arrayBuffer()) : (sent as string | undefined);
+  return new Promise((resolve, reject) => {
+    const asked = request(world.server.url + path, { method, agent }, (answer) => {
+      buffer(answer).then(
+        (bytes) =>
+          resolve({
+            status: answer.statusCode!,
+            headers: answer.rawHeaders.join("\n"),
+            bytes: answer.headers["content-encoding"] === "gzip" ? gunzipSync(bytes) : bytes,
+          }),
+        reject,
+      );
+    });
+    asked.on("error", reject);
+    for (const [name, value] of Object.entries({
+      Accept: "*/*",
+      "Accept-Encoding": "gzip",
+      ...(typeof sent === "string" ? { "Content-Type": "text/plain;charset=UTF-8" } : {}),
+      ...(form ? { "Content-Type": form.headers.get("Content-Type")! } : {}),
+    }))
+      asked.setHeader(name, value);
+    for (const [name, value] of Object.entries(headers)) asked.setHeader(name, value);
+    asked.end(body);
+  });
+};
+
+const rest = async (
+  operation: ContractOperation,
+  target: string,
+  actor: Actor,
+  { path, query = "", json, form, body, headers = {} }: Call = {},
+): Promise<Received> => {
+  const where =
+    path ??
+    operation.path.replace(
+      /ark:\{NAAN\}\/(?:\{organization\}\/)?\{(?:postfix|download_id)\}/,
+      encodeURI(target),
+    );
+  const sent = json !== undefined ? JSON.stringify(json) : (body ?? form?.());
+  const answer = await send(
+    operation.method.toUpperCase(),
+    where + query,
+    {
+      ...world.credentials(actor),
+      ...(json === undefined ? {} : { "Content-Type": "application/json" }),
+      ...headers,
+    },
+    sent,
+  );
+  const { status } = answer;
+  const text = `${answer.headers}\n${await textOf(answer.bytes)}`;
+  if ((status >= 200 && status < 300) || status === 304 || status === 302)
+    return { verdict: "done", text };
+  return {
+    verdict: status === 422 ? "VALIDATION" : (codeOf(answer.bytes) ?? String(status)),
+    text,
+  };
+};
+
+/** The code of a refusal. */
+function codeOf(bytes: Buffer): string | undefined {
+  try {
+    return (JSON.parse(bytes.toString()) as { code?: string }).code;
+  } catch {
+    return undefined;
+  }
+}
+
+const graphql = async (
+  document: string,
+  variables: object,
+  actor: Actor,
+  file?: { variable: string; bytes: Uint8Array | string },
+): Promise<Received & { data: JsonObject | null }> => {
+  const headers: Record<string, string> = {
+    ...world.credentials(actor),
+    ...(file ? { "apollo-require-preflight": "1" } : { "Content-Type": "application/json" }),
+  };
+  let body: FormData | string = JSON.stringify({ query: document, variables });
+  if (file) {
+    body = new FormData();
+    body.set(
+      "operations",
+      JSON.stringify({ query: document, variables: { ...variables, [file.variable]: null } }),
+    );
+    body.set("map", JSON.stringify({ 0: [`variables.${file.variable}`] }));
+    body.set(
+      "0",
+      new Blob([Buffer.from(file.bytes as Uint8Array)]),
+      file.variable === "crate" ? "crate.zip" : "file.csv",
+    );
+  }
+  const text = (await send("POST", "/graphql", headers, body)).bytes.toString();
+  const { data = null, errors } = JSON.parse(text) as {
+    data?: JsonObject | null;
+    errors?: { message: string; extensions?: { code?: string } }[];
+  };
+  const missing = data !== null && Object.values(data).every((value) => value === null);
+  return {
+    verdict: errors
+      ? (errors[0]!.extensions?.code ?? errors[0]!.message)
+      : missing
+        ? "NOT_FOUND"
+        : "done",
+    text,
+    data,
+  };
+};
+
+/** Fails for whatever an actor heard that is not for them. */
+function assertNoLeak(actor: Actor, what: string, { text }: Received): void {
+  for (const [name, { text: secret, readers }] of Object.entries(world.secrets))
+    if (!readers.includes(actor) && text.includes(secret))
+      throw new Error(
+        `${what}: ${actor} heard the secret ${name} at ` +
+          `"…${text.slice(Math.max(0, text.indexOf(secret) - 80), text.indexOf(secret) + 40)}…"`,
+      );
+}
+
+const KINDS_OF: Partial<Record<KindName, [field: string, list: string]>> = {
+  user: ["user", "users"],
+  group: ["group", "groups"],
+  organization: ["organization", "organizations"],
+  project: ["project", "projects"],
+  software: ["software", "softwareList"],
+  dataset: ["dataset", "datasets"],
+  computation: ["computation", "computations"],
+  evidencegraph: ["evidenceGraphRecord", "evidenceGraphs"],
+  rocrate: ["roCrate", "roCrates"],
+  datadownload: ["dataDownload", "dataDownloads"],
+  schema: ["schema", "schemas"],
+  mlmodel: ["mlModel", "mlModels"],
+  sample: ["sample", "samples"],
+  instrument: ["instrument", "instruments"],
+  experiment: ["experiment", "experiments"],
+  annotation: ["annotation", "annotations"],
+  entity: ["entity", "entities"],
+};
+const operationOf = (id: string): ContractOperation =>
+  OPERATIONS.find(({ operationId }) => operationId === id)!;
+
+const RECORD =
+  "id name description document additionalProperties publicationStatus owner { id name " +
+  "description document additionalProperties } history(first: 5) { nodes { revision by " +
+  "changed } }";
+const SUBMISSION = "submissionUUID status rocrateIdentifier sha256";
+
+/**
+ * How a row is run. `read`: on every record. `list`: once. `write`: on fresh records. `twin`: what
+ * the other interface calls it. Text: why it is not run here.
+ */
+type Row =
+  | { read: true; queries?: string[]; twin?: string }
+  | { list: Call | ((w: World) => Call); twin?: string }
+  | { write: string }
+  | { outside: string };
+
+const READ: Row = { read: true };
+const FORMS = ["", "?revision=1", "?format=html"];
+const KIND_ROWS = Object.fromEntries(
+  (
+    [
+      "user",
+      "group",
+      "software",
+      "dataset",
+      "computation",
+      "evidencegraph",
+      "schema",
+      "project",
+      "organization",
+    ] as const
+  ).flatMap((kind): [string, Row][] => [
+    [`list_${kind}`, { list: {}, twin: KINDS_OF[kind]![1] }],
+    [`get_${kind}`, { read: true, twin: KINDS_OF[kind]![0] }],
+    [`history_${kind}`, READ],
+    [`create_${kind}`, { write: "claim" }],
+    [`update_${kind}`, { write: "replace" }],
+    [`patch_${kind}`, { write: "replace" }],
+    [`delete_${kind}`, { write: "delete" }],
+  ]),
+);
+const REST: Record<string, Row> = {
+  ...KIND_ROWS,
+  root_page: { list: {} },
+  page: { list: { path: "/page/about" } },
+  health: { list: {} },
+  readiness: { list: {} },
+  docs_page: { list: {} },
+  openapi_json: { outside: "the contract itself" },
+  openapi_yaml: { outside: "the contract itself" },
+  // test/rest/harvest compares them with what is public.
+  oai_get: { outside: "a feed of what is public, the same for every caller" },
+  oai_post: { outside: "a feed of what is public, the same for every caller" },
+  sitemap: { outside: "a feed of what is public, the same for every caller" },
+  catalog: { outside: "a feed of what is public, the same for every caller" },
+  void_description: { outside: "a feed of what is public, the same for every caller" },
+  api_catalog: { outside: "addresses of the interfaces" },
+  token: { write: "login" },
+  login: { write: "login" },
+  start_session: { outside: "signs a browser in: test/rest/sessions.test.ts" },
+  end_session: { outside: "signs the actor out: test/rest/sessions.test.ts" },
+  read_session: { list: {} },
+  list_access_tokens: { list: {}, twin: "accessTokens" },
+  create_access_token: { write: "ownCredential" },
+  revoke_access_token: { write: "ownCredential" },
+  change_password: { write: "ownCredential" },
+  reset_password: { write: "ownCredential" },
+  admin_accounts: { list: {}, twin: "accounts" },
+  admin_figures: { list: {}, twin: "registryFigures" },
+  admin_set_account: { write: "administration" },
+  admin_password_reset: { write: "administration" },
+  publish_records: { write: "several" },
+  transfer_records: { write: "several" },
+  delete_records: { write: "several" },
+  restore_revision: { write: "restore" },
+  // GraphQL has null for callers without a token.
+  me: { list: {} },
+  list_datadownload: { list: {}, twin: "dataDownloads" },
+  list_mlmodel: { list: {}, twin: "mlModels" },
+  list_sample: { list: {}, twin: "samples" },
+  list_instrument: { list: {}, twin: "instruments" },
+  list_experiment: { list: {}, twin: "experiments" },
+  list_annotation: { list: {}, twin: "annotations" },
+  list_entity: { list: {}, twin: "entities" },
+  list_records: { list: { query: "?limit=1000" }, twin: "records" },
+  list_record_statistics: { list: { query: "?by=owner,status,format" }, twin: "recordStatistics" },
+  list_crate_files: READ,
+  score_history: READ,
+  ontology: { list: { path: "/ontology/context.jsonld" } },
+  add_group_user: { write: "addMember" },
+  remove_group_user: { write: "removeMember" },
+  execute_computation: { write: "execute" },
+  execution_status: { list: (w) => ({ path: `/computation/execute/status/${w.submission}` }) },
+  get_project_of_organization: READ,
+  list_rocrate: { list: {}, twin: "roCrates" },
+  get_rocrate: { read: true, queries: [...FORMS, "?format=zip"], twin: "roCrate" },
+  delete_rocrate: { write: "delete" },
+  history_rocrate: READ,
+  summarize_crate: READ,
+  upload_crate_async: { write: "claimByCrate" },
+  upload_crate: { write: "claimByCrate" },
+  validate_crate: { write: "plan" },
+  create_crate_metadata: { write: "claimByMetadata" },
+  upload_status: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "submission",
+  },
+  cancel_upload: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "cancelSubmission",
+  },
+  retry_upload: {
+    list: (w) => ({ path: `/rocrate/upload/status/${w.submission}` }),
+    twin: "retrySubmission",
+  },
+  list_submissions: { list: {}, twin: "submissions" },
+  download_archive: READ,
+  download_crate: READ,
+  ai_ready_score: { read: true, twin: "aiReadyScore" },
+  rescore: { write: "rescore" },
+  rescore_status: { list: (w) => ({ path: `/rocrate/ai-ready-score/status/${w.submission}` }) },
+  get_datadownload: { read: true, queries: FORMS, twin: "dataDownload" },
+  history_datadownload: READ,
+  update_datadownload: { write: "replace" },
+  patch_datadownload: { write: "replace" },
+  delete_datadownload: { write: "delete" },
+  download_datadownload: READ,
+  download_dataset: READ,
+  download_software: READ,
+  download_content: READ,
+  view_content: READ,
+  view_crate_page: READ,
+  create_download: { write: "claim" },
+  register_download: { write: "register" },
+  upload_datadownload: { write: "content" },
+  publish: { write: "publish" },
+  publication_status: READ,
+  reserve_doi: { write: "doi" },
+  query_evidence: {
+    read: true,
+    queries: ["", "?direction=both", "?format=prov-json", "?format=dot", "?format=svg"],
+    twin: "evidenceGraph",
+  },
+  evidence_impact: { read: true, twin: "impact" },
+  evidence_path: { read: true, queries: ["?to=ark:99999/world-deleted"] },
+  record_lineage: { write: "lineage" },
+  build_evidence: { write: "build" },
+  evidence_build_status: { list: (w) => ({ path: `/evidencegraph/build/status/${w.submission}` }) },
+  sparql_get: {
+    list: { query: `?query=${encodeURIComponent("SELECT ?g ?s ?p ?o { GRAPH ?g { ?s ?p ?o } }")}` },
+  },
+  sparql_post: {
+    list: {
+      body: "SELECT ?s ?p ?o { ?s ?p ?o FILTER(isLiteral(?o)) }",
+      headers: { "Content-Type": "application/sparql-query" },
+    },
+  },
+  validate: { list: (w) => ({ json: { "@id": w.targets["crate"] } }), twin: "validate" },
+  resolve_ark: {
+    read: true,
+    queries: [...FORMS, "?format=turtle", "?format=linkset", "?info"],
+    twin: "record",
+  },
+  update_ark: { write: "replace" },
+  patch_ark: { write: "replace" },
+  delete_ark: { write: "delete" },
+  resolve_history: READ,
+  search_basic: {
+    list: { query: "?query=deleted+of+name+description+bytes&limit=100" },
+    twin: "search",
+  },
+  search_semantic: { list: { query: "?query=description+of+what+was+deleted&limit=100" } },
+  validate_table: { write: "table" },
+};
+
+const LISTED = Object.values(KINDS_OF).map(([, list]): [string, string] => [
+  list,
+  `{ ${list}(first: 100) { nodes { ${RECORD} } } }`,
+]);
+/** Queries, by field; the record is `$id`, and what else is asked for stands in. */
+const QUERIES: Record<string, string> = {
+  ...Object.fromEntries(LISTED),
+  ...Object.fromEntries(
+    Object.values(KINDS_OF).map(([field]) => [
+      field,
+      `query ($id: ID!) { ${field}(id: $id) { ${RECORD} } }`,
+    ]),
+  ),
+  record: `query ($id: ID!) { record(id: $id) { ${RECORD} rdf erc } }`,
+  revision:
+    "query ($id: ID!) { revision(id: $id, revision: 1) { document differences { before after } } }",
+  revisions:
+    "query ($id: ID!) { revisions(id: $id) { nodes { document differences { before after } } } }",
+  health: "{ health { ok ready checks { part state } lag } }",
+  nodes: `query ($id: ID!) { nodes(ids: [$id]) { id ... on Record { ${RECORD} } } }`,
+  records: `{ records(first: 200) { totalCount nodes { ${RECORD} } } }`,
+  recordStatistics:
+    "{ recordStatistics(by: [OWNER, STATUS, FORMAT]) { groups { status format count bytes owner { " +
+    "id name } } } }",
+  node: `query ($id: ID!) { node(id: $id) { id ... on Record { ${RECORD} } } }`,
+  me: `{ me { ${RECORD} } }`,
+  accessTokens: "{ accessTokens { id name } }",
+  accounts: "{ accounts { nodes { id name email } } }",
+  registryFigures: "{ registryFigures { accounts records queued running } }",
+  aiReadyScore: "query ($id: ID!) { aiReadyScore(id: $id) { __typename } }",
+  impact: "query ($id: ID!) { impact(id: $id) { id total byOwner { owner name } } }",
+  evidenceGraph:
+    "query ($id: ID!) { evidenceGraph(id: $id, direction: BOTH) { document dangling nodes { " +
+    `${RECORD} } } }`,
+  preview:
+    "query ($id: ID!) { preview(id: $id) { ... on TextPreview { text } ... on NoPreview { about } } }",
+  evidencePicture:
+    "query ($id: ID!) { evidencePicture(id: $id, direction: BOTH) { svg notDrawn { count } evidence " +
+    "{ document outline { id name assertedBy { id } } } } }",
+  evidenceNearby:
+    "query ($id: ID!) { evidenceNearby(id: $id) { svg evidence { outline { name } } } }",
+  supportPath:
+    `query ($id: ID!) { supportPath(from: $id, to: "ark:99999/world-deleted") { nodes { ` +
+    `${RECORD} } } }`,
+  search: `{ search(query: "deleted of name description bytes", first: 100) { __typename } }`,
+  submission: `query ($submission: ID!) { submission(id: $submission) { ${SUBMISSION} } }`,
+  submissions: `{ submissions { nodes { ${SUBMISSION} } } }`,
+  validate: "query ($crate: JSON!) { validate(document: $crate) { conforms results { message } } }",
+};
+/** Mutations, by the write that is tried with them. */
+const MUTATIONS: Record<string, string> = {
+  ...Object.fromEntries(
+    [
+      "User",
+      "Group",
+      "Organization",
+      "Project",
+      "Software",
+      "Dataset",
+      "Computation",
+      "EvidenceGraph",
+      "DataDownload",
+      "Schema",
+    ].flatMap((type) => [
+      [`create${type}`, "claim"],
+      [`update${type}`, "replace"],
+      [`replace${type}`, "replace"],
+    ]),
+  ),
+  addGroupMember: "addMember",
+  removeGroupMember: "removeMember",
+  buildEvidenceGraph: "build",
+  // What concerns the caller alone, or administrators: test/rest/credentials.test.ts.
+  createAccessToken: "ownCredential",
+  revokeAccessToken: "ownCredential",
+  changePassword: "ownCredential",
+  resetPassword: "ownCredential",
+  setAccount: "administration",
+  createPasswordReset: "administration",
+  // By the operations for one record: test/rest/bulk.test.ts compares the results.
+  publishRecords: "several",
+  transferRecords: "several",
+  deleteRecords: "several",
+  restoreRevision: "restore",
+  cancelSubmission: "cancel",
+  retrySubmission: "cancel",
+  deleteRecord: "delete",
+  executeComputation: "execute",
+  login: "login",
+  planCrate: "plan",
+  publish: "publish",
+  recordLineage: "lineage",
+  registerDownload: "register",
+  rescoreCrate: "rescore",
+  reserveDoi: "doi",
+  updateRecord: "replace",
+  uploadContent: "content",
+  deleteContent: "content",
+  uploadCrate: "claimByCrate",
+  uploadCrateMetadata: "claimByMetadata",
+  validateTable: "table",
+};
+
+/** Of a few at a time: the server works on others while one waits. */
+async function each<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: 8 }, async () => {
+      while (next < items.length) await work(items[next++]!);
+    }),
+  );
+}
+
+let counter = 0;
+/** One write over each interface, as an actor would send it about a record. */
+type Write = (
+  target: string,
+  actor: Actor,
+  state: State,
+) => {
+  rest: [operationId: string, Call][];
+  graphql: () => Promise<Received>;
+  /** Other mutations of the same rights. */
+  more?: [mutation: string, () => Promise<Received>][];
+  states?: readonly State[];
+};
+const ownerOf = (actor: Actor) =>
+  actor === "anonymous" ? world.people.other.id : world.people[actor].id;
+const kindIn = (state: State): KindName =>
+  state === "deleted"
+    ? "dataset"
+    : state === "crate"
+      ? "rocrate"
+      : state === "computation" || state === "group"
+        ? state
+        : "datadownload";
+const fileForm =
+  (bytes: string | Uint8Array, more: Record<string, string> = {}, name = "file.csv") =>
+  () => {
+    const form = new FormData();
+    for (const [field, text] of Object.entries(more)) form.set(field, text);
+    form.set(
+      "file",
+      new Blob(
+        [Buffer.from(bytes as Uint8Array)],
+        name.endsWith(".zip") ? { type: "application/zip" } : {},
+      ),
+      name,
+    );
+    return form;
+  };
+const input = (document: JsonObject) =>
+  Object.fromEntries(
+    Object.entries(document)
+      .filter(([name]) => name !== "@context")
+      .map(([name, value]) => [name === "@id" ? "id" : name === "@type" ? "type" : name, value]),
+  );
+const GRAPHQL_TYPE: Partial<Record<KindName, string>> = {
+  dataset: "Dataset",
+  datadownload: "DataDownload",
+  computation: "Computation",
+  group: "Group",
+  software: "Software",
+};
+
+const JSON_PATCH = { "Content-Type": "application/json-patch+json" };
+
+const WRITES: Record<string, Write> = {
+  delete: (target, actor, state) => ({
+    rest: [
+      ["delete_ark", {}],
+      [`delete_${kindIn(state)}`, {}],
+    ],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { deleteRecord(id: $id) { id document } }",
+        { id: target },
+        actor,
+      ),
+  }),
+  restore: (target, actor) => ({
+    rest: [["restore_revision", { path: `/restore/${encodeURI(target)}`, query: "?revision=1" }]],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { restoreRevision(id: $id, revision: 1) { id document } }",
+        { id: target },
+        actor,
+      ),
+    // What a crate stated otherwise than clients may is refused, as it is in a replacement.
+    states: STATES.filter((each) => each !== "crate" && each !== "crateMember"),
+  }),
+  publish: (target, actor) => ({
+    rest: [
+      ["publish", { path: "/publish", json: { "@id": target, publicationStatus: "ARCHIVED" } }],
+    ],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!) { publish(id: $id, publicationStatus: DRAFT) { id document } }",
+        { id: target },
+        actor,
+      ),
+  }),
+  replace: (target, actor, state) => {
+    const kind = kindIn(state);
+    const document = bodyOf(kind === "rocrate" ? "dataset" : kind, world.group, {
+      "@id": target,
+      name: `Changed ${++counter}`,
+      ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}),
+      ...(kind === "group"
+        ? { owner: world.people.owner.id, members: [world.people.member.id] }
+        : {}),
+    });
+    // As a patch, so that it meets the rules that the replacement meets.
+    const value = kind === "group" ? { "@type": "Organization", ...document } : document;
+    const whole = [{ op: "replace", path: "", value }];
+    return {
+      rest: [
+        ["update_ark", { json: document }],
+        [
+          `update_${kind}`,
+          kind === "datadownload" ? { json: document } : { path: `/${kind}`, json: document },
+        ],
+        ["patch_ark", { json: whole, headers: JSON_PATCH }],
+        [`patch_${kind}`, { json: whole, headers: JSON_PATCH }],
+      ],
+      graphql: () =>
+        graphql(
+          `mutation ($i: ${GRAPHQL_TYPE[kind]}Input!) { replace${GRAPHQL_TYPE[kind]}(input: ` +
+            "$i) { id document } }",
+          { i: input(document) },
+          actor,
+        ),
+      // A patch leaves what a crate stated otherwise than clients may, so it is refused there.
+      more: (state === "crateMember" ? [] : [GRAPHQL_TYPE[kind]!, "Record"]).map((type) => [
+        `update${type}`,
+        () =>
+          graphql(
+            `mutation ($i: Update${type}Input!) { update${type}(input: $i) { id document } }`,
+            { i: { id: target, patch: { name: document["name"] } } },
+            actor,
+          ),
+      ]),
+      states: STATES.filter((each) => each !== "crate"),
+    };
+  },
+  claim: (target, actor) => {
+    const below = (kind: KindName) =>
+      bodyOf(kind, ownerOf(actor), {
+        "@id": `${target}/claim-${++counter}`,
+        ...(kind === "datadownload" ? { sha256: null, contentSize: null } : {}),
+      });
+    const dataset = below("dataset");
+    return {
+      rest: [
+        ["create_dataset", { path: "/dataset", json: dataset }],
+        ["create_software", { path: "/software", json: below("software") }],
+        ["create_download", { path: "/download", json: below("datadownload") }],
+        ["create_group", { path: "/group", json: below("group") }],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($i: DatasetInput!) { createDataset(input: $i) { id } }",
+          { i: input(below("dataset")) },
+          actor,
+        ),
+    };
+  },
+  register: (target, actor) => {
+    const below = () =>
+      bodyOf("datadownload", ownerOf(actor), {
+        "@id": `${target}/file-${++counter}`,
+        sha256: null,
+        contentSize: null,
+      });
+    return {
+      rest: [
+        [
+          "register_download",
+          { path: "/register", form: fileForm("bytes", { download: JSON.stringify(below()) }) },
+        ],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($i: DataDownloadInput!, $file: Upload!) { registerDownload(input: $i, " +
+            "file: $file) { id } }",
+          { i: input(below()) },
+          actor,
+          { variable: "file", bytes: "bytes" },
+        ),
+    };
+  },
+  content: (target, actor) => ({
+    rest: [["upload_datadownload", { form: fileForm(`bytes ${++counter}`) }]],
+    states: STATES.filter((each) => kindIn(each) === "datadownload"),
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!, $file: Upload!) { uploadContent(id: $id, file: $file) { id } }",
+        { id: target },
+        actor,
+        { variable: "file", bytes: `bytes ${++counter}` },
+      ),
+    more: [
+      [
+        "deleteContent",
+        () =>
+          graphql("mutation ($id: ID!) { deleteContent(id: $id) { id } }", { id: target }, actor),
+      ],
+    ],
+  }),
+  build: (target, actor) => ({
+    rest: [["build_evidence", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { buildEvidenceGraph(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
+  }),
+  lineage: (target, actor) => {
+    const event = () => ({
+      eventType: "COMPLETE",
+      eventTime: "2026-11-24T10:00:00Z",
+      run: { runId: randomUUID() },
+      job: { namespace: "world", name: `job ${++counter}` },
+      outputs: [{ namespace: "world", name: target }],
+    });
+    return {
+      rest: [
+        ["record_lineage", { query: `?owner=${encodeURIComponent(world.group)}`, json: event() }],
+      ],
+      graphql: () =>
+        graphql(
+          "mutation ($e: JSON!, $o: ID) { recordLineage(events: $e, owner: $o) { events } }",
+          { e: event(), o: world.group },
+          actor,
+        ),
+    };
+  },
+  execute: (target, actor) => ({
+    rest: [["execute_computation", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { executeComputation(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
+  }),
+  doi: (target, actor) => ({
+    rest: [["reserve_doi", {}]],
+    graphql: () =>
+      graphql("mutation ($id: ID!) { reserveDoi(id: $id) { doi } }", { id: target }, actor),
+  }),
+  rescore: (target, actor) => ({
+    rest: [["rescore", {}]],
+    graphql: () =>
+      graphql(
+        `mutation ($id: ID!) { rescoreCrate(id: $id) { ${SUBMISSION} } }`,
+        { id: target },
+        actor,
+      ),
+  }),
+  addMember: (target, actor) => ({
+    rest: [["add_group_user", { query: `?userID=${world.people.other.id}` }]],
+    states: ["group", "deleted", "draft"],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!, $user: ID!) { addGroupMember(group: $id, user: $user) { id } }",
+        { id: target, user: world.people.other.id },
+        actor,
+      ),
+  }),
+  removeMember: (target, actor) => ({
+    rest: [["remove_group_user", { query: `?userId=${world.people.member.id}` }]],
+    states: ["group", "deleted", "draft"],
+    graphql: () =>
+      graphql(
+        "mutation ($id: ID!, $user: ID!) { removeGroupMember(group: $id, user: $user) { id } }",
+        { id: target, user: world.people.member.id },
+        actor,
+      ),
+  }),
+};
+
+/** Writes to a record, or below it, that those without a right over it never do. */
+const CHANGES: ReadonlySet<string> = new Set([
+  "delete",
+  "publish",
+  "replace",
+  "claim",
+  "register",
+  "content",
+  "addMember",
+  "removeMember",
+]);
+
+/** All that is stored of a record: its document, owner, status and tombstone. */
+const stateOf = async (target: string): Promise<string> => {
+  const [record] = await world.server.deps.records.findMany([target]);
+  const document = Buffer.from(record!.document).toString();
+  // Links of other records are no part of it.
+  return JSON.stringify({ ...record, document, newestBacklink: undefined });
+};
+
+/**
+ * Over REST and GraphQL alike: the same verdict for the same actor on the same record, and nobody
+ * reads what is not for them.
+ */
+export function accessTests({ by, states, read }: Extent): void {
+  const targets = (): [name: string, target: string][] =>
+    Object.entries(world.targets).filter(([name]) => read?.includes(name) ?? true);
+
+  beforeAll(async () => {
+    world = await makeWorld(by);
+  }, 600_000);
+  afterAll(async () => {
+    agent.destroy();
+    await world.server.stop();
+  });
+
+  describe("every operation is in the table", () => {
+    it("of the contract", () =>
+      expect(Object.keys(REST).toSorted()).toEqual(
+        OPERATIONS.map(({ operationId }) => operationId).toSorted(),
+      ));
+    it("of the GraphQL schema", async () => {
+      const schema = await graphqlSchema();
+      expect(Object.keys(QUERIES).toSorted()).toEqual(
+        Object.keys(schema.getQueryType()!.getFields()).toSorted(),
+      );
+      expect(Object.keys(MUTATIONS).toSorted()).toEqual(
+        Object.keys(schema.getMutationType()!.getFields()).toSorted(),
+      );
+      // Heard over a connection that stays open: test/graphql/subscriptions.test.ts has one with the
+      // rule of `submission`, test/graphql/changes.test.ts one with the rules of feeds.
+      expect(Object.keys(schema.getSubscriptionType()!.getFields()).toSorted()).toEqual([
+        "recordChanges",
+        "submissionProgress",
+      ]);
+    });
+    it("and what is written over one interface is written over the other", () => {
+      const writes = new Set(
+        Object.values(REST).flatMap((row) => ("write" in row ? [row.write] : [])),
+      );
+      expect([...writes].filter((write) => !Object.values(MUTATIONS).includes(write))).toEqual([]);
+      expect(
+        Object.values(MUTATIONS).filter((write) => write !== "cancel" && !writes.has(write)),
+      ).toEqual([]);
+    });
+  });
+
+  describe("reading", () => {
+    it(
+      "is allowed and refused alike over both interfaces, and reveals nothing to those who " +
+        "are refused",
+      async () => {
+        const reads = Object.entries(REST).flatMap(([id, row]) =>
+          "read" in row ? [{ id, row }] : [],
+        );
+        const cases = targets().flatMap(([state, target]) =>
+          ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
+        );
+        const differences: string[] = [];
+        await each(cases, async ({ state, target, actor, id, row }) => {
+          let first: string | undefined;
+          for (const query of row.queries ?? [""]) {
+            const received = await rest(operationOf(id), target, actor, { query });
+            assertNoLeak(actor, `${id}${query} of ${state}`, received);
+            first ??= received.verdict;
+          }
+          if (row.twin === undefined) return;
+          const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
+          assertNoLeak(actor, `${row.twin} of ${state}`, received);
+          // A file without a record is nothing that GraphQL could show.
+          if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
+            differences.push(
+              `${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`,
+            );
+        });
+        expect(differences).toEqual([]);
+      },
+      600_000,
+    );
+
+    it(
+      "of lists and of identifiers without a record is allowed alike, and reveals nothing " +
+        "to others",
+      async () => {
+        const differences: string[] = [];
+        const lists = Object.entries(REST).flatMap(([id, row]) =>
+          "list" in row ? [{ id, row }] : [],
+        );
+        const variables = {
+          submission: world.submission,
+          crate: { "@id": world.targets["crate"] },
+        };
+        for (const actor of ACTORS) {
+          for (const { id, row } of lists) {
+            const received = await rest(
+              operationOf(id),
+              "",
+              actor,
+              typeof row.list === "function" ? row.list(world) : row.list,
+            );
+            assertNoLeak(actor, id, received);
+            if (row.twin === undefined) continue;
+            const twin = await graphql(
+              QUERIES[row.twin] ??
+                `mutation ($submission: ID!) { ${row.twin}(id: $submission) { ${SUBMISSION} } }`,
+              variables,
+              actor,
+            );
+            assertNoLeak(actor, row.twin, twin);
+            if (twin.verdict !== received.verdict)
+              differences.push(`${actor}: ${id} ${received.verdict}, ${row.twin} ${twin.verdict}`);
+          }
+          for (const field of [
+            "node",
+            "nodes",
+            "records",
+            "recordStatistics",
+            "me",
+            "supportPath",
+            "entity",
+            "entities",
+            "mlModel",
+            "mlModels",
+            "sample",
+            "samples",
+            "instrument",
+            "instruments",
+            "experiment",
+            "experiments",
+            "annotation",
+            "annotations",
+            "dataDownloads",
+          ]) {
+            const query = QUERIES[field]!;
+            // A list is the same for each target.
+            const readable = targets();
+            for (const [, target] of query.includes("$id") ? readable : readable.slice(0, 1))
+              assertNoLeak(actor, field, await graphql(query, { id: target }, actor));
+          }
+        }
+        expect(differences).toEqual([]);
+      },
+      60_000,
+    );
+
+    it("of records by filter shows each caller what single reads show", async () => {
+      for (const actor of ACTORS) {
+        const listed = await graphql(QUERIES["records"]!, {}, actor);
+        const { nodes, totalCount } = listed.data!["records"] as {
+          nodes: { id: string }[];
+          totalCount: number;
+        };
+        expect(nodes).toHaveLength(totalCount);
+        expect(nodes.length).toBeGreaterThan(5);
+        for (const node of nodes) {
+          // To read a stored evidence graph renews it, and lists show it as it is stored.
+          if (node.id.includes("/evidence-graph-")) continue;
+          const single = await graphql(QUERIES["node"]!, { id: node.id }, actor);
+          expect(single.data!["node"], `${actor}: ${node.id}`).toEqual(node);
+        }
+        // As the list of users is.
+        const users = await graphql(
+          "{ records(filter: { kind: USER }) { totalCount } }",
+          {},
+          actor,
+        );
+        const { totalCount: known } = users.data!["records"] as { totalCount: number };
+        expect(known > 0, actor).toBe(world.token(actor) !== undefined);
+      }
+    }, 600_000);
+
+    it(
+      "returns content to those who may read it, so that the table does not consist of " +
+        "refusals only",
+      async () => {
+        for (const [state, name] of [
+          ["draft", "draft"],
+          ["embargoed", "embargoed"],
+          ["archived", "archived"],
+          ["crateMember", "memberBytes"],
+          ["undescribed", "looseBytes"],
+        ] as const) {
+          const { text, readers } = world.secrets[name]!;
+          for (const actor of ACTORS)
+            expect(
+              (
+                await rest(operationOf("download_content"), world.targets[state]!, actor)
+              ).text.includes(text),
+              `${state} ${actor}`,
+            ).toBe(readers.includes(actor));
+        }
+        expect(
+          (await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text,
+        ).toContain(world.secrets["email"]!.text);
+        expect(
+          (
+            await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
+              query: "?revision=1",
+            })
+          ).text,
+        ).toContain(world.secrets["deletedName"]!.text);
+      },
+    );
+  });
+
+  describe("writing", () => {
+    it.each(Object.keys(WRITES))(
+      "%s is allowed and refused alike over both interfaces",
+      async (name) => {
+        const differences: string[] = [];
+        const verdicts = new Set<string>();
+        const { states: possible = STATES } = WRITES[name]!("ark:99999/x", "owner", "draft");
+        for (const state of possible.filter((each) => states.includes(each))) {
+          let target = await world.fresh(state);
+          let before = await stateOf(target);
+          // A write that was done has used the record up, unless the record is the same as before.
+          const unused = async (): Promise<string> => {
+            if ((await stateOf(target)) === before) return target;
+            target = await world.fresh(state);
+            before = await stateOf(target);
+            return target;
+          };
+          // Those who may come last: what they do uses the record up.
+          for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
+            const seen: [string, string][] = [];
+            const run = async (
+              what: string,
+              work: (write: ReturnType<Write>) => Promise<Received>,
+            ): Promise<void> => {
+              const received = await work(WRITES[name]!(await unused(), actor, state));
+              assertNoLeak(actor, `${what} of ${state}`, received);
+              seen.push([what, received.verdict]);
+              verdicts.add(received.verdict);
+              if (received.verdict !== "done" && (await stateOf(target)) !== before)
+                differences.push(
+                  `${state} by ${actor}: ${what} was refused, and changed the record`,
+                );
+              if (
+                received.verdict === "done" &&
+                CHANGES.has(name) &&
+                (actor === "other" || actor === "anonymous")
+              )
+                differences.push(`${state} by ${actor}: ${what} was done`);
+            };
+            const { rest: operations, more = [] } = WRITES[name]!(target, actor, state);
+            for (const [index, [id]] of operations.entries())
+              await run(id, (write) => rest(operationOf(id), target, actor, write.rest[index]![1]));
+            await run("GraphQL", (write) => write.graphql());
+            for (const [index, [what]] of more.entries())
+              await run(what, (write) => write.more![index]![1]());
+            if (new Set(seen.map(([, verdict]) => verdict)).size > 1)
+              differences.push(
+                `${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`,
+              );
+          }
+        }
+        expect(differences).toEqual([]);
+        expect([...verdicts]).toEqual(
+          expect.arrayContaining([
+            "NOT_AUTHENTICATED",
+            name === "execute" ? "NO_CONTAINER_ENGINE" : name === "doi" ? "NO_DOI_SERVICE" : "done",
+          ]),
+        );
+      },
+      600_000,
+    );
+
+    it("of a crate below a record is refused alike as an archive, as a document and in a dry run", async () => {
+      for (const state of (["published", "crate"] as const).filter((each) =>
+        states.includes(each),
+      )) {
+        const target = await world.fresh(state);
+        for (const actor of ACTORS) {
+          const may =
+            actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
+          const document = () =>
+            JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
+          const archive = async () => zip({ "ro-crate-metadata.json": document() });
+          const json = { "Content-Type": "application/ld+json" };
+          const received = [
+            await rest(operationOf("upload_crate"), "", actor, {
+              form: fileForm(await archive(), {}, "crate.zip"),
+            }),
+            await rest(operationOf("create_crate_metadata"), "", actor, {
+              body: document(),
+              headers: json,
+            }),
+          ].map(({ verdict }) => verdict);
+          expect(received, `${state} ${actor}`).toEqual(
+            Array(2).fill(
+              actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
+            ),
+          );
+          const plans = [
+            await rest(operationOf("validate_crate"), "", actor, {
+              body: document(),
+              headers: json,
+            }),
+            await graphql(
+              "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
+                "code } } }",
+              { m: document() },
+              actor,
+            ),
+            await graphql(
+              "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
+                "code } } }",
+              {},
+              actor,
+              { variable: "crate", bytes: await archive() },
+            ),
+          ];
+          for (const { verdict, text } of plans) {
+            expect(verdict, `${state} ${actor}`).toBe(
+              actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
+            );
+            if (actor !== "anonymous")
+              expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
+          }
+          if (state === "crate") continue;
+          // Answered before the crate is read: how it ends is in the submission.
+          const queued = [
+            await rest(operationOf("upload_crate_async"), "", actor, {
+              form: fileForm(await archive(), {}, "crate.zip"),
+            }),
+            await graphql(
+              `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
+              {},
+              actor,
+              { variable: "crate", bytes: await archive() },
+            ),
+            await graphql(
+              `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
+              { m: document() },
+              actor,
+            ),
+          ];
+          for (const { verdict, text } of queued) {
+            expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
+            const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
+            if (id)
+              await expect
+                .poll(async () => (await world.server.deps.records.submission(id))!.status, {
+                  timeout: 20_000,
+                })
+                .toBe(may ? "finished" : "failed");
+          }
+        }
+      }
+    }, 600_000);
+
+    it("of content, logins and checks of tables follows the same rules", async () => {
+      for (const actor of ACTORS) {
+        const target = await world.fresh("draft");
+        const received = await rest(operationOf("upload_datadownload"), target, actor, {
+          form: fileForm("new bytes"),
+        });
+        expect(received.verdict, actor).toBe(
+          actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done",
+        );
+        const wrong = { username: world.people.owner.email, password: "wrong" };
+        const logins = [
+          await rest(operationOf("token"), "", actor, { json: wrong }),
+          await rest(operationOf("login"), "", actor, { json: wrong }),
+          await graphql(
+            'mutation { login(username: "nobody@example.org", password: "wrong") { accessToken } }',
+            {},
+            actor,
+          ),
+        ];
+        expect(logins.slice(0, 2).map(({ verdict }) => verdict)).toEqual([
+          "BAD_CREDENTIALS",
+          "BAD_CREDENTIALS",
+        ]);
+        for (const target of [
+          world.targets["deleted"]!,
+          world.targets["embargoed"]!,
+          world.targets["nothing"]!,
+        ]) {
+          const checks = [
+            await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }),
+            await graphql(
+              "mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) " +
+                "{ conforms } }",
+              { id: target },
+              actor,
+              { variable: "file", bytes: "a,b\n" },
+            ),
+          ];
+          for (const each of checks) assertNoLeak(actor, "table", each);
+          // A form of GraphQL is read with a token only, whatever it asks for: its file is received
+          // before the operation is known.
+          expect(checks[1]!.verdict).toBe(
+            actor === "anonymous" ? "NOT_AUTHENTICATED" : checks[0]!.verdict,
+          );
+        }
+      }
+    }, 60_000);
+  });
+}
