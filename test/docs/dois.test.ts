@@ -52,7 +52,7 @@ describe("docs/dois.md", () => {
       );
       const doi = stdout.split("\n")[0]!;
       await vi.waitFor(() => expect(datacite.dois.get(doi)).toMatchObject({ state: "findable" }), {
-        timeout: 20_000,
+        timeout: 100_000,
         interval: 50,
       });
     } finally {

@@ -79,7 +79,7 @@ describe("docs/search.md", () => {
     const { stdout } = await promisify(execFile)(
       "bash",
       ["-c", `set -euo pipefail\n${blocks("sh").join("\n")}`],
-      { env: { ...process.env, BASE: server.url }, timeout: 30_000 },
+      { env: { ...process.env, BASE: server.url }, timeout: 100_000 },
     );
     expect(stdout).toBe(own(blocks("text").join("")));
   });

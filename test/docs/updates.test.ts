@@ -32,7 +32,7 @@ describe.skipIf(!tools)("the examples of docs/updates.md", () => {
     const { stdout } = await promisify(execFile)(
       "bash",
       ["-c", `set -euo pipefail\n${blocks("sh").join("\n")}\necho "@@$DATASET"`],
-      { env: { ...process.env, BASE: server.url, TOKEN: ada.token, ME: ada.id }, timeout: 30_000 },
+      { env: { ...process.env, BASE: server.url, TOKEN: ada.token, ME: ada.id }, timeout: 100_000 },
     );
     const [printed, id] = stdout.split("@@") as [string, string];
     expect(printed).toBe(blocks("text")[0]);

@@ -43,10 +43,7 @@ async function queued(user: User): Promise<string> {
 }
 const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 200) throw new Error("it never came to that");
-    await sleep(10);
-  }
+  await expect.poll(holds).toBe(true);
 }
 
 describe("a submission's progress, over a WebSocket", () => {
@@ -348,7 +345,8 @@ describe("operations over server-sent events", () => {
 
 describe("a stop", () => {
   test("ends open subscriptions at once", async () => {
-    const stopping = await LiveRegistry.start();
+    // A stop that waited for the subscriptions would outlast the test.
+    const stopping = await LiveRegistry.start({ SHUTDOWN_GRACE: "1h" });
     const user = await stopping.user();
     const { submission } = await stopping.deps.records.submit({
       id: crypto.randomUUID(),
@@ -374,9 +372,7 @@ describe("a stop", () => {
       streamed.next().catch((error: unknown) => error),
       eventsOf(events).catch((error: unknown) => error),
     ]);
-    const began = performance.now();
     await stopping.stop();
     await ended;
-    expect(performance.now() - began).toBeLessThan(3000);
   });
 });
