@@ -19,6 +19,7 @@ export default defineConfig(({ mode }) => ({
     // They end a test that hangs, and say nothing about speed: a loaded core is many times slower.
     testTimeout: 120_000,
     hookTimeout: 240_000,
+    expect: { poll: { timeout: 100_000 } },
     globalSetup: ["test/support/build.ts"],
     setupFiles: ["test/support/keep-compiled.ts"],
     // `npm run test:cluster`. A variable in front of the command is no command for Windows.

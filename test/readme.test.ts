@@ -65,7 +65,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     const { stdout } = await run("bash", ["-c", script], {
       cwd: folder,
       env: { ...process.env, BASE: registry.url },
-      timeout: 60_000,
+      timeout: 100_000,
       maxBuffer: 1 << 26,
     });
     return {
@@ -103,7 +103,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${shim}\n${client}`], {
       cwd: folder,
       env: { PATH: process.env["PATH"], HOME: folder, BASE: registry.url },
-      timeout: 60_000,
+      timeout: 100_000,
     });
     expect(stdout).toContain("Logged in to ");
     expect(stdout).toContain("└─ generatedBy: ");
@@ -152,7 +152,7 @@ describe.skipIf(missing.length > 0)("the README", () => {
     const { stdout } = await run("bash", ["-c", `set -euo pipefail\n${lines}`], {
       cwd: folder,
       env: { ...process.env, BASE: registry.url, TOKEN: token },
-      timeout: 60_000,
+      timeout: 100_000,
     });
     expect(stdout.match(/"conforms":true/g)).toHaveLength(2);
   });

@@ -16,7 +16,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { archiveFolder } from "../../cli/commands/registry/archive-folder.js";
 import { packageRoot } from "../../src/package-root.js";
 import { directoryHeaders, metadata } from "../support/crates.js";
@@ -156,11 +156,11 @@ describe("the archive of a folder", () => {
       await expect(buffer(changing.stream(() => undefined))).rejects.toThrow(
         "it changed while it was read",
       );
-      await vi.waitFor(async () => expect(await openIn(path)).toEqual([]));
+      await expect.poll(() => openIn(path)).toEqual([]);
       const left = (await archiveFolder(path)).stream(() => undefined);
       for await (const _ of left) if ((await openIn(path)).length > 0) break;
       expect(left.destroyed).toBe(true);
-      await vi.waitFor(async () => expect(await openIn(path)).toEqual([]));
+      await expect.poll(() => openIn(path)).toEqual([]);
     },
   );
 });

@@ -26,7 +26,7 @@ describe.runIf(process.platform !== "win32")("npm start", () => {
     });
     for (const stream of [registry.stdout!, registry.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => (output += text));
-    for (const last = Date.now() + 20_000; !output.includes("listens at"); await sleep(20))
+    for (const last = Date.now() + 100_000; !output.includes("listens at"); await sleep(20))
       if (Date.now() > last) throw new Error(`it does not start: ${output}`);
   });
   afterEach(async () => {

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,9 +9,10 @@ import { DOI_CODES } from "../../src/services/doi/doi.js";
 import { bodyOf } from "../support/bodies.js";
 import { DataCiteServer } from "../support/datacite-server.js";
 import { LiveRegistry } from "../support/live-registry.js";
+import { hasTools } from "../support/shell-tools.js";
 
 const page = readFileSync(join(packageRoot, "docs", "dois.md"), "utf8");
-const tools = ["bash", "curl", "jq"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const tools = hasTools("docs/dois.md", "bash", "curl", "jq");
 
 describe("docs/dois.md", () => {
   it("lists every code with its meaning, and names existing settings", () => {
@@ -52,7 +53,7 @@ describe("docs/dois.md", () => {
       );
       const doi = stdout.split("\n")[0]!;
       await vi.waitFor(() => expect(datacite.dois.get(doi)).toMatchObject({ state: "findable" }), {
-        timeout: 20_000,
+        timeout: 100_000,
         interval: 50,
       });
     } finally {

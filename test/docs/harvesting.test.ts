@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -10,6 +10,7 @@ import { packageRoot } from "../../src/package-root.js";
 import { openApiDocument, operationsIn } from "../../src/rest/document.js";
 import { LiveRegistry } from "../support/live-registry.js";
 import { folderOf, maySkip, toolsMissing } from "../support/servers/judges.js";
+import { hasTools } from "../support/shell-tools.js";
 
 const run = promisify(execFile);
 const page = await readFile(join(packageRoot, "docs/harvesting.md"), "utf8");
@@ -18,7 +19,7 @@ const blocks = (language: string): string[] =>
     ([, block]) => block!.trim(),
   );
 const commands = blocks("sh").flatMap((block) => block.split("\n"));
-const tools = ["bash", "curl"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const tools = hasTools("docs/harvesting.md", "bash", "curl");
 const skipsPython = toolsMissing("harvest-judges") && maySkip;
 
 let registry: LiveRegistry;

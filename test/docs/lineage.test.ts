@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,9 +7,10 @@ import { describe, expect, it } from "vitest";
 import { SETTINGS } from "../../src/config/config.js";
 import { packageRoot } from "../../src/package-root.js";
 import { LiveRegistry } from "../support/live-registry.js";
+import { hasTools } from "../support/shell-tools.js";
 
 const page = readFileSync(join(packageRoot, "docs", "lineage.md"), "utf8");
-const tools = ["bash", "curl", "jq"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const tools = hasTools("docs/lineage.md", "bash", "curl", "jq");
 
 describe("docs/lineage.md", () => {
   it("names existing settings", () => {

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -9,6 +9,7 @@ import { FACETED, RANKED } from "../../src/storage/records/search.js";
 import { STATISTICS_KEYS } from "../../src/storage/records/selection-port.js";
 import { bodyOf } from "../support/bodies.js";
 import { type Person, startServer, type TestServer } from "../support/server.js";
+import { hasTools } from "../support/shell-tools.js";
 
 const page = readFileSync(join(packageRoot, "docs/search.md"), "utf8");
 const blocks = (language: string): string[] =>
@@ -23,7 +24,7 @@ const rows = (columns: number): string[][] =>
     .map((line) => line.split("|").slice(1, -1))
     .filter((cells) => cells.length === columns)
     .map((cells) => cells.map((cell) => cell.trim().replace(/^`(.*)`$/, "$1")));
-const tools = ["bash", "curl", "jq"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const tools = hasTools("docs/search.md", "bash", "curl", "jq");
 
 let server: TestServer;
 let ada: Person;
@@ -79,7 +80,7 @@ describe("docs/search.md", () => {
     const { stdout } = await promisify(execFile)(
       "bash",
       ["-c", `set -euo pipefail\n${blocks("sh").join("\n")}`],
-      { env: { ...process.env, BASE: server.url }, timeout: 30_000 },
+      { env: { ...process.env, BASE: server.url }, timeout: 100_000 },
     );
     expect(stdout).toBe(own(blocks("text").join("")));
   });

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -7,13 +7,14 @@ import { MAX_PATCH_OPERATIONS } from "../../src/model/json/patch.js";
 import { packageRoot } from "../../src/package-root.js";
 import { bodyOf } from "../support/bodies.js";
 import { startServer, type Person, type TestServer } from "../support/server.js";
+import { hasTools } from "../support/shell-tools.js";
 
 const page = readFileSync(join(packageRoot, "docs", "updates.md"), "utf8");
 const blocks = (language: string): string[] =>
   [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\``, "gm"))].map(
     ([, text]) => text!,
   );
-const tools = ["bash", "curl", "jq"].every((tool) => spawnSync(tool, ["--version"]).status === 0);
+const tools = hasTools("docs/updates.md", "bash", "curl", "jq");
 
 it("docs/updates.md names the limit on operations", () => {
   expect(page).toContain(`at most ${MAX_PATCH_OPERATIONS.toLocaleString("en")} operations`);
@@ -32,7 +33,7 @@ describe.skipIf(!tools)("the examples of docs/updates.md", () => {
     const { stdout } = await promisify(execFile)(
       "bash",
       ["-c", `set -euo pipefail\n${blocks("sh").join("\n")}\necho "@@$DATASET"`],
-      { env: { ...process.env, BASE: server.url, TOKEN: ada.token, ME: ada.id }, timeout: 30_000 },
+      { env: { ...process.env, BASE: server.url, TOKEN: ada.token, ME: ada.id }, timeout: 100_000 },
     );
     const [printed, id] = stdout.split("@@") as [string, string];
     expect(printed).toBe(blocks("text")[0]);

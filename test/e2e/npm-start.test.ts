@@ -38,7 +38,7 @@ test.each(ROLES)(
     child.stdout.setEncoding("utf8").on("data", (text: string) => (stdout += text));
     child.stderr.setEncoding("utf8").on("data", (text: string) => (stderr += text));
     try {
-      for (const last = Date.now() + 20_000; !stdout.includes("listens at") && Date.now() < last;)
+      for (const last = Date.now() + 100_000; !stdout.includes("listens at") && Date.now() < last;)
         await pause(20);
       const url = /listens at (\S+)/.exec(stdout)?.[1];
       expect(url, stderr).toBeDefined();
@@ -47,7 +47,7 @@ test.each(ROLES)(
       // npm passes a signal on to its shell, which passes none on: docs/deployment.md.
       process.kill(-child.pid!, "SIGTERM");
       await gone;
-      for (const last = Date.now() + 10_000; isAlive(-child.pid!) && Date.now() < last;)
+      for (const last = Date.now() + 100_000; isAlive(-child.pid!) && Date.now() < last;)
         await pause(50);
       expect(isAlive(-child.pid!)).toBe(false);
       await expect(fetch(`${url}/healthz`)).rejects.toThrow();

@@ -15,10 +15,7 @@ beforeAll(async () => {
 afterAll(() => registry?.stop());
 
 /** Nothing may be left of an upload that was not accepted; its end may take a moment to be seen. */
-async function nothingStaged(): Promise<void> {
-  for (let look = 0; look < 100 && (await registry.staging()).length > 0; look++) await sleep(20);
-  expect(await registry.staging()).toEqual([]);
-}
+const nothingStaged = (): Promise<void> => expect.poll(() => registry.staging()).toEqual([]);
 
 /** Begins an upload by hand and answers its socket, once the registry has some of the file. */
 async function beginUpload(path: string, sized: boolean) {
@@ -36,11 +33,7 @@ async function beginUpload(path: string, sized: boolean) {
   socket.write(sized ? part : `${part.length.toString(16)}\r\n${part}\r\n`);
   // What is less than a part of an upload to S3 is nowhere but in a node's memory.
   if (process.env["TEST_TOPOLOGY"] === "cluster") await sleep(300);
-  else {
-    for (let look = 0; look < 500 && (await registry.staging()).length === 0; look++)
-      await sleep(10);
-    expect(await registry.staging()).toHaveLength(1);
-  }
+  else await expect.poll(() => registry.staging()).toHaveLength(1);
   return socket;
 }
 

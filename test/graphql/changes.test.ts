@@ -1,7 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
 import type { JsonObject } from "../../src/model/field.js";
@@ -50,10 +49,7 @@ const publish = (id: string, publicationStatus: string) =>
 const open: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of open.splice(0)) await close();
-  for (let tries = 0; openFeeds(registry.deps) > 0; tries++) {
-    if (tries > 200) throw new Error("a feed stayed open");
-    await sleep(10);
-  }
+  await expect.poll(() => openFeeds(registry.deps)).toBe(0);
 });
 
 function overWebSocket(variables: object, user?: User, at = registry): ChangeFeed {

@@ -1,5 +1,3 @@
-import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { buildDemoCrate } from "../../cli/demo/crate.js";
@@ -43,10 +41,7 @@ async function queued(user: User): Promise<string> {
 }
 const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
 async function until(holds: () => boolean): Promise<void> {
-  for (let tries = 0; !holds(); tries++) {
-    if (tries > 200) throw new Error("it never came to that");
-    await sleep(10);
-  }
+  await expect.poll(holds).toBe(true);
 }
 
 describe("a submission's progress, over a WebSocket", () => {
@@ -133,50 +128,6 @@ describe("a submission's progress, over a WebSocket", () => {
       },
     ]);
     await client.dispose();
-  });
-});
-
-describe("a WebSocket", () => {
-  const socketOf = async (): Promise<WebSocket> => {
-    const socket = new WebSocket(
-      `${registry.url.replace("http", "ws")}/graphql`,
-      "graphql-transport-ws",
-    );
-    await once(socket, "open");
-    socket.send('{"type":"connection_init"}');
-    await once(socket, "message");
-    return socket;
-  };
-  const message = (id: number, query = "{ __typename }"): string =>
-    JSON.stringify({ id: String(id), type: "subscribe", payload: { query } });
-
-  test("of which many messages arrive together leaves turns to others, and is closed", async () => {
-    const socket = await socketOf();
-    const closed = once(socket, "close");
-    for (let id = 0; id < 10_000; id++) socket.send(message(id));
-    expect((await registry.ask("/healthz")).status).toBe(200);
-    const [code, reason] = (await closed) as [number, Buffer];
-    expect(code).toBe(4429);
-    expect(String(reason)).toMatch(/^More than \d+ messages in a second/);
-  });
-
-  test("answers what arrives together, in its order", async () => {
-    const socket = await socketOf();
-    const answers: string[] = [];
-    socket.on("message", (data: Buffer) => answers.push(String(data)));
-    for (let id = 0; id < 150; id++) {
-      socket.send(message(id, `{ a${id}: __typename }`));
-      socket.send(JSON.stringify({ type: "ping", payload: { id } }));
-      if (id % 30 === 29) await sleep(400);
-    }
-    await until(() => answers.filter((text) => text.includes('"pong"')).length === 150);
-    const pongs = answers.flatMap((text) => {
-      const { type, payload } = JSON.parse(text) as Json;
-      return type === "pong" ? [payload.id as number] : [];
-    });
-    expect(pongs).toEqual(pongs.toSorted((a, b) => a - b));
-    await until(() => answers.some((text) => text.includes('"a149"')));
-    socket.close();
   });
 });
 
@@ -348,7 +299,8 @@ describe("operations over server-sent events", () => {
 
 describe("a stop", () => {
   test("ends open subscriptions at once", async () => {
-    const stopping = await LiveRegistry.start();
+    // A stop that waited for the subscriptions would outlast the test.
+    const stopping = await LiveRegistry.start({ SHUTDOWN_GRACE: "1h" });
     const user = await stopping.user();
     const { submission } = await stopping.deps.records.submit({
       id: crypto.randomUUID(),
@@ -374,9 +326,7 @@ describe("a stop", () => {
       streamed.next().catch((error: unknown) => error),
       eventsOf(events).catch((error: unknown) => error),
     ]);
-    const began = performance.now();
     await stopping.stop();
     await ended;
-    expect(performance.now() - began).toBeLessThan(3000);
   });
 });

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { readdir } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { JsonObject } from "../../src/model/field.js";
 import { sweepObjects } from "../../src/services/objects/damage.js";
@@ -395,8 +394,7 @@ describe("POST /register", () => {
     expect((await server.request("POST", "/register", { token: ada.token, json: {} })).status).toBe(
       415,
     );
-    await sleep(20);
-    expect(await staged()).toEqual([]);
+    await expect.poll(staged).toEqual([]);
   });
 });
 

@@ -368,9 +368,7 @@ describe("an embargo of a crate", () => {
     expect([await readable(root), await readable(raw)]).toEqual([401, 401]);
     const set = new Map<string, string>();
     for (const id of [root, raw]) set.set(id, (await server.request("GET", `/${id}`)).text);
-    await expect
-      .poll(async () => (await status(raw))["publicationStatus"], { timeout: 20_000 })
-      .toBe("PUBLISHED");
+    await expect.poll(async () => (await status(raw))["publicationStatus"]).toBe("PUBLISHED");
     for (const id of [root, raw]) {
       const read = await server.request("GET", `/${id}`);
       expect(read.headers.get("x-publication-status"), id).toBe("PUBLISHED");
@@ -394,7 +392,7 @@ describe("an embargo of a crate", () => {
     const until = new Date(Date.now() + 3000).toISOString();
     await publish(root, "EMBARGOED", { embargoedUntil: until });
     expect(await readable(root)).toBe(401);
-    await expect.poll(() => readable(root), { timeout: 20_000 }).toBe(200);
+    await expect.poll(() => readable(root)).toBe(200);
   });
   it("and its publication leave members of another owner alone, also by an administrator", async () => {
     const root = await uploaded();
@@ -471,7 +469,7 @@ describe("a crate within a crate", () => {
       await publish(inner, "EMBARGOED", { embargoedUntil });
       const part = `${root}/sub/b.txt`;
       expect(await status(part)).toMatchObject({ publicationStatus: "EMBARGOED", embargoedUntil });
-      await expect.poll(() => readable(part), { timeout: 30_000 }).toBe(200);
+      await expect.poll(() => readable(part)).toBe(200);
       expect(await statuses(inner, part, late, `${root}/sub/other.txt`, root)).toEqual([
         "PUBLISHED",
         "PUBLISHED",

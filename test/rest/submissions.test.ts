@@ -36,7 +36,7 @@ async function queued(user: User): Promise<string> {
 const status = (id: string) => `/rocrate/upload/status/${id}`;
 const watchers = (): number => (registry.deps.jobs as InProcessJobQueue).watchers.size;
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  const end = Date.now() + 20_000;
+  const end = Date.now() + 100_000;
   // Some stages take a few milliseconds only.
   while (!(await holds())) {
     if (Date.now() > end) throw new Error("it never came to that");

@@ -96,7 +96,7 @@ export class RegistryClient {
   }
 
   /** Polls a submission until it has ended. */
-  async settled(submission: string, token: string, within = 30_000): Promise<Json> {
+  async settled(submission: string, token: string, within = 100_000): Promise<Json> {
     const deadline = Date.now() + within;
     for (;;) {
       const { status, body, text } = await this.ask(`/rocrate/upload/status/${submission}`, {

@@ -224,7 +224,7 @@ describe("the pages of one's own work and of administration", () => {
     expect((await reader.get(`/upload/${kept}`)).text).toContain("Retry with the same archive");
     // The crate stands there by its name, once it has arrived.
     await expect
-      .poll(async () => (await reader.get("/my/uploads")).text, { timeout: 20_000 })
+      .poll(async () => (await reader.get("/my/uploads")).text)
       .toMatch(/<bdi>A crate<\/bdi>/);
   });
 

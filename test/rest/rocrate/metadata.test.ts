@@ -104,7 +104,7 @@ describe("POST /rocrate/metadata", () => {
     await vi.waitFor(
       async () =>
         expect((await server.request("GET", `/${crate}`)).body).toMatchObject({ name: "Third" }),
-      10_000,
+      100_000,
     );
     const bob = await server.person("bob");
     expect(await named(crate, second, "metadata", bob.token)).toMatchObject({

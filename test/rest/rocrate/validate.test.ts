@@ -547,9 +547,7 @@ describe("POST /rocrate/validate", () => {
       for (let look = 0; look < 200 && (await kept()).files === before.files; look++)
         await sleep(5);
       socket.destroy();
-      for (let look = 0; look < 400 && (await kept()).files !== before.files; look++)
-        await sleep(20);
-      expect(await kept()).toEqual(before);
+      await expect.poll(kept).toEqual(before);
     }
     expect((await validate(JSON.stringify(metadata()))).body.conforms).toBe(true);
     expect(server.faults).toEqual([]);

@@ -1,4 +1,4 @@
-import { execFile, spawnSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -10,6 +10,7 @@ import { EXAMPLES } from "../../../src/web/pages/explorers.js";
 import { bodyOf } from "../../support/bodies.js";
 import { startServer, type TestServer } from "../../support/server.js";
 import { ask } from "../../support/sparql.js";
+import { hasTools } from "../../support/shell-tools.js";
 
 const text = readFileSync(join(packageRoot, "docs", "sparql.md"), "utf8");
 const blocks = (language: string) =>
@@ -42,8 +43,7 @@ describe("docs/sparql.md and the page at /sparql", () => {
     },
   );
 
-  const curl = spawnSync("curl", ["--version"]).status === 0;
-  if (!curl) process.stderr.write("\n!! SKIPPED: the lines of docs/sparql.md need curl.\n\n");
+  const curl = hasTools("docs/sparql.md", "curl");
   it.skipIf(!curl).each(blocks("sh").flatMap((block) => block.trim().split("\n")))(
     "have lines that work as they stand: %s",
     async (line) => {

@@ -26,7 +26,7 @@ describe("a statement", () => {
       const child = spawnSync(
         process.execPath,
         [fileURLToPath(new URL("hostile-values.mjs", import.meta.url)), join(folder, "t.db")],
-        { encoding: "utf8", timeout: 25_000 },
+        { encoding: "utf8", timeout: 100_000 },
       );
       expect({ status: child.status, signal: child.signal, stderr: child.stderr }).toEqual({
         status: 0,

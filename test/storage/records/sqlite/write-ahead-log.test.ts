@@ -38,13 +38,23 @@ beforeAll(async () => {
   });
   await once(child, "close");
   expect(child.signalCode).toBe("SIGKILL");
-  // A kill between the two parts of the last frame would leave half of it.
+  // A kill within a commit leaves frames that are no part of the log.
   const wal = join(killed, "records.db-wal");
-  truncateSync(wal, 32 + Math.floor((statSync(wal).size - 32) / FRAME) * FRAME);
+  truncateSync(wal, endOfLastCommit(readFileSync(wal)));
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+const HEADER = 32;
 const FRAME = 24 + 4096;
+/** Where the last frame ends that completes a commit: https://sqlite.org/fileformat2.html#walformat. */
+function endOfLastCommit(wal: Buffer): number {
+  let end = HEADER;
+  for (let at = HEADER; at + FRAME <= wal.length; at += FRAME) {
+    const isOfThisLog = wal.subarray(at + 8, at + 16).equals(wal.subarray(16, 24));
+    if (isOfThisLog && wal.readUInt32BE(at + 4) > 0) end = at + FRAME;
+  }
+  return end;
+}
 
 let copies = 0;
 /** A copy of the folder, changed; the path of its database. */
