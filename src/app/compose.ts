@@ -16,6 +16,7 @@ import { installation } from "../services/accounts/tokens.js";
 import { executionHandler } from "../services/computations/run.js";
 import { intakeHandler } from "../services/crates/intake.js";
 import type { Deps } from "../services/deps.js";
+import { CpuPool } from "../services/cpu-pool.js";
 import { DocumentThread } from "../services/documents/run-documents.js";
 import { doiHandler } from "../services/doi/doi.js";
 import { buildHandler } from "../services/evidence/stored/build.js";
@@ -444,6 +445,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const dois = await doiServiceOf(config);
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
+  const cpu = new CpuPool();
   const documents = new DocumentThread(config);
   const planLimit = new ConcurrencyLimit(config.PLAN_CONCURRENCY);
   const shapeLimit = new ConcurrencyLimit(
@@ -472,6 +474,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     planLimit,
     shapeLimit,
     tableLimit,
+    cpu,
     scoreLimit,
     log,
     baseUrl,
@@ -528,6 +531,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await embedder?.close();
       dois?.close();
       await documents.close();
+      await cpu.close();
       await guard.close();
       await openQueries.close();
       await queries.close();
