@@ -25,7 +25,7 @@ export const objects: Bench = async ({ sizes, say }) => {
   try {
     const location = { ...(await newBucket(server)), partSize: PART };
     const { bucket } = location;
-    const store = openS3Objects(location);
+    const store = await openS3Objects(location);
     const client = Object.assign(clientOf(server), { partSize: PART, overRidePartSize: true });
     const part = randomBytes(CHUNK);
     const source = (size: number) =>
@@ -57,7 +57,6 @@ export const objects: Bench = async ({ sizes, say }) => {
       // As downloads are with VERIFY_DOWNLOADS=no.
       unhashed: () =>
         timed(async () => drained(await store.open(kept.sha256, undefined, { hash: false }))),
-      // The same object: a server may read a copied object otherwise than one uploaded in parts.
       bareGet: () =>
         timed(async () =>
           drained(await client.getObject(bucket, new Keys(location.prefix).object(kept.sha256)!)),

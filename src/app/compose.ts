@@ -2,7 +2,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as pause } from "node:timers/promises";
 import type { ContainerEngine } from "../adapters/containers/port.js";
 import type { DoiService } from "../adapters/doi/port.js";
 import type { Embedder } from "../adapters/embeddings/port.js";
@@ -17,6 +16,7 @@ import { installation } from "../services/accounts/tokens.js";
 import { executionHandler } from "../services/computations/run.js";
 import { intakeHandler } from "../services/crates/intake.js";
 import type { Deps } from "../services/deps.js";
+import { CpuPool } from "../services/cpu-pool.js";
 import { DocumentThread } from "../services/documents/run-documents.js";
 import { doiHandler } from "../services/doi/doi.js";
 import { buildHandler } from "../services/evidence/stored/build.js";
@@ -426,11 +426,8 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   endpointAddress(config);
   const objectsLocation = objectsOf(config);
   const tracing = await tracingOf(config, log);
-  // A node of a cluster stores nothing locally, and may run on a read-only file system.
-  if (config.DATABASE_URL === null || "files" in objectsLocation || config.JWT_SECRET === null) {
-    await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
-    await makePrivate(config.DATA_DIR, (message) => log.warn({}, message));
-  }
+  await mkdir(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  await makePrivate(config.DATA_DIR, (message) => log.warn({}, message));
   await prepareObjects(objectsLocation, { create: config.S3_CREATE_BUCKET === "yes" });
   const [jwtSecret, objects, records] = await Promise.all([
     signingKey(config.DATA_DIR, config.JWT_SECRET),
@@ -448,6 +445,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const dois = await doiServiceOf(config);
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
+  const cpu = new CpuPool();
   const documents = new DocumentThread(config);
   const planLimit = new ConcurrencyLimit(config.PLAN_CONCURRENCY);
   const shapeLimit = new ConcurrencyLimit(
@@ -476,6 +474,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
     planLimit,
     shapeLimit,
     tableLimit,
+    cpu,
     scoreLimit,
     log,
     baseUrl,
@@ -527,13 +526,12 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await doiKeeper?.close();
       await embargoes.close();
       await jobs.close(grace);
-      // Uploads whose connections were closed: remove the received bytes before the process ends.
-      await Promise.race([objects.idle?.(), pause(grace, undefined, { ref: false })]);
       await scrubber.close();
       await sweeper.close();
       await embedder?.close();
       dois?.close();
       await documents.close();
+      await cpu.close();
       await guard.close();
       await openQueries.close();
       await queries.close();

@@ -57,6 +57,7 @@ export function objectsOf(config: Config): ObjectsLocation {
       bucket,
       region: config.S3_REGION,
       prefix: config.S3_PREFIX,
+      staging: join(config.DATA_DIR, "staging"),
       partSize: config.S3_PART_SIZE,
       timeout: config.S3_TIMEOUT,
       retries: config.S3_RETRIES,

@@ -57,8 +57,7 @@ export class Sweeper {
 
   /** Removes what an earlier process was receiving when it was killed: the folder is ours alone. */
   async #removeLeft(): Promise<void> {
-    const { config, objects, log } = this.#deps;
-    if (config.PROFILE !== "single") return;
+    const { objects, log } = this.#deps;
     const left = await objects.removeStale(Date.now() - this.#began);
     if (left > 0) log.info({ left }, "removed files of uploads that an earlier process began");
   }

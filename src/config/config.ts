@@ -919,7 +919,7 @@ export const SETTINGS = {
   S3_PART_SIZE: setting(
     sizeBetween(5 * 2 ** 20, 5 * 2 ** 30, "5MiB to 5GiB"),
     16 * 2 ** 20,
-    "Size of one part of an upload to S3; an upload has two parts in memory, and at most " +
+    "Size of one part of an upload to S3; an upload has up to two parts in memory, and at most " +
       "10,000 parts.",
   ),
   S3_TIMEOUT: setting(duration, 30_000, "Longest time without data from the S3 server."),

@@ -9,6 +9,7 @@ import type { ObjectsLocation } from "../storage/objects/location.js";
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { RecordStore } from "../storage/records/port.js";
 import type { SharedMemory } from "../storage/shared/port.js";
+import type { CpuPool } from "./cpu-pool.js";
 import type { DocumentThread } from "./documents/run-documents.js";
 import type { ConcurrencyLimit } from "./limits.js";
 import type { Log } from "../log.js";
@@ -38,6 +39,8 @@ export interface Deps {
   readonly nearness?: Nearness;
   /** Registers DOIs; absent unless DATACITE_URL is set. */
   readonly dois?: DoiService;
+  /** Threads for work that would keep the serving thread busy. */
+  readonly cpu: CpuPool;
   /** Parses and expands large documents. */
   readonly documents: DocumentThread;
   /** State of rate and other limits, shared by all nodes. */

@@ -3,7 +3,6 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { connect, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { objectsOf, openRecords } from "../../src/app/open-stores.js";
@@ -92,8 +91,7 @@ async function halfSent(at: RegistryClient, archive: Buffer): Promise<Socket> {
       "Content-Type: application/zip\r\n\r\n",
   );
   socket.write(archive.subarray(0, archive.length / 2));
-  if (!registry.staging) await sleep(500);
-  else await expect.poll(registry.staging, { timeout: 10_000 }).not.toEqual([]);
+  await expect.poll(() => registry.staging(), { timeout: 10_000 }).not.toEqual([]);
   return socket;
 }
 

@@ -91,8 +91,8 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     const orphan = await objects.stage(Readable.from(["nobody's"]));
     await orphan.publish();
     const left = await objects.stage(Readable.from(["left by a dead process"]));
-    expect(await stored()).toContain(`registry/staging/${left.place}`);
-    await sleep(2100);
+    expect(left.size).toBe(22);
+    await sleep(20);
     expect(await sweepObjects({ objects, records, intentLifetime: 1 })).toEqual({
       removed: 1,
       stale: 1,
@@ -102,7 +102,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     );
   });
 
-  it("ingests a crate of many members with few requests for its archive", async () => {
+  it("ingests a crate of many members with one request for its archive", async () => {
     const members = Object.fromEntries(
       Array.from({ length: 300 }, (_, n) => [`part/${n}.txt`, `member ${n}`]),
     );
@@ -110,7 +110,7 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     expect(await registry.take(await crate([], members), ada.token)).toMatchObject({
       status: "finished",
     });
-    expect(proxy.seen.filter(({ method }) => method === "GET").length).toBeLessThan(5);
+    expect(proxy.seen.filter(({ method }) => method === "GET")).toHaveLength(1);
   });
 
   it(
@@ -182,30 +182,24 @@ describe.skipIf(make.missing)(`a registry whose objects are in S3 (${make.make})
     expect((await registry.ask(path, { token: ada.token })).status).toBe(200);
   });
 
-  it(
-    "ingests a crate although the server fails meanwhile, and answers 503 to a waiting " +
-      "dry run",
-    async () => {
-      const archive = await crate(
-        [],
-        Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`d/${n}.txt`, `delta ${n}`])),
-      );
-      const { body, status } = await registry.upload(archive, ada.token);
-      expect(status).toBe(200);
-      // More faults in a row than a call is tried again: the attempt fails, and the next one goes
-      // through.
-      proxy.failing(60, ({ method }) => method === "PUT", { status: 500 });
-      const done = await registry.settled(body["submissionUUID"] as string, ada.token, 25_000);
-      expect(done["status"]).toBe("finished");
-      proxy.fault = ({ method }) => (method === "GET" ? { status: 500 } : undefined);
-      expect(
-        await registry.upload(archive, ada.token, { path: "/rocrate/validate" }),
-      ).toMatchObject({
-        status: 503,
-        body: { code: "STORE_UNAVAILABLE" },
-      });
-    },
-  );
+  it("ingests a crate although the server fails meanwhile, and answers a dry run without it", async () => {
+    const archive = await crate(
+      [],
+      Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`d/${n}.txt`, `delta ${n}`])),
+    );
+    const { body, status } = await registry.upload(archive, ada.token);
+    expect(status).toBe(200);
+    // More faults in a row than a call is tried again: the attempt fails, and the next one goes
+    // through.
+    proxy.failing(60, ({ method }) => method === "PUT", { status: 500 });
+    const done = await registry.settled(body["submissionUUID"] as string, ada.token, 25_000);
+    expect(done["status"]).toBe("finished");
+    proxy.fault = () => ({ status: 500 });
+    expect(await registry.upload(archive, ada.token, { path: "/rocrate/validate" })).toMatchObject({
+      status: 200,
+      body: { conforms: true },
+    });
+  });
 
   it("never ends a truncated download as if it were complete", async () => {
     const archive = await zip({

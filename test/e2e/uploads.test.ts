@@ -31,9 +31,7 @@ async function beginUpload(path: string, sized: boolean) {
       `Content-Type: multipart/form-data; boundary=b\r\n${length}\r\n\r\n`,
   );
   socket.write(sized ? part : `${part.length.toString(16)}\r\n${part}\r\n`);
-  // What is less than a part of an upload to S3 is nowhere but in a node's memory.
-  if (process.env["TEST_TOPOLOGY"] === "cluster") await sleep(300);
-  else await expect.poll(() => registry.staging()).toHaveLength(1);
+  await expect.poll(() => registry.staging(), { timeout: 120_000 }).toHaveLength(1);
   return socket;
 }
 

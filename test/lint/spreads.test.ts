@@ -20,8 +20,6 @@ const BOUNDED: Readonly<Record<string, string>> = {
   'src/services/records/create.ts: problems.push(...propertyProblems(value["properties"], [...at, "properties"]))':
     "ends after MAX_FINDINGS",
   "src/graphql/cost.ts: Math.max(...given)": "first and last",
-  "src/storage/objects/s3/transfers.ts: this.#windows.push(...this.#windows.splice(this.#windows.indexOf(window), 1))":
-    "one window",
   "src/storage/records/postgres/schema.ts: Math.max(...MIGRATIONS.map(({ needs }) => needs))":
     "versions of the schema",
   "src/storage/records/postgres/statement.ts: Math.max(...[...text.matchAll(/\\$(\\d+)/g)].map(([, number]) => Number(number)))":

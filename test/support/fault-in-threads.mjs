@@ -30,7 +30,15 @@ if (threads.isMainThread) {
   const { searchParams } = new URL(import.meta.url);
   const [module, file] = [searchParams.get("module"), searchParams.get("file")];
   const { parentPort } = threads;
-  if (/previews\/thread|intake-thread/.test(module) && isNext(module, file)) fail();
+  if (/intake-thread/.test(module) && isNext(module, file)) fail();
+  // A thread of the pool waits for its jobs at a port of its own.
+  const receive = threads.receiveMessageOnPort;
+  threads.receiveMessageOnPort = (port) => {
+    const received = receive(port);
+    if (received && isNext(module, file)) fail();
+    return received;
+  };
+  syncBuiltinESMExports();
   for (const method of ["on", "once"]) {
     const listen = parentPort[method];
     parentPort[method] = function (event, listener) {

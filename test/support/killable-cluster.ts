@@ -10,8 +10,6 @@ const WATCHFUL = { STALLED_INTERVAL: "300ms", RECONCILE_INTERVAL: "500ms", JOB_B
 
 /** Two nodes of each role, one of which dies while the others go on. */
 export class KillableCluster implements Killable {
-  /** A node holds the received bytes of an upload in its memory until they make a part. */
-  readonly staging = undefined;
   readonly stores: Readonly<Record<string, string>>;
   readonly survivors: RegistryClient;
   readonly #ends = new WeakMap<RegistryProcess, Promise<void>>();
@@ -36,7 +34,7 @@ export class KillableCluster implements Killable {
     return { ...this.stores, ROLE: role, BASE_URL: this.#cluster.url, ...this.#env };
   }
 
-  stagingOf(): Promise<string[]> {
+  staging(): Promise<string[]> {
     return this.#cluster.staging();
   }
 

@@ -33,12 +33,8 @@ export interface Killable {
    * empty: not set.
    */
   configure(env: Readonly<Record<string, string>>): void;
-  /** Names of half-received uploads; where others cannot see them, none. */
-  staging: (() => Promise<string[]>) | undefined;
-  /**
-   * The same of one that was started {@link besides}, as soon as they are more than a first part.
-   */
-  stagingOf(besides: RegistryProcess): Promise<string[]>;
+  /** Files of half-received uploads. */
+  staging(): Promise<string[]>;
   /** Resolves when a process has died that ran when this was asked. */
   death(): Promise<void>;
   /**
@@ -64,7 +60,6 @@ class KillableProcess implements Killable {
   readonly survivors = undefined;
   #running: RegistryProcess | undefined;
   readonly stores: Readonly<Record<string, string>>;
-  readonly staging = (): Promise<string[]> => this.#running!.staging();
 
   readonly #dataDir: string;
   #env: Readonly<Record<string, string>>;
@@ -96,8 +91,8 @@ class KillableProcess implements Killable {
     return this.#running!.log;
   }
 
-  stagingOf(besides: RegistryProcess): Promise<string[]> {
-    return besides.staging();
+  staging(): Promise<string[]> {
+    return this.#running!.staging();
   }
 
   async whole(at?: string): Promise<RegistryClient> {

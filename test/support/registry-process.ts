@@ -128,8 +128,18 @@ export class RegistryProcess extends RegistryClient {
   }
 
   /** Files of half-received uploads; none may outlive its request. */
-  staging(): Promise<string[]> {
-    return readdir(join(this.dataDir, "objects", "staging"));
+  async staging(): Promise<string[]> {
+    const folders = [join(this.dataDir, "objects", "staging"), join(this.dataDir, "staging")];
+    const names = await Promise.all(
+      folders.map((folder) =>
+        readdir(folder).catch((error: NodeJS.ErrnoException) => {
+          // A registry has one of them: that of its object store.
+          if (error.code === "ENOENT") return [];
+          throw error;
+        }),
+      ),
+    );
+    return names.flat();
   }
 
   async #gone(): Promise<void> {

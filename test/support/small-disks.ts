@@ -15,11 +15,11 @@ export type Disk = "all" | "tables" | "log" | "objects" | "queue" | "nodes";
  * The disks that a registry needs for its records, for the bytes of uploads, and for starting jobs.
  */
 export const NEEDED: Readonly<Record<"records" | "objects" | "queue", readonly Disk[]>> = isCluster
-  ? { records: ["tables", "log"], objects: ["objects"], queue: ["queue"] }
+  ? { records: ["tables", "log"], objects: ["objects", "nodes"], queue: ["queue"] }
   : { records: ["all"], objects: ["all"], queue: [] };
 /**
- * MiB. PostgreSQL's tables take 30 while they are empty, a segment of its log takes 16; a node
- * stores nothing.
+ * MiB. PostgreSQL's tables take 30 while they are empty, a segment of its log takes 16; nodes
+ * store bytes on their way to and from the object store.
  */
 const SIZES: Readonly<Record<Disk, number>> = {
   all: 24,
@@ -27,7 +27,7 @@ const SIZES: Readonly<Record<Disk, number>> = {
   log: 80,
   objects: 32,
   queue: 16,
-  nodes: 1,
+  nodes: 64,
 };
 
 /** A registry whose disks are small. */
@@ -54,10 +54,7 @@ export async function startCramped(
   const unmount = async (): Promise<void> => {
     for (const disk of disks.values()) await disk.unmount();
   };
-  for (const name of new Set([
-    ...Object.values(NEEDED).flat(),
-    ...(isCluster ? ["nodes" as const] : []),
-  ])) {
+  for (const name of new Set(Object.values(NEEDED).flat())) {
     const disk = await SmallDisk.mount(SIZES[name]);
     if (!disk) return void (await unmount());
     disks.set(name, disk);
@@ -66,12 +63,10 @@ export async function startCramped(
   const start = async (): Promise<RegistryUnderTest> => {
     if (!isCluster)
       return RegistryProcess.start({ dataDir: join(folder("all"), "data"), env: { ...env } });
-    // Nodes of a cluster store nothing: they have no space from the start.
-    const none = disks.get("nodes")!;
-    await none.fill();
     return Topology.start({
-      env: { TMPDIR: none.folder, DATA_DIR: join(none.folder, "data"), ...env },
+      env: { TMPDIR: folder("nodes"), ...env },
       disks: {
+        nodes: folder("nodes"),
         tables: folder("tables"),
         log: folder("log"),
         objects: folder("objects"),

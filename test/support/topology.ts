@@ -1,7 +1,9 @@
+import { mkdtemp } from "node:fs/promises";
 import { createServer, request, type IncomingMessage, type Server } from "node:http";
 import { connect, type AddressInfo } from "node:net";
+import { join } from "node:path";
 import type { S3Location } from "../../src/storage/objects/s3/location.js";
-import { keysOf, newBucket, S3_MAKES } from "./servers/s3-makes.js";
+import { newBucket, S3_MAKES } from "./servers/s3-makes.js";
 import { startMinio } from "./servers/minio.js";
 import { OXIGRAPH } from "./servers/oxigraph.js";
 import { hasPostgres, PostgresServer } from "./servers/postgres.js";
@@ -33,6 +35,8 @@ export interface ServerDisks {
   log?: string;
   objects?: string;
   queue?: string;
+  /** Holds the data folder of each node. */
+  nodes?: string;
 }
 export interface TopologyOptions {
   apis?: number;
@@ -83,10 +87,6 @@ export class SharedServers {
     });
   }
 
-  async staging(): Promise<string[]> {
-    return (await keysOf(this.s3, this.location)).filter((key) => key.includes("/staging/"));
-  }
-
   async stop(): Promise<void> {
     await Promise.all([
       this.postgres.stop(),
@@ -125,8 +125,13 @@ export class Topology extends RegistryClient {
     // a fault.
     balancer.keepAliveTimeout = 120_000;
     const url = `http://127.0.0.1:${(balancer.address() as AddressInfo).port}`;
-    const node = (role: string) =>
-      RegistryProcess.start({ env: { ...servers.env, ROLE: role, BASE_URL: url, ...settings } });
+    const node = async (role: string) =>
+      RegistryProcess.start({
+        ...(disks.nodes !== undefined && {
+          dataDir: await mkdtemp(join(disks.nodes, `${role}-`)),
+        }),
+        env: { ...servers.env, ROLE: role, BASE_URL: url, ...settings },
+      });
     const starts = await Promise.allSettled([
       ...Array.from({ length: apis }, () => node("api")),
       ...Array.from({ length: workers }, () => node("worker")),
@@ -154,9 +159,10 @@ export class Topology extends RegistryClient {
     return [...this.apis, ...this.workers].map(({ log }) => log).join("\n");
   }
 
-  /** Keys of half-received uploads; none may outlive its request. */
-  staging(): Promise<string[]> {
-    return this.servers.staging();
+  /** Files of half-received uploads on every node; none may outlive its request. */
+  async staging(): Promise<string[]> {
+    const nodes = [...this.apis, ...this.workers].filter(({ alive }) => alive);
+    return (await Promise.all(nodes.map((node) => node.staging()))).flat();
   }
 
   /** Adds a worker. */

@@ -199,7 +199,7 @@ class Pace {
 const BATCH = 500;
 
 interface Sweep {
-  objects: Pick<ObjectStore, "list" | "remove" | "removeStale">;
+  objects: Pick<ObjectStore, "list" | "remove" | "removeStale" | "abortUploads">;
   records: Pick<ObjectBookkeeping, "claimUnreferenced" | "removed">;
   /** Setting INTENT_LIFETIME in ms: younger announced bytes are preserved. */
   intentLifetime: number;
@@ -243,7 +243,8 @@ export async function sweepObjects({
     if (batch.push(sha256) >= BATCH) await sweepBatch();
   }
   if (!signal?.aborted) await sweepBatch();
-  const stale = await objects.removeStale(intentLifetime);
+  const aborted = (await objects.abortUploads?.(intentLifetime)) ?? 0;
+  const stale = aborted + (await objects.removeStale(intentLifetime));
   return { removed, stale };
 }
 

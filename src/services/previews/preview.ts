@@ -1,13 +1,12 @@
 /** The preview of a stored file: who may read it, which bytes, and where they are read. */
 import type { Readable } from "node:stream";
-import { Worker } from "node:worker_threads";
 import { ServiceError } from "../../errors.js";
 import { type Ark, lookupArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { referencesIn } from "../../model/field.js";
-import { threadModule } from "../../package-root.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Caller } from "../access/rules.js";
+import { OutOfMemory } from "../cpu-pool.js";
 import type { Deps } from "../deps.js";
 import { type Content, contentOf } from "../files/content.js";
 import { ByteCache } from "../limits.js";
@@ -24,44 +23,6 @@ const isQuick = ({ bytes, schema }: PreviewInput): boolean =>
   bytes.byteLength <= SMALL &&
   schema === null &&
   Buffer.from(bytes.buffer, bytes.byteOffset, 4).toString("latin1") !== "PAR1";
-
-/**
- * Makes a preview in a thread of its own: time and memory end with it.
- * @param memory bytes of the thread's heap
- * @param signal ends it
- */
-async function runPreview(
-  input: PreviewInput,
-  memory: number,
-  signal: AbortSignal,
-): Promise<ReadPreview> {
-  signal.throwIfAborted();
-  const worker = new Worker(threadModule("src/services/previews/thread"), {
-    workerData: input,
-    name: "preview",
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)) },
-  });
-  let abort = (): void => undefined;
-  try {
-    return await new Promise<ReadPreview>((resolve, reject) => {
-      abort = () => reject(signal.reason as Error);
-      signal.addEventListener("abort", abort, { once: true });
-      worker.once("message", resolve);
-      worker.once("error", (error: NodeJS.ErrnoException) =>
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? resolve(none("TOO_LARGE", "It needs too much memory to be shown: download it."))
-          : reject(error),
-      );
-      worker.once("exit", (code) =>
-        reject(new Error(`the thread of a preview ended with code ${code}`)),
-      );
-    });
-  } finally {
-    signal.removeEventListener("abort", abort);
-    await worker.terminate();
-  }
-}
 
 /** A preview, and where the bytes can be shown as they are. */
 export type Preview = ReadPreview & { address: string };
@@ -152,13 +113,18 @@ async function made(deps: Deps, { record, object, open }: Content): Promise<Read
 /** Previews that needed a thread, by the bytes and the schema that they were made of. */
 const known = new ByteCache<ReadPreview>(16 * 2 ** 20);
 
+/** Parsing of hostile files would block the serving thread. */
+const JOB = { module: "src/services/previews/read-preview", name: "readPreview" };
+
 async function inThread(deps: Deps, input: PreviewInput): Promise<ReadPreview> {
   const { config } = deps;
   try {
     return await deps.tableLimit.run(AbortSignal.timeout(config.PREVIEW_TIMEOUT), (signal) =>
-      runPreview(input, config.PREVIEW_MEMORY, signal),
+      deps.cpu.run<typeof readPreview>(JOB, input, { memory: config.PREVIEW_MEMORY, signal }),
     );
   } catch (error) {
+    if (error instanceof OutOfMemory)
+      return none("TOO_LARGE", "It needs too much memory to be shown: download it.");
     if (error instanceof DOMException)
       return none("TIMEOUT", `It takes longer than ${config.PREVIEW_TIMEOUT} ms to be shown.`);
     if (error instanceof ServiceError && error.code === "BUSY")

@@ -1,13 +1,14 @@
-import { Worker } from "node:worker_threads";
+import { MessageChannel } from "node:worker_threads";
 import type { Config } from "../../config/config.js";
 import { invalid, ServiceError } from "../../errors.js";
 import type { Ark } from "../../identifiers/ark.js";
-import { threadModule } from "../../package-root.js";
 import { DEFAULT_LIMITS, type TableLimits } from "../../tabular/limits.js";
+import { type CpuPool, OutOfMemory } from "../cpu-pool.js";
 import type { Deps } from "../deps.js";
 import type { IncomingFile } from "../records/stored-content.js";
 import { findLive } from "../records/find.js";
 import { parseDocument } from "../records/view.js";
+import type { CheckedError, CheckInput, checkRows, TablePart } from "./check-rows.js";
 
 /** The reason why the data could not be checked. */
 class CheckRefused extends Error {
@@ -19,64 +20,48 @@ class CheckRefused extends Error {
   }
 }
 
+const JOB = { module: "src/services/schemas/check-rows", name: "checkRows" };
+
 /**
- * Runs one check in a separate thread, which ends with it. The thread requests data as it consumes
- * them, so that neither side holds more than a part of them.
+ * Runs one check in a thread. The thread requests data as it consumes them, so that neither side
+ * holds more than a part of them.
  * @param memory most bytes of the thread's heap
  * @throws CheckRefused; any error of the data; the signal's reason
  */
 async function runCheck(
-  input: CheckInput,
+  cpu: CpuPool,
+  input: Omit<CheckInput, "data">,
   data: AsyncIterable<Uint8Array>,
   signal: AbortSignal,
   memory: number,
 ): Promise<CheckedError[]> {
-  signal.throwIfAborted();
-  const worker = new Worker(threadModule("src/services/schemas/check-thread"), {
-    workerData: input,
-    name: "table-check",
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(memory / 2 ** 20)) },
-  });
+  const { port1: ours, port2: theirs } = new MessageChannel();
+  const failed = new AbortController();
   const parts = data[Symbol.asyncIterator]();
   const feed = async (): Promise<void> => {
     const { done, value } = await parts.next();
     // A separate copy: a part may be a view of a larger buffer, all of which would be sent.
-    const part = done === true ? undefined : new Uint8Array(value);
-    worker.postMessage(
-      part ? { part } : ({ end: true } satisfies ToCheck),
-      part ? [part.buffer] : [],
-    );
+    const part: TablePart = done === true ? null : new Uint8Array(value);
+    ours.postMessage(part, part ? [part.buffer as ArrayBuffer] : []);
   };
-  let abort = (): void => undefined;
+  ours.on("message", () => void feed().catch((error: unknown) => failed.abort(error)));
   try {
-    return await new Promise<CheckedError[]>((resolve, reject) => {
-      abort = () => reject(signal.reason as Error);
-      signal.addEventListener("abort", abort, { once: true });
-      worker.on("message", (message: FromCheck) => {
-        if ("more" in message) feed().catch(reject);
-        else if ("errors" in message) resolve(message.errors);
-        else if ("refused" in message)
-          reject(new CheckRefused(message.refused.code, message.refused.message));
-        else reject(new Error(message.fault));
-      });
-      worker.on("error", (error: NodeJS.ErrnoException) =>
-        reject(
-          error.code === "ERR_WORKER_OUT_OF_MEMORY"
-            ? new CheckRefused(
-                "MEMORY",
-                `it needs more than ${memory} bytes of memory to be checked`,
-              )
-            : error,
-        ),
+    const answer = await cpu.run<typeof checkRows>(
+      JOB,
+      { ...input, data: theirs },
+      { memory, signal: AbortSignal.any([signal, failed.signal]), transfer: [theirs] },
+    );
+    if ("refused" in answer) throw new CheckRefused(answer.refused.code, answer.refused.message);
+    return answer.errors;
+  } catch (error) {
+    if (error instanceof OutOfMemory)
+      throw new CheckRefused(
+        "MEMORY",
+        `it needs more than ${memory} bytes of memory to be checked`,
       );
-      worker.on("exit", (code) =>
-        reject(new Error(`the thread of a check ended with code ${code}`)),
-      );
-    });
+    throw error;
   } finally {
-    signal.removeEventListener("abort", abort);
-    await worker.terminate();
+    ours.close();
   }
 }
 
@@ -121,6 +106,7 @@ export async function checkTable(
     const most = config.TABLE_MAX_ERRORS;
     const found = await deps.tableLimit.run(ended.signal, (either) =>
       runCheck(
+        deps.cpu,
         { schema: parseDocument(document), limits: limitsOf(config), maxErrors: most + 1 },
         counted(stream, config.MAX_TABLE_BYTES),
         either,
@@ -180,27 +166,3 @@ function refusal(ark: string, { code, message }: CheckRefused): Error {
     return new ServiceError("SCHEMA_UNUSABLE", `${ark} cannot be applied to a table: ${message}.`);
   return invalid(["body", "file"], `Value error, the table cannot be checked: ${message}`);
 }
-
-/** Start data of the thread of one check. */
-export interface CheckInput {
-  schema: unknown;
-  limits: TableLimits;
-  /** Most errors that are reported; the check ends with the last of them. */ maxErrors: number;
-}
-
-/** One row of the contract's table of errors. */
-export interface CheckedError {
-  row: number;
-  error_type: "ParsingError" | "ValidationError";
-  failed_keyword: string | null;
-  message: string;
-}
-
-/** To the thread: a part of the data, or the end of it. */
-export type ToCheck = { part: Uint8Array } | { end: true };
-/** From the thread: a request for another part, or the result. */
-export type FromCheck =
-  | { more: true }
-  | { errors: CheckedError[] }
-  | { refused: { code: "SCHEMA" | "DATA" | "LIMIT"; message: string } }
-  | { fault: string };

@@ -1,14 +1,13 @@
-import { Worker } from "node:worker_threads";
 import { invalid, ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import type { JsonValue } from "../../model/field.js";
-import { threadModule } from "../../package-root.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { DESCRIPTOR_END } from "../crates/layout.js";
+import { type CpuPool, OutOfMemory } from "../cpu-pool.js";
 import type { Deps } from "../deps.js";
 import { findLive } from "../records/find.js";
 import { type RecordToCheck, readSent, type SentDocument, type ShapeReport } from "./document.js";
-import type { FromValidator, ToValidator } from "./thread.js";
+import type { ShapesInput, validateByShapes } from "./validate-by-shapes.js";
 
 interface ValidationLimits {
   /** Setting VALIDATE_TIMEOUT in ms. */
@@ -19,63 +18,36 @@ interface ValidationLimits {
   results: number;
 }
 
+const JOB = { module: "src/services/validation/validate-by-shapes", name: "validateByShapes" };
+
 /**
- * Validates stored records batch after batch, or a document that a client sent, in a separate
- * thread, and ends the thread.
+ * Validates stored records batch after batch, or a document that a client sent, in a thread.
  * @throws the signal's reason; ValidationError for a document that is not JSON-LD; ServiceError
  * `VALIDATION_TIMEOUT`, `TOO_LARGE` when it exceeds its memory limit
  */
 async function runValidation(
+  cpu: CpuPool,
   evaluated: AsyncIterable<RecordToCheck[]> | SentDocument,
   limits: ValidationLimits,
-  signal: AbortSignal,
+  given: AbortSignal,
 ): Promise<ShapeReport> {
-  const worker = new Worker(threadModule("src/services/validation/thread"), {
-    name: "shapes",
-    env: {},
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(64, Math.floor(limits.memory / 2 ** 20)) },
-  });
   const report: ShapeReport = { conforms: true, results: [], checked: 0, truncated: false };
-  let timer: NodeJS.Timeout | undefined;
-  let leave = () => {};
-  const ended = new Promise<never>((_resolve, reject) => {
-    leave = () => reject(signal.reason as Error);
-    signal.addEventListener("abort", leave, { once: true });
-    timer = setTimeout(
-      () =>
-        reject(
-          new ServiceError(
-            "VALIDATION_TIMEOUT",
-            `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer ` +
-              "records at a time.",
-          ),
+  const late = new AbortController();
+  const timer = setTimeout(
+    () =>
+      late.abort(
+        new ServiceError(
+          "VALIDATION_TIMEOUT",
+          `The check took longer than VALIDATE_TIMEOUT=${limits.timeout} ms; check fewer ` +
+            "records at a time.",
         ),
-      limits.timeout,
-    );
-    worker.on("error", (error: NodeJS.ErrnoException) =>
-      reject(
-        error.code === "ERR_WORKER_OUT_OF_MEMORY"
-          ? new ServiceError(
-              "TOO_LARGE",
-              `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`,
-            )
-          : error,
       ),
-    );
-    worker.on("exit", (code) =>
-      reject(new Error(`the thread that validates records ended with code ${code}`)),
-    );
-  });
-  // It may end while nobody waits for it.
-  ended.catch(() => {});
-  const ask = (message: ToValidator, transfer: ArrayBuffer[] = []) =>
-    new Promise<FromValidator>((resolve) => {
-      worker.once("message", resolve);
-      worker.postMessage(message, transfer);
-    });
-  const answered = async (question: Promise<FromValidator>): Promise<void> => {
-    const answer = await Promise.race([question, ended]);
-    if ("fault" in answer) throw new Error(answer.fault);
+    limits.timeout,
+  );
+  const signal = AbortSignal.any([given, late.signal]);
+  const validate = async (input: ShapesInput, transfer: ArrayBuffer[] = []): Promise<void> => {
+    const options = { memory: limits.memory, signal, transfer };
+    const answer = await cpu.run<typeof validateByShapes>(JOB, input, options);
     if ("refused" in answer) throw new ValidationError(answer.refused);
     report.checked += answer.checked;
     for (const result of answer.results) report.results.push(result);
@@ -86,20 +58,23 @@ async function runValidation(
     if ("document" in evaluated) {
       // A separate copy, which is transferred: the received bytes may be part of a larger buffer.
       const document = new Uint8Array(evaluated.document);
-      await answered(
-        ask({ sent: { ...evaluated, document }, most: limits.results }, [document.buffer]),
-      );
+      await validate({ sent: { ...evaluated, document }, most: limits.results }, [document.buffer]);
     } else {
       for await (const records of evaluated) {
-        await answered(ask({ records, most: limits.results - report.results.length }));
+        await validate({ records, most: limits.results - report.results.length });
         if (report.truncated) break;
       }
     }
     return report;
+  } catch (error) {
+    if (error instanceof OutOfMemory)
+      throw new ServiceError(
+        "TOO_LARGE",
+        `The check needs more than ${limits.memory} bytes of memory (VALIDATE_MEMORY).`,
+      );
+    throw error;
   } finally {
     clearTimeout(timer);
-    signal.removeEventListener("abort", leave);
-    await worker.terminate();
   }
 }
 
@@ -137,7 +112,7 @@ export async function validateShapes(
       ? await stored(deps, asked["@id"])
       : { document: input, kind, maxDepth };
   return deps.shapeLimit.run(signal, (either) =>
-    runValidation(evaluated, { timeout, memory, results }, either),
+    runValidation(deps.cpu, evaluated, { timeout, memory, results }, either),
   );
 }
 

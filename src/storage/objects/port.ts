@@ -100,16 +100,17 @@ export interface ObjectStore {
   /** Every key, in any order. */
   list(): AsyncIterable<string>;
   /**
-   * Removes temporary places older than `age` ms, left by a process that died. Answers how many.
+   * Removes temporary files of this node older than `age` ms, left by a process that died. Answers
+   * how many.
    */
   removeStale(age: number): Promise<number>;
+  /**
+   * Aborts uploads of any node to the store that began more than `age` ms ago and were not
+   * completed. Answers how many; absent for a local store.
+   */
+  abortUploads?(age: number): Promise<number>;
   /** Rejects when the store cannot be written. */
   health(): Promise<void>;
-  /**
-   * Resolves when all staging has ended: the bytes of abandoned uploads are removed too. Absent
-   * where that takes no time.
-   */
-  idle?(): Promise<void>;
 }
 
 export type StageOptions = NonNullable<Parameters<ObjectStore["stage"]>[1]>;

@@ -1,4 +1,7 @@
 import { randomUUID } from "node:crypto";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { Client } from "minio";
 import type { S3Location } from "../../../src/storage/objects/s3/location.js";
 import { garageMissing, startGarage } from "./garage.js";
@@ -22,6 +25,10 @@ export const S3_MAKES: readonly {
     ? [{ make: "Garage", missing: undefined, start: startGarage }]
     : []),
 ];
+
+/** Bytes that this process stages for any bucket. */
+const STAGING = mkdtempSync(join(tmpdir(), "arkgraph-staging-"));
+process.once("exit", () => rmSync(STAGING, { recursive: true, force: true }));
 
 /** Warns which tests are skipped for lack of a server. */
 export function sayMissing(): void {
@@ -70,11 +77,29 @@ export function locationOf(
     region,
     bucket,
     prefix: "registry/",
+    staging: join(STAGING, bucket),
     partSize: 5 * 2 ** 20,
     timeout: 20_000,
     retries: 4,
     presigned: 0,
   };
+}
+
+/** Every upload in parts that is neither complete nor aborted, of one key or under a prefix. */
+export async function unfinishedOf(
+  server: S3Server,
+  { bucket }: S3Location,
+  prefix: string,
+): Promise<string[]> {
+  const { uploads } = await clientOf(server).listIncompleteUploadsQuery(
+    bucket,
+    prefix,
+    "",
+    "",
+    // Swift takes an empty delimiter for the end of every name.
+    "|",
+  );
+  return uploads.map(({ key }) => key);
 }
 
 /** Every key of a bucket. */

@@ -1,30 +1,26 @@
 import { randomUUID } from "node:crypto";
-import {
-  type FileHandle,
-  mkdir,
-  open,
-  opendir,
-  readdir,
-  rename,
-  stat,
-  unlink,
-  writeFile,
-} from "node:fs/promises";
+import { mkdir, open, opendir, readdir, rename, stat, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
 import {
   assertSize,
-  giveUp,
   type ObjectReader,
   type ObjectStore,
   type OpenOptions,
-  receive,
   type StagedObject,
   type StageOptions,
   verified,
 } from "../port.js";
+import {
+  asDiskError,
+  codeOf,
+  openFile,
+  openReader,
+  removeFile,
+  StagingFolder,
+} from "../staging.js";
 
 /** Folder of temporary names; on the same filesystem as the objects, so that a rename is atomic. */
 const STAGING = "staging";
@@ -35,74 +31,6 @@ function fanOut(folder: string, sha256: string): { outer: string; inner: string;
   const outer = join(folder, sha256.slice(0, 2));
   const inner = join(outer, sha256.slice(2, 4));
   return { outer, inner, file: join(inner, sha256) };
-}
-
-const codeOf = (error: unknown): string | undefined =>
-  (error as NodeJS.ErrnoException | null)?.code;
-
-/**
- * Codes of a disk that is full, gone or closed to us; worth trying again once an operator has fixed
- * it.
- */
-const UNAVAILABLE = new Set([
-  "ENOENT",
-  "ENOSPC",
-  "EDQUOT",
-  "EROFS",
-  "EACCES",
-  "EPERM",
-  "EIO",
-  "EMFILE",
-  "ENFILE",
-  "ENOTDIR",
-]);
-
-/**
- * Converts a fault of the disk into the error that every store gives; other errors stay unchanged.
- */
-function asStoreError(error: unknown): unknown {
-  const code = codeOf(error);
-  if (code === undefined || !UNAVAILABLE.has(code)) return error;
-  return new ServiceError(
-    "STORE_UNAVAILABLE",
-    `The object store cannot be used (${code}); check the disk and the permissions of ` +
-      "DATA_DIR, then try again.",
-  );
-}
-
-/** Streams a source into a temporary file while hashing; durable when it resolves. */
-async function stageFile(
-  folder: string,
-  source: Readable | AsyncIterable<Uint8Array>,
-  options: StageOptions,
-): Promise<StagedObject> {
-  const place = randomUUID();
-  const path = join(folder, STAGING, place);
-  let file: FileHandle | undefined;
-  try {
-    const made = (file = await open(path, "wx", 0o600).catch((error: unknown) => {
-      throw asStoreError(error);
-    }));
-    const { sha256, size, digests } = await receive(source, options, async (bytes) => {
-      for (let done = 0; done < bytes.byteLength;)
-        done += (await made.write(bytes, done)).bytesWritten;
-    });
-    await file.sync();
-    await file.close();
-    return {
-      sha256,
-      size,
-      digests,
-      place,
-      publish: () => publish(folder, path, sha256),
-      discard: () => removeFile(path),
-    };
-  } catch (error) {
-    giveUp(source);
-    await file?.close().catch(() => {});
-    await removeFile(path);
-    throw asStoreError(error);
-  }
 }
 
 async function publish(folder: string, path: string, sha256: string): Promise<void> {
@@ -118,7 +46,7 @@ async function publish(folder: string, path: string, sha256: string): Promise<vo
     });
     await syncFolder(inner);
   } catch (error) {
-    throw asStoreError(error);
+    throw asDiskError(error);
   }
 }
 
@@ -163,12 +91,6 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-async function removeFile(path: string): Promise<void> {
-  await unlink(path).catch((error: unknown) => {
-    if (codeOf(error) !== "ENOENT") throw asStoreError(error);
-  });
-}
-
 /**
  * Objects as files under their SHA-256. Bytes are written under a temporary name and made durable,
  * then renamed into place and the folder made durable: a reader sees a whole object or none, also
@@ -176,24 +98,30 @@ async function removeFile(path: string): Promise<void> {
  * @param folder is made when it does not exist
  */
 export async function openFileObjects(folder: string): Promise<ObjectStore> {
-  await mkdir(join(folder, STAGING), { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw asStoreError(error);
-  });
-  return new FileObjects(folder);
+  const staging = new StagingFolder(join(folder, STAGING));
+  await staging.create();
+  return new FileObjects(folder, staging);
 }
 
 class FileObjects implements ObjectStore {
   readonly #folder: string;
+  readonly #staging: StagingFolder;
 
-  constructor(folder: string) {
+  constructor(folder: string, staging: StagingFolder) {
     this.#folder = folder;
+    this.#staging = staging;
   }
 
-  stage(
+  async stage(
     source: Readable | AsyncIterable<Uint8Array>,
-    options: Parameters<ObjectStore["stage"]>[1] = {},
+    options: StageOptions = {},
   ): Promise<StagedObject> {
-    return stageFile(this.#folder, source, options);
+    const { path, ...staged } = await this.#staging.stage(source, { ...options, durable: true });
+    return {
+      ...staged,
+      publish: () => publish(this.#folder, path, staged.sha256),
+      discard: () => removeFile(path),
+    };
   }
 
   async size(sha256: string): Promise<number | undefined> {
@@ -202,7 +130,7 @@ class FileObjects implements ObjectStore {
       return (await stat(fanOut(this.#folder, sha256).file)).size;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
-      throw asStoreError(error);
+      throw asDiskError(error);
     }
   }
 
@@ -215,7 +143,7 @@ class FileObjects implements ObjectStore {
       return `${size}-${mtimeNs}-${ino}`;
     } catch (error) {
       if (codeOf(error) === "ENOENT") return undefined;
-      throw asStoreError(error);
+      throw asDiskError(error);
     }
   }
 
@@ -224,7 +152,7 @@ class FileObjects implements ObjectStore {
     range?: { start: number; end: number },
     { size: expected, hash = true }: OpenOptions = {},
   ): Promise<Readable> {
-    const file = await this.#file(sha256);
+    const file = await openFile(this.#path(sha256), sha256);
     const { size } = await file.stat();
     try {
       assertSize(sha256, size, expected);
@@ -251,23 +179,18 @@ class FileObjects implements ObjectStore {
     });
   }
 
-  async reader(sha256: string): Promise<ObjectReader> {
-    return readerOf(await this.#file(sha256));
+  reader(sha256: string): Promise<ObjectReader> {
+    return openReader(this.#path(sha256), sha256);
   }
 
-  async readStaged(place: string): Promise<ObjectReader> {
-    return readerOf(
-      await this.#opened(
-        /^[0-9a-f-]{36}$/.test(place) ? join(this.#folder, STAGING, place) : undefined,
-        place,
-      ),
-    );
+  readStaged(place: string): Promise<ObjectReader> {
+    return this.#staging.read(place);
   }
 
   async remove(sha256: string): Promise<void> {
     if (!isKey(sha256)) return;
     await unlink(fanOut(this.#folder, sha256).file).catch((error: unknown) => {
-      if (codeOf(error) !== "ENOENT") throw asStoreError(error);
+      if (codeOf(error) !== "ENOENT") throw asDiskError(error);
     });
   }
 
@@ -280,21 +203,8 @@ class FileObjects implements ObjectStore {
     }
   }
 
-  async removeStale(age: number): Promise<number> {
-    const before = Date.now() - age;
-    let removed = 0;
-    for (const name of await readdir(join(this.#folder, STAGING))) {
-      const path = join(this.#folder, STAGING, name);
-      try {
-        // A file written to less than `age` ago is still being written.
-        if ((await stat(path)).mtimeMs > before) continue;
-        await unlink(path);
-        removed++;
-      } catch (error) {
-        if (codeOf(error) !== "ENOENT") throw asStoreError(error);
-      }
-    }
-    return removed;
+  removeStale(age: number): Promise<number> {
+    return this.#staging.removeStale(age);
   }
 
   async health(): Promise<void> {
@@ -302,46 +212,15 @@ class FileObjects implements ObjectStore {
     try {
       await writeFile(path, "ok", { flag: "wx", mode: 0o600 });
     } catch (error) {
-      throw asStoreError(error);
+      throw asDiskError(error);
     } finally {
       await unlink(path).catch(() => {});
     }
   }
 
-  #file(sha256: string): Promise<FileHandle> {
-    return this.#opened(isKey(sha256) ? fanOut(this.#folder, sha256).file : undefined, sha256);
+  #path(sha256: string): string | undefined {
+    return isKey(sha256) ? fanOut(this.#folder, sha256).file : undefined;
   }
-
-  async #opened(path: string | undefined, name: string): Promise<FileHandle> {
-    try {
-      if (path !== undefined) return await open(path, "r");
-    } catch (error) {
-      if (codeOf(error) !== "ENOENT") throw asStoreError(error);
-    }
-    throw new ServiceError("NOT_FOUND", `No object ${name.slice(0, 64)} is stored.`);
-  }
-}
-
-async function readerOf(file: FileHandle): Promise<ObjectReader> {
-  const { size } = await file.stat();
-  return {
-    size,
-    async read(buffer, position) {
-      let done = 0;
-      while (done < buffer.byteLength) {
-        const { bytesRead } = await file.read(
-          buffer,
-          done,
-          buffer.byteLength - done,
-          position + done,
-        );
-        if (bytesRead === 0) break;
-        done += bytesRead;
-      }
-      return done;
-    },
-    close: () => file.close(),
-  };
 }
 
 async function foldersOf(path: string): Promise<string[]> {

@@ -1,28 +1,10 @@
-import type { IncomingMessage } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../../../errors.js";
-
-/** The server answered with a status that may pass. */
-export class AnsweredFault extends Error {
-  constructor(readonly status: number) {
-    super(`status ${status}`);
-  }
-}
 
 /** The server was silent for longer than S3_TIMEOUT allows. */
 export class Silence extends Error {
   constructor(readonly ms: number) {
     super(`nothing in ${ms} ms`);
-  }
-}
-
-/** The number of bytes sent differs from the announced one. */
-export class CutShort extends Error {
-  constructor(
-    readonly got: number,
-    readonly wanted: number,
-  ) {
-    super(`${got} bytes instead of ${wanted}`);
   }
 }
 
@@ -42,6 +24,10 @@ const PASSING = new Set([
   "ServiceUnavailable",
   "RequestTimeout",
   "OperationAborted",
+  // Of an upload in parts that another process, which sends the same bytes, completed or aborted.
+  "NoSuchUpload",
+  "InvalidPart",
+  "InvalidPartOrder",
 ]);
 /** Error codes of failed connections. */
 const CONNECTION = new RegExp(
@@ -68,22 +54,18 @@ const CREDENTIALS = new Set([
 
 export const isMissing = (error: unknown): boolean =>
   ["NoSuchKey", "NotFound"].includes(codeOf(error));
-export const isUploadGone = (error: unknown): boolean =>
-  ["NoSuchUpload", "NotFound", "NoSuchKey"].includes(codeOf(error));
+/** The status of an answer after which the client gave up; 501 and 507 are answers. */
+const statusOf = (error: unknown): string | undefined =>
+  /Retryable HTTP status: (\d+)/.exec((error as Error | null)?.message ?? "")?.[1];
 
 /** Whether the same call may succeed when it is made again. */
-export function mayPass(error: unknown): boolean {
+function mayPass(error: unknown): boolean {
   const name = (error as Error | null)?.name;
   // A call that fails after its status was sent answers with another document than expected, or
   // without a code.
   const late = name === "InvalidXMLError" || (name === "S3Error" && codeOf(error) === "");
   return (
-    error instanceof AnsweredFault ||
-    error instanceof Silence ||
-    error instanceof CutShort ||
-    late ||
-    PASSING.has(codeOf(error)) ||
-    CONNECTION.test(codeOf(error))
+    error instanceof Silence || late || PASSING.has(codeOf(error)) || CONNECTION.test(codeOf(error))
   );
 }
 
@@ -104,10 +86,8 @@ export function asStoreError(
     return unavailable(
       `${at} sent nothing for S3_TIMEOUT=${error.ms} ms; try again, or raise the setting.`,
     );
-  if (error instanceof AnsweredFault)
-    return unavailable(`${at} answers with status ${error.status}; try again.`);
-  if (error instanceof CutShort)
-    return unavailable(`${at} cut an answer short (${error.message}); try again.`);
+  const status = statusOf(error);
+  if (status !== undefined) return unavailable(`${at} answers with status ${status}; try again.`);
   if (code === "NoSuchBucket")
     return unavailable(
       `${at} has no bucket ${bucket}; create it, or set S3_CREATE_BUCKET=yes and start again.`,
@@ -148,63 +128,27 @@ export function asStoreError(
   return error;
 }
 
-/** Pauses (ms) between tries: the first, doubled each time, and the longest. */
-const FIRST = 100;
-const LONGEST = 5000;
+/** Pause (ms) before the first retry, doubled each time, and the longest one. */
+const FIRST_PAUSE = 100;
+const LONGEST_PAUSE = 5000;
 
 /**
- * Retries a call while its fault may pass. A silent server gets one retry only: its connection may
- * have been dead.
- * @throws the last fault; the signal's reason when that ends it
+ * Retries a call whose connection failed; the client itself retries what the server answers with a
+ * status that may pass. A silent server gets one retry only: its connection may have been dead.
+ * @throws the last fault
  */
 export async function retried<T>(
   call: () => Promise<T>,
-  { retries, signal }: { retries: number; signal?: AbortSignal | undefined },
+  { retries }: { retries: number },
 ): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
       return await call();
     } catch (error) {
-      signal?.throwIfAborted();
-      if (
-        !mayPass(error) ||
-        failures >= (error instanceof Silence ? Math.min(1, retries) : retries)
-      )
-        throw error;
-      await pause(failures, signal);
+      const tries = error instanceof Silence ? Math.min(1, retries) : retries;
+      if (!mayPass(error) || failures >= tries) throw error;
+      // Never as long as others wait.
+      await sleep(Math.min(LONGEST_PAUSE, FIRST_PAUSE * 2 ** failures) * (0.5 + Math.random()));
     }
   }
-}
-
-/** Waits before the next try, longer each time, and never as long as others do. */
-export async function pause(failures: number, signal?: AbortSignal): Promise<void> {
-  await sleep(
-    Math.min(LONGEST, FIRST * 2 ** failures) * (0.5 + Math.random()),
-    undefined,
-    signal ? { signal } : {},
-  ).catch(() => signal?.throwIfAborted());
-}
-
-/** One answer to a GET, not yet read. */
-export interface Body {
-  stream: IncomingMessage;
-  /** Bytes to come. */ length: number;
-  /** Bytes of the whole object. */ total: number;
-}
-
-/** An ETag without its quotation marks. */
-export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
-
-/**
- * `undefined` for an answer that does not state its length or range, or holds other bytes than
- * requested.
- */
-export function bodyOf(stream: IncomingMessage, start: number, ranged: boolean): Body | undefined {
-  const length = Number(stream.headers["content-length"] ?? NaN);
-  if (!Number.isSafeInteger(length)) return undefined;
-  if (stream.statusCode !== 206) return ranged ? undefined : { stream, length, total: length };
-  const range = /^bytes (\d+)-(\d+)\/(\d+)$/.exec(stream.headers["content-range"] ?? "");
-  if (!range || Number(range[1]) !== start || Number(range[2]) - start + 1 !== length)
-    return undefined;
-  return { stream, length, total: Number(range[3]) };
 }

@@ -8,34 +8,17 @@ export interface S3Location {
   region: string;
   /** Before every key; empty, or ends with a slash. */
   prefix: string;
-  /** Bytes of one part of an upload; an upload holds two of them in memory. */
+  /** Folder on this node for bytes that are not in the bucket yet, or are read from it at random. */
+  staging: string;
+  /** Bytes of one part of an upload, which are in memory while they are sent. */
   partSize: number;
   /** How long (ms) the server may be silent. */
   timeout: number;
-  /** How often a call that may pass is tried again. */
+  /** How often a call that failed for the moment is tried again. */
   retries: number;
   /** How long (ms) an address that is handed out is good; 0 when none are. */
   presigned: number;
-  /**
-   * Bytes that the server copies in one call; 5 GiB is the most that S3 allows, fewer are for
-   * tests.
-   */
-  copyPart?: number;
 }
-
-/** An object under `<prefix>staging/`. */
-type Staged =
-  | { kind: "bytes"; key: string }
-  | {
-      kind: "upload";
-      key: string;
-      /** Key that is being uploaded, or copied to, in parts. */ target: string;
-      uploadId: string;
-    };
-
-const UPLOADS = "uploads";
-const STAGED = "staged";
-const PLACE = /^[0-9a-f-]{36}$/;
 
 /** Names of all objects in the bucket. */
 export class Keys {
@@ -45,12 +28,13 @@ export class Keys {
     this.#prefix = prefix;
   }
 
-  get staging(): string {
-    return `${this.#prefix}staging/`;
-  }
-
   get objects(): string {
     return `${this.#prefix}objects/`;
+  }
+
+  /** An object that is written and removed to see whether the bucket can be written. */
+  get health(): string {
+    return `${this.#prefix}health`;
   }
 
   /** `undefined` for a text that is no SHA-256. */
@@ -63,36 +47,5 @@ export class Keys {
   sha256Of(key: string): string | undefined {
     const sha256 = key.slice(this.objects.length).replace("/", "");
     return this.object(sha256) === key ? sha256 : undefined;
-  }
-
-  /** `undefined` for an id that no staging made. */
-  staged(place: string): string | undefined {
-    return PLACE.test(place) ? this.staging + place : undefined;
-  }
-
-  /**
-   * Name of an empty object that marks an upload in parts as active: not every server lists
-   * unfinished uploads of unknown names.
-   */
-  marker(place: string, target: string, uploadId: string): string {
-    // Split: servers on files allow names of 255 bytes between two slashes.
-    const id =
-      Buffer.from(uploadId)
-        .toString("base64url")
-        .match(/.{1,100}/g) ?? [];
-    return [`${this.staging}${UPLOADS}`, place, this.sha256Of(target) ?? STAGED, ...id].join("/");
-  }
-
-  /** The meaning of a key under {@link staging}. */
-  read(key: string): Staged {
-    const [kind, place, target, ...id] = key.slice(this.staging.length).split("/");
-    const of = target === STAGED ? this.staged(place ?? "") : this.object(target ?? "");
-    if (kind !== UPLOADS || of === undefined) return { kind: "bytes", key };
-    return {
-      kind: "upload",
-      key,
-      target: of,
-      uploadId: Buffer.from(id.join(""), "base64url").toString(),
-    };
   }
 }
