@@ -302,13 +302,15 @@ export class BullMqJobQueue implements JobQueue {
 
   async #run(job: Job<JobData>): Promise<Outcome> {
     const { submission: id, slow: isSlow } = job.data;
-    this.#local.set(id, { job, attempt: 0, progress: null });
+    const local: LocalJob = { job, attempt: 0, progress: null };
+    this.#local.set(id, local);
     const done = this.#running.track(id, (abort) => attempt(this.#host, id, this.#handler!, abort));
     const slow = this.#slow;
     let clock: NodeJS.Timeout | undefined;
     const becomesSlow = async () => {
       if (this.#enterSlowLane(id)) return;
       const othersWait = await this.#queue.getPrioritizedCount().catch(() => 0);
+      if (this.#local.get(id) !== local) return;
       if (othersWait > 0) this.#running.abort(id, "deferred");
       else wait();
     };
@@ -319,7 +321,7 @@ export class BullMqJobQueue implements JobQueue {
     const outcome = await done;
     clearTimeout(clock);
     this.#leaveSlowLane(id);
-    clearTimeout(this.#local.get(id)?.report);
+    clearTimeout(local.report);
     this.#local.delete(id);
     return outcome;
   }
