@@ -453,9 +453,9 @@ export const SETTINGS = {
   ),
   STALLED_INTERVAL: setting(
     durationFrom(100, "100ms"),
-    1_000,
-    "How often the registry looks for jobs of failed nodes: nodes without a heartbeat " +
-      "for five times as long; the same on all nodes.",
+    500,
+    "How often workers look for jobs of failed workers: those that have not renewed the lock " +
+      "of a job for five times as long; the same on all nodes.",
   ),
   RECONCILE_INTERVAL: setting(
     durationFrom(100, "100ms"),

@@ -1,19 +1,9 @@
-/**
- * A job while it runs: attempts and their ends, the heartbeat of its progress, cancelling, and who
- * watches it.
- */
+/** One attempt at a submission, the same for every queue. */
 import { isOutage } from "../errors.js";
 import type { Finding } from "../model/findings.js";
 import type { Submission, SubmissionStore } from "../storage/records/submissions-port.js";
 import { type JobHandler, type Progress, reached } from "./port.js";
-
-/** Why the signal of a job was aborted. */
-class JobAborted extends Error {
-  constructor(readonly reason: "cancelled" | "stopping" | "superseded" | "deferred") {
-    super(`The job was ended: ${reason}.`);
-    this.name = "JobAborted";
-  }
-}
+import { JobAborted } from "./running.js";
 
 export const cancelled: Finding = {
   file: null,
@@ -50,21 +40,16 @@ export type JobStore = Pick<
   | "cancelSubmission"
 >;
 
-/** The queue that an attempt is made for. */
-export interface AttemptHost {
+/** Options of a queue that its attempts need. */
+export interface AttemptOptions {
   store: JobStore;
   /** Setting MAX_ATTEMPTS. */
   maxAttempts: number;
-  /** Setting MAX_RESTARTS; without it a process that is gone counts as an attempt. */
+  /** Setting MAX_RESTARTS; without it the end of a process always counts as an attempt. */
   maxRestarts?: number;
-  /** Setting OUTAGE_PATIENCE, ms. */
-  outagePatience: number;
-  now: () => number;
-  /** The attempt was counted in the record store; the handler is called next. */
-  begun?(submission: Submission): void;
-  progressed(id: string, progress: Progress): void;
-  /** Its state has changed, or it is gone. */
-  changed(id: string, submission: Submission | undefined): void;
+  /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
+  outagePatience?: number;
+  now?: () => number;
   /**
    * Called with every fault that the submission did not cause; its text goes to the log only. `of`
    * is absent when it could not be read.
@@ -72,16 +57,28 @@ export interface AttemptHost {
   onFault?: (submission: string, error: unknown, of?: Submission) => void;
 }
 
+/** The queue that an attempt is made for. */
+export interface AttemptHost extends AttemptOptions {
+  /** The record store has counted the attempt; the handler is called next. */
+  begun?(submission: Submission): void;
+  progressed(id: string, progress: Progress): void;
+  /** The state of the submission has changed, or it is gone. */
+  changed(id: string, submission: Submission | undefined): void;
+}
+
+/** Milliseconds since 1970. */
+export const timeOf = ({ now = Date.now }: Pick<AttemptOptions, "now">): number => now();
+
 /**
- * `deferred`: the job takes long, and begins again where it delays no other job. `over`: nothing is
- * left to do here. `again`: it is to be tried later. `left`: the service stops, another process
- * continues the job.
+ * - `over`: the submission has ended, or another attempt has taken its place.
+ * - `again`: try it later; `counts` says whether this attempt counts against MAX_ATTEMPTS.
+ * - `deferred`: the job takes long; start it again in the slow lane.
+ * - `left`: the service stops; another process continues the job.
  */
 export type Outcome =
-  | { end: "over" | "left" | "deferred" }
-  | { end: "again"; /** That of the attempt that failed. */ attempt: number };
+  { end: "over" | "left" | "deferred" } | { end: "again"; attempt: number; counts: boolean };
 
-/** Makes one attempt at a submission: the same for every queue. Never rejects. */
+/** Makes one attempt at a submission. Never rejects. */
 export async function attempt(
   host: AttemptHost,
   id: string,
@@ -91,18 +88,16 @@ export async function attempt(
   let submission: Submission | undefined;
   try {
     await excuseLost(host, id);
-    submission = await host.store.beginAttempt(id, host.now());
+    submission = await host.store.beginAttempt(id, timeOf(host));
     if (!submission) {
-      // Ended, or cancelled while an earlier process ran it: then no other process will end it.
+      // It has ended. Or it was cancelled while a process ran it that is gone: end it here.
       const left = await host.store.submission(id);
       if (left?.status === "running") await endFailed(host, left, cancelled);
       else host.changed(id, left);
       return { end: "over" };
     }
-    if (countedAttempts(submission) > host.maxAttempts) {
-      await endFailed(host, submission, crashed(host.maxAttempts));
-      return { end: "over" };
-    }
+    if (countedAttempts(submission) > host.maxAttempts)
+      return await fail(host, submission, crashed(host.maxAttempts));
     const begun = submission;
     host.begun?.(begun);
     reached({ submission: id, event: "attempt started" });
@@ -112,7 +107,7 @@ export async function attempt(
       signal: abort.signal,
       apart: isApart(submission),
       report: reporter(host, submission, abort),
-      isLastWith: (fault) => isLast(host, begun, fault),
+      isLastWith: (fault) => causeOf(host, begun, fault) === "exhausted",
     });
     const after = await host.store.submission(id);
     if (after?.status === "running" && after.attempt === submission.attempt)
@@ -126,8 +121,9 @@ export async function attempt(
 
 /**
  * A submission that is running before its attempt begins was left by a process that is gone. The
- * first time the job itself may have ended the process, so it counts. From then on the job runs
- * apart ({@link isApart}): then the job did not end the service, up to MAX_RESTARTS times.
+ * first time the job itself may have ended the process, so it counts. From then on the job runs in
+ * its own process ({@link isApart}) and did not end the service: up to MAX_RESTARTS ends do not
+ * count.
  */
 async function excuseLost(
   { store, maxAttempts, maxRestarts = 0 }: AttemptHost,
@@ -139,23 +135,28 @@ async function excuseLost(
 }
 
 /**
- * An attempt that counts came before this one: a crate is then ingested in a process of its own.
- * Other work cannot be.
+ * After a first attempt that counts, a crate is ingested in a process of its own. Other jobs cannot
+ * be.
  */
 const isApart = (submission: Submission): boolean =>
   submission.type === "crate" && countedAttempts(submission) > 1;
 
 /** Ends a submission as failed unless another attempt is running. */
 export async function endFailed(
-  { store, now, changed }: AttemptHost,
-  submission: Submission,
+  host: AttemptHost,
+  { id, attempt }: Submission,
   finding: Finding,
 ): Promise<void> {
-  await store.closeSubmission(
-    { id: submission.id, attempt: submission.attempt, status: "failed", error: [finding] },
-    now(),
+  await host.store.closeSubmission(
+    { id, attempt, status: "failed", error: [finding] },
+    timeOf(host),
   );
-  changed(submission.id, await store.submission(submission.id));
+  host.changed(id, await host.store.submission(id));
+}
+
+async function fail(host: AttemptHost, of: Submission, finding: Finding): Promise<Outcome> {
+  await endFailed(host, of, finding);
+  return { end: "over" };
 }
 
 async function afterFault(
@@ -165,65 +166,69 @@ async function afterFault(
   signal: AbortSignal,
   error: unknown,
 ): Promise<Outcome> {
-  const reason =
-    signal.aborted && signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
-  if (!reason) host.onFault?.(id, error, submission);
+  const aborted = signal.reason instanceof JobAborted ? signal.reason.reason : undefined;
+  if (!aborted) host.onFault?.(id, error, submission);
   try {
-    // A stop is not the submission's fault: the next start begins again as if this attempt had not
-    // been.
-    if (reason === "stopping" && submission) await host.store.yieldAttempt(id, submission.attempt);
-    if (reason === "stopping") return { end: "left" };
-    if (reason === "superseded") return { end: "over" };
-    if (reason === "deferred" && submission) {
-      if (!(await host.store.yieldAttempt(id, submission.attempt)))
-        await endFailed(host, submission, cancelled);
-      else host.changed(id, await host.store.submission(id));
-      return { end: "deferred" };
-    }
-    if (submission && !reason && isWaitedFor(host, submission, error)) {
-      if (!(await host.store.yieldAttempt(id, submission.attempt))) {
-        // Cancelled, and word of that not here yet; of another attempt it ends nothing.
-        await endFailed(host, submission, cancelled);
-        return { end: "over" };
-      }
-      host.changed(id, await host.store.submission(id));
-      return { end: "again", attempt: submission.attempt };
-    }
-    const finding = !submission
-      ? undefined
-      : reason === "cancelled"
-        ? cancelled
-        : isLast(host, submission, error)
-          ? crashed(host.maxAttempts)
-          : undefined;
-    if (submission && finding) {
-      await endFailed(host, submission, finding);
-      return { end: "over" };
-    }
-    if (submission && !(await host.store.yieldAttempt(id, submission.attempt, true))) {
-      await endFailed(host, submission, cancelled);
-      return { end: "over" };
-    }
-    if (submission) host.changed(id, await host.store.submission(id));
+    if (submission)
+      return await settle(host, submission, aborted ?? causeOf(host, submission, error));
   } catch (fault) {
-    // The store is unavailable: begin again later, which ends it then.
+    // The record store is unavailable. The next attempt settles this one.
     host.onFault?.(id, fault, submission);
-    if (reason === "stopping") return { end: "left" };
   }
-  return { end: "again", attempt: submission?.attempt ?? 1 };
+  if (aborted === "stopping") return { end: "left" };
+  return { end: "again", attempt: submission?.attempt ?? 1, counts: false };
 }
 
 /**
- * An outage is not the submission's fault either: an accepted job waits for the end of the outage,
- * within the retry window.
+ * Why an attempt ended without ending its submission: its signal was aborted, or a fault.
+ * - `outage`: a store or engine is unavailable, within the retry window.
+ * - `exhausted`: the fault ended the last attempt that MAX_ATTEMPTS allows.
  */
-const isWaitedFor = (
-  { now, outagePatience }: AttemptHost,
-  { timeCreated }: Submission,
-  fault: unknown,
-): boolean => isOutage(fault) && now() - timeCreated < outagePatience;
-const isLast = (host: AttemptHost, submission: Submission, fault: unknown): boolean =>
-  !isWaitedFor(host, submission, fault) && countedAttempts(submission) >= host.maxAttempts;
+type Cause = JobAborted["reason"] | "outage" | "exhausted" | "fault";
+
+function causeOf(host: AttemptHost, submission: Submission, fault: unknown): Cause {
+  const age = timeOf(host) - submission.timeCreated;
+  if (isOutage(fault) && age < (host.outagePatience ?? 0)) return "outage";
+  return countedAttempts(submission) >= host.maxAttempts ? "exhausted" : "fault";
+}
+
+/** What becomes of the submission of such an attempt. */
+async function settle(host: AttemptHost, submission: Submission, cause: Cause): Promise<Outcome> {
+  const { id, attempt } = submission;
+  switch (cause) {
+    case "superseded":
+      return { end: "over" };
+    case "cancelled":
+      return fail(host, submission, cancelled);
+    case "exhausted":
+      return fail(host, submission, crashed(host.maxAttempts));
+    case "stopping":
+      // A stop is not the submission's fault: the attempt does not count.
+      await host.store.yieldAttempt(id, attempt);
+      return { end: "left" };
+    case "deferred":
+      return queueAgain(host, submission, false, { end: "deferred" });
+    case "outage":
+      return queueAgain(host, submission, false, { end: "again", attempt, counts: false });
+    case "fault":
+      return queueAgain(host, submission, true, { end: "again", attempt, counts: true });
+  }
+}
+
+async function queueAgain(
+  host: AttemptHost,
+  submission: Submission,
+  counts: boolean,
+  outcome: Outcome,
+): Promise<Outcome> {
+  const { id, attempt } = submission;
+  // Refused when it was cancelled and the signal has not arrived yet. If another attempt is running
+  // instead, endFailed does nothing.
+  if (!(await host.store.yieldAttempt(id, attempt, counts)))
+    return fail(host, submission, cancelled);
+  host.changed(id, await host.store.submission(id));
+  return outcome;
+}
 
 function reporter(
   host: AttemptHost,
@@ -244,179 +249,4 @@ function reporter(
       })
       .catch((error: unknown) => host.onFault?.(submission.id, error, submission));
   };
-}
-
-/** How long a handler has to stop after it was asked to, ms. */
-const LAST_WORDS = 2000;
-
-/** The submissions that this process runs now. */
-export class Running {
-  readonly #jobs = new Map<string, { abort: AbortController; done: Promise<unknown> }>();
-
-  get size(): number {
-    return this.#jobs.size;
-  }
-
-  has(id: string): boolean {
-    return this.#jobs.has(id);
-  }
-
-  /** The result of {@link track} for a job that is not done yet. */
-  done<T>(id: string): Promise<T> | undefined {
-    return this.#jobs.get(id)?.done as Promise<T> | undefined;
-  }
-
-  ids(): string[] {
-    return [...this.#jobs.keys()];
-  }
-
-  /** Runs `work`, which must not reject, and tracks it until it is done. */
-  track<T>(id: string, work: (abort: AbortController) => Promise<T>): Promise<T> {
-    const abort = new AbortController();
-    const done = work(abort).finally(() => {
-      if (this.#jobs.get(id)?.abort === abort) this.#jobs.delete(id);
-    });
-    this.#jobs.set(id, { abort, done });
-    return done;
-  }
-
-  /** False when it does not run here. */
-  abort(id: string, reason: JobAborted["reason"]): boolean {
-    const job = this.#jobs.get(id);
-    job?.abort.abort(new JobAborted(reason));
-    return job !== undefined;
-  }
-
-  /**
-   * Waits up to `grace` ms for running jobs, then asks the rest to stop; returns the jobs that did
-   * not stop.
-   */
-  async end(grace: number): Promise<string[]> {
-    await this.#settledWithin(grace);
-    for (const id of this.ids()) this.abort(id, "stopping");
-    // A handler that obeys its signal ends at once; one that does not must not delay the stop.
-    await this.#settledWithin(LAST_WORDS);
-    return this.ids();
-  }
-
-  async #settledWithin(ms: number): Promise<void> {
-    if (this.#jobs.size === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([
-      Promise.all([...this.#jobs.values()].map(({ done }) => done)),
-      new Promise((resolve) => (timer = setTimeout(resolve, ms))),
-    ]);
-    clearTimeout(timer);
-  }
-}
-
-/** Notified of the first and the last watcher of a submission. */
-interface Listening {
-  join(id: string): Promise<void>;
-  leave(id: string): void;
-}
-
-/**
- * The callers that wait for changes of a submission. Changes that come faster than they are read
- * become one.
- */
-export class Watchers {
-  readonly #byId = new Map<string, Set<Watcher>>();
-
-  readonly #listening: Listening | undefined;
-
-  constructor(listening?: Listening) {
-    this.#listening = listening;
-  }
-
-  /** How many callers wait now. */
-  get size(): number {
-    return [...this.#byId.values()].reduce((sum, watchers) => sum + watchers.size, 0);
-  }
-
-  /** The submissions that are watched now. */
-  ids(): string[] {
-    return [...this.#byId.keys()];
-  }
-
-  /**
-   * Yields once at the start, after every change, and a last time at the end. `return` ends the
-   * wait at once.
-   */
-  watch(id: string, hasEnded: () => Promise<boolean>): AsyncIterable<void> {
-    return {
-      [Symbol.asyncIterator]: () => {
-        const watcher = new Watcher();
-        const changes = this.#changes(id, watcher, hasEnded);
-        return {
-          next: () => changes.next(),
-          // A generator answers `return` only after the pending `next`, which may be as far off as
-          // the next change.
-          return: () => {
-            watcher.end();
-            return changes.return(undefined);
-          },
-        };
-      },
-    };
-  }
-
-  async *#changes(
-    id: string,
-    watcher: Watcher,
-    hasEnded: () => Promise<boolean>,
-  ): AsyncGenerator<void> {
-    const set = this.#byId.get(id) ?? new Set();
-    this.#byId.set(id, set.add(watcher));
-    try {
-      await this.#listening?.join(id);
-      // Asked after joining, so that an end in between is not missed.
-      if (await hasEnded()) watcher.end();
-      yield;
-      while (await watcher.next()) yield;
-    } finally {
-      set.delete(watcher);
-      if (set.size === 0 && this.#byId.get(id) === set) {
-        this.#byId.delete(id);
-        this.#listening?.leave(id);
-      }
-    }
-  }
-
-  notify(id: string): void {
-    for (const watcher of this.#byId.get(id) ?? []) watcher.notify();
-  }
-
-  end(id: string): void {
-    for (const watcher of this.#byId.get(id) ?? []) watcher.end();
-  }
-
-  endAll(): void {
-    for (const id of this.#byId.keys()) this.end(id);
-  }
-}
-
-class Watcher {
-  #changed = false;
-  #ended = false;
-  #wake: (() => void) | undefined;
-
-  notify(): void {
-    this.#changed = true;
-    this.#wake?.();
-  }
-
-  end(): void {
-    this.#ended = true;
-    this.#wake?.();
-  }
-
-  /** False when it has ended and the last change was reported. */
-  async next(): Promise<boolean> {
-    if (!this.#changed && !this.#ended)
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    const report = this.#changed;
-    this.#changed = false;
-    return report;
-  }
 }

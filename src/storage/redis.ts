@@ -113,7 +113,7 @@ export class RedisLink {
 
   /**
    * A connection that waits for Redis as long as it takes: for workers and subscribers. It is
-   * closed with the link.
+   * closed with the link, and so are its duplicates.
    */
   retrying(): Redis {
     return this.#open({ maxRetriesPerRequest: null });
@@ -212,9 +212,15 @@ export class RedisLink {
       retryStrategy: (times) =>
         Math.min(50 * 2 ** Math.min(times, 10), LONGEST_PAUSE) * (0.75 + Math.random() / 2),
     });
+    return this.#track(connection);
+  }
+
+  #track(connection: Redis): Redis {
     // Without a listener an error event would end the process.
     connection.on("error", (error: Error) => this.failed(error));
     this.#opened.push(connection);
+    const duplicate = connection.duplicate.bind(connection);
+    connection.duplicate = (override) => this.#track(duplicate(override));
     return connection;
   }
 }

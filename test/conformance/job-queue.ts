@@ -164,14 +164,14 @@ export function jobQueueConformance(name: string, open: Open): void {
       const queue = await openQueue({ concurrency: 2 });
       let now = 0;
       let most = 0;
+      const ids = ["a", "b", "c", "d", "e"];
+      for (const id of ids) await queue.enqueue(await submit(id));
       await queue.start(async (job) => {
         most = Math.max(most, ++now);
         await pause(10);
         now--;
         await finish(job);
       });
-      const ids = ["a", "b", "c", "d", "e"];
-      for (const id of ids) await queue.enqueue(await submit(id));
       for (const id of ids) expect((await until(queue, id)).status).toBe("finished");
       expect(most).toBe(2);
     });
@@ -453,15 +453,19 @@ export function jobQueueConformance(name: string, open: Open): void {
 
     it("waits for running jobs when it closes, and leaves the rest for the next start", async () => {
       const queue = await openQueue();
+      let go = () => {};
+      const gone = new Promise<void>((resolve) => (go = resolve));
       await queue.start(async (job) => {
-        await pause(30);
+        await gone;
         await finish(job);
       });
       await queue.enqueue(await submit("runs"));
       await queue.enqueue(await submit("waits"));
       while ((await store.submission("runs"))!.status !== "running") await pause(1);
       await queue.health();
-      await queue.close(5000);
+      const closed = queue.close(60_000);
+      go();
+      await closed;
       expect((await store.submission("runs"))!.status).toBe("finished");
       expect((await store.submission("waits"))!.status).toBe("queued");
       await expect(queue.health()).rejects.toThrow();

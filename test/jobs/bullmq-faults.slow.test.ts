@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { readConfig } from "../../src/config/config.js";
 import { JobNodes, never } from "../support/job-nodes.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
@@ -32,6 +33,19 @@ describe.skipIf(!redisInstalled)("when a node fails", () => {
     expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 2 });
     expect(Date.now() - killedAt).toBeLessThan(10_000);
     expect(nodes.ends.get("a")).toBe(1);
+  });
+
+  it("another worker takes over from a killed one in under 5 s with the default settings", async () => {
+    const { STALLED_INTERVAL: stalledInterval } = readConfig({});
+    const worker = await nodes.worker(never, stalledInterval);
+    const other = nodes.node({ stalledInterval });
+    await other.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ status }) => status === "running");
+    await other.start(nodes.finish);
+    worker.kill("SIGKILL");
+    const killedAt = Date.now();
+    await nodes.ended("a");
+    expect(Date.now() - killedAt).toBeLessThan(5000);
   });
 
   it("a worker that was suspended for longer than its lock duplicates nothing", async () => {

@@ -82,7 +82,10 @@ export class JobNodes {
   /**
    * A worker in a process of its own, with `work` as its handler. Resolves once it accepts jobs.
    */
-  async worker(work: (id: string, attempt: number) => Promise<void>): Promise<ChildProcess> {
+  async worker(
+    work: (id: string, attempt: number) => Promise<void>,
+    stalledInterval = STALLED_INTERVAL,
+  ): Promise<ChildProcess> {
     const child = spawn(
       "setpriv",
       [
@@ -95,7 +98,7 @@ export class JobNodes {
         "--prefix",
         this.#prefix,
         "--stalled",
-        String(STALLED_INTERVAL),
+        String(stalledInterval),
       ],
       { stdio: ["ignore", "inherit", "inherit", "ipc"] },
     );

@@ -2,21 +2,23 @@ import { ServiceError } from "../../errors.js";
 import type { Submission } from "../../storage/records/submissions-port.js";
 import {
   type AttemptHost,
+  type AttemptOptions,
   attempt,
   cancelled,
   endFailed,
   hasEnded,
-  type JobStore,
-  Running,
-  Watchers,
+  type Outcome,
+  timeOf,
 } from "../attempt.js";
 import { SlowLane, type SlowOptions } from "../lanes.js";
 import type { JobHandler, JobQueue, Progress } from "../port.js";
+import { Running } from "../running.js";
+import { Watchers } from "../watchers.js";
 
 /**
  * The waiting jobs, in start-time fair queueing: a new job comes after its user's last, but no
  * earlier than the one that is next now. So each user has one job in each round, however many jobs
- * the user sent and however early. `bullmq/tickets.ts` does the same in Redis.
+ * the user sent and however early. `bullmq/fair-priorities.ts` does the same in Redis.
  */
 class FairOrder {
   readonly #rounds = new Map<number, string[]>();
@@ -61,23 +63,13 @@ class FairOrder {
   }
 }
 
-interface InProcessQueueOptions {
-  store: JobStore;
-  /** Setting MAX_ATTEMPTS. */
-  maxAttempts: number;
-  /** Setting MAX_RESTARTS. */
-  maxRestarts?: number;
-  /** Setting OUTAGE_PATIENCE, ms; without it an outage counts as an attempt. */
-  outagePatience?: number;
+interface InProcessQueueOptions extends AttemptOptions {
   /** Setting JOB_CONCURRENCY. */
   concurrency: number;
   /** Without it a job stays where it began, however long it takes. */
   slow?: SlowOptions;
   /** Milliseconds to wait before the attempt after this one. */
   backOff?: (attempt: number) => number;
-  now?: () => number;
-  /** Called with every fault that the submission did not cause; its text goes to the log only. */
-  onFault?: AttemptHost["onFault"];
 }
 
 /**
@@ -96,7 +88,7 @@ export class InProcessJobQueue implements JobQueue {
   readonly #overdue = new Set<string>();
   readonly #deferred: string[] = [];
   readonly #timers = new Map<string, NodeJS.Timeout>();
-  readonly #running = new Running();
+  readonly #running = new Running<Outcome>();
   readonly #progresses = new Map<string, Progress>();
   readonly watchers = new Watchers();
   readonly #backOff: (attempt: number) => number;
@@ -107,23 +99,10 @@ export class InProcessJobQueue implements JobQueue {
   constructor(options: InProcessQueueOptions) {
     this.#options = options;
 
-    const {
-      store,
-      maxAttempts,
-      maxRestarts = 0,
-      outagePatience = 0,
-      now = Date.now,
-      onFault,
-    } = options;
     this.#slow = options.slow && new SlowLane(options.slow);
     this.#backOff = options.backOff ?? ((attempt) => Math.min(1000 * 2 ** (attempt - 1), 30_000));
     this.#host = {
-      store,
-      maxAttempts,
-      maxRestarts,
-      outagePatience,
-      now,
-      ...(onFault && { onFault }),
+      ...options,
       progressed: (id, progress) => {
         this.#progresses.set(id, progress);
         this.watchers.notify(id);
@@ -164,7 +143,7 @@ export class InProcessJobQueue implements JobQueue {
   }
 
   async cancel(id: string): Promise<void> {
-    const submission = await this.#options.store.cancelSubmission(id, this.#host.now());
+    const submission = await this.#options.store.cancelSubmission(id, timeOf(this.#options));
     clearTimeout(this.#timers.get(id));
     this.#timers.delete(id);
     // Left by a process that is gone: no running attempt could end it.
