@@ -534,12 +534,6 @@ export const SETTINGS = {
     600_000,
     "How long an idle thread of /sparql runs; the next query starts a new one.",
   ),
-  SPARQL_SNAPSHOT: setting(
-    oneOf("yes", "no"),
-    "yes",
-    "Whether an idle thread of /sparql is saved in DATA_DIR, so that the next one starts in " +
-      "seconds; the file takes as much of the disk as the graph takes of SPARQL_MEMORY.",
-  ),
   SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a thread of /sparql."),
   SPARQL_CALLER_QUEUE: setting(whole(1, 10_000), 8, "Most queries of one caller among them."),
   SPARQL_QUEUE_WAIT: setting(

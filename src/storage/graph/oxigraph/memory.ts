@@ -1,5 +1,4 @@
-/** The memory of the engine: its cap, how its lack is recognised, and access to it. */
-import { createHash } from "node:crypto";
+/** The memory of the engine: its cap, and how its lack is recognised. */
 
 /** Begins the message of an engine that ended because its memory was exhausted. */
 export const NO_MEMORY = "the engine ran out of memory";
@@ -15,34 +14,9 @@ const PAGE = 65_536;
 const MEMORY_SECTION = 5;
 const HEADER = 8;
 
-/** The engine's instance in this thread. */
-export interface Engine {
-  /** SHA-256 of its code. */
-  module: string;
-  /** Bytes that its memory may have. */
-  most: number;
-  memory: { readonly buffer: ArrayBuffer; grow(pages: number): number };
-  /** Values of JavaScript that it uses. */
-  table: {
-    readonly length: number;
-    get(place: number): unknown;
-    set(place: number, value: unknown): void;
-    grow(by: number): number;
-  };
-}
-
-/** The parts of the WebAssembly API that are used here; Node's own types leave it out. */
+/** The part of the WebAssembly API that is used here; Node's own types leave it out. */
 interface Wasm {
   Module: new (source: Uint8Array) => object;
-  Instance: new (module: object, imports: object) => { exports: Readonly<Record<string, unknown>> };
-}
-
-let made: Engine | undefined;
-
-/** @throws Error before the engine is imported, or when it has other names for its parts */
-export function engineOfThread(): Engine {
-  if (!made) throw new Error("the engine's memory and table cannot be found");
-  return made;
 }
 
 /**
@@ -53,26 +27,11 @@ export function engineOfThread(): Engine {
  */
 export function capMemory(bytes: number): void {
   const { WebAssembly: wasm } = globalThis as unknown as { WebAssembly: Wasm };
-  const { Module, Instance } = wasm;
+  const { Module } = wasm;
   const pages = Math.min(65_536, Math.max(64, Math.floor(bytes / PAGE)));
-  let code = "";
   wasm.Module = class extends Module {
     constructor(source: Uint8Array) {
       super(withMaximum(source, pages));
-      code = createHash("sha256").update(source).digest("hex");
-    }
-  };
-  wasm.Instance = class extends Instance {
-    constructor(module: object, imports: object) {
-      super(module, imports);
-      const { memory, __wbindgen_externrefs: table } = this.exports;
-      if (memory && table)
-        made = {
-          module: code,
-          most: pages * PAGE,
-          memory: memory as Engine["memory"],
-          table: table as Engine["table"],
-        };
     }
   };
 }
