@@ -62,6 +62,7 @@ describe("the Oxigraph engine", () => {
     await index.reach(1, 10_000);
     await index.reach(feed.commit({ "ark:99999/more": quadsOf("more") }), 10_000);
     expect(suggestions()).toHaveLength(1);
+    expect(index.state().advice).toBe(suggestions()[0]);
   });
 
   it("reports its progress while it loads", async () => {
