@@ -2,7 +2,7 @@ import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { arkOf } from "./support/documents.js";
 import { timed } from "./support/measure.js";
-import { resident } from "./support/resident.js";
+import { resident, residentWithChildren } from "./support/resident.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
 
 const ONE = `SELECT ?p ?o { <${arkOf(3)}> ?p ?o }`;
@@ -10,7 +10,8 @@ const COUNT = "SELECT (COUNT(*) AS ?quads) { GRAPH ?g { ?s ?p ?o } }";
 
 /**
  * Resident memory of a registry that was started and left alone: empty, with records in its index,
- * and after the first query at /sparql, whose engine has a copy of the graphs of its own.
+ * and after the first query at /sparql, whose process has a copy of the graphs of its own and is
+ * counted.
  */
 export const memory: Bench = async ({ sizes, stores, folder }) => {
   const idle = async (dataDir: string, afterSparql: boolean) => {
@@ -32,7 +33,7 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
       const first = await timed(() => ask(ONE));
       await ask(COUNT);
       await pause(sizes.settle * 1000);
-      const after = resident(server.pid);
+      const after = residentWithChildren(server.pid);
       return { loaded, before, after, first };
     } finally {
       await server.stop();

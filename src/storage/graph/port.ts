@@ -250,7 +250,7 @@ export interface OpenQueries {
   ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
   /** Announces that the record store has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
-  /** Threads that are up, and queries that wait. */
+  /** Processes that are up, and queries that wait. */
   state(): { threads: number; waiting: number };
   /** How its connections are used; absent where it has none. */
   pools?(): PoolLoads;

@@ -3,7 +3,7 @@ import { type NamedNode, namedNode, Store } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { iriTerm, isIri } from "../port.js";
-import { NO_MEMORY } from "./memory.js";
+import { NO_MEMORY } from "./thread-handle.js";
 
 const WORDS = 8;
 

@@ -15,6 +15,7 @@ import {
 import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
+  engineThread,
   type DigestReply,
   type DigestRequest,
   type Job,
@@ -218,13 +219,8 @@ class Threads {
   }
 
   #start(): ThreadHandle {
-    const handle = new ThreadHandle(
-      "all",
-      this.#options.openFeed(),
-      this.#options.pageSize,
-      this.#events,
-      this.#options.log,
-    );
+    const { openFeed, pageSize, log } = this.#options;
+    const handle = new ThreadHandle(engineThread(openFeed(), pageSize), this.#events, log);
     if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
   }

@@ -2,7 +2,6 @@ import { type MessagePort, Worker } from "node:worker_threads";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
 import type { EngineLog, OpenAnswer, OpenQuestion } from "../port.js";
-import { isLackOfMemory } from "./memory.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {
@@ -44,12 +43,31 @@ export interface ThreadEvents {
   onLost(handle: ThreadHandle, loss: Loss): void;
 }
 
-/** What a thread runs: a store for the service, or for users. */
-const MODULES = {
-  all: "src/storage/graph/oxigraph/thread",
-  open: "src/storage/graph/oxigraph/open/thread",
-};
-export type Holds = keyof typeof MODULES;
+/** Begins the message of an engine that ended because its memory was exhausted. */
+export const NO_MEMORY = "the engine ran out of memory";
+
+/** True when an engine ended for lack of memory: its own, or that of its thread. */
+const isLackOfMemory = (error: Error & { code?: string }): boolean =>
+  error.message.startsWith(NO_MEMORY) ||
+  error.code === "ERR_WORKER_OUT_OF_MEMORY" ||
+  /allocation failed|Invalid (?:string|array buffer) length/i.test(error.message);
+
+/** A thread, or a process, with a store of the graph. */
+export interface EngineSide {
+  on(event: "message", listener: (reply: ThreadReply) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "exit", listener: (code: number | string) => void): unknown;
+  postMessage(request: ThreadRequest): void;
+  terminate(): Promise<unknown>;
+}
+
+/** A thread of this process, for the service's own queries. */
+export const engineThread = (feed: MessagePort, pageSize: number): EngineSide =>
+  new Worker(threadModule("src/storage/graph/oxigraph/thread"), {
+    workerData: { feed, pageSize } satisfies ThreadData,
+    transferList: [feed],
+    name: "graph",
+  });
 
 /**
  * The caller's side of one thread with a store of the graph. It answers queries in the order asked, so
@@ -77,39 +95,19 @@ export class ThreadHandle {
   #clock: NodeJS.Timeout | undefined;
   #running: Job | undefined;
   readonly #jobs = new Map<number, Job>();
-  readonly #worker: Worker;
+  readonly #engine: EngineSide;
 
   readonly #events: ThreadEvents;
   readonly #log: EngineLog;
 
-  /** @param memory bytes that its engine may hold */
-  constructor(
-    holds: Holds,
-    feed: MessagePort,
-    pageSize: number,
-    events: ThreadEvents,
-    log: EngineLog,
-    memory?: number,
-  ) {
+  constructor(engine: EngineSide, events: ThreadEvents, log: EngineLog) {
+    this.#engine = engine;
     this.#events = events;
     this.#log = log;
 
-    this.#worker = new Worker(threadModule(MODULES[holds]), {
-      workerData: {
-        feed,
-        pageSize,
-        ...(memory !== undefined && { memory }),
-      } satisfies ThreadData,
-      transferList: [feed],
-      ...(memory !== undefined && {
-        name: "sparql",
-        env: {},
-        resourceLimits: { stackSizeMb: 8 },
-      }),
-    });
-    this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
-    this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
-    this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
+    engine.on("message", (reply: ThreadReply) => this.#receive(reply));
+    engine.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
+    engine.on("exit", (code) => this.#lose(`the engine ended with ${code}`, false));
   }
 
   /**
@@ -125,14 +123,14 @@ export class ThreadHandle {
   send(job: Job): void {
     const id = ++this.#lastId;
     this.#jobs.set(id, job);
-    this.#worker.postMessage({ id, ...job.ask } satisfies ThreadRequest);
+    this.#engine.postMessage({ id, ...job.ask });
     if (job.timeout !== undefined && !this.#running) this.#wind(job);
   }
 
   advance(sequence: number): void {
     if (sequence <= this.#announced && sequence <= this.sequence) return;
     this.#announced = sequence;
-    this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
+    this.#engine.postMessage({ op: "advance", sequence });
   }
 
   /**
@@ -158,7 +156,7 @@ export class ThreadHandle {
     clearTimeout(this.#clock);
     const left = [...this.#jobs.values()];
     this.#jobs.clear();
-    await this.#worker.terminate();
+    await this.#engine.terminate();
     return left;
   }
 
@@ -275,8 +273,6 @@ export interface ThreadData {
   feed: MessagePort;
   /** Graphs requested at a time. */
   pageSize: number;
-  /** Bytes that the engine may hold; without it as much as WASM can. */
-  memory?: number;
 }
 
 /** A user's question, and the limits of its answer. */

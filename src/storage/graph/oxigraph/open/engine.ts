@@ -10,6 +10,7 @@ import {
 } from "../../port.js";
 import { Arrivals, FairLine } from "../../waiting.js";
 import { type Loss, ThreadHandle } from "../thread-handle.js";
+import { EngineProcess } from "./engine-process.js";
 
 /** Why a lane has ended, for later queries. */
 interface LaneLoss {
@@ -30,7 +31,7 @@ const FAILED =
   "again, write the query differently, and report it to the operator.";
 
 /**
- * One thread for users' queries: it runs one query at a time, so that the end of one query ends no
+ * One process for users' queries: it runs one query at a time, so that the end of one query ends no
  * other.
  */
 class Lane {
@@ -50,17 +51,15 @@ class Lane {
       state: this.loaded ? "ready" : "loading",
       sequence: this.#handle.sequence,
     }));
+    const { openFeed, pageSize, memory } = options;
     this.#handle = new ThreadHandle(
-      "open",
-      options.openFeed(),
-      options.pageSize,
+      new EngineProcess(openFeed(), { pageSize, memory }),
       {
         onProgress: () => {},
         onReached: () => this.#reached(),
         onLost: (_handle, loss) => this.#lost(loss),
       },
       log,
-      options.memory,
     );
   }
 
@@ -82,7 +81,7 @@ class Lane {
   }
 
   advance(sequence: number): void {
-    // A thread in the middle of a query would only pile them up.
+    // A process in the middle of a query would only pile them up.
     if (this.free) this.#handle.advance(sequence);
   }
 
@@ -121,7 +120,7 @@ class Lane {
     }
   }
 
-  /** Ends the query that runs, with the thread; false while none runs. */
+  /** Ends the query that runs, with its process; false while none runs. */
   stop(error: Error): boolean {
     return this.#handle.stop(error);
   }
@@ -134,7 +133,7 @@ class Lane {
 
   #tooMuch(): ServiceError {
     const message =
-      `The query needed more memory than its thread has (SPARQL_MEMORY=${this.#options.memory} ` +
+      `The query needed more memory than its process has (SPARQL_MEMORY=${this.#options.memory} ` +
       "bytes) and was ended; ask for less at a time.";
     return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
   }
@@ -187,8 +186,8 @@ const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
 
 /**
- * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free,
- * ended when idle. Queries wait here and not in a thread, so the end of a thread costs a waiting
+ * {@link OpenQueries} on Oxigraph: processes of its own, started when a query comes and none is free,
+ * ended when idle. Queries wait here and not in a process, so the end of one costs a waiting
  * query nothing but time.
  */
 export class OpenEngine implements OpenQueries {
@@ -208,7 +207,7 @@ export class OpenEngine implements OpenQueries {
     };
     this.#line = new FairLine(
       { ...options, slots: options.threads },
-      "thread",
+      "process",
       () => this.#late(),
       () => this.#relieve(),
     );
@@ -252,7 +251,7 @@ export class OpenEngine implements OpenQueries {
         { "Retry-After": "5" },
       );
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
-    // A thread that takes a query has the graph, whatever the estimate is.
+    // A process that takes a query has the graph, whatever the estimate is.
     if (
       this.#options.needs() > this.#options.memory &&
       ![...this.#lanes].some(({ loaded }) => loaded)
@@ -274,7 +273,7 @@ export class OpenEngine implements OpenQueries {
     if (!loading)
       return new ServiceError(
         "SPARQL_BUSY",
-        `All threads for queries were busy for ${wait}; try again shortly.`,
+        `All processes for queries were busy for ${wait}; try again shortly.`,
         {},
         { "Retry-After": "5" },
       );
@@ -288,7 +287,7 @@ export class OpenEngine implements OpenQueries {
     );
   }
 
-  /** Gives waiting queries to free threads, and starts one when none can take them. */
+  /** Gives waiting queries to free processes, and starts one when none can take them. */
   #serve(): void {
     if (this.#closed) return;
     for (;;) {
@@ -308,7 +307,7 @@ export class OpenEngine implements OpenQueries {
     if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
   }
 
-  /** Frees a place for a waiting query, unless a thread is about to be ready. */
+  /** Frees a place for a waiting query, unless a process is about to be ready. */
   #relieve(): void {
     if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
   }
@@ -354,7 +353,7 @@ export class OpenEngine implements OpenQueries {
     if (loaded) {
       this.#options.log.warn(
         { reason },
-        `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
+        `a process for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
       );
     } else if (!outOfMemory) {
       this.#bar(
@@ -382,17 +381,17 @@ export class OpenEngine implements OpenQueries {
 }
 
 export interface OpenOptions {
-  /** Opens a feed of the record store; called for every thread that is started. */
+  /** Opens a feed of the record store; called for every process that is started. */
   openFeed: () => MessagePort;
   /** SPARQL_TIMEOUT, ms. */
   timeout: number;
   /** SPARQL_MAX_ROWS and SPARQL_MAX_BYTES. */
   maxRows: number;
   maxBytes: number;
-  /** SPARQL_MEMORY, bytes a thread. */
+  /** SPARQL_MEMORY: resident bytes of a process. */
   memory: number;
   /**
-   * Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started.
+   * Bytes that the graph is known to take at the least; above SPARQL_MEMORY none is started.
    */
   needs?: () => number;
   /** SPARQL_THREADS. */
@@ -408,7 +407,7 @@ export interface OpenOptions {
   /** INDEX_WAIT, ms. */
   indexWait: number;
   log?: EngineLog;
-  /** Graphs rewritten before a thread is replaced, whatever it holds. */
+  /** Graphs rewritten before a process is replaced, whatever it holds. */
   rebuildAfter?: number;
   /** Graphs read at a time. */
   pageSize?: number;
