@@ -1,24 +1,17 @@
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import type { Bench } from "./bench.js";
 import { arkOf } from "./support/documents.js";
 import { timed } from "./support/measure.js";
-import { resident } from "./support/resident.js";
+import { resident, residentWithChildren } from "./support/resident.js";
 import { startRegistry, untilLoaded } from "./support/server.js";
-
-/** Records that changed before a thread of /sparql is saved, and s that it waits and takes. */
-const SAVED = 20_000;
-const SAVING = 120;
-const FIRST = 2;
 
 const ONE = `SELECT ?p ?o { <${arkOf(3)}> ?p ?o }`;
 const COUNT = "SELECT (COUNT(*) AS ?quads) { GRAPH ?g { ?s ?p ?o } }";
 
 /**
  * Resident memory of a registry that was started and left alone: empty, with records in its index,
- * and after the first query at /sparql, whose engine has a copy of the graphs of its own; and how
- * long the first query takes after a restart.
+ * and after the first query at /sparql, whose process has a copy of the graphs of its own and is
+ * counted.
  */
 export const memory: Bench = async ({ sizes, stores, folder }) => {
   const idle = async (dataDir: string, afterSparql: boolean) => {
@@ -40,9 +33,7 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
       const first = await timed(() => ask(ONE));
       await ask(COUNT);
       await pause(sizes.settle * 1000);
-      const after = resident(server.pid);
-      for (let s = 0; s < SAVING && !isSaved(dataDir) && sizes.startRecords >= SAVED; s++)
-        await pause(1000);
+      const after = residentWithChildren(server.pid);
       return { loaded, before, after, first };
     } finally {
       await server.stop();
@@ -51,7 +42,6 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
   const empty = (await idle(await folder(), false)).before;
   const filled = await stores.of(sizes.startRecords);
   const full = await idle(filled, true);
-  const again = isSaved(filled) ? await idle(filled, true) : undefined;
   const baseline = { name: "empty", value: empty };
   const note = (value: number) =>
     `${(((value - empty) * 1024) / sizes.startRecords).toFixed(1)} KiB a record`;
@@ -72,18 +62,5 @@ export const memory: Bench = async ({ sizes, stores, folder }) => {
       baseline,
       note: `${note(full.after)}; the first query took ${(full.first / 1000).toFixed(1)} s`,
     },
-    ...(again
-      ? [
-          {
-            name: `first query at /sparql after a restart, ${sizes.startRecords} records`,
-            value: again.first / 1000,
-            unit: "s",
-            baseline: { name: "without a snapshot", value: full.first / 1000 },
-            wanted: { below: FIRST },
-          },
-        ]
-      : []),
   ];
 };
-
-const isSaved = (dataDir: string): boolean => existsSync(join(dataDir, "sparql.snapshot"));

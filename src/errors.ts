@@ -158,7 +158,7 @@ export const ERRORS = {
   },
   SPARQL_BUSY: {
     status: 503,
-    meaning: "All threads of /sparql are busy, and the query was not started in time.",
+    meaning: "All processes of /sparql are busy, and the query was not started in time.",
   },
   SPARQL_NEEDS_ENDPOINT: {
     status: 503,

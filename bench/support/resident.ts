@@ -14,6 +14,17 @@ export function resident(pid: number): number {
   return Number(execFileSync("ps", ["-o", "rss=", "-p", String(pid)], { encoding: "utf8" })) / 1024;
 }
 
+/** The same with the processes that it has started. */
+export function residentWithChildren(pid: number): number {
+  const lines = execFileSync("ps", ["-e", "-o", "pid=,ppid="], { encoding: "utf8" });
+  return lines
+    .trim()
+    .split("\n")
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .filter(([, parent]) => parent === pid)
+    .reduce((sum, [child]) => sum + resident(child!), resident(pid));
+}
+
 /**
  * The peak while the work is done, in MiB: the kernel's own record (Linux), elsewhere the highest
  * polled value.

@@ -1,6 +1,6 @@
 /** Chooses the adapters that the settings name, and puts the service together from them. */
 import { randomBytes, randomUUID } from "node:crypto";
-import { type FileHandle, link, mkdir, open, readFile, rename, unlink } from "node:fs/promises";
+import { type FileHandle, link, mkdir, open, readFile, rename, rm, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import type { ContainerEngine } from "../adapters/containers/port.js";
 import type { DoiService } from "../adapters/doi/port.js";
@@ -27,8 +27,8 @@ import { scoreHandler } from "../services/scoring/score.js";
 import { Penalties, QueryGuard } from "../services/sparql/answer.js";
 import { vectorsHandler } from "../services/vectors/handler.js";
 import { Nearness } from "../services/vectors/nearness.js";
-import { EvidenceEngine, OpenEngine, type SnapshotPlace } from "../storage/graph/oxigraph/index.js";
-import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
+import { OpenEngine, OxigraphEngine } from "../storage/graph/oxigraph/index.js";
+import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import { openObjects, prepareObjects } from "../storage/objects/location.js";
 import type { RecordStore } from "../storage/records/port.js";
 import { makePrivate } from "../storage/records/sqlite/connection.js";
@@ -197,7 +197,7 @@ async function doiServiceOf(config: Config): Promise<DoiService | undefined> {
 
 /** The engines that answer graph queries, and the guard that checks public queries first. */
 interface GraphIndex {
-  queries: (QueryEngine | EvidenceIndex) & { start(): void };
+  queries: QueryEngine & { start(): void };
   openQueries: OpenQueries;
   guard: QueryGuard;
   /** Ends the SPARQL server that was started for them, if one was. */
@@ -246,18 +246,14 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
       closeServer: () => endpoint.close(),
     };
   }
-  // A node of a cluster stores nothing locally.
-  const snapshot =
-    config.DATABASE_URL === null
-      ? await snapshotIn(config.DATA_DIR, "evidence", records)
-      : undefined;
-  const openSnapshot =
-    config.DATABASE_URL === null && config.SPARQL_SNAPSHOT === "yes"
-      ? await snapshotIn(config.DATA_DIR, "sparql", records)
-      : undefined;
-  const queries = new EvidenceEngine({
+  // Earlier releases stored copies of the graph there, as large as a quarter of the records.
+  await Promise.all(
+    ["evidence.snapshot", "sparql.snapshot"].map((name) =>
+      rm(join(config.DATA_DIR, name), { force: true }),
+    ),
+  );
+  const queries = new OxigraphEngine({
     openFeed,
-    ...(snapshot && { snapshot }),
     indexWait: config.INDEX_WAIT,
     queryTimeout: config.QUERY_TIMEOUT,
     log,
@@ -269,7 +265,6 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
     openQueries: new OpenEngine({
       ...limits,
       openFeed,
-      ...(openSnapshot && { snapshot: openSnapshot }),
       memory: config.SPARQL_MEMORY,
       needs: () => queries.held(),
       threads: config.SPARQL_THREADS,
@@ -277,20 +272,6 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
     }),
     guard: new QueryGuard(config),
     closeServer: async () => {},
-  };
-}
-
-/** Where a part of the graph is saved; the record store knows which file was made last from it. */
-async function snapshotIn(
-  folder: string,
-  part: "evidence" | "sparql",
-  records: RecordStore,
-): Promise<SnapshotPlace> {
-  const name = `${part}-snapshot`;
-  return {
-    file: join(folder, `${part}.snapshot`),
-    token: await records.setting(name),
-    remember: async (token) => void (await records.setSetting(name, token)),
   };
 }
 

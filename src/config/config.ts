@@ -499,12 +499,12 @@ export const SETTINGS = {
   SPARQL_TIMEOUT: setting(
     duration,
     30_000,
-    "Longest time of a query to /sparql; one that takes longer is ended with its thread.",
+    "Longest time of a query to /sparql; one that takes longer is ended with its process.",
   ),
   SPARQL_SLICE: setting(
     durationFrom(100, "100ms"),
     5_000,
-    "How long a query to /sparql may run while queries of other callers wait and no thread " +
+    "How long a query to /sparql may run while queries of other callers wait and no process " +
       "or connection is free; one that ran longer is then ended.",
   ),
   SPARQL_MAX_ROWS: setting(
@@ -520,27 +520,21 @@ export const SETTINGS = {
   SPARQL_MEMORY: setting(
     sizeFrom(2 ** 29, "512MiB"),
     2 * 2 ** 30,
-    "Most memory of one thread that answers /sparql, up to 4GiB; a registry that does not " +
-      "fit needs GRAPH_ENGINE=oxigraph.",
+    "Most resident memory of one process that answers /sparql, up to 4GiB; a graph that does " +
+      "not fit needs GRAPH_ENGINE=oxigraph.",
   ),
   SPARQL_THREADS: setting(
     whole(1, 16),
     1,
-    "Most threads that answer /sparql; each holds the whole graph, and a further one starts " +
+    "Most processes that answer /sparql; each holds the whole graph, and a further one starts " +
       "only when all are busy.",
   ),
   SPARQL_IDLE: setting(
     duration,
     600_000,
-    "How long an idle thread of /sparql runs; the next query starts a new one.",
+    "How long an idle process of /sparql runs; the next query starts a new one.",
   ),
-  SPARQL_SNAPSHOT: setting(
-    oneOf("yes", "no"),
-    "yes",
-    "Whether an idle thread of /sparql is saved in DATA_DIR, so that the next one starts in " +
-      "seconds; the file takes as much of the disk as the graph takes of SPARQL_MEMORY.",
-  ),
-  SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a thread of /sparql."),
+  SPARQL_QUEUE: setting(whole(1, 10_000), 32, "Most queries that wait for a process of /sparql."),
   SPARQL_CALLER_QUEUE: setting(whole(1, 10_000), 8, "Most queries of one caller among them."),
   SPARQL_QUEUE_WAIT: setting(
     duration,

@@ -4,7 +4,7 @@ import type { Embedder } from "../adapters/embeddings/port.js";
 import type { Tracing } from "../adapters/telemetry/port.js";
 import type { Config } from "../config/config.js";
 import type { JobQueue } from "../jobs/port.js";
-import type { EvidenceIndex, OpenQueries, QueryEngine } from "../storage/graph/port.js";
+import type { OpenQueries, QueryEngine } from "../storage/graph/port.js";
 import type { ObjectsLocation } from "../storage/objects/location.js";
 import type { ObjectStore } from "../storage/objects/port.js";
 import type { RecordStore } from "../storage/records/port.js";
@@ -21,7 +21,7 @@ import type { Nearness } from "./vectors/nearness.js";
 export interface Deps {
   readonly config: Config;
   readonly records: RecordStore;
-  readonly queries: QueryEngine | EvidenceIndex;
+  readonly queries: QueryEngine;
   /** Answers untrusted queries, behind the guard. */
   readonly openQueries: OpenQueries;
   readonly guard: QueryGuard;

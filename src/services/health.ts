@@ -14,6 +14,8 @@ interface State {
   };
   /** Commits that the graph index has yet to apply; null when the record store does not answer. */
   lag: number | null;
+  /** What the operator should set, where this node's graph has outgrown its engine. */
+  advice?: string;
 }
 interface Health extends State {
   status: "healthy" | "unhealthy";
@@ -86,6 +88,7 @@ async function stateOf(deps: Deps): Promise<State> {
       ...(embeddingsCheck !== undefined && { embeddings: embeddingsCheck }),
     },
     lag: latest === undefined ? null : Math.max(0, latest - applied.sequence),
+    ...(applied.advice !== undefined && { advice: applied.advice }),
   };
 }
 

@@ -67,8 +67,7 @@ const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
   "documents/thread": () =>
     ask("/dataset", { ...bodyOf("dataset", ada.ark), keywords: ["k".repeat(100_000)] }),
   "sparql/guard/thread": sparql,
-  "graph/oxigraph/open/thread": sparql,
-  "graph/oxigraph/evidence-thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
+  "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),
   "search/search-thread": () => registry.graphql(`{ search(query: "a${++count}") { __typename } }`),
   "sqlite/selection-thread": () => ask(`/records?keyword=a${++count}`),
   "piscina/dist/worker for a preview": () =>

@@ -1,5 +1,4 @@
 import { connect } from "node:net";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { crate, zip } from "../support/crates.js";
 import type { User } from "../support/registry-client.js";

@@ -49,6 +49,35 @@ describe("GET /healthz", () => {
   });
 });
 
+describe("a graph that has outgrown its engine", () => {
+  it("is reported with the setting that helps, by REST, GraphQL and the page of the status", async () => {
+    const { queries } = server.deps;
+    const { state } = queries;
+    const advice = "The engine has too many records: set GRAPH_ENGINE=oxigraph.";
+    const health = async () => ({
+      rest: (await server.request("GET", "/healthz")).body["advice"],
+      graphql: (
+        await server.request("POST", "/graphql", { json: { query: "{ health { advice } }" } })
+      ).body["data"],
+      page: (await server.request("GET", "/status", { headers: { Accept: "text/html" } })).text,
+    });
+    expect(await health()).toMatchObject({
+      rest: undefined,
+      graphql: { health: { advice: null } },
+    });
+    queries.state = () => ({ ...state.call(queries), advice });
+    try {
+      expect(await health()).toEqual({
+        rest: advice,
+        graphql: { health: { advice } },
+        page: expect.stringContaining(advice) as string,
+      });
+    } finally {
+      queries.state = state;
+    }
+  });
+});
+
 describe("GET /readyz", () => {
   const failing = async (
     part: "records" | "objects",

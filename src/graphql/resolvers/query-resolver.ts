@@ -413,6 +413,11 @@ class HealthType {
       "Commits that the graph index has yet to apply; null when the record store does not answer.",
   })
   lag!: number | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "What the operator should set, where the graph has outgrown its engine.",
+  })
+  advice!: string | null;
 }
 
 @Resolver()
@@ -425,6 +430,7 @@ export class HealthResolver {
       ready: status === "ready",
       checks: Object.entries(state.checks).map(([part, check]) => ({ part, state: check })),
       lag: state.lag,
+      advice: state.advice ?? null,
     };
   }
 }

@@ -1,11 +1,8 @@
 import { parseArk } from "../../identifiers/ark.js";
 import {
-  type EvidenceIndex,
-  type EvidenceQuestion,
   eachCell,
   iriIn,
   iriTerm,
-  type Nodes,
   type QueryEngine,
   type QueryOptions,
   rowsIn,
@@ -52,11 +49,9 @@ export async function recordsOfUrls(
   const found: [string, string][] = [];
   for (let start = 0; start < urls.length; start += CHUNK) {
     const some = urls.slice(start, start + CHUNK);
-    const { tsv } = await ask.facts(
-      { ask: "records", of: some },
-      () =>
-        `SELECT ?n ?g { VALUES (?n) { ${valuesOf(some)} }
-          GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
+    const tsv = await ask.table(
+      `SELECT ?n ?g { VALUES (?n) { ${valuesOf(some)} }
+        GRAPH ?g { ?g ${iriTerm(IRIS.sameAs)} ?n } }`,
     );
     for (const [node, graph] of tsvRows(tsv)) found.push([iriIn(node)!, iriIn(graph)!]);
   }
@@ -144,16 +139,12 @@ export async function describe(
     }
   }
   for (const named of await assertions.describers(urls)) homes.push(named);
-  for await (const tsv of ask.tables(
-    selves,
-    (some) => ({ ask: "selves", of: { nodes: some } }),
-    (values, count) => together(`VALUES (?n) { ${values} }`, count),
+  for await (const tsv of ask.tables(selves, (values, count) =>
+    together(`VALUES (?n) { ${values} }`, count),
   ))
     eachCell(tsv, 1, receive);
-  for await (const tsv of ask.tables(
-    homes,
-    (some) => ({ ask: "described", of: some }),
-    (values) => apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
+  for await (const tsv of ask.tables(homes, (values) =>
+    apart(`VALUES (?n ?g) { ${values} }`, "?n ?g", "?g"),
   ))
     eachCell(tsv, 2, receive);
   return found;
@@ -192,12 +183,8 @@ export async function describeRecord(
  * @param pattern binds `?n` to them
  * @param most at most so many
  */
-export const textsOf = async (
-  ask: Asking,
-  of: Nodes,
-  pattern: string,
-  most: number,
-): Promise<string> => (await ask.facts({ ask: "selves", of }, () => together(pattern, most))).tsv;
+export const textsOf = (ask: Asking, pattern: string, most: number): Promise<string> =>
+  ask.table(together(pattern, most));
 
 /** At most {@link DESCRIPTION_LENGTH} characters. */
 function shorten(text: string): string {
@@ -229,7 +216,7 @@ export class Asking {
   readonly #options: QueryOptions;
 
   constructor(
-    readonly engine: QueryEngine | EvidenceIndex,
+    readonly engine: QueryEngine,
     options: QueryOptions,
   ) {
     this.#options = options;
@@ -240,37 +227,24 @@ export class Asking {
     return this.newest <= this.oldest;
   }
 
-  /**
-   * The answer to a question as TSV.
-   * @param sparql the same question for an engine that answers SPARQL
-   */
-  async facts(
-    question: EvidenceQuestion,
-    sparql: () => string | Question,
-  ): Promise<{ tsv: string; sequence: number }> {
-    if (!("evidence" in this.engine)) return this.#table(this.engine, sparql());
-    const answer = await this.engine.evidence(question, this.#options);
-    this.note(answer.sequence);
-    return answer;
+  /** The answer as TSV. */
+  async table(question: string | Question): Promise<string> {
+    return (await this.answer(question)).tsv;
   }
 
-  async #table(
-    engine: QueryEngine,
-    question: string | Question,
-  ): Promise<{ tsv: string; sequence: number }> {
+  /** The same, with the commit that it is as of. */
+  async answer(question: string | Question): Promise<{ tsv: string; sequence: number }> {
     const {
       query,
       most = Number.POSITIVE_INFINITY,
       otherwise = "",
     } = typeof question === "string" ? { query: question } : question;
-    const { tsv, sequence } = await engine.table(
+    const { tsv, sequence } = await this.engine.table(
       most < Number.POSITIVE_INFINITY ? `${query} LIMIT ${most + 1}` : query,
       this.#options,
     );
     this.note(sequence);
-    return tsv.length > most && rowsIn(tsv) > most
-      ? this.#table(engine, otherwise)
-      : { tsv, sequence };
+    return tsv.length > most && rowsIn(tsv) > most ? this.answer(otherwise) : { tsv, sequence };
   }
 
   /** Records that some data is as of a commit. */
@@ -284,24 +258,23 @@ export class Asking {
    * computes the next one while one is read.
    * @param sparql builds the query from the rows of a VALUES block
    */
-  async *tables<B extends Binding>(
-    bindings: readonly B[],
-    question: (some: readonly B[]) => EvidenceQuestion,
+  async *tables(
+    bindings: readonly Binding[],
     sparql: (values: string, count: number) => string | Question,
   ): AsyncGenerator<string, void, undefined> {
-    const ask = (start: number): Promise<{ tsv: string }> | undefined => {
+    const ask = (start: number): Promise<string> | undefined => {
       if (start >= bindings.length) return undefined;
       const batch = bindings.slice(start, start + BATCH);
-      const answer = this.facts(question(batch), () => sparql(valuesOf(batch), batch.length));
+      const answer = this.table(sparql(valuesOf(batch), batch.length));
       // A caller that stops reading leaves the next one unread.
       answer.catch(() => {});
       return answer;
     };
     let next = ask(0);
     for (let start = BATCH; next; start += BATCH) {
-      const answer: Promise<{ tsv: string }> = next;
+      const answer: Promise<string> = next;
       next = ask(start);
-      yield (await answer).tsv;
+      yield answer;
     }
   }
 }

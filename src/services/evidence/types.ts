@@ -10,7 +10,7 @@ import {
   PROVENANCE,
   type ProvenanceName,
 } from "../../model/provenance.js";
-import type { EvidenceIndex, QueryEngine } from "../../storage/graph/port.js";
+import type { QueryEngine } from "../../storage/graph/port.js";
 import type { RecordStore } from "../../storage/records/port.js";
 import { checkOneOf, listOf, type QueryStrings, wholeNumber } from "../query-parameters.js";
 
@@ -190,7 +190,7 @@ export interface EvidenceAnswer {
 export interface EvidenceDeps {
   records: Pick<RecordStore, "find" | "findMany" | "holders" | "list" | "sequence" | "quads">;
   /** The trusted engine. */
-  queries: QueryEngine | EvidenceIndex;
+  queries: QueryEngine;
   /** ms to wait for the commit at which the request arrived (INDEX_WAIT). */
   wait?: number;
   /** ms for one query (QUERY_TIMEOUT). */

@@ -11,12 +11,9 @@ import {
   type Direction,
 } from "../../model/provenance.js";
 import {
-  type Arm,
-  type EvidenceIndex,
   eachCell,
   iriIn,
   iriTerm,
-  type Nodes,
   type QueryEngine,
   rowsIn,
   tsvRows,
@@ -332,10 +329,7 @@ export const NAME_OF_IRI: ReadonlyMap<string, ProvenanceName> = new Map(
   (Object.keys(PROVENANCE) as ProvenanceName[]).map((name) => [statedAs(name), name]),
 );
 
-const known = new WeakMap<
-  QueryEngine | EvidenceIndex,
-  { sequence: number; names: ProvenanceName[] }
->();
+const known = new WeakMap<QueryEngine, { sequence: number; names: ProvenanceName[] }>();
 
 /** Tests for each property whether anything states it: one index lookup each. */
 const QUESTION = `SELECT ?p {
@@ -355,7 +349,7 @@ async function namesInUse(ask: Asking): Promise<readonly ProvenanceName[]> {
     ask.note(before.sequence);
     return before.names;
   }
-  const { tsv, sequence } = await ask.facts({ ask: "properties" }, () => QUESTION);
+  const { tsv, sequence } = await ask.answer(QUESTION);
   const names = [...tsvRows(tsv)].map(([cell]) => NAME_OF_IRI.get(iriIn(cell)!)!);
   known.set(ask.engine, { sequence, names });
   return names;
@@ -436,23 +430,18 @@ async function beyond(
   if (await isLone(ask, start, way)) return {};
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return {};
-  const of: Nodes = { from: start, way };
-  const { tsv } = await ask.facts(
-    { ask: "edges", of, arms, limit: AT_ONCE },
-    () => `${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`,
-  );
+  const tsv = await ask.table(`${edgesQuestion(`{ ${nodes} }`, arms)} LIMIT ${AT_ONCE}`);
   const rows = rowsIn(tsv);
   if (rows === 0) return {};
   if (rows < AT_ONCE) {
     // Requested before the edges are read, so that the engine works in parallel.
-    const texts = rows <= describe ? textsOf(ask, of, `{ ${nodes} }`, rows + 1) : undefined;
+    const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
     addEdges(net, tsv, arms);
     return texts ? { texts } : {};
   }
   const found: string[] = [];
-  const all = await ask.facts({ ask: "nodes", of }, () => nodes);
-  for await (const some of inParts(tsvRows(all.tsv)))
+  for await (const some of inParts(tsvRows(await ask.table(nodes))))
     for (const [cell] of some) found.push(net.know(iriIn(cell)!));
   await readEdges(ask, net, found, way);
   return {};
@@ -466,10 +455,7 @@ async function beyond(
 async function isLone(ask: Asking, start: string, way: OneWay): Promise<boolean> {
   const node = iriTerm(start);
   const edge = way === "upstream" ? `${node} ${SUPPORT} ?o` : `?o ${SUPPORT} ${node}`;
-  const { tsv } = await ask.facts(
-    { ask: "neighbour", of: start, way },
-    () => `SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`,
-  );
+  const tsv = await ask.table(`SELECT ?o { { ${edge} } UNION { ${node} ?o ${node} } } LIMIT 1`);
   return rowsIn(tsv) === 0;
 }
 
@@ -478,6 +464,12 @@ const closure = (start: string, way: OneWay): string =>
   `SELECT DISTINCT ?n {
     ${way === "upstream" ? `${iriTerm(start)} ${SUPPORT}* ?n` : `?n ${SUPPORT}* ${iriTerm(start)}`}
     }`;
+
+/** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
+interface Arm {
+  name: ProvenanceName;
+  forward: boolean;
+}
 
 const armsOf = async (ask: Asking, way: OneWay): Promise<Arm[]> =>
   (await namesInUse(ask)).map((name) => ({
@@ -536,10 +528,8 @@ async function readEdges(
 ): Promise<void> {
   const arms = await armsOf(ask, way);
   if (arms.length === 0) return;
-  for await (const tsv of ask.tables(
-    nodes,
-    (some) => ({ ask: "edges", of: { nodes: some }, arms }),
-    (values) => edgesQuestion(`VALUES (?n) { ${values} }`, arms),
+  for await (const tsv of ask.tables(nodes, (values) =>
+    edgesQuestion(`VALUES (?n) { ${values} }`, arms),
   ))
     addEdges(net, tsv, arms, each);
 }
@@ -709,20 +699,16 @@ export async function seedsOf(
   const parts = new Set<string>();
   if (record.crate !== null) {
     const node = iriTerm(root);
-    const { tsv } = await ask.facts(
-      { ask: "aliases", of: root },
-      () =>
-        `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
+    const tsv = await ask.table(
+      `SELECT DISTINCT ?u { GRAPH ${node} { ${node} ${iriTerm(IRIS.sameAs)} ?u . ?u
         ${iriTerm(IRIS.type)} ?t } }`,
     );
     for (const [cell] of tsvRows(tsv)) self.push(iriIn(cell)!);
   }
   if (record.kind === "rocrate") {
     const hasPart = iriTerm(IRIS.hasPart);
-    const { tsv } = await ask.facts(
-      { ask: "parts", of: root },
-      () =>
-        `SELECT ?w ?g ?n { ${iriTerm(root)} ${hasPart}* ?w GRAPH ?g { ?w ${hasPart} ?n }
+    const tsv = await ask.table(
+      `SELECT ?w ?g ?n { ${iriTerm(root)} ${hasPart}* ?w GRAPH ?g { ?w ${hasPart} ?n }
         FILTER(ISIRI(?n)) }`,
     );
     for (const part of partsIn(tsv, root)) parts.add(part);

@@ -1,6 +1,5 @@
 /** The graph index: the interfaces of its engines, and RDF terms in questions and answers. */
 import { ServiceError } from "../../errors.js";
-import type { ProvenanceName } from "../../model/provenance.js";
 import type { PoolLoads } from "../connections.js";
 
 /**
@@ -124,6 +123,8 @@ export type Row = Record<string, Term>;
 
 export interface IndexState {
   state: "loading" | "ready" | "stopped";
+  /** What the operator should set, where the engine holds more than it is meant for. */
+  advice?: string;
   /** The index holds every commit up to this one. */
   sequence: number;
   /** While loading: graphs done and in all. */
@@ -170,48 +171,6 @@ export interface QueryEngine extends GraphIndex {
   table(query: string, options?: QueryOptions): Promise<{ tsv: string; sequence: number }>;
   /** Digest of every stored quad, independent of order; compare with that of the record store. */
   digest(): Promise<GraphDigest>;
-}
-
-/** `upstream`: to what supports a node. `downstream`: to what it supports. */
-export type Way = "upstream" | "downstream";
-
-/** One way to state that a node depends on another, or another on it; `forward`: as the subject. */
-export interface Arm {
-  name: ProvenanceName;
-  forward: boolean;
-}
-
-/** Nodes by name, or one node and all nodes beyond it in a direction, at any distance. */
-export type Nodes = { nodes: readonly string[] } | { from: string; way: Way };
-
-/** What evidence needs to know of the graph, in words of its own. Each answer is a table. */
-export type EvidenceQuestion =
-  /** The provenance properties that anything states: `p`. */
-  | { ask: "properties" }
-  /** One node that a node depends on (`upstream`), or that depends on it, itself included: `o`. */
-  | { ask: "neighbour"; of: string; way: Way }
-  /** The nodes: `n`. */
-  | { ask: "nodes"; of: Nodes }
-  /** The statements of the nodes, with the graph that states each: `n`, `g`, and one for each arm. */
-  | { ask: "edges"; of: Nodes; arms: readonly Arm[]; limit?: number }
-  /** What says that a node or one of its parts has a part: `w`, `g`, `n`. */
-  | { ask: "parts"; of: string }
-  /** The nodes that the graph of a record calls the same as the record, and describes: `u`. */
-  | { ask: "aliases"; of: string }
-  /** The records that call themselves the same as these URLs: `n`, `g`. */
-  | { ask: "records"; of: readonly string[] }
-  /** What records among the nodes say of themselves: `n`, `type`, `name`, `description`. */
-  | { ask: "selves"; of: Nodes }
-  /** What graphs say of nodes: `n`, `g`, `type`, `name`, `description`. */
-  | { ask: "described"; of: readonly (readonly [node: string, graph: string])[] };
-
-/** Statements of provenance, types, names and parts only. */
-export interface EvidenceIndex extends GraphIndex {
-  /** The answer in the form of {@link QueryEngine.table}. */
-  evidence(
-    question: EvidenceQuestion,
-    options?: QueryOptions,
-  ): Promise<{ tsv: string; sequence: number }>;
 }
 
 export interface QueryOptions {
@@ -291,7 +250,7 @@ export interface OpenQueries {
   ask(question: OpenQuestion, asker?: Asker): Promise<OpenAnswer>;
   /** Announces that the record store has reached this sequence; cheap, returns at once. */
   advance(sequence: number): void;
-  /** Threads that are up, and queries that wait. */
+  /** Processes that are up, and queries that wait. */
   state(): { threads: number; waiting: number };
   /** How its connections are used; absent where it has none. */
   pools?(): PoolLoads;

@@ -286,6 +286,7 @@ function Health({ health }: { health: HealthAnswer }) {
           health.lag > 0 &&
           ` The graph index is ${counted(health.lag, "commit")} behind.`}
       </p>
+      {health.advice !== null && <Notice tone="warning">{health.advice}</Notice>}
       <Facts
         rows={health.checks.map(({ part, state }) => [part, PARTS[state] ?? state] as const)}
       />

@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { setTimeout as pause } from "node:timers/promises";
 import * as fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
@@ -8,7 +6,6 @@ import {
   type OpenOptions,
   OxigraphEngine,
 } from "../../../src/storage/graph/oxigraph/index.js";
-import { withMaximum } from "../../../src/storage/graph/oxigraph/memory.js";
 import type { Asker, OpenQuestion } from "../../../src/storage/graph/port.js";
 import { MemoryFeed } from "../../support/memory-feed.js";
 import { quadsOf } from "../../support/quads.js";
@@ -378,21 +375,5 @@ describe("the engine for anonymous callers", () => {
     await engine!.close();
     expect(await Promise.all(asked)).toEqual(["SHUTTING_DOWN", "SHUTTING_DOWN"]);
     await expect(ask(COUNT)).rejects.toMatchObject({ code: "SHUTTING_DOWN" });
-  });
-});
-
-describe("the limit on the memory of a WASM module", () => {
-  const bytes = readFileSync(
-    createRequire(import.meta.url)
-      .resolve("oxigraph")
-      .replace(/node\.js$/, "node_bg.wasm"),
-  );
-
-  it("applies to Oxigraph's, which stays a valid module", () => {
-    const { WebAssembly: wasm } = globalThis as unknown as {
-      WebAssembly: { validate(source: Uint8Array): boolean };
-    };
-    expect(wasm.validate(withMaximum(bytes, 1000))).toBe(true);
-    expect(() => withMaximum(withMaximum(bytes, 1000), 500)).toThrow("module has changed");
   });
 });

@@ -49,7 +49,7 @@ describe("the Oxigraph engine", () => {
     expect(index.state()).toEqual({ state: "ready", sequence: 1 });
   });
 
-  it("suggests GRAPH_ENGINE=oxigraph once, when the graph takes more memory than is sensible", async () => {
+  it("suggests GRAPH_ENGINE=oxigraph once, when it holds more records than is sensible", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(200));
     const suggestions = (): string[] =>
@@ -58,10 +58,11 @@ describe("the Oxigraph engine", () => {
     await small.reach(1, 10_000);
     expect(suggestions()).toEqual([]);
     await small.close();
-    const index = await open(feed, { outgrown: 2 ** 16 });
+    const index = await open(feed, { outgrown: 200 });
     await index.reach(1, 10_000);
     await index.reach(feed.commit({ "ark:99999/more": quadsOf("more") }), 10_000);
     expect(suggestions()).toHaveLength(1);
+    expect(index.state().advice).toBe(suggestions()[0]);
   });
 
   it("reports its progress while it loads", async () => {

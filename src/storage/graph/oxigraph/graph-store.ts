@@ -3,7 +3,7 @@ import { type NamedNode, namedNode, Store } from "oxigraph";
 import { inferredGraph } from "../../../model/provenance.js";
 import type { FeedGraph } from "../../records/port.js";
 import { iriTerm, isIri } from "../port.js";
-import { NO_MEMORY } from "./memory.js";
+import { NO_MEMORY } from "./thread-handle.js";
 
 const WORDS = 8;
 
@@ -163,9 +163,6 @@ export function arePlain(nquads: string): boolean {
 /** DROPs in one update: far below the sizes at which the parser of a WASM instance gives up. */
 const DROPS_PER_UPDATE = 200;
 const NQUADS = "application/n-quads";
-/** Where the binding has the address of an object. */
-const PLACE = "__wbg_ptr";
-const DIGITS = "0 1 2 3 4 5 6 7 8 9";
 
 /**
  * One Oxigraph store and the graphs of the records in it. Everything here is synchronous: no query
@@ -191,27 +188,6 @@ export class GraphStore {
 
   get records(): number {
     return this.#arks.size;
-  }
-
-  /** What a snapshot of the engine's memory does not have. */
-  state(): { place: number; arks: readonly string[]; rewrites: number } {
-    const { [PLACE]: place } = this.#store as unknown as { [PLACE]: unknown };
-    if (typeof place !== "number") throw new Error("the engine's store cannot be found");
-    return { place, arks: [...this.#arks], rewrites: this.rewrites };
-  }
-
-  /** Becomes the store of a snapshot, whose memory the engine has by now. */
-  restore({ place, arks, rewrites }: ReturnType<GraphStore["state"]>): void {
-    (this.#store as unknown as { [PLACE]: number })[PLACE] = place;
-    for (const ark of arks) this.#arks.add(ark);
-    this.rewrites = rewrites;
-    // The engine's random numbers go on where the snapshot was made. After 64 KiB of them it takes a
-    // new seed from the system, so that no UUID comes twice.
-    this.query(
-      `SELECT (COUNT(?u) AS ?n) { VALUES ?a { ${DIGITS} } VALUES ?b { ${DIGITS} } ` +
-        `VALUES ?c { ${DIGITS} } VALUES ?d { ${DIGITS} } BIND (STRUUID() AS ?u) }`,
-      "json",
-    );
   }
 
   /** Brings each record's two graphs to the given state; new ones of a page arrive in one load. */

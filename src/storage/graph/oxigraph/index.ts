@@ -1,14 +1,9 @@
 /** The graph index in threads of this process: how they are started, asked and restarted. */
-import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { setTimeout as pause } from "node:timers/promises";
 import { type MessagePort, Worker } from "node:worker_threads";
 import { ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import { removeUnfinished } from "../evidence/snapshot.js";
 import {
-  type EvidenceIndex,
-  type EvidenceQuestion,
   type GraphDigest,
   type IndexState,
   type QueryEngine,
@@ -20,14 +15,13 @@ import {
 import { Arrivals } from "../waiting.js";
 import {
   DEFAULTS,
+  engineThread,
   type DigestReply,
   type DigestRequest,
-  type Holds,
   type Job,
   LEAST_REWRITES,
   type Loss,
   type OxigraphOptions,
-  SAVE_PAUSE,
   type ThreadData,
   type ThreadEvents,
   ThreadHandle,
@@ -80,15 +74,11 @@ export class Announcements {
 /** ms before a thread that was lost while loading is started again; doubled up to the last. */
 const FIRST_BACKOFF = 200;
 const LAST_BACKOFF = 30_000;
-/** Fewer changed records are read again at the next start instead of being saved at the end. */
-const LEAST_CHANGED = 2_000;
-/** ms that the end waits for a snapshot. */
-const SAVE_WAIT = 10_000;
 /** Lost threads that a query survives; the next one ends it too. */
 const MAX_ATTEMPTS = 2;
 
-type Optional = "rebuildAfter" | "snapshot";
-type Whole = Required<Omit<OxigraphOptions, Optional>> & Pick<OxigraphOptions, Optional>;
+type Whole = Required<Omit<OxigraphOptions, "rebuildAfter">> &
+  Pick<OxigraphOptions, "rebuildAfter">;
 
 /**
  * The thread that answers, the one that may be loading to replace it, and the queries that wait for
@@ -120,27 +110,17 @@ class Threads {
     onLost: (handle, loss) => this.#lost(handle, loss),
   };
 
-  readonly #holds: Holds;
   readonly #options: Whole;
-  #token: string | undefined;
-  #saving: Promise<void> | undefined;
-  /** When a snapshot may be tried again. */
-  #saveFrom = 0;
   readonly #onSequence: (sequence: number) => void;
 
-  constructor(holds: Holds, options: Whole, onSequence: (sequence: number) => void) {
-    this.#holds = holds;
+  constructor(options: Whole, onSequence: (sequence: number) => void) {
     this.#options = options;
     this.#onSequence = onSequence;
-
-    this.#token = options.snapshot?.token;
   }
 
   /** Starts the first thread. Until then the index counts as loading. */
   start(): void {
     if (this.#closed || this.#current) return;
-    const { snapshot, log } = this.#options;
-    if (snapshot) removeUnfinished(snapshot.file, log);
     this.#startCurrent();
   }
 
@@ -161,8 +141,28 @@ class Threads {
   state(): IndexState {
     if (this.#closed) return { state: "stopped", sequence: 0 };
     const handle = this.#current;
-    if (handle?.loaded) return { state: "ready", sequence: handle.sequence };
-    return { state: "loading", sequence: 0, done: handle?.done ?? 0, total: handle?.total ?? 0 };
+    const advice = this.#advice();
+    return handle?.loaded
+      ? { state: "ready", sequence: handle.sequence, ...advice }
+      : {
+          state: "loading",
+          sequence: 0,
+          done: handle?.done ?? 0,
+          total: handle?.total ?? 0,
+          ...advice,
+        };
+  }
+
+  /** It names the one setting that helps, also while so many records are still being loaded. */
+  #advice(): Pick<IndexState, "advice"> {
+    const { loaded = false, records = 0, total = 0 } = this.#current ?? {};
+    const held = loaded ? records : total;
+    if (held <= this.#options.outgrown) return {};
+    return {
+      advice:
+        `The embedded graph engine is meant for up to ${this.#options.outgrown} records and has ` +
+        `${held}: set GRAPH_ENGINE=oxigraph to store the graph on disk.`,
+    };
   }
 
   /** Why no query can be answered now. */
@@ -189,7 +189,6 @@ class Threads {
    */
   held(): number {
     const handle = this.#current;
-    if (this.#holds === "evidence") return handle?.held ?? 0;
     return handle ? handle.held - handle.rewrites * WASTE_PER_REWRITE : 0;
   }
 
@@ -203,7 +202,6 @@ class Threads {
       job.reject(stopping);
     }
     this.#waiting.clear();
-    await Promise.race([this.#saveAtEnd(), pause(SAVE_WAIT, undefined, { ref: false })]);
     const left = await Promise.all([
       this.#current?.end(),
       this.#successor?.end(),
@@ -214,25 +212,15 @@ class Threads {
 
   #startCurrent(): void {
     try {
-      this.#current = this.#start(this.#token);
+      this.#current = this.#start();
     } catch (error) {
       this.#restartLater((error as Error).message);
     }
   }
 
-  /** @param token of the snapshot that it may begin with */
-  #start(token?: string): ThreadHandle {
-    const { snapshot } = this.#options;
-    const handle = new ThreadHandle(
-      this.#holds,
-      this.#options.openFeed(),
-      this.#options.pageSize,
-      this.#events,
-      this.#options.log,
-      snapshot && {
-        snapshot: { file: snapshot.file, ...(token !== undefined && { token }) },
-      },
-    );
+  #start(): ThreadHandle {
+    const { openFeed, pageSize, log } = this.#options;
+    const handle = new ThreadHandle(engineThread(openFeed(), pageSize), this.#events, log);
     if (this.commits.latest > 0) handle.advance(this.commits.latest);
     return handle;
   }
@@ -260,36 +248,6 @@ class Threads {
     const { rebuildAfter } = this.#options;
     if (handle.isWorn(rebuildAfter) && handle.rewrites >= this.#rebuildFrom && !this.#successor)
       this.#rebuild(handle);
-    if (handle.due && performance.now() >= this.#saveFrom) void this.#save(handle);
-  }
-
-  /** Saves what a thread holds, for the next start. */
-  #save(handle: ThreadHandle): Promise<void> {
-    const { snapshot, log } = this.#options;
-    if (!snapshot) return Promise.resolve();
-    return (this.#saving ??= (async () => {
-      const token = await handle.save(randomUUID());
-      if (token === undefined) {
-        this.#saveFrom = performance.now() + (snapshot.pause ?? SAVE_PAUSE);
-        return;
-      }
-      try {
-        // After the file: a record store that lost its last commits does not know it either.
-        await snapshot.remember(token);
-        this.#token = token;
-      } catch (error) {
-        log.warn({ reason: (error as Error).message }, "a snapshot of the graph index is not used");
-      }
-    })().finally(() => (this.#saving = undefined)));
-  }
-
-  /** Waits for the snapshot that is being written, and writes one of what changed since. */
-  async #saveAtEnd(): Promise<void> {
-    const { snapshot } = this.#options;
-    await this.#saving;
-    const handle = this.#current;
-    if (snapshot && handle?.loaded && handle.changed >= (snapshot.least ?? LEAST_CHANGED))
-      await this.#save(handle);
   }
 
   /**
@@ -303,16 +261,12 @@ class Threads {
     return true;
   }
 
-  /** Says once that the graph has become too large for this process to hold it well. */
+  /** Once: the log is not the place to look for what holds all the time. */
   #suggestServer(): void {
-    const held = this.held();
-    if (this.#suggested || held < this.#options.outgrown) return;
+    const { advice } = this.state();
+    if (this.#suggested || advice === undefined) return;
     this.#suggested = true;
-    this.#options.log.warn(
-      { bytes: held },
-      `a query to /sparql has to read the graph into ${(held / 2 ** 30).toFixed(1)} GiB of ` +
-        "memory first; set GRAPH_ENGINE=oxigraph to store it on disk",
-    );
+    this.#options.log.warn({ records: this.#current!.records }, advice);
   }
 
   #rebuild(worn: ThreadHandle): void {
@@ -395,17 +349,17 @@ class Threads {
   }
 }
 
-/** An index in a thread of its own, which is started again whenever it ends. */
-class ThreadedIndex {
-  protected readonly queryTimeout: number;
+/** {@link QueryEngine} on Oxigraph, in a thread that is started again whenever it ends. */
+export class OxigraphEngine implements QueryEngine {
+  readonly #queryTimeout: number;
   readonly #threads: Threads;
   readonly #arrivals: Arrivals;
 
-  constructor(holds: Holds, options: OxigraphOptions) {
+  constructor(options: OxigraphOptions) {
     const whole = { ...DEFAULTS, log: silent, ...options };
-    this.queryTimeout = whole.queryTimeout;
+    this.#queryTimeout = whole.queryTimeout;
     this.#arrivals = new Arrivals(() => this.state());
-    this.#threads = new Threads(holds, whole, (sequence) => this.#arrivals.arrived(sequence));
+    this.#threads = new Threads(whole, (sequence) => this.#arrivals.arrived(sequence));
   }
 
   /** Begins to load; until this is called every question is refused as while loading. */
@@ -442,58 +396,12 @@ class ThreadedIndex {
     const { state } = this.state();
     // A loading index is healthy: records are served meanwhile.
     if (state === "stopped") throw this.#threads.unavailable();
-    if (state === "ready") await this.probe();
+    if (state === "ready") await this.text("ASK {}", "json");
   }
 
   async close(): Promise<void> {
     await this.#threads.close();
     this.#arrivals.close(this.#threads.unavailable());
-  }
-
-  /** Asks the thread something small. */
-  protected async probe(): Promise<void> {}
-
-  protected run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
-    return new Promise((resolve, reject) =>
-      this.#threads.run({
-        ask,
-        ...(timeout !== undefined && { timeout }),
-        attempts: 0,
-        resolve,
-        reject,
-      }),
-    );
-  }
-}
-
-type Answered = Extract<Parameters<Job["resolve"]>[0], { op: "answer" }>;
-
-/** {@link EvidenceIndex} in this process: what evidence needs, in a twentieth of the memory. */
-export class EvidenceEngine extends ThreadedIndex implements EvidenceIndex {
-  constructor(options: OxigraphOptions) {
-    super("evidence", options);
-  }
-
-  async evidence(
-    question: EvidenceQuestion,
-    options: QueryOptions = {},
-  ): Promise<{ tsv: string; sequence: number }> {
-    const { text: tsv, sequence } = (await this.run(
-      { op: "evidence", question },
-      options.timeout ?? this.queryTimeout,
-    )) as Answered;
-    return { tsv, sequence };
-  }
-
-  protected override async probe(): Promise<void> {
-    await this.evidence({ ask: "properties" });
-  }
-}
-
-/** {@link QueryEngine} on Oxigraph. */
-export class OxigraphEngine extends ThreadedIndex implements QueryEngine {
-  constructor(options: OxigraphOptions) {
-    super("all", options);
   }
 
   async select(
@@ -525,27 +433,36 @@ export class OxigraphEngine extends ThreadedIndex implements QueryEngine {
     format: string,
     options: QueryOptions = {},
   ): Promise<{ text: string; sequence: number }> {
-    return (await this.run(
+    const reply = await this.#run(
       { op: "query", query, format },
-      options.timeout ?? this.queryTimeout,
-    )) as Answered;
+      options.timeout ?? this.#queryTimeout,
+    );
+    return reply as Extract<typeof reply, { op: "answer" }>;
   }
 
   async digest(): Promise<GraphDigest> {
-    const reply = await this.run({ op: "digest" });
+    const reply = await this.#run({ op: "digest" });
     const { digest, quads, sequence } = reply as Extract<typeof reply, { op: "digested" }>;
     return { digest, quads, sequence };
   }
 
-  protected override async probe(): Promise<void> {
-    await this.text("ASK {}", "json");
+  #run(ask: Job["ask"], timeout?: number): Promise<Parameters<Job["resolve"]>[0]> {
+    return new Promise((resolve, reject) =>
+      this.#threads.run({
+        ask,
+        ...(timeout !== undefined && { timeout }),
+        attempts: 0,
+        resolve,
+        reject,
+      }),
+    );
   }
 }
 
 export { OpenEngine } from "./open/engine.js";
 export type { OpenOptions } from "./open/engine.js";
 export type { EngineLog } from "../port.js";
-export type { OxigraphOptions, SnapshotPlace } from "./thread-handle.js";
+export type { OxigraphOptions } from "./thread-handle.js";
 
 /**
  * Opens the graph index. Returns at once: loading goes on in its own thread, and until it is done

@@ -1,14 +1,12 @@
 import { type MessagePort, Worker } from "node:worker_threads";
 import { type ErrorCode, ServiceError } from "../../../errors.js";
 import { threadModule } from "../../../package-root.js";
-import type { EngineLog, EvidenceQuestion, OpenAnswer, OpenQuestion } from "../port.js";
-import { isLackOfMemory } from "./memory.js";
+import type { EngineLog, OpenAnswer, OpenQuestion } from "../port.js";
 
 /** A query or a digest on its way through a thread. */
 export interface Job {
   ask:
     | { op: "query"; query: string; format: string }
-    | { op: "evidence"; question: EvidenceQuestion }
     | { op: "digest" }
     | ({ op: "ask" } & AskRequest);
   /**
@@ -45,13 +43,31 @@ export interface ThreadEvents {
   onLost(handle: ThreadHandle, loss: Loss): void;
 }
 
-/** What a thread runs: an Oxigraph store for the service or for users, or a store of evidence. */
-const MODULES = {
-  all: "src/storage/graph/oxigraph/thread",
-  open: "src/storage/graph/oxigraph/open/thread",
-  evidence: "src/storage/graph/oxigraph/evidence-thread",
-};
-export type Holds = keyof typeof MODULES;
+/** Begins the message of an engine that ended because its memory was exhausted. */
+export const NO_MEMORY = "the engine ran out of memory";
+
+/** True when an engine ended for lack of memory: its own, or that of its thread. */
+const isLackOfMemory = (error: Error & { code?: string }): boolean =>
+  error.message.startsWith(NO_MEMORY) ||
+  error.code === "ERR_WORKER_OUT_OF_MEMORY" ||
+  /allocation failed|Invalid (?:string|array buffer) length/i.test(error.message);
+
+/** A thread, or a process, with a store of the graph. */
+export interface EngineSide {
+  on(event: "message", listener: (reply: ThreadReply) => void): unknown;
+  on(event: "error", listener: (error: Error) => void): unknown;
+  on(event: "exit", listener: (code: number | string) => void): unknown;
+  postMessage(request: ThreadRequest): void;
+  terminate(): Promise<unknown>;
+}
+
+/** A thread of this process, for the service's own queries. */
+export const engineThread = (feed: MessagePort, pageSize: number): EngineSide =>
+  new Worker(threadModule("src/storage/graph/oxigraph/thread"), {
+    workerData: { feed, pageSize } satisfies ThreadData,
+    transferList: [feed],
+    name: "graph",
+  });
 
 /**
  * The caller's side of one thread with a store of the graph. It answers queries in the order asked, so
@@ -68,14 +84,10 @@ export class ThreadHandle {
   rewrites = 0;
   /** Records that it holds. */
   records = 0;
-  /** Bytes that an Oxigraph store grew by when graphs came, or would have. */
+  /** Bytes that the store grew by when graphs came. */
   held = 0;
   done = 0;
   total = 0;
-  /** Records that no snapshot on disk has, and whether another one is due. */
-  changed = 0;
-  due = false;
-  #saved: ((token: string | undefined) => void) | undefined;
   #lastId = 0;
   #announced = 0;
   #gone = false;
@@ -83,40 +95,19 @@ export class ThreadHandle {
   #clock: NodeJS.Timeout | undefined;
   #running: Job | undefined;
   readonly #jobs = new Map<number, Job>();
-  readonly #worker: Worker;
+  readonly #engine: EngineSide;
 
   readonly #events: ThreadEvents;
   readonly #log: EngineLog;
 
-  /** @param memory bytes that its engine may hold */
-  constructor(
-    holds: Holds,
-    feed: MessagePort,
-    pageSize: number,
-    events: ThreadEvents,
-    log: EngineLog,
-    { memory, snapshot }: Pick<ThreadData, "memory" | "snapshot"> = {},
-  ) {
+  constructor(engine: EngineSide, events: ThreadEvents, log: EngineLog) {
+    this.#engine = engine;
     this.#events = events;
     this.#log = log;
 
-    this.#worker = new Worker(threadModule(MODULES[holds]), {
-      workerData: {
-        feed,
-        pageSize,
-        ...(memory !== undefined && { memory }),
-        ...(snapshot && { snapshot }),
-      } satisfies ThreadData,
-      transferList: [feed],
-      ...(memory !== undefined && {
-        name: "sparql",
-        env: {},
-        resourceLimits: { stackSizeMb: 8 },
-      }),
-    });
-    this.#worker.on("message", (reply: ThreadReply) => this.#receive(reply));
-    this.#worker.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
-    this.#worker.on("exit", (code) => this.#lose(`the thread ended with code ${code}`, false));
+    engine.on("message", (reply: ThreadReply) => this.#receive(reply));
+    engine.on("error", (error) => this.#lose(error.message, false, isLackOfMemory(error)));
+    engine.on("exit", (code) => this.#lose(`the engine ended with ${code}`, false));
   }
 
   /**
@@ -132,14 +123,14 @@ export class ThreadHandle {
   send(job: Job): void {
     const id = ++this.#lastId;
     this.#jobs.set(id, job);
-    this.#worker.postMessage({ id, ...job.ask } satisfies ThreadRequest);
+    this.#engine.postMessage({ id, ...job.ask });
     if (job.timeout !== undefined && !this.#running) this.#wind(job);
   }
 
   advance(sequence: number): void {
     if (sequence <= this.#announced && sequence <= this.sequence) return;
     this.#announced = sequence;
-    this.#worker.postMessage({ op: "advance", sequence } satisfies ThreadRequest);
+    this.#engine.postMessage({ op: "advance", sequence });
   }
 
   /**
@@ -151,23 +142,6 @@ export class ThreadHandle {
     this.#running.reject(error);
     this.#lose(error.message, true);
     return true;
-  }
-
-  /**
-   * Writes a snapshot under this token, one at a time.
-   * @returns the token, or nothing where it could not be written; it is due still where it was
-   * ended for something else
-   */
-  save(token: string): Promise<string | undefined> {
-    if (this.#gone || this.#saved) return Promise.resolve(undefined);
-    this.due = false;
-    return new Promise((resolve) => {
-      this.#saved = (written) => {
-        this.#saved = undefined;
-        resolve(written);
-      };
-      this.#worker.postMessage({ op: "save", token } satisfies ThreadRequest);
-    });
   }
 
   /** Answers its open questions, then ends. */
@@ -182,9 +156,7 @@ export class ThreadHandle {
     clearTimeout(this.#clock);
     const left = [...this.#jobs.values()];
     this.#jobs.clear();
-    await this.#worker.terminate();
-    // Not before: another thread would write the same file meanwhile.
-    this.#saved?.(undefined);
+    await this.#engine.terminate();
     return left;
   }
 
@@ -204,13 +176,7 @@ export class ThreadHandle {
       this.rewrites = reply.rewrites;
       this.records = reply.records;
       this.held = reply.held;
-      this.changed = reply.changed ?? 0;
-      this.due = reply.due ?? false;
       this.#events.onReached(this);
-    } else if (reply.op === "saved") {
-      if (reply.token !== undefined) this.changed = 0;
-      this.due ||= reply.ended ?? false;
-      this.#saved?.(reply.token);
     } else {
       this.#answer(reply);
     }
@@ -281,28 +247,8 @@ export interface OxigraphOptions {
   rebuildAfter?: number;
   /** Graphs read from the feed at a time. */
   pageSize?: number;
-  /** Bytes of the graph from which the log suggests another engine. */
+  /** Records above which another engine is suggested. */
   outgrown?: number;
-  /** Where an index of evidence is saved, for the next start; absent: nowhere. */
-  snapshot?: SnapshotPlace;
-}
-
-/** ms before the next attempt at a snapshot that could not be written: the disk may be full. */
-export const SAVE_PAUSE = 10 * 60_000;
-
-/** A file, and the record store's memory of which file is its own. */
-export interface SnapshotPlace {
-  file: string;
-  /** Token of the file that was written last, if any. */
-  token: string | undefined;
-  /** Called once a file with this token is complete on disk. */
-  remember(token: string): Promise<void>;
-  /** So many changed records at least are saved at the end. */
-  least?: number;
-  /** ms before the next attempt where it could not be written. */
-  pause?: number;
-  /** Of SPARQL: ms without a query before it is written. */
-  rest?: number;
 }
 
 /** Approximate bytes that a rewrite leaves behind, and that WASM never gives back. */
@@ -319,7 +265,7 @@ export const DEFAULTS = {
   indexWait: 2_000,
   queryTimeout: 30_000,
   pageSize: 500,
-  outgrown: 2 ** 30,
+  outgrown: 150_000,
 };
 
 /** The thread's start data; the port is moved to it. */
@@ -327,17 +273,6 @@ export interface ThreadData {
   feed: MessagePort;
   /** Graphs requested at a time. */
   pageSize: number;
-  /** Bytes that the engine may hold; without it as much as WASM can. */
-  memory?: number;
-  snapshot?: ThreadSnapshot;
-}
-
-/** Where a thread saves itself, and the token of the file that it may read. */
-export interface ThreadSnapshot {
-  file: string;
-  token?: string;
-  /** Of SPARQL: fewer changed records are not worth a file. */
-  least?: number;
 }
 
 /** A user's question, and the limits of its answer. */
@@ -350,33 +285,18 @@ export interface AskRequest {
 /** A question to the thread; the reply carries the same `id`. */
 export type ThreadRequest =
   | { op: "query"; id: number; query: string; format: string }
-  | { op: "evidence"; id: number; question: EvidenceQuestion }
   | ({ op: "ask"; id: number } & AskRequest)
   | { op: "digest"; id: number }
-  | { op: "advance"; sequence: number }
-  | { op: "save"; token: string };
+  | { op: "advance"; sequence: number };
 
 export type ThreadReply =
   /** `held`: bytes that the engine grew by when graphs came. */
   | { op: "progress"; done: number; total: number; held: number }
   /**
    * Loaded, and every commit up to `sequence` applied. `rewrites`: graphs replaced since the thread
-   * began. `records`: those it holds. `changed`: records that no snapshot on disk has; `due`: enough for another one.
+   * began. `records`: those it holds.
    */
-  | {
-      op: "reached";
-      sequence: number;
-      rewrites: number;
-      records: number;
-      held: number;
-      changed?: number;
-      due?: boolean;
-    }
-  /**
-   * The snapshot with this token is on disk; without one it could not be written, or was `ended`
-   * because there was something else to do.
-   */
-  | { op: "saved"; token?: string; ended?: boolean }
+  | { op: "reached"; sequence: number; rewrites: number; records: number; held: number }
   | { op: "answer"; id: number; text: string; sequence: number }
   | ({ op: "asked"; id: number } & OpenAnswer)
   | { op: "digested"; id: number; digest: string; quads: number; sequence: number }

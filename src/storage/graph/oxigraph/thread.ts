@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { parentPort, workerData } from "node:worker_threads";
 import { FeedReader, Follower } from "../follower.js";
 import { GraphStore, QuadDigest, rethrowFatal, watchPanics } from "./graph-store.js";
-import { engineOfThread } from "./memory.js";
 import type { ThreadData, ThreadReply, ThreadRequest } from "./thread-handle.js";
 
 /**
@@ -49,30 +48,19 @@ const feed = new FeedReader(data.feed, (message) =>
  */
 let digesting: Promise<void> | undefined;
 
-/** Set while a snapshot is written; whatever changes the engine's memory ends that. */
-let saving: { ended: boolean } | undefined;
-/** Records that were applied and are not in the snapshot on disk. */
-let changed = 0;
-/** With so many, and a tenth of all, a snapshot is due: reading them again takes seconds. */
-const MANY_CHANGED = 20_000;
-
 const follower = new Follower({
   feed,
   pageSize: data.pageSize,
   async apply(graphs) {
     while (digesting) await digesting;
-    endSaving();
     const before = engineBytes();
     store.apply(graphs);
     held += Math.max(engineBytes() - before, 0);
-    changed += graphs.length;
   },
   onProgress: (done, total) => reply({ op: "progress", done, total, held }),
   onReached(sequence) {
     const { rewrites, records } = store;
-    const least = data.snapshot?.least ?? MANY_CHANGED;
-    const due = data.snapshot !== undefined && changed >= Math.max(least, records / 10);
-    reply({ op: "reached", sequence, rewrites, records, held, due });
+    reply({ op: "reached", sequence, rewrites, records, held });
   },
 });
 
@@ -108,62 +96,8 @@ async function answerOpenQuery({
   }
 }
 
-function endSaving(): void {
-  if (saving) saving.ended = true;
-}
-
-/** The code for snapshots is not loaded where there are none. */
-async function save(token: string): Promise<void> {
-  const mine = (saving = { ended: false });
-  const before = changed;
-  try {
-    const { writeSnapshot } = await import("./open/snapshot.js");
-    const state = { ...store.state(), sequence: follower.sequence, held };
-    const isEnded = (): boolean => mine.ended;
-    if (
-      !mine.ended &&
-      (await writeSnapshot(data.snapshot!.file, engineOfThread(), state, token, isEnded))
-    ) {
-      changed -= before;
-      reply({ op: "saved", token });
-    } else {
-      reply({ op: "saved", ended: true });
-    }
-  } catch (error) {
-    log("warn", "a snapshot of the graph for /sparql could not be written", {
-      reason: (error as Error).message,
-    });
-    reply({ op: "saved" });
-  } finally {
-    saving = undefined;
-  }
-}
-
-/** @returns the commit that the snapshot is as of, where one on disk is that of these records */
-async function restored(): Promise<number | undefined> {
-  const { file, token } = data.snapshot ?? {};
-  if (file === undefined || token === undefined) return undefined;
-  const { DAMAGED, readSnapshot } = await import("./open/snapshot.js");
-  try {
-    const state = readSnapshot(file, engineOfThread(), token);
-    if (!state) return undefined;
-    store.restore(state);
-    ({ held } = state);
-    return state.sequence;
-  } catch (error) {
-    const { message: reason } = error as Error;
-    // The engine's memory is spoiled; the next thread begins without the snapshot.
-    if (reason.startsWith(DAMAGED)) throw error;
-    log("warn", "the snapshot of the graph for /sparql cannot be read", { reason });
-    return undefined;
-  }
-}
-
 main.on("message", (request: ThreadRequest) => {
-  if (request.op !== "save") endSaving();
-  if (request.op === "save") {
-    void save(request.token);
-  } else if (request.op === "advance") {
+  if (request.op === "advance") {
     void follower.advance(request.sequence);
   } else if (request.op === "digest") {
     const mine = (digesting ?? Promise.resolve())
@@ -189,4 +123,4 @@ main.on("message", (request: ThreadRequest) => {
   }
 });
 
-void follower.load(await restored());
+void follower.load();

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { endpointAddress } from "../../../../src/app/open-stores.js";
 import { readConfig } from "../../../../src/config/config.js";
 import { checkIndex } from "../../../../src/services/check.js";
-import type { QueryEngine } from "../../../../src/storage/graph/port.js";
 import { openRecordsDigester } from "../../../../src/storage/graph/oxigraph/index.js";
 import { bodyOf } from "../../../support/bodies.js";
 import { type Person, startServer, type TestServer } from "../../../support/server.js";
@@ -63,8 +62,7 @@ describe.skipIf(!endpoint.installed)("a registry whose index is a SPARQL endpoin
       (await sparql('SELECT ?s ?p ?o { ?s ?p ?o FILTER(STRSTARTS(STR(?p), "urn:")) }')).text.trim(),
     ).toBe("s,p,o");
     expect((await server.request("GET", "/evidencegraph/query/ark:99999/a")).status).toBe(200);
-    const { records } = server.deps;
-    const queries = server.deps.queries as QueryEngine;
+    const { records, queries } = server.deps;
     expect(
       await checkIndex({
         openDigester: () => openRecordsDigester(() => records.openFeed()),

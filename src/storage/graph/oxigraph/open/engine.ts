@@ -1,7 +1,5 @@
-import { randomUUID } from "node:crypto";
 import type { MessagePort } from "node:worker_threads";
 import { ServiceError } from "../../../../errors.js";
-import { removeUnfinished } from "../../evidence/snapshot.js";
 import {
   type Asker,
   type EngineLog,
@@ -11,8 +9,8 @@ import {
   silent,
 } from "../../port.js";
 import { Arrivals, FairLine } from "../../waiting.js";
-import { type Loss, SAVE_PAUSE, type SnapshotPlace, ThreadHandle } from "../thread-handle.js";
-import { DAMAGED } from "./snapshot.js";
+import { type Loss, ThreadHandle } from "../thread-handle.js";
+import { EngineProcess } from "./engine-process.js";
 
 /** Why a lane has ended, for later queries. */
 interface LaneLoss {
@@ -25,8 +23,6 @@ interface LaneLoss {
 interface LaneEvents {
   /** It has loaded, or has answered: it can take a query. */
   onFree(lane: Lane): void;
-  /** Nobody has asked for a while, and what it holds is worth a snapshot. */
-  onRest(lane: Lane): void;
   onLost(lane: Lane, loss: LaneLoss): void;
 }
 
@@ -35,7 +31,7 @@ const FAILED =
   "again, write the query differently, and report it to the operator.";
 
 /**
- * One thread for users' queries: it runs one query at a time, so that the end of one query ends no
+ * One process for users' queries: it runs one query at a time, so that the end of one query ends no
  * other.
  */
 class Lane {
@@ -43,14 +39,11 @@ class Lane {
   readonly #handle: ThreadHandle;
   readonly #arrivals: Arrivals;
   #idle: NodeJS.Timeout | undefined;
-  #resting: NodeJS.Timeout | undefined;
-  #saving = false;
 
   readonly #options: Whole;
   readonly #events: LaneEvents;
 
-  /** @param token of the snapshot that it may begin with */
-  constructor(options: Whole, events: LaneEvents, log: EngineLog, token?: string) {
+  constructor(options: Whole, events: LaneEvents, log: EngineLog) {
     this.#options = options;
     this.#events = events;
 
@@ -58,26 +51,15 @@ class Lane {
       state: this.loaded ? "ready" : "loading",
       sequence: this.#handle.sequence,
     }));
+    const { openFeed, pageSize, memory } = options;
     this.#handle = new ThreadHandle(
-      "open",
-      options.openFeed(),
-      options.pageSize,
+      new EngineProcess(openFeed(), { pageSize, memory }),
       {
         onProgress: () => {},
         onReached: () => this.#reached(),
         onLost: (_handle, loss) => this.#lost(loss),
       },
       log,
-      {
-        memory: options.memory,
-        ...(options.snapshot && {
-          snapshot: {
-            file: options.snapshot.file,
-            ...(token !== undefined && { token }),
-            ...(options.snapshot.least !== undefined && { least: options.snapshot.least }),
-          },
-        }),
-      },
     );
   }
 
@@ -99,30 +81,15 @@ class Lane {
   }
 
   advance(sequence: number): void {
-    // A thread in the middle of a query would only pile them up, and a snapshot would have to end.
-    if (this.free && !this.#saving) this.#handle.advance(sequence);
-  }
-
-  /**
-   * Writes a snapshot under this token, until a query comes.
-   * @returns the token; nothing where it was not written, and then whether it could not be
-   */
-  async save(token: string): Promise<{ token?: string | undefined; failed: boolean }> {
-    this.#saving = true;
-    try {
-      const written = await this.#handle.save(token);
-      const { due } = this.#handle;
-      if (due) this.#rest();
-      return { token: written, failed: written === undefined && !due };
-    } finally {
-      this.#saving = false;
-    }
+    // A process in the middle of a query would only pile them up.
+    if (this.free) this.#handle.advance(sequence);
   }
 
   /** @throws as {@link import("../../port.js").OpenQueries.ask} */
   async ask({ sequence, ...question }: OpenQuestion): Promise<OpenAnswer> {
     this.busy = true;
-    this.#wake();
+    clearTimeout(this.#idle);
+    this.#idle = undefined;
     try {
       if (this.#handle.sequence < sequence) {
         this.#handle.advance(sequence);
@@ -153,20 +120,20 @@ class Lane {
     }
   }
 
-  /** Ends the query that runs, with the thread; false while none runs. */
+  /** Ends the query that runs, with its process; false while none runs. */
   stop(error: Error): boolean {
     return this.#handle.stop(error);
   }
 
   async end(reason?: ServiceError): Promise<void> {
-    this.#wake();
+    clearTimeout(this.#idle);
     if (reason) this.#arrivals.close(reason);
     for (const job of await this.#handle.end()) if (reason) job.reject(reason);
   }
 
   #tooMuch(): ServiceError {
     const message =
-      `The query needed more memory than its thread has (SPARQL_MEMORY=${this.#options.memory} ` +
+      `The query needed more memory than its process has (SPARQL_MEMORY=${this.#options.memory} ` +
       "bytes) and was ended; ask for less at a time.";
     return new ServiceError("QUERY_MEMORY", message, {}, { "Retry-After": "5" });
   }
@@ -178,20 +145,8 @@ class Lane {
     this.#events.onFree(this);
   }
 
-  #wake(): void {
-    clearTimeout(this.#idle);
-    clearTimeout(this.#resting);
-    this.#idle = this.#resting = undefined;
-  }
-
   /** From the last answer on: commits meanwhile are no reason to stay. */
   #rest(): void {
-    const { snapshot } = this.#options;
-    if (snapshot && this.#handle.due)
-      this.#resting ??= setTimeout(() => {
-        this.#resting = undefined;
-        this.#events.onRest(this);
-      }, snapshot.rest ?? REST).unref();
     this.#idle ??= setTimeout(() => {
       void this.end();
       this.#events.onLost(this, {
@@ -204,7 +159,7 @@ class Lane {
   }
 
   #lost({ reason, timedOut, outOfMemory, guilty }: Loss): void {
-    this.#wake();
+    clearTimeout(this.#idle);
     const { loaded } = this;
     this.#events.onLost(this, { reason, timedOut, outOfMemory, loaded });
     guilty?.reject(
@@ -229,12 +184,10 @@ class Lane {
  */
 const OUTGROWN_FOR = 300_000;
 const UNREADABLE_FOR = 2_000;
-/** ms without a query before a snapshot is written. */
-const REST = 10_000;
 
 /**
- * {@link OpenQueries} on Oxigraph: threads of its own, started when a query comes and none is free,
- * ended when idle. Queries wait here and not in a thread, so the end of a thread costs a waiting
+ * {@link OpenQueries} on Oxigraph: processes of its own, started when a query comes and none is free,
+ * ended when idle. Queries wait here and not in a process, so the end of one costs a waiting
  * query nothing but time.
  */
 export class OpenEngine implements OpenQueries {
@@ -244,11 +197,6 @@ export class OpenEngine implements OpenQueries {
   #sequence = 0;
   #closed = false;
   #barred: { until: number; error: ServiceError } | undefined;
-  /** Of the snapshot that a thread may begin with. */
-  #token: string | undefined;
-  #saving = false;
-  /** When a snapshot may be tried again. */
-  #saveFrom = 0;
 
   constructor(options: OpenOptions) {
     this.#options = {
@@ -257,11 +205,9 @@ export class OpenEngine implements OpenQueries {
       pageSize: 500,
       ...options,
     };
-    this.#token = options.snapshot?.token;
-    if (options.snapshot) removeUnfinished(options.snapshot.file, this.#options.log);
     this.#line = new FairLine(
       { ...options, slots: options.threads },
-      "thread",
+      "process",
       () => this.#late(),
       () => this.#relieve(),
     );
@@ -305,7 +251,7 @@ export class OpenEngine implements OpenQueries {
         { "Retry-After": "5" },
       );
     if (this.#barred && this.#barred.until > Date.now()) return this.#barred.error;
-    // A thread that takes a query has the graph, whatever the estimate is.
+    // A process that takes a query has the graph, whatever the estimate is.
     if (
       this.#options.needs() > this.#options.memory &&
       ![...this.#lanes].some(({ loaded }) => loaded)
@@ -327,7 +273,7 @@ export class OpenEngine implements OpenQueries {
     if (!loading)
       return new ServiceError(
         "SPARQL_BUSY",
-        `All threads for queries were busy for ${wait}; try again shortly.`,
+        `All processes for queries were busy for ${wait}; try again shortly.`,
         {},
         { "Retry-After": "5" },
       );
@@ -341,7 +287,7 @@ export class OpenEngine implements OpenQueries {
     );
   }
 
-  /** Gives waiting queries to free threads, and starts one when none can take them. */
+  /** Gives waiting queries to free processes, and starts one when none can take them. */
   #serve(): void {
     if (this.#closed) return;
     for (;;) {
@@ -361,7 +307,7 @@ export class OpenEngine implements OpenQueries {
     if (this.#line.ready > loading && this.#lanes.size < this.#options.threads) this.#start();
   }
 
-  /** Frees a place for a waiting query, unless a thread is about to be ready. */
+  /** Frees a place for a waiting query, unless a process is about to be ready. */
   #relieve(): void {
     if ([...this.#lanes].every(({ loaded }) => loaded)) this.#line.relieve();
   }
@@ -373,11 +319,9 @@ export class OpenEngine implements OpenQueries {
           this.#options,
           {
             onFree: () => this.#serve(),
-            onRest: (lane) => void this.#save(lane),
             onLost: (lane, loss) => this.#lost(lane, loss),
           },
           this.#options.log,
-          this.#token,
         ),
       );
     } catch (error) {
@@ -398,8 +342,6 @@ export class OpenEngine implements OpenQueries {
     if (this.#lanes.has(lane) && lane.worn) {
       this.#lanes.delete(lane);
       void lane.end();
-      // The waste would come back with the snapshot.
-      this.#token = undefined;
     } else {
       lane.advance(this.#sequence);
     }
@@ -408,13 +350,10 @@ export class OpenEngine implements OpenQueries {
 
   #lost(lane: Lane, { reason, timedOut, outOfMemory, loaded }: LaneLoss): void {
     if (!this.#lanes.delete(lane) || reason === "idle") return;
-    if (reason.startsWith(DAMAGED)) {
-      this.#token = undefined;
-      this.#options.log.warn({ reason }, "all records are read for /sparql instead");
-    } else if (loaded) {
+    if (loaded) {
       this.#options.log.warn(
         { reason },
-        `a thread for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
+        `a process for open queries was ${timedOut ? "ended" : "lost"}; the next query starts one`,
       );
     } else if (!outOfMemory) {
       this.#bar(
@@ -433,26 +372,6 @@ export class OpenEngine implements OpenQueries {
     this.#serve();
   }
 
-  /** Saves what a thread holds, for the next one that starts. */
-  async #save(lane: Lane): Promise<void> {
-    const { snapshot, log } = this.#options;
-    if (!snapshot || this.#saving || performance.now() < this.#saveFrom) return;
-    this.#saving = true;
-    try {
-      const { token, failed } = await lane.save(randomUUID());
-      if (failed) this.#saveFrom = performance.now() + (snapshot.pause ?? SAVE_PAUSE);
-      if (token === undefined) return removeUnfinished(snapshot.file, log);
-      // After the file: a record store that lost its last commits does not know it either.
-      await snapshot.remember(token);
-      this.#token = token;
-    } catch (error) {
-      log.warn({ reason: (error as Error).message }, "a snapshot of the graph is not used");
-    } finally {
-      this.#saving = false;
-      lane.advance(this.#sequence);
-    }
-  }
-
   /** No query can be answered for a while: all waiting queries fail now. */
   #bar(time: number, error: ServiceError, reason: string): void {
     this.#options.log.error({ reason }, "open queries cannot be answered");
@@ -462,17 +381,17 @@ export class OpenEngine implements OpenQueries {
 }
 
 export interface OpenOptions {
-  /** Opens a feed of the record store; called for every thread that is started. */
+  /** Opens a feed of the record store; called for every process that is started. */
   openFeed: () => MessagePort;
   /** SPARQL_TIMEOUT, ms. */
   timeout: number;
   /** SPARQL_MAX_ROWS and SPARQL_MAX_BYTES. */
   maxRows: number;
   maxBytes: number;
-  /** SPARQL_MEMORY, bytes a thread. */
+  /** SPARQL_MEMORY: resident bytes of a process. */
   memory: number;
   /**
-   * Bytes that the graph is known to take at the least; above SPARQL_MEMORY no thread is started.
+   * Bytes that the graph is known to take at the least; above SPARQL_MEMORY none is started.
    */
   needs?: () => number;
   /** SPARQL_THREADS. */
@@ -488,13 +407,10 @@ export interface OpenOptions {
   /** INDEX_WAIT, ms. */
   indexWait: number;
   log?: EngineLog;
-  /** Graphs rewritten before a thread is replaced, whatever it holds. */
+  /** Graphs rewritten before a process is replaced, whatever it holds. */
   rebuildAfter?: number;
   /** Graphs read at a time. */
   pageSize?: number;
-  /** Where a thread is saved, for the next one; absent: nowhere. */
-  snapshot?: SnapshotPlace;
 }
 
-type Optional = "rebuildAfter" | "snapshot";
-type Whole = Required<Omit<OpenOptions, Optional>> & Pick<OpenOptions, Optional>;
+type Whole = Required<Omit<OpenOptions, "rebuildAfter">> & Pick<OpenOptions, "rebuildAfter">;

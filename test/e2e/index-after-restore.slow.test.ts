@@ -1,4 +1,4 @@
-import { cp, mkdtemp, rm, stat } from "node:fs/promises";
+import { cp, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
@@ -13,21 +13,9 @@ const RECORDS = 2_500;
 const WRITTEN = arkOf(3);
 
 let folder: string;
-beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "arkgraph-snapshot-"))));
+beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), "arkgraph-restore-"))));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const data = (name: string): string => join(folder, "data", name);
-
-/** Records that the index read at each start. */
-const read: number[] = [];
-const log = pino(
-  { level: "info" },
-  {
-    write(line: string) {
-      const { msg, records } = JSON.parse(line) as { msg: string; records?: number };
-      if (msg === "graph index loaded") read.push(records!);
-    },
-  },
-);
 
 /** Starts the registry on the folder, and stops it after the work. */
 async function running<T>(work: (registry: Running) => Promise<T>): Promise<T> {
@@ -36,7 +24,7 @@ async function running<T>(work: (registry: Running) => Promise<T>): Promise<T> {
     HOST: "127.0.0.1",
     DATA_DIR: join(folder, "data"),
   });
-  const registry = await serve(config, log);
+  const registry = await serve(config, pino({ level: "silent" }));
   try {
     const { records, queries } = registry.registry.deps;
     await queries.reach(await records.sequence(), 30_000);
@@ -54,8 +42,8 @@ const names = async ({ url }: Running): Promise<string[]> => {
 const commit = ({ registry: { deps } }: Running, records: RecordWrite[]) =>
   deps.records.commit({ by: null, at: Date.now(), records });
 
-describe("a registry with a snapshot of its index", () => {
-  it("answers from it after a restart, and from the backup's records after a restore", async () => {
+describe("the graph of a registry", () => {
+  it("is that of its records after a restart, and that of the backup after a restore", async () => {
     const make = await recordMaker();
     const first = await running(async (registry) => {
       const owners = await Promise.all([0, 1, 2].map(ownerRecord));
@@ -69,12 +57,15 @@ describe("a registry with a snapshot of its index", () => {
       );
       return names(registry);
     });
-    const { size } = await stat(data("evidence.snapshot"));
-    expect(size).toBeGreaterThan(RECORDS * 100);
+    // Of an earlier release, which stored copies of the graph there.
+    await writeFile(data("evidence.snapshot"), "x");
+    await writeFile(data("sparql.snapshot"), "x");
     await cp(data("records.db"), join(folder, "backup.db"));
 
-    // A later snapshot, without most of the records.
     await running(async (registry) => {
+      expect(await readdir(join(folder, "data"))).not.toContainEqual(
+        expect.stringContaining("snapshot"),
+      );
       expect(await names(registry)).toEqual(first);
       const deletions = Array.from({ length: RECORDS }, (_, index) => arkOf(index)).filter(
         (ark) => ark !== WRITTEN,
@@ -87,11 +78,9 @@ describe("a registry with a snapshot of its index", () => {
     });
     expect(first.length).toBeGreaterThan(1);
     await running(async (registry) => expect(await names(registry)).toHaveLength(1));
-    expect(read.slice(1)).toEqual([0, 0]);
 
     await rm(data("records.db"));
     await cp(join(folder, "backup.db"), data("records.db"));
     await running(async (registry) => expect(await names(registry)).toEqual(first));
-    expect(read[3]).toBeGreaterThan(RECORDS);
   }, 60_000);
 });
