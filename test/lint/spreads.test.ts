@@ -24,12 +24,8 @@ const BOUNDED: Readonly<Record<string, string>> = {
     "versions of the schema",
   "src/storage/records/postgres/statement.ts: Math.max(...[...text.matchAll(/\\$(\\d+)/g)].map(([, number]) => Number(number)))":
     "parameters of a statement of the service's own",
-  'src/storage/records/postgres/writes/prepare.ts: checkTexts(...Object.values(account).filter((value) => typeof value === "string"))':
+  'src/storage/records/postgres/writes/checks.ts: checkTexts(...Object.values(account).filter((value) => typeof value === "string"))':
     "members of an account change",
-  "src/storage/records/postgres/writes/group.ts: Math.min(...commits.map(({ within: limit = Infinity }) => limit))":
-    "commits of one group, 512 at the most",
-  "src/storage/records/postgres/writes/group.ts: tions[task.call] as (...args: unknown[]) => Promise<unknown>(...task.args)":
-    "arguments of one of the store's calls",
   "src/storage/records/sqlite/reads.ts: values.push(...readNumbers(after, 1))": "one number",
   "src/storage/records/sqlite/objects.ts: identity(...object)": "columns of a row",
   "src/services/crates/export/metadata.ts: parts.push(...partsOf(bundledTerms(part)))":

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Foreseen, RecordWrite } from "../../../src/storage/records/port.js";
-import { commitOf, create, remove, replace, type Setting, write } from "./fixtures.js";
+import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 import { arkFrom } from "../../support/arks.js";
 
 const A = "ark:99999/a-1";
@@ -174,6 +174,30 @@ export function commitsConform({ store, reopen }: Setting): void {
       expect(await store().count({})).toBe(61);
       // 1 for the first, 30 for those that were taken: no number is missing.
       expect(await store().sequence()).toBe(31);
+    });
+
+    test("is decided after earlier ones that came at the same time, also after refused ones", async () => {
+      const B = "ark:99999/b";
+      const results = await Promise.allSettled([
+        write(store(), create(A)),
+        write(store(), create(A)),
+        write(store(), replace(A, 1, { links: [linkTo(B)] })),
+        write(store(), replace(A, 1)),
+        write(store(), create("ark:99999/half"), create(A)),
+        write(store(), create(B)),
+        write(store(), create("ark:99999/half")),
+      ]);
+      expect(results).toMatchObject([
+        { value: { sequence: 1 } },
+        { reason: { code: "DUPLICATE" } },
+        { value: { sequence: 2, records: [{ ark: A, revision: 2 }] } },
+        { reason: { code: "REVISION_MISMATCH", extra: { revision: 2 } } },
+        { reason: { code: "DUPLICATE" } },
+        { value: { sequence: 3, records: [{ ark: B, newestBacklink: 2 }] } },
+        { value: { sequence: 4 } },
+      ]);
+      expect(await store().find(arkFrom(B))).toMatchObject({ record: { newestBacklink: 2 } });
+      expect(await store().count({})).toBe(3);
     });
 
     test("increments the sequence by one, and notifies its listeners", async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { packLinks, packQuads } from "../../../src/storage/records/codecs.js";
 import { create, linkTo, quadsOf, remove, replace, type Setting, write } from "./fixtures.js";
 import { arkFrom } from "../../support/arks.js";
 
@@ -20,6 +21,17 @@ export function spellingConforms({ store }: Setting): void {
         create("ark:99999/c-d"),
       );
       expect(await store().quads("ark:99999/s2")).toContain("<ark:99999/c-d>");
+    });
+
+    test("is spelled so where quads and links come packed, as those of large documents do", async () => {
+      await write(store(), create(OWNED));
+      const links = [linkTo(WRITTEN)];
+      const packed = {
+        quads: packQuads(quadsOf(SOURCE, "A table", links)),
+        links: packLinks(links),
+      };
+      await write(store(), create(SOURCE, {}, packed));
+      await expectTarget(OWNED);
     });
 
     test("is respelled when its record is created, without a revision but in the change log", async () => {

@@ -64,9 +64,7 @@ import type { NearQuestion } from "./search/near-thread.js";
 import { SearchReads } from "./search/search-reads.js";
 import { Analyzer } from "./search/vocabulary.js";
 import { asStoreError, Database, type DatabaseOptions, StatementError } from "./statement.js";
-import { Group, Mark, Writer } from "./writes/group.js";
-import { Preparation } from "./writes/prepare.js";
-import { Terms } from "./writes/write-rows.js";
+import { Writer } from "./writes/writer.js";
 
 export interface PostgresOptions extends Omit<DatabaseOptions, "log"> {
   /** ms between two polls for commits of other nodes. */
@@ -368,17 +366,14 @@ export async function openPostgresRecordStore(
     throw error;
   }
   const analyzer = new Analyzer();
-  const shared = {
+  const writer = new Writer({
     database: writing,
-    preparation: new Preparation(writing, analyzer),
-    terms: new Terms(writing),
+    analyzer,
+    names: [small, large],
+    retryWindow: timeout,
     skew: () => watch.skew,
-  };
-  const group = (name: string): Group =>
-    new Group({ ...shared, mark: new Mark(writing, name, timeout, (error) => writer.away(error)) });
-  const writer: Writer = new Writer(group(small), group(large), (sequence) =>
-    watch.receive(sequence),
-  );
+    done: (sequence) => watch.receive(sequence),
+  });
   const feed = new Feed(
     "src/storage/records/postgres/feed-thread",
     { url, timeout, connectTimeout },

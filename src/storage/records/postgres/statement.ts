@@ -470,6 +470,14 @@ export class Sending {
     return sent;
   }
 
+  /** Asks for the rows that concern some of a list; nothing is asked for an empty one. */
+  async ask<R extends Row>(
+    statement: Statement<R>,
+    list: readonly (string | number)[],
+  ): Promise<R[]> {
+    return list.length === 0 ? [] : this.send(statement, [[...new Set(list)] as Value]);
+  }
+
   /** Rows of `unnest($1, …)`, in several statements when they are many. */
   async rows(statement: Statement, rows: readonly (readonly unknown[])[]): Promise<void> {
     for (let at = 0; at < rows.length; at += ROWS) {

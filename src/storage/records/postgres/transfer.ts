@@ -31,7 +31,7 @@ import {
   type Statement,
   statement,
 } from "./statement.js";
-import { ADD_TERMS, ADD_TEXTS } from "./writes/write-rows.js";
+import { ADD_TERMS, ADD_TEXTS } from "./writes/states.js";
 
 /** Columns with another name here than in the export, because PostgreSQL reserves that word. */
 const NAMED: Partial<Record<TransferTable, Readonly<Record<string, string>>>> = {

@@ -1,9 +1,8 @@
 import type { ObjectBookkeeping, RecordStore } from "../../port.js";
 import type { Submission, SubmissionClose, SubmissionStore } from "../../submissions-port.js";
 import { SUBMISSION_COLUMNS, type SubmissionRow, submissionOf } from "../accounts.js";
-import { type Session, type Statement, statement, type Value } from "../statement.js";
-import type { Counters } from "./ledger.js";
-import { CLOSE, closeValues, RELEASE } from "./write-rows.js";
+import { type Sending, type Session, type Statement, statement, type Value } from "../statement.js";
+import type { Counters } from "./step.js";
 
 const KEEP = statement("INSERT INTO setting (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING");
 const SET = statement(
@@ -48,6 +47,12 @@ const CANCEL = statement(`UPDATE submission SET cancelled = true,
     status = CASE status WHEN 'queued' THEN 'failed' ELSE status END
   WHERE id = $1 AND status IN ('queued', 'running')`);
 
+const CLOSE = statement<
+  [id: string]
+>(`UPDATE submission SET status = $3, time_finished = $4, error = $5, warnings = $6, minted = $7,
+    rocrate = $8 WHERE id = $1 AND attempt = $2 AND status = 'running' RETURNING id`);
+const RELEASE = statement("DELETE FROM intent WHERE holder = $1 AND holder_kind = $2");
+
 const INTEND = statement(`INSERT INTO intent (sha256, holder_kind, holder, attempt, at)
       SELECT DISTINCT v.sha256, $2, $3, $4::bigint, $5::bigint
       FROM unnest($1::text[]) AS v (sha256) ON CONFLICT (sha256, holder_kind, holder) DO UPDATE
@@ -75,8 +80,8 @@ const REMOVED = statement("DELETE FROM object_removal WHERE sha256 = ANY($1::tex
 type Submitted = Parameters<SubmissionStore["submit"]>[0];
 
 /**
- * Writes that are no commits of records: a few statements each, in the transaction of their group
- * and under its lock.
+ * Writes that are no commits of records: a few statements each, in a transaction of their own and
+ * under its lock.
  */
 export class Operations {
   readonly #session: Session;
@@ -197,7 +202,27 @@ export class Operations {
   }
 }
 
-/** The operations of a group beside commits. */
+const closeValues = (
+  { id, attempt, status, error, warnings = [], ...made }: SubmissionClose,
+  at: number,
+): Value[] => [
+  id,
+  attempt,
+  status,
+  at,
+  error ? JSON.stringify(error) : null,
+  JSON.stringify(warnings),
+  made.identifiersMinted ?? 0,
+  made.rocrateIdentifier ?? null,
+];
+
+/** Ends a submission with its commit, and its announcements of content. */
+export function endSubmission(sending: Sending, close: SubmissionClose, at: number): void {
+  void sending.send(CLOSE, closeValues(close, at));
+  void sending.send(RELEASE, [close.id, "submission"]);
+}
+
+/** The writes beside commits. */
 export type Operation =
   | "setSetting"
   | "submit"
