@@ -4,7 +4,7 @@ import { arkKey } from "../../identifiers/ark.js";
 import { type Job, type JobHandler, reached } from "../../jobs/port.js";
 import type { Finding } from "../../model/findings.js";
 import type { ObjectsLocation } from "../../storage/objects/location.js";
-import type { Foreseen, RecordStore } from "../../storage/records/port.js";
+import type { RecordStore } from "../../storage/records/port.js";
 import { announce } from "../objects/damage.js";
 import type { CrateRecord } from "./build-records.js";
 import { CrateError, finding, type Place } from "./findings.js";
@@ -52,7 +52,6 @@ export interface IntakeDeps {
     | "usedElsewhere"
     | "usesOf"
     | "commit"
-    | "foresee"
     | "closeSubmission"
     | "intend"
     | "release"
@@ -97,8 +96,6 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
           identifiers,
         )
       : undefined;
-  // What an update writes depends on all records of the crate.
-  const foreseen = update ? undefined : deps.records.foresee?.();
   let announcing = Promise.resolve();
   const host: IntakeHost = {
     progress: (progress) => job.report(progress),
@@ -116,7 +113,6 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     },
     records: (batch) => {
       for (const record of batch) records.push(record);
-      foreseen?.add(batch);
     },
   };
   const fail = async (errors: Finding[], warnings: Finding[]) => {
@@ -144,7 +140,7 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     job.signal.throwIfAborted();
     // For the crate itself the commit reports that its identifier is taken.
     const unheld = (await identifiers.unheld()).filter((key) => key !== arkKey(result.root));
-    const refused = await commit(job, deps, { writes, uses, unheld, foreseen }, result, now());
+    const refused = await commit(job, deps, { writes, uses, unheld }, result, now());
     if (refused) await fail([refused], result.warnings);
   } catch (error) {
     if (error instanceof CrateError) return await fail(error.findings, error.warnings);
@@ -153,8 +149,6 @@ export async function intakeCrate(job: Job, deps: IntakeDeps): Promise<void> {
     if ((job.signal.reason as { reason?: string } | undefined)?.reason === "cancelled")
       await announcing.catch(() => {}).then(() => deps.records.release(holder));
     throw error;
-  } finally {
-    foreseen?.end();
   }
 }
 
@@ -199,12 +193,7 @@ function inputOf({ submission }: Job, { objects, config, baseUrl }: IntakeDeps):
 async function commit(
   { submission }: Job,
   { records, config }: IntakeDeps,
-  {
-    writes,
-    uses,
-    unheld,
-    foreseen,
-  }: Omit<CrateWrites, "errors"> & { unheld: string[]; foreseen: Foreseen | undefined },
+  { writes, uses, unheld }: Omit<CrateWrites, "errors"> & { unheld: string[] },
   { root, warnings }: { root: string; warnings: Finding[] },
   at: number,
 ): Promise<Finding | undefined> {
@@ -216,7 +205,6 @@ async function commit(
       uses,
       unheld,
       within: config.COMMIT_LIMIT,
-      ...(foreseen ? { foreseen } : {}),
       submission: {
         id: submission.id,
         attempt: submission.attempt,

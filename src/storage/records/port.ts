@@ -293,17 +293,8 @@ export interface Commit {
    * Default: no limit.
    */
   within?: number;
-  /** Records of the commit that the store had before the others were complete. */
-  foreseen?: Foreseen;
 }
 
-/** Records that a later commit will most likely have. Nothing of them is stored by this. */
-export interface Foreseen {
-  /** Prepares more records: the commit takes the same objects, in this order. */
-  add(records: readonly RecordWrite[]): void;
-  /** Forgets the records, unless a commit took them. */
-  end(): void;
-}
 export interface Committed {
   sequence: number;
   records: CommittedRecord[];
@@ -386,11 +377,6 @@ export interface RecordStore
   /** Current canonical N-Quads of a record. */
   quads(ark: string): Promise<string | undefined>;
   commit(commit: Commit): Promise<Committed>;
-  /**
-   * Begins to prepare the records of a commit while others are still made; absent where the store
-   * prepares them with the commit. Call {@link Foreseen.end} whatever comes of it.
-   */
-  foresee?(): Foreseen;
   /** Number of the last commit that changed records. */
   sequence(): Promise<number>;
   /**

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { Foreseen, RecordWrite } from "../../../src/storage/records/port.js";
 import { commitOf, create, linkTo, remove, replace, type Setting, write } from "./fixtures.js";
 import { arkFrom } from "../../support/arks.js";
 
@@ -112,49 +111,6 @@ export function commitsConform({ store, reopen }: Setting): void {
         expect(await store().count({})).toBe(51);
       },
     );
-
-    describe("of which the store had records before", () => {
-      const [a, b, c, d] = ["a", "b", "c", "d"].map((name) =>
-        create(`ark:99999/ahead-${name}`),
-      ) as [RecordWrite, RecordWrite, RecordWrite, RecordWrite];
-      const foresee = (...parts: RecordWrite[][]): Foreseen | undefined => {
-        const foreseen = store().foresee?.();
-        for (const part of parts) foreseen?.add(part);
-        return foreseen;
-      };
-      const stored = async () => (await store().list({ limit: 10 })).items.map(({ ark }) => ark);
-      const committing = (foreseen: Foreseen | undefined, ...records: RecordWrite[]) =>
-        store().commit({ ...commitOf(records), ...(foreseen ? { foreseen } : {}) });
-
-      test("stores its own records, without those that were left out", async () => {
-        const foreseen = foresee([a, b], [c]);
-        const { records } = await committing(foreseen, a, c, d);
-        foreseen?.end();
-        expect(records.map(({ ark }) => ark)).toEqual([a.ark, c.ark, d.ark]);
-        expect((await stored()).toSorted()).toEqual([a.ark, c.ark, d.ark]);
-        expect(await store().quads(c.ark)).toBe((c as { quads: string }).quads);
-      });
-
-      test("stores them in whatever order they come, and also once they were forgotten", async () => {
-        const foreseen = foresee([a, b], [c]);
-        const { records } = await committing(foreseen, b, a, d);
-        expect(records.map(({ ark }) => ark)).toEqual([b.ark, a.ark, d.ark]);
-        const forgotten = foresee([c]);
-        forgotten?.end();
-        await committing(forgotten, c);
-        expect((await stored()).toSorted()).toEqual([a.ark, b.ark, c.ark, d.ark]);
-      });
-
-      test("is refused as a whole, and records that no commit took are not stored", async () => {
-        await write(store(), create(a.ark));
-        await expect(committing(foresee([a, b]), a, b)).rejects.toMatchObject({
-          code: "DUPLICATE",
-        });
-        foresee([c, d])?.end();
-        await write(store(), create("ark:99999/later"));
-        expect((await stored()).toSorted()).toEqual([a.ark, "ark:99999/later"]);
-      });
-    });
 
     test("is all or nothing, and does not affect concurrent commits", async () => {
       await write(store(), create("ark:99999/taken"));

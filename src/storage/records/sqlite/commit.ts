@@ -3,12 +3,12 @@ import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { AccountWrites, CredentialWrites } from "./accounts.js";
 import { ScoreWrites, VectorWrites } from "./derived.js";
-import { GroupTail } from "./group-tail.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
 import { RecordWrites, TextWrites } from "./record-writes.js";
 import {
+  checkDeadline,
   type PreparedCommit,
   Projection,
   type Step,
@@ -34,8 +34,6 @@ export class Committer {
   readonly objects: ObjectWrites;
   readonly scores: ScoreWrites;
   readonly #uses: CrateUseWrites;
-  /** Written by the caller before the transaction ends. */
-  readonly tail: GroupTail;
   readonly #projection: Projection;
   readonly #links: LinkWrites;
   readonly #owners: OwnerChecks;
@@ -44,6 +42,8 @@ export class Committer {
   readonly #logOne;
   readonly #newest;
   readonly #held;
+  readonly #touch;
+  readonly #tally;
   #sequence: number;
 
   constructor(connection: Connection) {
@@ -52,16 +52,14 @@ export class Committer {
     this.objects = new ObjectWrites(connection);
     this.scores = new ScoreWrites(connection);
     this.#uses = new CrateUseWrites(connection);
-    this.tail = new GroupTail(connection);
     this.#projection = new Projection(connection);
-    this.#links = new LinkWrites(connection, this.#projection, this.tail);
+    this.#links = new LinkWrites(connection, this.#projection);
     this.#owners = new OwnerChecks(connection);
     this.#records = new RecordWrites(
       connection,
-      new TextWrites(connection, this.tail),
+      new TextWrites(connection),
       this.objects,
       this.#projection,
-      this.tail,
     );
     this.#log = connection.prepare(
       "INSERT INTO change_log (sequence, record) SELECT ?1, value FROM json_each(?2)",
@@ -73,6 +71,11 @@ export class Committer {
     this.#held = connection.prepare<[string]>(
       `SELECT r.ark FROM json_each(?) AS asked CROSS JOIN record AS r ON r.key = asked.value
         LIMIT 1`,
+    );
+    this.#touch = connection.prepare("UPDATE record SET newest_backlink = ? WHERE key = ?");
+    this.#tally = connection.prepare(
+      `INSERT INTO tally (kind, live) VALUES (?, ?) ON CONFLICT DO UPDATE
+        SET live = live + excluded.live`,
     );
     this.#sequence = this.#newest.get()![0];
   }
@@ -91,6 +94,7 @@ export class Committer {
   }
 
   apply(commit: PreparedCommit): Committed {
+    if (commit.fault !== undefined) throw commit.fault;
     const { at, by, submission, within = Infinity } = commit;
     if (submission) this.submissions.guard(submission);
     const held = commit.unheld?.length ? this.#held.get([textArray(commit.unheld)]) : undefined;
@@ -106,6 +110,8 @@ export class Committer {
       deadline: performance.now() + within * SHARE,
       changed: new Set(),
       links: [],
+      touched: new Set(),
+      live: new Map(),
       arrived: [],
       linked: new Set(),
     };
@@ -113,6 +119,11 @@ export class Committer {
     const records = this.#records.apply(commit.records, step);
     this.#owners.checkDeleted(step.links);
     this.#links.apply(step);
+    for (const key of step.touched) {
+      checkDeadline(step);
+      this.#touch.put([step.sequence, key]);
+    }
+    for (const [kind, by] of step.live) if (by !== 0) this.#tally.put([kind, by]);
     for (const { op, ark } of commit.records) {
       if (op !== "delete") continue;
       this.#uses.end(ark);
@@ -131,7 +142,6 @@ export class Committer {
       else this.#log.put([step.sequence, JSON.stringify(changed)]);
       this.#sequence = step.sequence;
     }
-    if (commit.within !== undefined) this.tail.writeRequest(step);
     return { sequence: this.#sequence, records: withNewest(records, step) };
   }
 }
@@ -180,20 +190,9 @@ type Handlers = {
   [Call in WriterCall]: (...args: WriterCalls[Call]["args"]) => WriterCalls[Call]["result"];
 };
 
-/**
- * Groups that are done apart after one of whose requests one was refused: refusals come in series.
- */
-const APART = 32;
-
-/**
- * Does a group of requests in one transaction; a failed request does not affect the others. The
- * first try has no savepoints, because before each one SQLite would copy every page that a request
- * changes: a seventh of the time of a small request. When a request is refused, the whole group is
- * rolled back, and done again with a savepoint for each.
- */
+/** Does a group of requests in one transaction; a failed request does not affect the others. */
 export class GroupCommit {
   readonly #handlers: Handlers;
-  #apart = 0;
   /**
    * True when the numbers counted ahead could not be read again after a rollback: nothing is
    * written until they can.
@@ -250,12 +249,12 @@ export class GroupCommit {
    * whole.
    */
   run(requests: readonly WriterTask[]): Extract<WriterMessage, { answers: unknown }> {
-    let answers: WriterAnswer[] | undefined;
+    let answers: WriterAnswer[];
     try {
       if (this.#behind) this.#undo();
-      if (this.#apart > 0) this.#apart--;
-      else if (!requests.some(isLimited)) answers = this.#together(requests);
-      answers ??= this.#each(requests);
+      this.#connection.exec("BEGIN IMMEDIATE");
+      answers = requests.map((request) => this.#one(request));
+      this.#connection.exec("COMMIT");
     } catch (error) {
       // Nothing of the group is stored: no request may report success.
       const clean = this.#undone();
@@ -277,41 +276,6 @@ export class GroupCommit {
   }
 
   /**
-   * `undefined`: one was refused, and nothing is done. @throws the error that ended the whole
-   * transaction
-   */
-  #together(requests: readonly WriterTask[]): WriterAnswer[] | undefined {
-    const answers: WriterAnswer[] = [];
-    this.#connection.exec("BEGIN IMMEDIATE");
-    for (const request of requests) {
-      try {
-        answers.push({ id: request.id, result: this.#do(request) });
-        this.#committer.tail.keep();
-      } catch (error) {
-        if (!this.#connection.inTransaction) throw error;
-        this.#undo();
-        this.#apart = APART;
-        return undefined;
-      }
-    }
-    this.#end();
-    return answers;
-  }
-
-  /** @throws the error that ended the whole transaction */
-  #each(requests: readonly WriterTask[]): WriterAnswer[] {
-    this.#connection.exec("BEGIN IMMEDIATE");
-    const answers = requests.map((request) => this.#one(request));
-    this.#end();
-    return answers;
-  }
-
-  #end(): void {
-    this.#committer.tail.write();
-    this.#connection.exec("COMMIT");
-  }
-
-  /**
    * Whether all is as it was before. The thread must outlive a damaged file: others are still read,
    * and this may be one page.
    */
@@ -328,13 +292,8 @@ export class GroupCommit {
     this.#behind = true;
     // SQLite rolls back everything by itself when the disk is full, among others.
     if (this.#connection.inTransaction) this.#connection.exec("ROLLBACK");
-    this.#committer.tail.clear();
     this.#committer.rolledBack();
     this.#behind = false;
-  }
-
-  #do({ call, args }: WriterTask): unknown {
-    return (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
   }
 
   /**
@@ -342,25 +301,17 @@ export class GroupCommit {
    * answer
    */
   #one(request: WriterTask): WriterAnswer {
-    const { id } = request;
-    // A commit with a time limit writes its own tail, after the tail of the earlier commits.
-    if (isLimited(request)) this.#committer.tail.write();
+    const { id, call, args } = request;
     this.#connection.exec("SAVEPOINT request");
     try {
-      const result = this.#do(request);
+      const result = (this.#handlers[call] as (...all: unknown[]) => unknown)(...args);
       this.#connection.exec("RELEASE request");
-      this.#committer.tail.keep();
       return { id, result };
     } catch (error) {
       if (!this.#connection.inTransaction) throw error;
       this.#connection.exec("ROLLBACK TO request; RELEASE request");
-      this.#committer.tail.drop();
       this.#committer.rolledBack();
       return { id, error: sendError(error) };
     }
   }
 }
-
-/** A commit that may take long: it is not done twice. */
-const isLimited = ({ call, args }: WriterTask): boolean =>
-  call === "commit" && (args[0] as PreparedCommit | undefined)?.within !== undefined;

@@ -15,7 +15,6 @@ import type {
   CredentialPurpose,
   CredentialStore,
   FileReference,
-  Foreseen,
   Found,
   FoundLink,
   Holder,
@@ -191,7 +190,6 @@ class SqliteRecordStore implements RecordStore {
       if (commit.account) this.#known.clear();
     }
   };
-  foresee = (): Foreseen => this.#writer.foresee();
   sequence = async (): Promise<number> => this.#writer.sequence;
   changes = async (after: LogPosition, limit: number): Promise<ChangeLogPage> =>
     read(() => this.#records.changes(after, limit));

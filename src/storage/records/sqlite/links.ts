@@ -3,7 +3,6 @@ import { type LinkFromRow, type LinkToRow, pagesFrom, pagesTo, storable } from "
 import type { FoundLink, Page, RecordStore } from "../port.js";
 import { readNumbers, restate } from "../rows.js";
 import type { LinkCountQuery } from "../selection-port.js";
-import type { GroupTail } from "./group-tail.js";
 import { checkDeadline, type LinkChange, type Projection, type Step } from "./requests.js";
 import { arkArray, type Connection, type Statement, textArray } from "./statement.js";
 
@@ -155,11 +154,9 @@ export class LinkWrites {
   readonly #arrive;
 
   readonly #projection: Projection;
-  readonly #tail: GroupTail;
 
-  constructor(connection: Connection, projection: Projection, tail: GroupTail) {
+  constructor(connection: Connection, projection: Projection) {
     this.#projection = projection;
-    this.#tail = tail;
 
     this.#viaOf = connection.prepare<[number]>(
       "SELECT id FROM via WHERE predicate = ? AND kind = ?",
@@ -246,9 +243,12 @@ export class LinkWrites {
   }
 
   /** Writes the positions that differ. A link that was stated before keeps its age. */
-  #write({ source, key, kind, links, isNew }: LinkChange, { sequence, linked }: Step): void {
+  #write(
+    { source, key, kind, links, isNew }: LinkChange,
+    { sequence, linked, touched }: Step,
+  ): void {
     const touch = (target: string): void => {
-      if (target !== key && !linked.has(target)) this.#tail.touch(target, sequence);
+      if (target !== key && !linked.has(target)) touched.add(target);
     };
     const before = isNew
       ? []

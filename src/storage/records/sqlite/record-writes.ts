@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from "node:util";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import { duplicate, gone, hasChanged, notStored } from "../refusals.js";
-import type { GroupTail } from "./group-tail.js";
 import type { ObjectWrites } from "./objects.js";
 import {
   checkDeadline,
@@ -46,19 +45,16 @@ export class RecordWrites {
   readonly #text: TextWrites;
   readonly #objects: ObjectWrites;
   readonly #projection: Projection;
-  readonly #tail: GroupTail;
 
   constructor(
     connection: Connection,
     text: TextWrites,
     objects: ObjectWrites,
     projection: Projection,
-    tail: GroupTail,
   ) {
     this.#text = text;
     this.#objects = objects;
     this.#projection = projection;
-    this.#tail = tail;
 
     this.#holders = connection.prepare<Holder>(
       "SELECT ark, kind, deleted_at FROM record WHERE key = ?",
@@ -110,11 +106,13 @@ export class RecordWrites {
     if (creates.length > 1) creates.sort((a, b) => (a.ark < b.ark ? -1 : 1));
     const holdersOf = this.#holdersFor(creates);
     const links = creates.length > 1 ? linkedKeys(creates) : NONE;
+    const first = this.#newestId + 1;
     for (const write of creates) {
       checkDeadline(step);
-      this.#tail.count(write.kind, 1);
+      addTo(step.live, write.kind, 1);
       this.#createOne(write, ++this.#newestId, step, holdersOf(write), links.has(write.key));
     }
+    this.#text.index(first, this.#newestId, step);
     return writes.map((write) => {
       if (write.op === "create") return { ark: write.ark, revision: 1 };
       checkDeadline(step);
@@ -161,15 +159,15 @@ export class RecordWrites {
     switch (write.op) {
       case "replace":
         if (write.changed.length === 0 && deletedAt === null) return revision;
-        if (deletedAt !== null) this.#tail.count(write.kind, 1);
+        if (deletedAt !== null) addTo(step.live, write.kind, 1);
         else if (kind !== write.kind) {
-          this.#tail.count(kind, -1);
-          this.#tail.count(write.kind, 1);
+          addTo(step.live, kind, -1);
+          addTo(step.live, write.kind, 1);
         }
         this.#replaceOne(write, id, key, next, step, kind !== write.kind);
         break;
       case "delete":
-        this.#tail.count(kind, -1);
+        addTo(step.live, kind, -1);
         this.#delete.put([
           id,
           step.at,
@@ -216,7 +214,7 @@ export class RecordWrites {
       holders.find(([ark]) => ark === write.ark) ?? (write.mayShareKey ? undefined : holders[0]);
     if (holder)
       throw duplicate(write.ark, { ark: holder[0], kind: holder[1], deleted: holder[2] !== null });
-    // Where an older record holds the key too, the tail updates both.
+    // Where an older record holds the key too, both are updated later.
     if (isLinked && holders.length === 0) step.linked.add(write.key);
     const state = this.#addState(write);
     this.#insert.put([
@@ -276,7 +274,7 @@ export class RecordWrites {
       write.licence ?? null,
     ]);
     this.#addRevision(id, revision, step, "update", write.changed, state);
-    this.#text.replace(id, write, kindChanged);
+    this.#text.replace(id, write, kindChanged, step);
     if (write.dropObjects) this.#objects.end(id, revision, true);
     if (write.objects) this.#objects.replace(id, write.objects, revision);
     step.links.push({
@@ -324,6 +322,9 @@ const publishedBy = (write: Extract<PreparedWrite, { op: "publish" }>) => [
   write.successor ?? null,
 ];
 
+const addTo = (counts: Map<string, number>, kind: string, by: number): void =>
+  void counts.set(kind, (counts.get(kind) ?? 0) + by);
+
 const NONE: ReadonlySet<string> = new Set();
 
 /** Keys that records of others among these link to. */
@@ -333,6 +334,9 @@ function linkedKeys(creates: readonly Write<"create">[]): Set<string> {
     for (const { targetKey } of links) if (targetKey !== key) keys.add(targetKey);
   return keys;
 }
+
+/** Between two statements the deadline of a commit is checked. */
+const TEXTS_PER_STATEMENT = 1000;
 
 type Text = [name: string, description: string, keywords: string, other: string];
 
@@ -346,12 +350,10 @@ export class TextWrites {
   readonly #stored;
   readonly #insert;
   readonly #drop;
+  readonly #index;
+  readonly #unindex;
 
-  readonly #tail: GroupTail;
-
-  constructor(connection: Connection, tail: GroupTail) {
-    this.#tail = tail;
-
+  constructor(connection: Connection) {
     this.#addWord = connection.prepare("INSERT INTO keyword (word, record, kind) VALUES (?, ?, ?)");
     this.#dropWord = connection.prepare("DELETE FROM keyword WHERE word = ? AND record = ?");
     this.#stored = connection.prepare<[...Text, words: string]>(
@@ -361,16 +363,32 @@ export class TextWrites {
       "INSERT INTO text (id, name, description, keywords, other, words) VALUES (?, ?, ?, ?, ?, ?)",
     );
     this.#drop = connection.prepare("DELETE FROM text WHERE id = ?");
+    this.#index = connection.prepare(
+      `INSERT INTO search (rowid, name, description, keywords, other)
+        SELECT id, name, description, keywords, other FROM text WHERE id BETWEEN ? AND ? ORDER BY id`,
+    );
+    // External content: the index needs exactly the text that it indexed.
+    this.#unindex = connection.prepare(
+      `INSERT INTO search (search, rowid, name, description, keywords, other)
+        VALUES ('delete', ?, ?, ?, ?, ?)`,
+    );
   }
 
+  /** Adds stored texts to the search index. */
+  index(first: number, last: number, step: Step): void {
+    for (let from = first; from <= last; from += TEXTS_PER_STATEMENT) {
+      checkDeadline(step);
+      this.#index.put([from, Math.min(last, from + TEXTS_PER_STATEMENT - 1)]);
+    }
+  }
+
+  /** Stores the text of a record; {@link index} adds it to the search index. */
   add(record: number, state: PreparedState): void {
-    const text = textOf(state);
-    this.#insert.put([record, ...text, state.keywords.join("\n")]);
-    this.#tail.index([record, ...text]);
+    this.#insert.put([record, ...textOf(state), state.keywords.join("\n")]);
     for (const word of state.keywords) this.#addWord.put([word, record, state.kind]);
   }
 
-  replace(record: number, state: PreparedState, kindChanged: boolean): void {
+  replace(record: number, state: PreparedState, kindChanged: boolean, step: Step): void {
     const stored = this.#stored.get([record]);
     const same =
       stored &&
@@ -379,13 +397,14 @@ export class TextWrites {
     if (same) return;
     this.remove(record);
     this.add(record, state);
+    this.index(record, record, step);
   }
 
   remove(record: number): void {
     const stored = this.#stored.get([record]);
     if (!stored) return;
     const [name, description, keywords, other, words] = stored;
-    this.#tail.unindex([record, name, description, keywords, other]);
+    this.#unindex.put([record, name, description, keywords, other]);
     this.#drop.put([record]);
     if (words !== "") for (const word of words.split("\n")) this.#dropWord.put([word, record]);
   }

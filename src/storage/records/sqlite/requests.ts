@@ -42,18 +42,19 @@ type Prepared<Write> = Write extends RecordState
   ? Omit<Write, keyof RecordState> & PreparedState
   : Write;
 
-/** A write with all worked out that needs no table: the writer's time is the scarcest. */
+/** A write with all worked out that needs no table. */
 export type PreparedWrite = Prepared<RecordWrite>;
 export interface PreparedCommit extends Omit<Commit, "records"> {
   records: PreparedWrite[];
+  /** Why one of its records could not be prepared: the commit is refused for it. */
+  fault?: unknown;
 }
 
 export function prepareWrite(write: RecordWrite): PreparedWrite {
   if (!("document" in write)) return write;
-  const { name, owner, document } = write;
+  const { name, owner } = write;
   return {
     ...write,
-    document: ownBytes(document),
     folded: indexable(fold(name ?? "")),
     ownerKey: owner === null ? null : arkKey(owner),
     quads: packQuads(write.quads),
@@ -68,8 +69,8 @@ export const prepareCommit = (commit: Commit): PreparedCommit => ({
   records: commit.records.map(prepareWrite),
 });
 
-/** The same write, to be prepared in the other thread. */
-export const rawWrite = (write: RecordWrite): RecordWrite =>
+/** The same write, as it is sent to the other thread. */
+export const withOwnBytes = (write: RecordWrite): RecordWrite =>
   "document" in write ? { ...write, document: ownBytes(write.document) } : write;
 
 /**
@@ -92,6 +93,10 @@ export interface Step {
   readonly changed: Set<number>;
   /** Records whose links are brought up to date once every record of the commit is stored. */
   readonly links: LinkChange[];
+  /** Keys that get a link by this commit, or lose one. */
+  readonly touched: Set<string>;
+  /** Live records that the commit adds, by kind. */
+  readonly live: Map<string, number>;
   /** Records that are new: links may have waited for them. */
   readonly arrived: Arrival[];
   /**
@@ -248,17 +253,14 @@ export type WriterCall = keyof WriterCalls;
 
 /**
  * Messages to the writer. `part`: records of a large commit that follows under the same id;
- * preparing and copying all of them into one message would block the serving thread. `keep`: which
- * of the parts so far the commit has, by number; without one it has none, and follows no more.
+ * preparing and copying all of them at once would block the serving thread, and other writers.
  */
 export type WriterRequest =
-  | { tasks: WriterTask[] }
-  | { id: number; part: RecordWrite[] }
-  | { id: number; keep: readonly number[] }
-  | { close: true };
+  { task: WriterTask } | { id: number; part: readonly RecordWrite[] } | { close: true };
 export interface WriterTask {
   id: number;
   call: WriterCall;
+  /** Those of {@link WriterCalls}; of a commit the thread prepares the records. */
   args: unknown[];
 }
 /** The thread's answers: one when ready, then one message for each group, after its COMMIT. */

@@ -3,7 +3,7 @@
  * sync of the disk.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
-import type { RecordWrite } from "../port.js";
+import type { Commit, RecordWrite } from "../port.js";
 import { Committer, GroupCommit } from "./commit.js";
 import { openForWriting } from "./connection.js";
 import {
@@ -45,59 +45,47 @@ function open(): { group: GroupCommit; close: () => void } {
   }
 }
 
+/** Parts of a commit that follows. */
+interface Parts {
+  records: PreparedWrite[];
+  /** Why one of them could not be prepared. */
+  fault?: unknown;
+}
+
 function serve(): void {
   const { group, close } = open();
-  const parts = new Map<number, PreparedWrite[]>();
-  /** Why a part of a commit could not be prepared; reported when the commit itself comes. */
-  const spoilt = new Map<number, unknown>();
-  const prepare = (id: number, part: readonly RecordWrite[]): void => {
+  const received = new Map<number, Parts>();
+  /** Before the transaction that writes them: no other request waits for this. */
+  const prepare = (id: number, part: readonly RecordWrite[]): Parts => {
+    const parts = received.get(id) ?? { records: [] };
+    received.set(id, parts);
     try {
-      const prepared = part.map(prepareWrite);
-      const before = parts.get(id);
-      if (before) for (const write of prepared) before.push(write);
-      else parts.set(id, prepared);
+      for (const write of part) parts.records.push(prepareWrite(write));
     } catch (error) {
-      spoilt.set(id, error);
+      parts.fault ??= error;
     }
+    return parts;
   };
-  const keep = (id: number, places: readonly number[]): void => {
-    const before = parts.get(id);
-    if (places.length === 0) {
-      parts.delete(id);
-      spoilt.delete(id);
-    } else if (before)
-      parts.set(
-        id,
-        places.map((place) => before[place]!),
-      );
-  };
-  /** Puts a commit that came in parts together. */
-  const whole = (task: WriterTask): WriterTask => {
-    const before = parts.get(task.id);
-    if (!before) return task;
-    parts.delete(task.id);
-    const commit = task.args[0] as PreparedCommit;
-    return { ...task, args: [{ ...commit, records: [...before, ...commit.records] }] };
-  };
-  const refused = (id: number): boolean => {
-    if (!spoilt.has(id)) return false;
-    post({ answers: [{ id, error: sendError(spoilt.get(id)) }], sequence: group.sequence });
-    parts.delete(id);
-    return spoilt.delete(id);
+  const prepared = (task: WriterTask): WriterTask => {
+    if (task.call !== "commit") return task;
+    const commit = task.args[0] as Commit;
+    const parts = prepare(task.id, commit.records);
+    received.delete(task.id);
+    return { ...task, args: [{ ...commit, ...parts } satisfies PreparedCommit] };
   };
   port.on("message", (first: WriterRequest) => {
     const waiting: WriterTask[] = [];
     let next: { message: WriterRequest } | undefined = { message: first };
     let ending = false;
     while (next && !ending) {
-      if ("close" in next.message) ending = true;
-      else if ("part" in next.message) {
-        // Before the transaction that writes them: no other request waits for this.
-        prepare(next.message.id, next.message.part);
+      const { message }: { message: WriterRequest } = next;
+      if ("close" in message) ending = true;
+      else if ("task" in message) waiting.push(prepared(message.task));
+      else {
+        prepare(message.id, message.part);
         // Tasks that came before the part do not wait for the next part.
         break;
-      } else if ("keep" in next.message) keep(next.message.id, next.message.keep);
-      else for (const task of next.message.tasks) if (!refused(task.id)) waiting.push(whole(task));
+      }
       next = ending || waiting.length >= LARGEST_GROUP ? undefined : receiveMessageOnPort(port);
     }
     if (waiting.length > 0) post(group.run(waiting));

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Writer } from "../../../../src/storage/records/sqlite/writer.js";
@@ -19,64 +18,6 @@ const threadThat = (onMessage: string): URL => {
   );
   return pathToFileURL(file);
 };
-
-test(
-  "a writer with many requests starts its thread's work before the last one, and in " +
-    "their order",
-  async () => {
-    const writer = await Writer.open(
-      join(folder, "records.db"),
-      threadThat(
-        `
-    if (message.close) process.exit(0);
-    globalThis.messages = (globalThis.messages ?? 0) + 1;
-    parentPort.postMessage({ sequence: 7, answers: message.tasks.map(({ id, args }) => ({ id, ` +
-          `result: globalThis.messages + ":" + args[0] })) });`,
-      ),
-    );
-    const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => writer.call("setSetting", String(index), "1")),
-    );
-    expect(answers.map((answer) => answer!.split(":")[1])).toEqual(
-      answers.map((_, index) => String(index)),
-    );
-    const messages = answers.map((answer) => Number(answer!.split(":")[0]));
-    expect(messages).toEqual(messages.toSorted((a, b) => a - b));
-    expect(messages.at(-1)).toBeGreaterThan(1);
-    expect(messages.at(-1)).toBeLessThan(20);
-    await writer.close();
-  },
-);
-
-test("the answers of a large group leave turns of the event loop to others", async () => {
-  const writer = await Writer.open(
-    join(folder, "records.db"),
-    threadThat(
-      `
-    if (message.close) process.exit(0);
-    globalThis.tasks = [...(globalThis.tasks ?? []), ...message.tasks];
-    if (globalThis.tasks.length === 100) parentPort.postMessage({ sequence: 7, answers: ` +
-        `globalThis.tasks.map(({ id, args }) => ({ id, result: args[0] })) });`,
-    ),
-  );
-  let answered = 0;
-  const all = Promise.all(
-    Array.from({ length: 100 }, (_, index) =>
-      writer.call("setSetting", String(index), "1").then((name) => {
-        answered++;
-        return name;
-      }),
-    ),
-  );
-  let most = 0;
-  for (let before = 0; answered < 100; before = answered) {
-    await turn();
-    most = Math.max(most, answered - before);
-  }
-  expect(most).toBeLessThan(40);
-  expect(await all).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
-  await writer.close();
-});
 
 test.each([1, 20, 600])(
   "a commit of %i records, one of which cannot be stored, is refused whole, and the " +
