@@ -427,7 +427,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const nearness = embedder && new Nearness(embedder, log);
   const { jobs, shared } = await queueOf(config, records, log);
   const cpu = new CpuPool();
-  const documents = new DocumentThread(config);
+  const documents = new DocumentThread(cpu, config);
   const planLimit = new ConcurrencyLimit(config.PLAN_CONCURRENCY);
   const shapeLimit = new ConcurrencyLimit(
     config.VALIDATIONS_AT_ONCE,
@@ -511,7 +511,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await sweeper.close();
       await embedder?.close();
       dois?.close();
-      await documents.close();
+      documents.close();
       await cpu.close();
       await guard.close();
       await openQueries.close();

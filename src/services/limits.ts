@@ -102,7 +102,14 @@ export class ConcurrencyLimit {
 
   /** Ends the running and the waiting jobs. */
   close(): void {
-    this.#closing.abort(new ServiceError("SHUTTING_DOWN", "The service is stopping. Retry later."));
+    this.#closing.abort(
+      new ServiceError(
+        "SHUTTING_DOWN",
+        "The service is stopping. Retry later.",
+        {},
+        { "Retry-After": "5" },
+      ),
+    );
   }
 
   #slot(signal: AbortSignal): Promise<void> {

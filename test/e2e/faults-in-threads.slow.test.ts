@@ -64,7 +64,7 @@ const sparql = () =>
   ask(`/sparql?query=${encodeURIComponent(`SELECT ?s WHERE { ?s ?p ${++count} }`)}`);
 /** By the module of the thread, and where it has several jobs the job. */
 const REQUESTS: Readonly<Record<string, () => Promise<Answer>>> = {
-  "documents/thread": () =>
+  "piscina/dist/worker for a document": () =>
     ask("/dataset", { ...bodyOf("dataset", ada.ark), keywords: ["k".repeat(100_000)] }),
   "sparql/guard/thread": sparql,
   "graph/oxigraph/thread": () => ask(`/evidencegraph/query/${crateId}?depth=${++count}`),

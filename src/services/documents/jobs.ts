@@ -1,9 +1,11 @@
+import { move, transferableSymbol, valueSymbol } from "piscina";
+import { ValidationError } from "../../errors.js";
 import { parseBoundedJson } from "../../model/json/read.js";
 import { packLinks, packQuads } from "../../storage/records/codecs.js";
 import { changedPointers } from "../records/replace.js";
 import { stated } from "../records/reserved.js";
 import { parseDocument } from "../records/view.js";
-import type { DocumentJobs, ToDocumentThread } from "./run-documents.js";
+import type { DocumentJobs, FromDocumentThread, ToDocumentThread } from "./run-documents.js";
 
 /** An answer, and the arrays of it that are transferred rather than copied. */
 interface Done {
@@ -41,5 +43,22 @@ export async function done(message: ToDocumentThread): Promise<Done> {
       const { before, after } = message.question;
       return { answer: changedPointers(parseDocument(before), parseDocument(after)), handOver: [] };
     }
+  }
+}
+
+/**
+ * The same in a thread of the pool: parsing and JSON-LD would block the serving thread. Errors that
+ * cross threads lose their class, so problems are an answer.
+ */
+export async function doneInThread(message: ToDocumentThread): Promise<FromDocumentThread> {
+  try {
+    const { answer, handOver } = await done(message);
+    return move({
+      [transferableSymbol]: handOver.map(({ buffer }) => buffer),
+      [valueSymbol]: { answer },
+    }) as unknown as FromDocumentThread;
+  } catch (error) {
+    if (error instanceof ValidationError) return { problems: error.items };
+    throw error;
   }
 }
