@@ -1,5 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Job } from "../../src/jobs/port.js";
 import { JobNodes, STALLED_INTERVAL, never, untilAborted } from "../support/job-nodes.js";
 import { RedisServer, redisInstalled } from "../support/servers/redis.js";
 
@@ -40,6 +41,30 @@ describe.skipIf(!redisInstalled)("when Redis fails", () => {
     for (const [id, count] of nodes.ends) expect(count, id).toBe(1);
     // Told once by each node and connection kind, not with every try.
     expect(nodes.warnings.length, nodes.warnings.join("\n")).toBeLessThan(12);
+  });
+
+  it("a report of progress for a job that Redis has lost is no outage of Redis", async () => {
+    let job!: Job;
+    let go = () => {};
+    const gone = new Promise<void>((resolve) => (go = resolve));
+    const worker = nodes.node();
+    await worker.start(async (begun) => {
+      job = begun;
+      await gone;
+      await nodes.finish(begun);
+    });
+    await worker.enqueue(await nodes.submit("a"));
+    await nodes.until("a", ({ status }) => status === "running");
+    const link = nodes.link();
+    await link.reached();
+    await link.commands.del(link.key("submissions", "s-a"));
+    link.close();
+    job.report({ stage: "late", done: 1, total: 2, unit: "files" });
+    await pause(500);
+    expect(await worker.enqueue(await nodes.submit("b"))).toBe(true);
+    expect(nodes.warnings).toEqual([]);
+    go();
+    expect(await nodes.ended("a")).toMatchObject({ status: "finished", attempt: 1 });
   });
 
   it("a running job continues when Redis does not answer for longer than any lock", async () => {
