@@ -246,12 +246,13 @@ async function openIndex(config: Config, records: RecordStore, log: Log): Promis
       closeServer: () => endpoint.close(),
     };
   }
-  // Earlier releases stored copies of the graph there, as large as a quarter of the records.
-  await Promise.all(
-    ["evidence.snapshot", "sparql.snapshot"].map((name) =>
-      rm(join(config.DATA_DIR, name), { force: true }),
-    ),
-  );
+  // Earlier releases stored copies of the graph there, on nodes with the embedded record store.
+  if (config.DATABASE_URL === null)
+    await Promise.all(
+      ["evidence.snapshot", "sparql.snapshot"].map((name) =>
+        rm(join(config.DATA_DIR, name), { force: true }),
+      ),
+    );
   const queries = new OxigraphEngine({
     openFeed,
     indexWait: config.INDEX_WAIT,

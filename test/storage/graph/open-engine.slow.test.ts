@@ -56,7 +56,7 @@ describe("the engine for anonymous callers", () => {
       ).results.bindings[0]!.n.value,
     );
 
-  it("starts no thread before the first query, and ends it when idle", async () => {
+  it("starts no process before the first query, and ends it when idle", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(3));
     open(feed, { idle: 50 });
@@ -101,7 +101,7 @@ describe("the engine for anonymous callers", () => {
     expect(engine!.state()).toEqual({ threads: 0, waiting: 0 });
   }, 20_000);
 
-  it("uses another thread for other callers, within the limit", async () => {
+  it("uses another process for other callers, within the limit", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(30));
     open(feed, { threads: 2 });
@@ -183,7 +183,7 @@ describe("the engine for anonymous callers", () => {
     expect(feed.opened).toBe(opened);
   }, 30_000);
 
-  it("reports at once that the graph is known not to fit, and starts no thread", async () => {
+  it("reports at once that the graph is known not to fit, and starts no process", async () => {
     const feed = new MemoryFeed();
     feed.commit(records(2));
     let needs = 2 ** 29 + 1;

@@ -70,8 +70,9 @@ export const engineThread = (feed: MessagePort, pageSize: number): EngineSide =>
   });
 
 /**
- * The caller's side of one thread with a store of the graph. It answers queries in the order asked, so
- * the first without an answer is the one that runs, and the clock runs for that one only.
+ * The caller's side of one thread, or process, with a store of the graph. It answers queries in the
+ * order asked, so the first without an answer is the one that runs, and the clock runs for that one
+ * only.
  */
 export class ThreadHandle {
   loaded = false;

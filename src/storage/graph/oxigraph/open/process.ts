@@ -43,6 +43,7 @@ process.once("message", ({ pageSize, memory }: ProcessData) => {
   worker.on("error", ({ message, code }: NodeJS.ErrnoException) =>
     send({ error: { message, ...(code !== undefined && { code }) } }),
   );
+  worker.on("exit", (code) => send({ error: { message: `its thread ended with code ${code}` } }));
   registry.on("message", (question: FeedRequest) => send({ question }));
   process.on("message", (message: ToProcess) => {
     if ("request" in message) worker.postMessage(message.request);
