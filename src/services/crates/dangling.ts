@@ -66,7 +66,7 @@ async function linksOf(
       }),
   );
   for await (const links of pages) {
-    found.push(...links);
+    for (const link of links) found.push(link);
     if (found.length >= most) break;
     signal.throwIfAborted();
   }

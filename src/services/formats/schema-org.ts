@@ -139,7 +139,7 @@ async function distributionOf(deps: FactDeps, facts: RecordFacts): Promise<JsonO
   };
   const items: FileReference[] = [];
   for await (const files of storedFiles(deps, record, { limit: MOST_FILES })) {
-    items.push(...files);
+    for (const file of files) items.push(file);
     if (items.length >= MOST_FILES) break;
   }
   items.splice(MOST_FILES);
