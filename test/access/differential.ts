@@ -16,9 +16,9 @@ import { ACTORS, makeWorld, STATES, textOf, type Actor, type State, type World }
 export interface Extent {
   /** How actors show who they are. */
   by: "token" | "session";
-  /** States of the records that are written to. */
+  /** States of the records that are written to; without one, nothing is written. */
   states: readonly State[];
-  /** Names of the records that are read; default all. */
+  /** Names of the records that are read, by default all; without one, nothing is read. */
   read?: readonly string[];
 }
 
@@ -814,356 +814,371 @@ export function accessTests({ by, states, read }: Extent): void {
     });
   });
 
-  describe("reading", () => {
-    it(
-      "is allowed and refused alike over both interfaces, and reveals nothing to those who " +
-        "are refused",
-      async () => {
-        const reads = Object.entries(REST).flatMap(([id, row]) =>
-          "read" in row ? [{ id, row }] : [],
-        );
-        const cases = targets().flatMap(([state, target]) =>
-          ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
-        );
-        const differences: string[] = [];
-        await each(cases, async ({ state, target, actor, id, row }) => {
-          let first: string | undefined;
-          for (const query of row.queries ?? [""]) {
-            const received = await rest(operationOf(id), target, actor, { query });
-            assertNoLeak(actor, `${id}${query} of ${state}`, received);
-            first ??= received.verdict;
-          }
-          if (row.twin === undefined) return;
-          const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
-          assertNoLeak(actor, `${row.twin} of ${state}`, received);
-          // A file without a record is nothing that GraphQL could show.
-          if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
-            differences.push(
-              `${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`,
-            );
-        });
-        expect(differences).toEqual([]);
-      },
-      600_000,
-    );
+  if (read?.length !== 0) reading();
+  if (states.length > 0) writing();
 
-    it(
-      "of lists and of identifiers without a record is allowed alike, and reveals nothing " +
-        "to others",
-      async () => {
-        const differences: string[] = [];
-        const lists = Object.entries(REST).flatMap(([id, row]) =>
-          "list" in row ? [{ id, row }] : [],
-        );
-        const variables = {
-          submission: world.submission,
-          crate: { "@id": world.targets["crate"] },
-        };
-        for (const actor of ACTORS) {
-          for (const { id, row } of lists) {
-            const received = await rest(
-              operationOf(id),
-              "",
-              actor,
-              typeof row.list === "function" ? row.list(world) : row.list,
-            );
-            assertNoLeak(actor, id, received);
-            if (row.twin === undefined) continue;
-            const twin = await graphql(
-              QUERIES[row.twin] ??
-                `mutation ($submission: ID!) { ${row.twin}(id: $submission) { ${SUBMISSION} } }`,
-              variables,
-              actor,
-            );
-            assertNoLeak(actor, row.twin, twin);
-            if (twin.verdict !== received.verdict)
-              differences.push(`${actor}: ${id} ${received.verdict}, ${row.twin} ${twin.verdict}`);
-          }
-          for (const field of [
-            "node",
-            "nodes",
-            "records",
-            "recordStatistics",
-            "me",
-            "supportPath",
-            "entity",
-            "entities",
-            "mlModel",
-            "mlModels",
-            "sample",
-            "samples",
-            "instrument",
-            "instruments",
-            "experiment",
-            "experiments",
-            "annotation",
-            "annotations",
-            "dataDownloads",
-          ]) {
-            const query = QUERIES[field]!;
-            // A list is the same for each target.
-            const readable = targets();
-            for (const [, target] of query.includes("$id") ? readable : readable.slice(0, 1))
-              assertNoLeak(actor, field, await graphql(query, { id: target }, actor));
-          }
-        }
-        expect(differences).toEqual([]);
-      },
-      60_000,
-    );
-
-    it("of records by filter shows each caller what single reads show", async () => {
-      for (const actor of ACTORS) {
-        const listed = await graphql(QUERIES["records"]!, {}, actor);
-        const { nodes, totalCount } = listed.data!["records"] as {
-          nodes: { id: string }[];
-          totalCount: number;
-        };
-        expect(nodes).toHaveLength(totalCount);
-        expect(nodes.length).toBeGreaterThan(5);
-        for (const node of nodes) {
-          // To read a stored evidence graph renews it, and lists show it as it is stored.
-          if (node.id.includes("/evidence-graph-")) continue;
-          const single = await graphql(QUERIES["node"]!, { id: node.id }, actor);
-          expect(single.data!["node"], `${actor}: ${node.id}`).toEqual(node);
-        }
-        // As the list of users is.
-        const users = await graphql(
-          "{ records(filter: { kind: USER }) { totalCount } }",
-          {},
-          actor,
-        );
-        const { totalCount: known } = users.data!["records"] as { totalCount: number };
-        expect(known > 0, actor).toBe(world.token(actor) !== undefined);
-      }
-    }, 600_000);
-
-    it(
-      "returns content to those who may read it, so that the table does not consist of " +
-        "refusals only",
-      async () => {
-        for (const [state, name] of [
-          ["draft", "draft"],
-          ["embargoed", "embargoed"],
-          ["archived", "archived"],
-          ["crateMember", "memberBytes"],
-          ["undescribed", "looseBytes"],
-        ] as const) {
-          const { text, readers } = world.secrets[name]!;
-          for (const actor of ACTORS)
-            expect(
-              (
-                await rest(operationOf("download_content"), world.targets[state]!, actor)
-              ).text.includes(text),
-              `${state} ${actor}`,
-            ).toBe(readers.includes(actor));
-        }
-        expect(
-          (await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text,
-        ).toContain(world.secrets["email"]!.text);
-        expect(
-          (
-            await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
-              query: "?revision=1",
-            })
-          ).text,
-        ).toContain(world.secrets["deletedName"]!.text);
-      },
-    );
-  });
-
-  describe("writing", () => {
-    it.each(Object.keys(WRITES))(
-      "%s is allowed and refused alike over both interfaces",
-      async (name) => {
-        const differences: string[] = [];
-        const verdicts = new Set<string>();
-        const { states: possible = STATES } = WRITES[name]!("ark:99999/x", "owner", "draft");
-        for (const state of possible.filter((each) => states.includes(each))) {
-          let target = await world.fresh(state);
-          let before = await stateOf(target);
-          // A write that was done has used the record up, unless the record is the same as before.
-          const unused = async (): Promise<string> => {
-            if ((await stateOf(target)) === before) return target;
-            target = await world.fresh(state);
-            before = await stateOf(target);
-            return target;
-          };
-          // Those who may come last: what they do uses the record up.
-          for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
-            const seen: [string, string][] = [];
-            const run = async (
-              what: string,
-              work: (write: ReturnType<Write>) => Promise<Received>,
-            ): Promise<void> => {
-              const received = await work(WRITES[name]!(await unused(), actor, state));
-              assertNoLeak(actor, `${what} of ${state}`, received);
-              seen.push([what, received.verdict]);
-              verdicts.add(received.verdict);
-              if (received.verdict !== "done" && (await stateOf(target)) !== before)
-                differences.push(
-                  `${state} by ${actor}: ${what} was refused, and changed the record`,
-                );
-              if (
-                received.verdict === "done" &&
-                CHANGES.has(name) &&
-                (actor === "other" || actor === "anonymous")
-              )
-                differences.push(`${state} by ${actor}: ${what} was done`);
-            };
-            const { rest: operations, more = [] } = WRITES[name]!(target, actor, state);
-            for (const [index, [id]] of operations.entries())
-              await run(id, (write) => rest(operationOf(id), target, actor, write.rest[index]![1]));
-            await run("GraphQL", (write) => write.graphql());
-            for (const [index, [what]] of more.entries())
-              await run(what, (write) => write.more![index]![1]());
-            if (new Set(seen.map(([, verdict]) => verdict)).size > 1)
-              differences.push(
-                `${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`,
-              );
-          }
-        }
-        expect(differences).toEqual([]);
-        expect([...verdicts]).toEqual(
-          expect.arrayContaining([
-            "NOT_AUTHENTICATED",
-            name === "execute" ? "NO_CONTAINER_ENGINE" : name === "doi" ? "NO_DOI_SERVICE" : "done",
-          ]),
-        );
-      },
-      600_000,
-    );
-
-    it("of a crate below a record is refused alike as an archive, as a document and in a dry run", async () => {
-      for (const state of (["published", "crate"] as const).filter((each) =>
-        states.includes(each),
-      )) {
-        const target = await world.fresh(state);
-        for (const actor of ACTORS) {
-          const may =
-            actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
-          const document = () =>
-            JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
-          const archive = async () => zip({ "ro-crate-metadata.json": document() });
-          const json = { "Content-Type": "application/ld+json" };
-          const received = [
-            await rest(operationOf("upload_crate"), "", actor, {
-              form: fileForm(await archive(), {}, "crate.zip"),
-            }),
-            await rest(operationOf("create_crate_metadata"), "", actor, {
-              body: document(),
-              headers: json,
-            }),
-          ].map(({ verdict }) => verdict);
-          expect(received, `${state} ${actor}`).toEqual(
-            Array(2).fill(
-              actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
-            ),
+  function reading(): void {
+    describe("reading", () => {
+      it(
+        "is allowed and refused alike over both interfaces, and reveals nothing to those who " +
+          "are refused",
+        async () => {
+          const reads = Object.entries(REST).flatMap(([id, row]) =>
+            "read" in row ? [{ id, row }] : [],
           );
-          const plans = [
-            await rest(operationOf("validate_crate"), "", actor, {
-              body: document(),
-              headers: json,
-            }),
-            await graphql(
-              "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
-                "code } } }",
-              { m: document() },
-              actor,
-            ),
-            await graphql(
-              "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
-                "code } } }",
-              {},
-              actor,
-              { variable: "crate", bytes: await archive() },
-            ),
-          ];
-          for (const { verdict, text } of plans) {
-            expect(verdict, `${state} ${actor}`).toBe(
-              actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
-            );
-            if (actor !== "anonymous")
-              expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
-          }
-          if (state === "crate") continue;
-          // Answered before the crate is read: how it ends is in the submission.
-          const queued = [
-            await rest(operationOf("upload_crate_async"), "", actor, {
-              form: fileForm(await archive(), {}, "crate.zip"),
-            }),
-            await graphql(
-              `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
-              {},
-              actor,
-              { variable: "crate", bytes: await archive() },
-            ),
-            await graphql(
-              `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
-              { m: document() },
-              actor,
-            ),
-          ];
-          for (const { verdict, text } of queued) {
-            expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
-            const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
-            if (id)
-              await expect
-                .poll(async () => (await world.server.deps.records.submission(id))!.status, {
-                  timeout: 20_000,
-                })
-                .toBe(may ? "finished" : "failed");
-          }
-        }
-      }
-    }, 600_000);
+          const cases = targets().flatMap(([state, target]) =>
+            ACTORS.flatMap((actor) => reads.map((read) => ({ state, target, actor, ...read }))),
+          );
+          const differences: string[] = [];
+          await each(cases, async ({ state, target, actor, id, row }) => {
+            let first: string | undefined;
+            for (const query of row.queries ?? [""]) {
+              const received = await rest(operationOf(id), target, actor, { query });
+              assertNoLeak(actor, `${id}${query} of ${state}`, received);
+              first ??= received.verdict;
+            }
+            if (row.twin === undefined) return;
+            const received = await graphql(QUERIES[row.twin]!, { id: target }, actor);
+            assertNoLeak(actor, `${row.twin} of ${state}`, received);
+            // A file without a record is nothing that GraphQL could show.
+            if (received.verdict !== first && !(state === "undescribed" && id === "resolve_ark"))
+              differences.push(
+                `${state} by ${actor}: ${id} ${first}, ${row.twin} ${received.verdict}`,
+              );
+          });
+          expect(differences).toEqual([]);
+        },
+        600_000,
+      );
 
-    it("of content, logins and checks of tables follows the same rules", async () => {
-      for (const actor of ACTORS) {
-        const target = await world.fresh("draft");
-        const received = await rest(operationOf("upload_datadownload"), target, actor, {
-          form: fileForm("new bytes"),
-        });
-        expect(received.verdict, actor).toBe(
-          actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done",
-        );
-        const wrong = { username: world.people.owner.email, password: "wrong" };
-        const logins = [
-          await rest(operationOf("token"), "", actor, { json: wrong }),
-          await rest(operationOf("login"), "", actor, { json: wrong }),
-          await graphql(
-            'mutation { login(username: "nobody@example.org", password: "wrong") { accessToken } }',
+      it(
+        "of lists and of identifiers without a record is allowed alike, and reveals nothing " +
+          "to others",
+        async () => {
+          const differences: string[] = [];
+          const lists = Object.entries(REST).flatMap(([id, row]) =>
+            "list" in row ? [{ id, row }] : [],
+          );
+          const variables = {
+            submission: world.submission,
+            crate: { "@id": world.targets["crate"] },
+          };
+          for (const actor of ACTORS) {
+            for (const { id, row } of lists) {
+              const received = await rest(
+                operationOf(id),
+                "",
+                actor,
+                typeof row.list === "function" ? row.list(world) : row.list,
+              );
+              assertNoLeak(actor, id, received);
+              if (row.twin === undefined) continue;
+              const twin = await graphql(
+                QUERIES[row.twin] ??
+                  `mutation ($submission: ID!) { ${row.twin}(id: $submission) { ${SUBMISSION} } }`,
+                variables,
+                actor,
+              );
+              assertNoLeak(actor, row.twin, twin);
+              if (twin.verdict !== received.verdict)
+                differences.push(
+                  `${actor}: ${id} ${received.verdict}, ${row.twin} ${twin.verdict}`,
+                );
+            }
+            for (const field of [
+              "node",
+              "nodes",
+              "records",
+              "recordStatistics",
+              "me",
+              "supportPath",
+              "entity",
+              "entities",
+              "mlModel",
+              "mlModels",
+              "sample",
+              "samples",
+              "instrument",
+              "instruments",
+              "experiment",
+              "experiments",
+              "annotation",
+              "annotations",
+              "dataDownloads",
+            ]) {
+              const query = QUERIES[field]!;
+              // A list is the same for each target.
+              const readable = targets();
+              for (const [, target] of query.includes("$id") ? readable : readable.slice(0, 1))
+                assertNoLeak(actor, field, await graphql(query, { id: target }, actor));
+            }
+          }
+          expect(differences).toEqual([]);
+        },
+        60_000,
+      );
+
+      it("of records by filter shows each caller what single reads show", async () => {
+        for (const actor of ACTORS) {
+          const listed = await graphql(QUERIES["records"]!, {}, actor);
+          const { nodes, totalCount } = listed.data!["records"] as {
+            nodes: { id: string }[];
+            totalCount: number;
+          };
+          expect(nodes).toHaveLength(totalCount);
+          expect(nodes.length).toBeGreaterThan(5);
+          for (const node of nodes) {
+            // To read a stored evidence graph renews it, and lists show it as it is stored.
+            if (node.id.includes("/evidence-graph-")) continue;
+            const single = await graphql(QUERIES["node"]!, { id: node.id }, actor);
+            expect(single.data!["node"], `${actor}: ${node.id}`).toEqual(node);
+          }
+          // As the list of users is.
+          const users = await graphql(
+            "{ records(filter: { kind: USER }) { totalCount } }",
             {},
             actor,
-          ),
-        ];
-        expect(logins.slice(0, 2).map(({ verdict }) => verdict)).toEqual([
-          "BAD_CREDENTIALS",
-          "BAD_CREDENTIALS",
-        ]);
-        for (const target of [
-          world.targets["deleted"]!,
-          world.targets["embargoed"]!,
-          world.targets["nothing"]!,
-        ]) {
-          const checks = [
-            await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }),
+          );
+          const { totalCount: known } = users.data!["records"] as { totalCount: number };
+          expect(known > 0, actor).toBe(world.token(actor) !== undefined);
+        }
+      }, 600_000);
+
+      it(
+        "returns content to those who may read it, so that the table does not consist of " +
+          "refusals only",
+        async () => {
+          for (const [state, name] of [
+            ["draft", "draft"],
+            ["embargoed", "embargoed"],
+            ["archived", "archived"],
+            ["crateMember", "memberBytes"],
+            ["undescribed", "looseBytes"],
+          ] as const) {
+            const { text, readers } = world.secrets[name]!;
+            for (const actor of ACTORS)
+              expect(
+                (
+                  await rest(operationOf("download_content"), world.targets[state]!, actor)
+                ).text.includes(text),
+                `${state} ${actor}`,
+              ).toBe(readers.includes(actor));
+          }
+          expect(
+            (await rest(operationOf("get_user"), world.targets["user"]!, "owner")).text,
+          ).toContain(world.secrets["email"]!.text);
+          expect(
+            (
+              await rest(operationOf("resolve_ark"), world.targets["deleted"]!, "member", {
+                query: "?revision=1",
+              })
+            ).text,
+          ).toContain(world.secrets["deletedName"]!.text);
+        },
+      );
+    });
+  }
+
+  function writing(): void {
+    describe("writing", () => {
+      it.each(Object.keys(WRITES))(
+        "%s is allowed and refused alike over both interfaces",
+        async (name) => {
+          const differences: string[] = [];
+          const verdicts = new Set<string>();
+          const { states: possible = STATES } = WRITES[name]!("ark:99999/x", "owner", "draft");
+          for (const state of possible.filter((each) => states.includes(each))) {
+            let target = await world.fresh(state);
+            let before = await stateOf(target);
+            // A write that was done has used the record up, unless the record is the same as before.
+            const unused = async (): Promise<string> => {
+              if ((await stateOf(target)) === before) return target;
+              target = await world.fresh(state);
+              before = await stateOf(target);
+              return target;
+            };
+            // Those who may come last: what they do uses the record up.
+            for (const actor of ["anonymous", "other", "member", "owner", "admin"] as const) {
+              const seen: [string, string][] = [];
+              const run = async (
+                what: string,
+                work: (write: ReturnType<Write>) => Promise<Received>,
+              ): Promise<void> => {
+                const received = await work(WRITES[name]!(await unused(), actor, state));
+                assertNoLeak(actor, `${what} of ${state}`, received);
+                seen.push([what, received.verdict]);
+                verdicts.add(received.verdict);
+                if (received.verdict !== "done" && (await stateOf(target)) !== before)
+                  differences.push(
+                    `${state} by ${actor}: ${what} was refused, and changed the record`,
+                  );
+                if (
+                  received.verdict === "done" &&
+                  CHANGES.has(name) &&
+                  (actor === "other" || actor === "anonymous")
+                )
+                  differences.push(`${state} by ${actor}: ${what} was done`);
+              };
+              const { rest: operations, more = [] } = WRITES[name]!(target, actor, state);
+              for (const [index, [id]] of operations.entries())
+                await run(id, (write) =>
+                  rest(operationOf(id), target, actor, write.rest[index]![1]),
+                );
+              await run("GraphQL", (write) => write.graphql());
+              for (const [index, [what]] of more.entries())
+                await run(what, (write) => write.more![index]![1]());
+              if (new Set(seen.map(([, verdict]) => verdict)).size > 1)
+                differences.push(
+                  `${state} by ${actor}: ${seen.map((each) => each.join(" ")).join(", ")}`,
+                );
+            }
+          }
+          expect(differences).toEqual([]);
+          expect([...verdicts]).toEqual(
+            expect.arrayContaining([
+              "NOT_AUTHENTICATED",
+              name === "execute"
+                ? "NO_CONTAINER_ENGINE"
+                : name === "doi"
+                  ? "NO_DOI_SERVICE"
+                  : "done",
+            ]),
+          );
+        },
+        600_000,
+      );
+
+      // It takes as long as all others together.
+      if (states.includes("published"))
+        it("of a crate below a record is refused alike as an archive, as a document and in a dry run", async () => {
+          for (const state of ["published", "crate"] as const) {
+            const target = await world.fresh(state);
+            for (const actor of ACTORS) {
+              const may =
+                actor === "admin" || actor === "owner" || (actor === "member" && state !== "crate");
+              const document = () =>
+                JSON.stringify(metadata([], { "@id": `${target}/crate-${++counter}` }));
+              const archive = async () => zip({ "ro-crate-metadata.json": document() });
+              const json = { "Content-Type": "application/ld+json" };
+              const received = [
+                await rest(operationOf("upload_crate"), "", actor, {
+                  form: fileForm(await archive(), {}, "crate.zip"),
+                }),
+                await rest(operationOf("create_crate_metadata"), "", actor, {
+                  body: document(),
+                  headers: json,
+                }),
+              ].map(({ verdict }) => verdict);
+              expect(received, `${state} ${actor}`).toEqual(
+                Array(2).fill(
+                  actor === "anonymous" ? "NOT_AUTHENTICATED" : may ? "done" : "IDENTIFIER_BELOW",
+                ),
+              );
+              const plans = [
+                await rest(operationOf("validate_crate"), "", actor, {
+                  body: document(),
+                  headers: json,
+                }),
+                await graphql(
+                  "mutation ($m: String!) { planCrate(metadata: $m) { conforms conflicting { " +
+                    "code } } }",
+                  { m: document() },
+                  actor,
+                ),
+                await graphql(
+                  "mutation ($crate: Upload!) { planCrate(file: $crate) { conforms conflicting { " +
+                    "code } } }",
+                  {},
+                  actor,
+                  { variable: "crate", bytes: await archive() },
+                ),
+              ];
+              for (const { verdict, text } of plans) {
+                expect(verdict, `${state} ${actor}`).toBe(
+                  actor === "anonymous" ? "NOT_AUTHENTICATED" : "done",
+                );
+                if (actor !== "anonymous")
+                  expect(text.includes("IDENTIFIER_BELOW"), `${state} ${actor}`).toBe(!may);
+              }
+              if (state === "crate") continue;
+              // Answered before the crate is read: how it ends is in the submission.
+              const queued = [
+                await rest(operationOf("upload_crate_async"), "", actor, {
+                  form: fileForm(await archive(), {}, "crate.zip"),
+                }),
+                await graphql(
+                  `mutation ($crate: Upload!) { uploadCrate(file: $crate) { ${SUBMISSION} } }`,
+                  {},
+                  actor,
+                  { variable: "crate", bytes: await archive() },
+                ),
+                await graphql(
+                  `mutation ($m: String!) { uploadCrateMetadata(metadata: $m) { ${SUBMISSION} } }`,
+                  { m: document() },
+                  actor,
+                ),
+              ];
+              for (const { verdict, text } of queued) {
+                expect(verdict).toBe(actor === "anonymous" ? "NOT_AUTHENTICATED" : "done");
+                const id = /"submissionUUID":"([^"]+)"/.exec(text)?.[1];
+                if (id)
+                  await expect
+                    .poll(async () => (await world.server.deps.records.submission(id))!.status, {
+                      timeout: 20_000,
+                    })
+                    .toBe(may ? "finished" : "failed");
+              }
+            }
+          }
+        }, 600_000);
+
+      it("of content, logins and checks of tables follows the same rules", async () => {
+        for (const actor of ACTORS) {
+          const target = await world.fresh("draft");
+          const received = await rest(operationOf("upload_datadownload"), target, actor, {
+            form: fileForm("new bytes"),
+          });
+          expect(received.verdict, actor).toBe(
+            actor === "anonymous" ? "NOT_AUTHENTICATED" : actor === "other" ? "FORBIDDEN" : "done",
+          );
+          const wrong = { username: world.people.owner.email, password: "wrong" };
+          const logins = [
+            await rest(operationOf("token"), "", actor, { json: wrong }),
+            await rest(operationOf("login"), "", actor, { json: wrong }),
             await graphql(
-              "mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) " +
-                "{ conforms } }",
-              { id: target },
+              'mutation { login(username: "nobody@example.org", password: "wrong") { accessToken } }',
+              {},
               actor,
-              { variable: "file", bytes: "a,b\n" },
             ),
           ];
-          for (const each of checks) assertNoLeak(actor, "table", each);
-          // A form of GraphQL is read with a token only, whatever it asks for: its file is received
-          // before the operation is known.
-          expect(checks[1]!.verdict).toBe(
-            actor === "anonymous" ? "NOT_AUTHENTICATED" : checks[0]!.verdict,
-          );
+          expect(logins.slice(0, 2).map(({ verdict }) => verdict)).toEqual([
+            "BAD_CREDENTIALS",
+            "BAD_CREDENTIALS",
+          ]);
+          for (const target of [
+            world.targets["deleted"]!,
+            world.targets["embargoed"]!,
+            world.targets["nothing"]!,
+          ]) {
+            const checks = [
+              await rest(operationOf("validate_table"), target, actor, { form: fileForm("a,b\n") }),
+              await graphql(
+                "mutation ($id: ID!, $file: Upload!) { validateTable(schema: $id, file: $file) " +
+                  "{ conforms } }",
+                { id: target },
+                actor,
+                { variable: "file", bytes: "a,b\n" },
+              ),
+            ];
+            for (const each of checks) assertNoLeak(actor, "table", each);
+            // A form of GraphQL is read with a token only, whatever it asks for: its file is received
+            // before the operation is known.
+            expect(checks[1]!.verdict).toBe(
+              actor === "anonymous" ? "NOT_AUTHENTICATED" : checks[0]!.verdict,
+            );
+          }
         }
-      }
-    }, 60_000);
-  });
+      }, 60_000);
+    });
+  }
 }

@@ -55,9 +55,14 @@ describe("docs/deployment.md", () => {
   test("prints commands that a shell can read", () => {
     for (const { language, text } of blocks)
       if (language.startsWith("sh"))
-        expect([text, spawnSync("bash", ["-n"], { input: text, encoding: "utf8" }).stderr]).toEqual(
-          [text, ""],
-        );
+        expect([
+          text,
+          spawnSync("bash", ["-n"], {
+            input: text,
+            encoding: "utf8",
+            env: { PATH: process.env["PATH"], LC_ALL: "C" },
+          }).stderr,
+        ]).toEqual([text, ""]);
   });
 
   test("requires of Compose what the Compose files contain", () => {

@@ -51,6 +51,8 @@ describe("archives", () => {
         await written(file("plain.txt", "plain"), file(LONG, "long"), file("d/empty", "")),
       );
       execFileSync("tar", ["-x", "-f", "a.tar"], { cwd: folder });
+      // Folders of the archive may be read-only, also for who removes them afterwards.
+      execFileSync("chmod", ["-R", "u+rwX", "."], { cwd: folder });
       expect(
         ["plain.txt", LONG, "d/empty"].map((name) => readFileSync(join(folder, name), "utf8")),
       ).toEqual(["plain", "long", ""]);
