@@ -38,7 +38,7 @@ beforeAll(async () => {
   });
   const [record] = await server.deps.records.findMany(["ark:99999/counts"]);
   await storeContent(server.deps, record!, CONTENT);
-}, 60_000);
+});
 
 describe("arkgraph get", () => {
   it("prints a record in three forms, by any spelling of its identifier", async () => {

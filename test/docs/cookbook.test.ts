@@ -51,7 +51,7 @@ describe.each([["the built-in index", inProcess, true], ...places] as const)(
       expect((await server.request("POST", "/rocrate/upload", { token, body: form })).status).toBe(
         200,
       );
-    }, 60_000);
+    });
     afterAll(() => server.stop());
 
     const ask = (query: string, accept: string) =>

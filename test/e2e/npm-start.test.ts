@@ -12,7 +12,7 @@ import { ROLES } from "../support/roles.js";
 let stores: Killable;
 beforeAll(async () => {
   stores = await startKillable({});
-}, 60_000);
+});
 afterAll(() => stores?.remove());
 
 test.each(ROLES)(

@@ -22,7 +22,7 @@ beforeAll(async () => {
         json: bodyOf("computation", ada.id, { usedDataset: dataset["@id"]! }),
       });
   }
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 /** Counts the reads of the truth while `work` goes on. */

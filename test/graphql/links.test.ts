@@ -21,7 +21,7 @@ beforeAll(async () => {
     body: form,
   });
   crate = body["@id"] as string;
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 async function record<T>(id: string, fields: string, token?: string): Promise<T> {

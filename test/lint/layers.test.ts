@@ -195,7 +195,7 @@ describe("a database driver", () => {
     } finally {
       rmSync(root, { recursive: true, force: true });
     }
-  }, 60_000);
+  });
 });
 
 /** Calls of a store or queue, and taking one out of the dependencies to call it later. */

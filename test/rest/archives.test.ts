@@ -17,7 +17,7 @@ beforeAll(async () => {
     await server.person("bob"),
     await server.person("eve"),
   ];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const SECRET = "hidden-bytes-7f3a";

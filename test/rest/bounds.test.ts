@@ -109,7 +109,7 @@ describe("a JSON body", () => {
     } finally {
       await large.stop();
     }
-  }, 90_000);
+  });
   it("that takes longer to expand than DOCUMENT_TIMEOUT is a 413, and the next one is stored", async () => {
     const hasty = await startServer({
       DOCUMENT_TIMEOUT: "300ms",

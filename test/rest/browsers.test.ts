@@ -315,7 +315,7 @@ describe("files of the site", () => {
       expect(unpack(answer.body).equals(whole)).toBe(true);
       expect(answer.body.length).toBeLessThanOrEqual(best.length);
     }
-  }, 60_000);
+  });
 
   it("that browsers and crawlers request by default exist", async () => {
     const icon = await plain("/favicon.ico");

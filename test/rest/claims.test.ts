@@ -26,7 +26,7 @@ beforeAll(async () => {
       json: bodyOf("group", ada.id, { members: [bob.id] }),
     })
   ).body["@id"];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 let count = 0;

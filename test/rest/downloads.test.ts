@@ -13,7 +13,7 @@ let ada: Person, other: Person;
 beforeAll(async () => {
   server = await startServer({ MAX_UPLOAD_BYTES: "100000", MAX_BODY_BYTES: "20000" });
   [ada, other] = [await server.person("ada"), await server.person("other")];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");

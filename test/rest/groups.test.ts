@@ -13,7 +13,7 @@ beforeAll(async () => {
     await server.person("stranger"),
     await server.person("admin", { admin: true }),
   ];
-}, 60_000);
+});
 beforeEach(async () => {
   group = (
     await server.request<{ "@id": string }>("POST", "/group", {

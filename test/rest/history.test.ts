@@ -15,7 +15,7 @@ beforeAll(async () => {
     await server.person("other"),
     await server.person("admin", { admin: true }),
   ];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 interface Revisions {

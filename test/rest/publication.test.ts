@@ -14,7 +14,7 @@ beforeAll(async () => {
     await server.person("other"),
     await server.person("admin", { admin: true }),
   ];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const publish = (

@@ -151,7 +151,6 @@ describe("cancelling an upload", () => {
       expect(left).toEqual([]);
       expect(await readdir(join(registry.deps.config.DATA_DIR, "objects", "staging"))).toEqual([]);
     },
-    30_000,
   );
 });
 
@@ -239,7 +238,7 @@ describe("an upload's progress, as server-sent events", () => {
     // A browser comes back after the end, and is told that this was it.
     expect((await stream(id as string, { last: "completed" })).response.status).toBe(204);
     expect((await stream(id as string, { last: "2" })).response.status).toBe(200);
-  }, 30_000);
+  });
 
   it("is for its uploader, and refused as JSON", async () => {
     const id = await queued(ada);

@@ -10,7 +10,7 @@ let ada: Person, other: Person;
 beforeAll(async () => {
   server = await startServer();
   [ada, other] = [await server.person("ada"), await server.person("other")];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const made = async (kind: (typeof WRITABLE)[number]) => {
@@ -148,7 +148,7 @@ describe("WRITE_RATE", () => {
   let limited: TestServer;
   beforeAll(async () => {
     limited = await startServer({ WRITE_RATE: "4" });
-  }, 60_000);
+  });
   afterAll(() => limited.stop());
 
   it(

@@ -8,7 +8,7 @@ describe("the pages of accounts", () => {
   beforeAll(async () => {
     server = await startServer();
     await server.person("ada");
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   const post = (path: string, fields: Record<string, string>, headers = {}) =>

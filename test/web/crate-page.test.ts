@@ -7,7 +7,7 @@ let ada: Person;
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 async function page(archive: Buffer): Promise<{ ark: string; text: string }> {

@@ -10,7 +10,7 @@ import { startServer, type TestServer } from "../support/server.js";
 let server: TestServer;
 beforeAll(async () => {
   server = await startServer({ SPARQL_MAX_ROWS: "1500" });
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 test.each(["/docs", "/graphql", "/sparql", "/"])(
@@ -57,7 +57,7 @@ test("help pages are the documentation: every link leads somewhere, every pictur
       expect([link, pages.get(page)!.includes(`id="${anchor}"`)]).toEqual([link, true]);
   }
   expect(pages.get("/help/tutorials/researcher")).toContain("Bring a crate and share a result");
-}, 60_000);
+});
 
 describe("the SPARQL page", () => {
   const sparql = (parameters: Record<string, string>) =>

@@ -26,7 +26,7 @@ describe("the pages of one's own work and of administration", () => {
     }
     reader = new Reader(server);
     await reader.signIn(ada.email);
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   test.each(["/my", "/my/records", "/my/uploads", "/my/profile", "/my/groups", "/admin"])(

@@ -15,7 +15,7 @@ beforeAll(async () => {
   reader = new Reader(server);
   await reader.signIn(ada.email);
   group = await create("group", ada.id, { name: "Lab of Ada" });
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 async function create(kind: "group" | "dataset", owner: string, more: object): Promise<string> {
@@ -133,7 +133,7 @@ describe.skipIf(!CHROMIUM)("the page of one's own records in a browser", () => {
     watched = await watchedPage(browser, server.url);
     watched.page.setDefaultTimeout(10_000);
     await signIn(watched.page, server.url, ada);
-  }, 60_000);
+  });
   afterAll(() => browser.close());
 
   const FIELDS = [

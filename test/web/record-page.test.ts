@@ -17,7 +17,7 @@ beforeAll(async () => {
     body: form,
   });
   crate = body["@id"] as string;
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const page = async (path: string, token?: string): Promise<string> => {

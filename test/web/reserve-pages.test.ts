@@ -24,7 +24,7 @@ beforeAll(async () => {
   ada = await server.person("ada");
   reader = new Reader(server);
   await reader.signIn(ada.email);
-}, 60_000);
+});
 afterAll(async () => {
   await Promise.all([server?.stop(), plain?.stop()]);
   await datacite?.stop();

@@ -25,7 +25,7 @@ describe("the pages that find records", () => {
       token: ada.token,
       json: { ...bodyOf("software", ada.id), name: "Zebra counter" },
     });
-  }, 60_000);
+  });
   afterAll(() => server.stop());
 
   test("search shows what was found, with facets that lead on and counts that are true", async () => {

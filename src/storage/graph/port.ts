@@ -31,7 +31,7 @@ export function iriTerm(iri: string): string {
   return `<${iri}>`;
 }
 
-/** SPARQL 1.1 results in TSV: a quarter of the text of the JSON form, and no object a term. */
+// SPARQL 1.1 results in TSV: a quarter of the text of the JSON form, and no object a term.
 
 /** How many rows there are. */
 export function rowsIn(tsv: string): number {

@@ -25,7 +25,7 @@ beforeAll(async () => {
     body: form,
   });
   crateArk = uploaded.body["@id"];
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 /** fetch drops a bare question mark: the target is written as it is. */

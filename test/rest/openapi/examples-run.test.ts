@@ -217,7 +217,7 @@ beforeAll(async () => {
     "cells.csv": "image,cells\n",
     "ro-crate-preview.html": "<h1>Cells</h1>",
   });
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 /** The path of an operation with the examples of its parameters. */

@@ -9,7 +9,7 @@ let ada: Person;
 beforeAll(async () => {
   server = await startServer();
   ada = await server.person("ada");
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const send = (method: "POST" | "PUT", properties: JsonValue, more: JsonObject = {}) =>

@@ -15,7 +15,7 @@ beforeAll(async () => {
   server = await startServer({ VALIDATE_MAX_RESULTS: "3" });
   wide = await startServer();
   ({ token, id: user } = await server.person("Ada"));
-}, 60_000);
+});
 afterAll(() => Promise.all([server.stop(), wide.stop()]));
 
 const validate = async (json: unknown, query = "") =>

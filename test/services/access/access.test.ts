@@ -107,7 +107,7 @@ beforeAll(async () => {
       callers.owner,
     ),
   );
-}, 60_000);
+});
 afterAll(() => server.stop());
 
 const idOf = async (view: Promise<RecordView>) => (await view).record.ark;

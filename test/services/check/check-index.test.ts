@@ -43,7 +43,7 @@ describe("the check of the index against the records", () => {
       }),
       { numRuns: 25 },
     );
-  }, 60_000);
+  });
 
   it("waits for an index that is loading", async () => {
     const feed = new MemoryFeed();
