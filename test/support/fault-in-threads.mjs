@@ -31,11 +31,15 @@ if (threads.isMainThread) {
   const [module, file] = [searchParams.get("module"), searchParams.get("file")];
   const { parentPort } = threads;
   if (/intake-thread/.test(module) && isNext(module, file)) fail();
-  // A thread of the pool waits for its jobs at a port of its own.
+  // A thread of the pool waits for its jobs at a port of its own. It waits within a microtask: a
+  // timer of this job would only fire in the next.
   const receive = threads.receiveMessageOnPort;
   threads.receiveMessageOnPort = (port) => {
     const received = receive(port);
-    if (received && isNext(module, file)) fail();
+    if (received && isNext(module, file))
+      queueMicrotask(() => {
+        throw new Error("a planted fault");
+      });
     return received;
   };
   syncBuiltinESMExports();
