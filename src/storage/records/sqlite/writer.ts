@@ -11,6 +11,11 @@ import {
   type WriterRequest,
 } from "./requests.js";
 
+/**
+ * Requests that go on in one turn of the event loop once the disk has them: those of a group would
+ * otherwise all send their answers before anybody else is served.
+ */
+const ANSWERS_PER_TURN = 16;
 /** Records of one message; copying them takes a few ms. */
 const RECORDS_PER_MESSAGE = 250;
 
@@ -131,12 +136,16 @@ export class Writer {
   #answered({ answers, sequence }: Extract<WriterMessage, { answers: unknown }>): void {
     const risen = sequence > this.#sequence;
     this.#sequence = sequence;
-    for (const answer of answers) {
-      const waiting = this.#waiting.get(answer.id);
-      this.#waiting.delete(answer.id);
-      if ("error" in answer) waiting?.reject(receiveError(answer.error));
-      else waiting?.resolve(answer.result as never);
-    }
+    const answerSome = (): void => {
+      for (const answer of answers.splice(0, ANSWERS_PER_TURN)) {
+        const waiting = this.#waiting.get(answer.id);
+        this.#waiting.delete(answer.id);
+        if ("error" in answer) waiting?.reject(receiveError(answer.error));
+        else waiting?.resolve(answer.result as never);
+      }
+      if (answers.length > 0) setImmediate(answerSome);
+    };
+    answerSome();
     if (risen) for (const listener of this.#listeners) listener(sequence);
   }
 

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Writer } from "../../../../src/storage/records/sqlite/writer.js";
@@ -18,6 +19,36 @@ const threadThat = (onMessage: string): URL => {
   );
   return pathToFileURL(file);
 };
+
+test("the answers of a large group leave turns of the event loop to others", async () => {
+  const writer = await Writer.open(
+    join(folder, "records.db"),
+    threadThat(
+      `
+    if (message.close) process.exit(0);
+    globalThis.tasks = [...(globalThis.tasks ?? []), message.task];
+    if (globalThis.tasks.length === 100) parentPort.postMessage({ sequence: 7, answers: ` +
+        `globalThis.tasks.map(({ id, args }) => ({ id, result: args[0] })) });`,
+    ),
+  );
+  let answered = 0;
+  const all = Promise.all(
+    Array.from({ length: 100 }, (_, index) =>
+      writer.call("setSetting", String(index), "1").then((name) => {
+        answered++;
+        return name;
+      }),
+    ),
+  );
+  let most = 0;
+  for (let before = 0; answered < 100; before = answered) {
+    await turn();
+    most = Math.max(most, answered - before);
+  }
+  expect(most).toBeLessThan(40);
+  expect(await all).toEqual(Array.from({ length: 100 }, (_, index) => String(index)));
+  await writer.close();
+});
 
 test.each([1, 20, 600])(
   "a commit of %i records, one of which cannot be stored, is refused whole, and the " +
