@@ -686,8 +686,8 @@ export interface Seeds {
   parts: string[];
 }
 
-/** Members in one read: some megabytes of documents. */
-const MEMBERS = 1000;
+/** Members in one read, with their documents: other requests are served between two reads. */
+const MEMBERS = 100;
 
 export async function seedsOf(
   ask: Asking,
@@ -756,5 +756,6 @@ async function* membersOf(
     });
     for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
     after = page.next;
+    await turn();
   } while (after !== undefined);
 }
