@@ -35,7 +35,14 @@ import { makePrivate } from "../storage/records/sqlite/connection.js";
 import type { Submission } from "../storage/records/submissions-port.js";
 import { LocalMemory, type SharedMemory } from "../storage/shared/port.js";
 import { endpointAddress, objectsOf, openEndpoint, openRecords } from "./open-stores.js";
-import { DoiKeeper, EmbargoKeeper, Scrubber, Sweeper, VectorsKeeper } from "./upkeep.js";
+import {
+  DoiKeeper,
+  EmbargoKeeper,
+  QuadsRewriter,
+  Scrubber,
+  Sweeper,
+  VectorsKeeper,
+} from "./upkeep.js";
 
 /**
  * The key that signs tokens: JWT_SECRET, or a key that is generated at the first start and stored
@@ -469,6 +476,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
   const vectors = embedder && new VectorsKeeper(deps, embedder);
   const doiKeeper = dois && new DoiKeeper(deps);
   const embargoes = new EmbargoKeeper(deps);
+  const quads = new QuadsRewriter(deps);
   return {
     deps,
     async start() {
@@ -495,6 +503,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
         ),
       );
       sweeper.start();
+      quads.start();
       vectors?.start();
       doiKeeper?.start();
       embargoes.start();
@@ -507,6 +516,7 @@ export async function compose(config: Config, log: Log, baseUrl: () => string): 
       await vectors?.close();
       await doiKeeper?.close();
       await embargoes.close();
+      await quads.close();
       await jobs.close(grace);
       await scrubber.close();
       await sweeper.close();

@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Embedder } from "../adapters/embeddings/port.js";
 import { ServiceError } from "../errors.js";
 import { sweepRuns } from "../services/computations/run.js";
@@ -362,5 +363,66 @@ export class EmbargoKeeper {
     const { records } = this.#deps;
     if (!(await records.lease(EMBARGO_LEASE, this.#node, 3 * EMBARGO_LOOK))) return undefined;
     return endEmbargoes({ records }, this.#stopping.signal);
+  }
+}
+
+/** Name of the lease: one node at a time rewrites, because all have the same records. */
+const QUADS_LEASE = "quads";
+/** Setting that holds the last state that was examined, or {@link DONE}. */
+const QUADS_SETTING = "quads-rewritten";
+const DONE = "done";
+/** States of one transaction. */
+const STATES_PER_STEP = 200;
+/** ms between two steps, in which others write. */
+const STEP_PAUSE = 20;
+
+/**
+ * Rewrites the quads that an earlier version stored in a coding of its own as N-Quads, in the
+ * background, once. Both codings can be read meanwhile, and a restart continues where it ended.
+ */
+export class QuadsRewriter {
+  readonly #node = randomUUID();
+  readonly #stopping = new AbortController();
+  #running: Promise<void> | undefined;
+
+  readonly #deps: Pick<Deps, "records" | "log">;
+
+  constructor(deps: Pick<Deps, "records" | "log">) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#running ??= this.#run().catch((err: unknown) => {
+      if (!this.#stopping.signal.aborted)
+        this.#deps.log.error({ err }, "quads of an earlier version could not be rewritten");
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { records, log } = this.#deps;
+    const { signal } = this.#stopping;
+    const noted = await records.setting(QUADS_SETTING);
+    if (noted === DONE) return;
+    let last = Number(noted ?? 0);
+    let notedAt = Number.NEGATIVE_INFINITY;
+    while (!signal.aborted) {
+      if (Date.now() - notedAt > NOTED) {
+        if (!(await records.lease(QUADS_LEASE, this.#node, 3 * NOTED))) return;
+        if (last > 0) log.info({ states: last }, "quads are being rewritten as N-Quads");
+        await records.setSetting(QUADS_SETTING, String(last));
+        notedAt = Date.now();
+      }
+      const next = await records.rewriteQuads(last, STATES_PER_STEP);
+      if (next === undefined) break;
+      last = next;
+      await sleep(STEP_PAUSE);
+    }
+    await records.setSetting(QUADS_SETTING, signal.aborted ? String(last) : DONE);
+    await records.releaseLease(QUADS_LEASE, this.#node);
   }
 }

@@ -13,6 +13,7 @@ import { listsConform } from "./records/lists.js";
 import { modelConforms } from "./records/model.js";
 import { objectsConform } from "./records/objects.js";
 import { recordsConform } from "./records/records.js";
+import { quadsConform } from "./records/quads.js";
 import { scoresConform } from "./records/scores.js";
 import { searchConforms } from "./records/search.js";
 import { selectionsConform } from "./records/selections.js";
@@ -55,6 +56,7 @@ export function recordStoreConformance(name: string, open: () => Promise<Opened>
       searchConforms,
       modelConforms,
       leasesConform,
+      quadsConform,
       scoresConform,
       vectorsConform,
     ])

@@ -332,7 +332,8 @@ export interface RecordStore
     SearchStore,
     LeaseStore,
     ScoreStore,
-    VectorStore {
+    VectorStore,
+    QuadsRewrite {
   /** By stored form first, then by key; tombstones included. */
   find(ark: Ark): Promise<Found | undefined>;
   /**
@@ -928,4 +929,14 @@ export interface VectorStore {
    * none is left.
    */
   forgetVectors(exceptModel: string, limit: number): Promise<number>;
+}
+
+/** Quads that an earlier version stored in a coding of its own. */
+export interface QuadsRewrite {
+  /**
+   * Stores the quads of up to `limit` states behind a number as {@link import("./codecs.js").packQuads}
+   * packs them now.
+   * @returns number of the last state that was examined; `undefined` when there is none behind `after`
+   */
+  rewriteQuads(after: number, limit: number): Promise<number | undefined>;
 }

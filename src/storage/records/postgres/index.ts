@@ -55,7 +55,7 @@ import type {
 import { AskedThread, Feed } from "../threads.js";
 import { type Near, VECTORS_MEMORY } from "../vectors.js";
 import { AccountReads, Credentials, SubmissionReads } from "./accounts.js";
-import { Scores, Vectors } from "./derived.js";
+import { QuadsRewrites, Scores, Vectors } from "./derived.js";
 import { LinkReads, ListReads, SelectionReads } from "./lists.js";
 import { Leases, Registration, Watch } from "./nodes.js";
 import { CrateUseReads, ObjectReads, RecordReads } from "./reads/records.js";
@@ -97,6 +97,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
   readonly #searches;
   readonly #leases;
   readonly #scores;
+  readonly #quads: QuadsRewrites;
   readonly #vectors;
 
   readonly #database: Database;
@@ -140,6 +141,7 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#leases = new Leases(writing);
     this.#scores = new Scores(database, writing);
     this.#vectors = new Vectors(database, writing);
+    this.#quads = new QuadsRewrites(writing);
   }
 
   find = (ark: Ark): Promise<Found | undefined> => this.#ask(() => this.#records.find(ark));
@@ -290,6 +292,9 @@ class PostgresRecordStore implements RecordStore, LeaseStore {
     this.#ask(() => this.#vectors.storeVectors(model, step));
   forgetVectors = (exceptModel: string, limit: number): Promise<number> =>
     this.#ask(() => this.#vectors.forgetVectors(exceptModel, limit));
+
+  rewriteQuads = (after: number, limit: number): Promise<number | undefined> =>
+    this.#ask(() => this.#quads.rewriteQuads(after, limit));
 
   pools = (): PoolLoads => ({
     database_reads: this.#database.load(),

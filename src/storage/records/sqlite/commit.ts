@@ -2,7 +2,7 @@
 import type { Committed, CommittedRecord } from "../port.js";
 import { heldMeanwhile, unavailable } from "../refusals.js";
 import { AccountWrites, CredentialWrites } from "./accounts.js";
-import { ScoreWrites, VectorWrites } from "./derived.js";
+import { QuadsRewrites, ScoreWrites, VectorWrites } from "./derived.js";
 import { LinkWrites } from "./links.js";
 import { CrateUseWrites, ObjectWrites } from "./objects.js";
 import { OwnerChecks } from "./owners.js";
@@ -209,6 +209,7 @@ export class GroupCommit {
     leases = new LeaseWrites(connection),
     vectors = new VectorWrites(connection),
     credentials = new CredentialWrites(connection),
+    quads = new QuadsRewrites(connection),
   ) {
     this.#connection = connection;
     this.#committer = committer;
@@ -227,6 +228,7 @@ export class GroupCommit {
       storeScore: (score) => scores.keep(score),
       storeVectors: (model, step) => vectors.keep(model, step),
       forgetVectors: (exceptModel, limit) => vectors.forget(exceptModel, limit),
+      rewriteQuads: (after, limit) => quads.rewrite(after, limit),
       submit: (submission) => submissions.submit(submission),
       beginAttempt: (id, at) => submissions.beginAttempt(id, at),
       yieldAttempt: (id, attempt, counts) => submissions.yieldAttempt(id, attempt, counts),

@@ -313,6 +313,9 @@ class SqliteRecordStore implements RecordStore {
   forgetVectors = async (exceptModel: string, limit: number): Promise<number> =>
     this.#writer.call("forgetVectors", exceptModel, limit);
 
+  rewriteQuads = (after: number, limit: number): Promise<number | undefined> =>
+    this.#writer.call("rewriteQuads", after, limit);
+
   health = async (): Promise<void> => {
     this.#writer.health();
     read(() => this.#accounts.count());

@@ -229,6 +229,7 @@ export interface WriterCalls {
     result: boolean;
   };
   forgetVectors: { args: Parameters<VectorStore["forgetVectors"]>; result: number };
+  rewriteQuads: { args: [after: number, limit: number]; result: number | undefined };
   submit: {
     args: Parameters<SubmissionStore["submit"]>;
     result: { submission: Submission; existing: boolean };
