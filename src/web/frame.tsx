@@ -15,6 +15,7 @@ import {
   sendJson,
 } from "../http/reply.js";
 import { type Log, reportDamage } from "../log.js";
+import { oneLine } from "../model/texts.js";
 import { assetUrl } from "./assets.js";
 import { Facts } from "./components.js";
 import { RecordLink } from "./record-components.js";
@@ -43,7 +44,7 @@ export function Frame({ page, viewer, csrf, base, here, query }: FrameProps) {
   const { status = 200, title, description, section, layout = "text" } = page;
   const { scripts = [], styles = [] } = page;
   const name = title === "Arkgraph" ? title : `${title} · Arkgraph`;
-  const summary = description ? shortened(description.replace(/\s+/g, " ").trim(), 300) : null;
+  const summary = description ? shortened(oneLine(description).trim(), 300) : null;
   const here_ = here.startsWith("/signin") || here.startsWith("/signup") ? "/" : here;
   return (
     <html lang="en">

@@ -1,4 +1,4 @@
-import { plainLine } from "../../model/texts.js";
+import { oneLine, plainLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { type Agent, authorFields, creatorsOf, MOST_PARTS, STATED_AUTHORS } from "./agents.js";
@@ -63,7 +63,7 @@ export const partsForAuthors = ({ record, document }: Landmarks): number =>
 const authorOf = ({ name, id }: Agent): Author => ({ name, id: id ?? null });
 
 /** Kernel elements are one line each: ANVL cannot express a line break or a `|`. */
-const line = (value: string): string => value.replace(/\s+/g, " ").replaceAll("|", "%7C").trim();
+const line = (value: string): string => oneLine(value).replaceAll("|", "%7C").trim();
 
 /**
  * Description and commitment of a record in ANVL, for the `?info` inflection of an ARK

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../model/field.js";
+import { cutAtSentence, oneLine } from "../../model/texts.js";
 import type { Deps } from "../deps.js";
 import type { RecordView } from "../records/view.js";
 import { type Agent, invertedName } from "./agents.js";
@@ -16,11 +17,13 @@ const address = ({ doi, url }: RecordFacts): string =>
   doi === null ? url : `https://doi.org/${doi}`;
 /** Without line breaks and control characters, which end a field or hide what it says. */
 const line = (text: string): string =>
-  text
-    .toWellFormed()
-    .replace(/\s+/g, " ")
+  oneLine(text.toWellFormed())
     .replace(/[\p{Cc}\ufffe\uffff]/gu, "")
     .trim();
+
+/** Characters of the abstract in a citation; reference managers cut longer ones. */
+const MAX_ABSTRACT = 50_000;
+const abstractOf = (description: string): string => cutAtSentence(description, MAX_ABSTRACT);
 
 /** Characters that mean something to TeX. */
 const TEX: Readonly<Record<string, string>> = {
@@ -78,7 +81,7 @@ export function bibtexOf(facts: RecordFacts): string {
     ["doi", facts.doi === null ? null : tex(facts.doi)],
     // Addresses are not TeX; braces would end the field.
     ["url", address(facts).replace(/[{}\\\s]/g, (character) => encodeURIComponent(character))],
-    ["abstract", facts.description === null ? null : tex(facts.description)],
+    ["abstract", facts.description === null ? null : tex(abstractOf(facts.description))],
     ["keywords", facts.keywords.length === 0 ? null : tex(facts.keywords.join(", "))],
     ["copyright", facts.licence === null ? null : tex(facts.licence.spdx ?? facts.licence.name)],
     ["note", tex(facts.ark)],
@@ -102,15 +105,14 @@ export async function risText(deps: FactDeps, view: RecordView): Promise<string>
     ["ET", facts.version],
     ["DO", facts.doi],
     ["UR", address(facts)],
-    ["AB", facts.description],
+    ["AB", facts.description && abstractOf(facts.description)],
     ...facts.keywords.map((word): [string, string] => ["KW", word]),
     ["LA", facts.language],
     ["C1", facts.ark],
   ];
   return `${tags
-    .flatMap(([tag, value]) =>
-      value === null || line(value) === "" ? [] : [`${tag}  - ${line(value)}\r\n`],
-    )
+    .map(([tag, value]) => [tag, line(value ?? "")])
+    .flatMap(([tag, value]) => (value === "" ? [] : [`${tag}  - ${value}\r\n`]))
     .join("")}ER  - \r\n`;
 }
 
@@ -129,7 +131,7 @@ export async function cslItem(deps: FactDeps, view: RecordView): Promise<JsonObj
     ...(facts.version === null ? {} : { version: facts.version }),
     ...(facts.doi === null ? {} : { DOI: facts.doi }),
     URL: address(facts),
-    ...(facts.description === null ? {} : { abstract: facts.description }),
+    ...(facts.description === null ? {} : { abstract: abstractOf(facts.description) }),
     ...(facts.keywords.length === 0 ? {} : { keyword: facts.keywords.join(", ") }),
     ...(facts.language === null ? {} : { language: facts.language }),
   };

@@ -2,6 +2,7 @@ import { KIND_NAMES } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { PREFIXES } from "../../model/field.js";
 import { PROVENANCE, type ProvenanceName } from "../../model/provenance.js";
+import { oneLine } from "../../model/texts.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import type { Deps } from "../deps.js";
 import { linksFrom, linksTo, liveRecords } from "../records/links.js";
@@ -41,7 +42,7 @@ function expression(name: ProvenanceName, source: string, target: string): strin
 /** A qualified name: the local part of the NAAN's namespace, escaped (PROV-N, section 3.7.1). */
 const qualified = (ark: string): string =>
   `ark:${encodeURI(ark.slice("ark:".length)).replace(/[='(),:;[\]"]/g, (character) => `\\${character}`)}`;
-const quoted = (text: string): string => `"${text.replace(/[\\"]/g, "\\$&").replace(/\s+/g, " ")}"`;
+const quoted = (text: string): string => `"${oneLine(text.replace(/[\\"]/g, "\\$&"))}"`;
 
 /** The provenance that a record states, and that others state of it, as PROV-N. */
 export async function provN(deps: Pick<Deps, "records">, record: StoredRecord): Promise<string> {

@@ -2,6 +2,7 @@ import { expandCurie, type JsonObject } from "../../model/field.js";
 import { isDescriptor, type KindName, kindOfTypes, typeNames } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import { licenceOf } from "../../model/licences.js";
+import { oneLine } from "../../model/texts.js";
 import { packQuads, unpackQuads } from "./codecs.js";
 import type { RecordState, SearchText } from "./port.js";
 import { percentOf } from "./selection-port.js";
@@ -27,8 +28,7 @@ export const indexable = (text: string): string =>
   isStorableText(text) ? text : text.toWellFormed().replaceAll("\0", " ");
 
 /** A keyword as it is compared: without case, blanks in a row as one. */
-export const wordOf = (keyword: string): string =>
-  indexable(fold(keyword)).replace(/\s+/g, " ").trim();
+export const wordOf = (keyword: string): string => oneLine(indexable(fold(keyword))).trim();
 
 /** The searchable text of a record, as a store holds it. */
 export const searchedTextOf = ({ text }: RecordState): SearchText => ({

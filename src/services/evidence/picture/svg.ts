@@ -4,6 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import { xmlValue } from "../../../model/markup.js";
+import { oneLine } from "../../../model/texts.js";
 import type { EvidenceGraph } from "../types.js";
 import { GLYPHS, type Glyph, LIGHT, PICTURE_STYLE } from "./glyphs.js";
 import { type Layout, layoutOf, MARGIN, type Point } from "./layout.js";
@@ -27,7 +28,7 @@ const PILED = /(\p{M}{3})\p{M}+/gu;
 
 /** Text that is safe to draw. */
 const drawable = (text: string): string =>
-  text.toWellFormed().replace(UNSEEN, " ").replace(PILED, "$1").replace(/\s+/gu, " ").trim();
+  oneLine(text.toWellFormed().replace(UNSEEN, " ").replace(PILED, "$1")).trim();
 
 /** Text for the content or a quoted attribute of the picture. */
 const xmlOf = (text: string): string => xmlValue(text.replace(UNSEEN, " "));

@@ -77,7 +77,7 @@ export async function recordPage(
   const title = nameText({ id, name: labelOfDocument(document) });
   return {
     title,
-    description: plainLine(landmarks.description ?? "") || null,
+    description: plainLine(shortened(landmarks.description ?? "", MAX_SUMMARY)) || null,
     section: "browse",
     styles: [assetUrl("evidence-picture.css")],
     links: landingLinks(place, landmarks).map(({ rel, href, ...more }) => ({ rel, href, ...more })),
@@ -95,6 +95,9 @@ export async function recordPage(
     ),
   };
 }
+
+/** Characters of a description of which the summary for search engines is made. */
+const MAX_SUMMARY = 5_000;
 
 /** Kinds whose pages say so when nothing is stated about their origin. */
 const STATES_ORIGIN: ReadonlySet<KindName> = new Set([
@@ -416,7 +419,7 @@ function Summary({ text }: { text: string | null }) {
 
 /** For those who may change it: what keeps the record out of search engines. */
 function SearchHint({ record, landmarks, kind }: BodyProps) {
-  const length = plainText(landmarks.description ?? "").length;
+  const length = plainText(shortened(landmarks.description ?? "", MAX_SUMMARY)).length;
   if (!record.mayChange || !INDEXED.includes(kind) || length >= LEAST_DESCRIPTION) return null;
   return (
     <p class="quiet">
