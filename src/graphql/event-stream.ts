@@ -1,9 +1,10 @@
 /** Operations over server-sent events, by the protocol GraphQL over SSE. */
-import { setImmediate as turn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Request, Response } from "express";
 import type { ExecutionArgs, ExecutionResult } from "graphql";
 import type { ExecutionResult as StreamedResult } from "graphql-sse";
 import { createHandler } from "graphql-sse/lib/use/express";
+import { eventLoop } from "../event-loop-budget.js";
 import { ServiceError } from "../errors.js";
 import { credentialsOf } from "../http/browsers.js";
 import { requestIdOf } from "../config/client.js";
@@ -121,7 +122,7 @@ const ACCEPTED = 50;
  * waiting, and queues them without limit.
  */
 async function accepted(res: Response): Promise<void> {
-  await turn();
+  await eventLoop.nextTurn();
   while (res.writableLength > 0 && !res.destroyed) await sleep(ACCEPTED);
 }
 

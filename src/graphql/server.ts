@@ -46,7 +46,7 @@ import { eventStreams } from "./event-stream.js";
 import { assertFits, type Streaming } from "./operations.js";
 import { parametersOf } from "./parameters.js";
 import { ValueTooLong } from "./resolvers/answer-budget.js";
-import { eventLoop } from "./resolvers/event-loop-budget.js";
+import { eventLoop } from "../event-loop-budget.js";
 import { type Context, contextOf } from "./resolvers/context.js";
 import { graphqlSchema, schemaText } from "./schema.js";
 import { readUpload } from "./uploads.js";

@@ -16,7 +16,7 @@ import {
   TypeNameMetaFieldDef,
 } from "graphql";
 import type { Context } from "./resolvers/context.js";
-import { eventLoop } from "./resolvers/event-loop-budget.js";
+import { eventLoop } from "../event-loop-budget.js";
 import { RecordNode } from "./resolvers/types/records.js";
 
 /** Entries that are completed together: those of a usual page, whose links are read together. */

@@ -2,8 +2,8 @@
 import { AsyncResource } from "node:async_hooks";
 import type { IncomingMessage } from "node:http";
 import { PassThrough, type Readable, Transform } from "node:stream";
-import { setImmediate as turn } from "node:timers/promises";
 import busboy from "busboy";
+import { eventLoop } from "../event-loop-budget.js";
 import type { Config, SettingName } from "../config/config.js";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../errors.js";
 import type { JsonObject, JsonValue } from "../model/field.js";
@@ -306,7 +306,7 @@ export async function checkedJson(
   if (problems.length > 0) throw jsonRefusal(problems, at);
   // A valid body is parsed again rather than sent: copying an object between threads takes longer.
   const text = new TextDecoder().decode(checked);
-  await turn();
+  await eventLoop.nextTurn();
   return JSON.parse(text) as JsonValue;
 }
 

@@ -1,6 +1,6 @@
 /** Predicates, IRIs and literals, and N-Quads that are made of them. */
-import { setImmediate as turn } from "node:timers/promises";
 import { Parser, type Quad } from "n3";
+import { eventLoop } from "../event-loop-budget.js";
 import { parseArk } from "../identifiers/ark.js";
 import { expandCurie, FALLBACK_VOCABULARY, PREFIXES } from "../model/field.js";
 import {
@@ -147,7 +147,7 @@ export async function* parseNQuadsInParts(
     yield parseNQuads(part.join("\n"));
     part = [];
     size = 0;
-    await turn();
+    await eventLoop.nextTurn();
   }
   if (part.length > 0) yield parseNQuads(part.join("\n"));
 }

@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../event-loop-budget.js";
 
 /** Items that are processed before other requests may run: some milliseconds. */
 const PART = 500;
@@ -10,7 +10,7 @@ export async function* inParts<T>(items: Iterable<T>): AsyncGenerator<T[], void,
     if (part.push(item) < PART) continue;
     yield part;
     part = [];
-    await turn();
+    await eventLoop.nextTurn();
   }
   if (part.length > 0) yield part;
 }

@@ -2,7 +2,7 @@
 import { ServiceError } from "../../errors.js";
 import type { Caller } from "../../services/access/rules.js";
 import type { Deps } from "../../services/deps.js";
-import { eventLoop } from "./event-loop-budget.js";
+import { eventLoop } from "../../event-loop-budget.js";
 import type { RecordNode } from "./types/records.js";
 
 /**

@@ -10,7 +10,7 @@ import { countLinks, linksFrom, linksTo, liveRecords } from "../../services/reco
 import { plainView, type RecordView, viewsOf } from "../../services/records/view.js";
 import type { FoundLink, Page, StoredRecord } from "../../storage/records/port.js";
 import { AnswerBudget, shareOf } from "./answer-budget.js";
-import { eventLoop } from "./event-loop-budget.js";
+import { eventLoop } from "../../event-loop-budget.js";
 import { nodeOf, type RecordNode, unresolved } from "./types/records.js";
 
 interface LinksFrom {

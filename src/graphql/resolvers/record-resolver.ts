@@ -44,7 +44,7 @@ import { type SelectedRecords, selectRecords } from "../../services/records/sele
 import { type RecordPatch, updateRecord } from "../../services/records/update.js";
 import { parseDocument, type RecordView, viewOf } from "../../services/records/view.js";
 import type { Revision as StoredRevision, StoredRecord } from "../../storage/records/port.js";
-import { eventLoop } from "./event-loop-budget.js";
+import { eventLoop } from "../../event-loop-budget.js";
 import { attemptsFrom, type Context, countWrite, type SignedIn, signedIn } from "./context.js";
 import { selectedPage } from "./selection-resolver.js";
 import { assertStorable, RecordsArguments, UpdateRecordInput } from "./types/inputs.js";

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError } from "../../errors.js";
 import { type Ark, arkKey, keysAbove, referencedArk, sameArk } from "../../identifiers/ark.js";
 import { instantOf } from "../../model/dates.js";
@@ -171,7 +171,7 @@ async function* closedMembers(
     });
     yield* page.items;
     after = page.next;
-    if (after !== undefined) await setImmediate();
+    if (after !== undefined) await eventLoop.nextTurn();
   } while (after !== undefined);
 }
 

@@ -2,7 +2,7 @@
  * Questions about evidence whose answer is no graph: what a record supports, in numbers, and the
  * shortest path to a record.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { type Ark, looksLikeArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
 import type { ProvenanceName } from "../../model/provenance.js";
@@ -284,7 +284,7 @@ async function shortest(
   const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
   const queue = [...before.keys()];
   for (let head = 0; head < queue.length; head++) {
-    if (head % 500 === 499) await turn();
+    if (head % 500 === 499) await eventLoop.nextTurn();
     for (const node of (next.get(queue[head]!) ?? []).toSorted()) {
       if (before.has(node)) continue;
       before.set(node, queue[head]);

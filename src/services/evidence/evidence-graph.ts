@@ -2,7 +2,7 @@
  * The evidence graph of a record: how its nodes are read and described, and its written form,
  * which is kept.
  */
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { type Ark, arkKey, looksLikeArk } from "../../identifiers/ark.js";
 import type { JsonObject } from "../../model/field.js";
 import { publicView } from "../../model/kind.js";
@@ -67,7 +67,7 @@ async function statedIn(
     for (const record of await records.findMany(arks.slice(start, start + STATEMENTS_AT_ONCE))) {
       if (record && !record.tombstone) found.set(record.ark, await fieldsStatedBy(record));
     }
-    await turn();
+    await eventLoop.nextTurn();
   }
   return found;
 }

@@ -1,5 +1,5 @@
 /** The walk over provenance edges, and who states each of them. */
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { arkKey } from "../../identifiers/ark.js";
 import { ENTITY } from "../../identifiers/entity-ids.js";
 import {
@@ -123,7 +123,7 @@ export class Assertions {
     for (const start of starts) if (isUrl(start)) this.#lead(start, this.#subject.root);
     let visited = 0;
     for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
-      if (++visited % NODES === 0) await turn();
+      if (++visited % NODES === 0) await eventLoop.nextTurn();
       for (const { subject, object, graph } of stepsFrom(node)) {
         if (!this.#owns(graph, node, true)) continue;
         const next = subject === node ? object : subject;
@@ -594,7 +594,7 @@ export async function walk(
       describe: direction === "both" ? 0 : describe,
     }));
     await assertions.trace(net, starts, way);
-    await turn();
+    await eventLoop.nextTurn();
     return net.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
@@ -630,14 +630,14 @@ export async function walk(
       await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
   }
   const reached = near!;
-  await turn();
+  await eventLoop.nextTurn();
   if (only && direction === "both") {
     across.keep((node) => reached.has(node));
     for (const edge of await assertions.dropThirdParties(across, nearOf)) dropped.push(edge);
     addTo(net, across);
   }
   net.keep((node) => reached.has(node));
-  await turn();
+  await eventLoop.nextTurn();
   const thirdParty =
     dropped.length === 0
       ? 0
@@ -756,6 +756,6 @@ async function* membersOf(
     });
     for (const { ark } of page.items) if (describedCrate(ark) === undefined) yield ark;
     after = page.next;
-    await turn();
+    await eventLoop.nextTurn();
   } while (after !== undefined);
 }

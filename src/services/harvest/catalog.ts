@@ -2,8 +2,8 @@
  * What harvesters find without OAI-PMH: the catalog of datasets in DCAT, the descriptions that
  * lead to it, and sitemaps.
  */
-import { setImmediate as turn } from "node:timers/promises";
 import type { Term } from "n3";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError } from "../../errors.js";
 import { instantOf } from "../../model/dates.js";
 import { expandCurie, PREFIXES } from "../../model/field.js";
@@ -70,7 +70,7 @@ export async function catalogPage(deps: Deps, after: string | undefined): Promis
   for (const [index, record] of page.items.entries()) {
     const dataset = await describeDataset(deps, statements, record, files[index]!);
     statements.add(catalog, "dcat:dataset", dataset);
-    if (index % AT_ONCE === AT_ONCE - 1) await turn();
+    if (index % AT_ONCE === AT_ONCE - 1) await eventLoop.nextTurn();
   }
   return { statements, ...(next === undefined ? {} : { next }) };
 }

@@ -1,5 +1,5 @@
 /** OAI-PMH 2.0: the verbs, their answers, and the metadata formats. */
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError, ValidationError } from "../../errors.js";
 import { lookupArk } from "../../identifiers/ark.js";
 import { XML_DECLARATION } from "../../model/markup.js";
@@ -295,7 +295,7 @@ async function writtenOf(
       written.push(text);
       last = item.record.ark;
     }
-    if (index % AT_ONCE === AT_ONCE - 1) await turn();
+    if (index % AT_ONCE === AT_ONCE - 1) await eventLoop.nextTurn();
   }
   return { written, ...(last === undefined ? {} : { last }) };
 }

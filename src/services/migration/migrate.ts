@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError } from "../../errors.js";
 import type { GraphDigest, RecordsDigester } from "../../storage/graph/port.js";
 import type { ObjectStore } from "../../storage/objects/port.js";
@@ -53,7 +53,7 @@ class RecordsDigest {
       this.add(chunk);
       progress(this.rows);
       // A nearby store never waits: this lets other code, and Ctrl+C, run.
-      await turn();
+      await eventLoop.nextTurn();
       yield chunk;
     }
   }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, lookupArk, sameArk } from "../../identifiers/ark.js";
 import { dateProblem, instantOf } from "../../model/dates.js";
@@ -311,7 +311,7 @@ export async function endEmbargoes(
       )
         await endEmbargo({ records }, record, now);
     after = page.next;
-    await setImmediate();
+    await eventLoop.nextTurn();
   } while (after !== undefined && !signal.aborted);
   return next;
 }

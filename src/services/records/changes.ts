@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { arkKey, referencedArk } from "../../identifiers/ark.js";
 import type { KindName } from "../../model/kind.js";
@@ -129,7 +129,9 @@ class ChangeFeed {
     const name = `${after.sequence}.${after.record}`;
     const asked = this.#asked.get(name);
     if (asked) return asked;
-    const answer = this.#reads.then(() => turn()).then(() => this.#records.changes(after, PAGE));
+    const answer = this.#reads
+      .then(() => eventLoop.nextTurn())
+      .then(() => this.#records.changes(after, PAGE));
     this.#reads = answer.catch(() => undefined).then(() => this.#asked.delete(name));
     this.#asked.set(name, answer);
     return answer;

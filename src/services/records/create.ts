@@ -1,6 +1,6 @@
 /** New records: what is checked, and what of a document is stored. */
-import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { eventLoop } from "../../event-loop-budget.js";
 import { invalid, ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, claimableArk, mintArk, parseArk, referencedArk } from "../../identifiers/ark.js";
 import { type JsonObject, type JsonValue, listOf } from "../../model/field.js";
@@ -124,7 +124,7 @@ export async function claimedState(
     claimed = await stated({ ...input, document, known: read ?? undefined });
   else {
     // Writing and copying megabytes take a turn of the event loop each.
-    await turn();
+    await eventLoop.nextTurn();
     // A copy: the bytes are stored as well.
     const copy = new Uint8Array(bytes);
     claimed = await documents.ask("state", { ...input, document: copy }, [copy]);

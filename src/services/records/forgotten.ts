@@ -3,7 +3,7 @@
  * read.
  */
 import { createHash } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { arkKey } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
 import type { AssertedBy, Direction } from "../../model/provenance.js";
@@ -167,7 +167,7 @@ async function deletedAmong({ records }: Reads, arks: ReadonlySet<string>): Prom
   for (let start = 0; start < asked.length; start += BATCH) {
     const keys = asked.slice(start, start + BATCH).map(arkKey);
     for (const holder of await records.holders(keys)) if (holder.deleted) deleted.add(holder.ark);
-    await setImmediate();
+    await eventLoop.nextTurn();
   }
   return deleted;
 }

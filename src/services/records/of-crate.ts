@@ -1,5 +1,5 @@
 /** The records that belong to a crate: those that were minted for it, and those that it uses. */
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import type { Page, RecordStore, StoredRecord } from "../../storage/records/port.js";
 
 type Reads = {
@@ -46,7 +46,7 @@ export async function* crateRecords(
         record.tombstone === null &&
         !(record.crate !== null && record.crate === root.crate && isPart(record)),
     );
-    await setImmediate();
+    await eventLoop.nextTurn();
   }
 }
 
@@ -74,7 +74,7 @@ async function* heldRecords(
           : page.items.filter((record) => record.ark !== root.ark && isPart(record));
       if (items.length > 0) yield items;
       after = page.next;
-      await setImmediate();
+      await eventLoop.nextTurn();
     } while (after !== undefined);
   }
 }
@@ -121,7 +121,7 @@ async function* pages<T>(
     const page = await read(after);
     yield page.items;
     after = page.next;
-    await setImmediate();
+    await eventLoop.nextTurn();
   } while (after !== undefined);
 }
 
@@ -151,7 +151,7 @@ export async function partsOf({ records }: Reads, root: StoredRecord): Promise<S
         asked.push(target);
       }
     }
-    await setImmediate();
+    await eventLoop.nextTurn();
   }
   return parts;
 }

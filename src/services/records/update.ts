@@ -1,6 +1,6 @@
 /** Changes of a record: by a patch, and back to an earlier revision. */
-import { setImmediate as turn } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { eventLoop } from "../../event-loop-budget.js";
 import { ServiceError, ValidationError, type ValidationItem } from "../../errors.js";
 import { type Ark, referencedArk } from "../../identifiers/ark.js";
 import type { Field, JsonObject, JsonValue } from "../../model/field.js";
@@ -61,12 +61,12 @@ export async function updateRecord(
       throw mismatch(record, expectedRevision);
     const { bytes } = await viewOf(deps, record, who);
     const before = parseDocument(bytes);
-    if (bytes.length > SMALL) await turn();
+    if (bytes.length > SMALL) await eventLoop.nextTurn();
     // Parsed again: a JSON Patch changes the document that it is given.
     const start = "operations" in patch ? parseDocument(bytes) : before;
     const after = change(start, KINDS[record.kind]);
     assertFits(deps, record, after);
-    if (bytes.length > SMALL) await turn();
+    if (bytes.length > SMALL) await eventLoop.nextTurn();
     const { document } = checked(record.kind, after, ["body"], {
       secretsStay: true,
       changed: before,

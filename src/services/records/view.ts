@@ -1,4 +1,4 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { eventLoop } from "../../event-loop-budget.js";
 import { invalid } from "../../errors.js";
 import { arkKey, referencedArk, sameArk } from "../../identifiers/ark.js";
 import type { JsonObject, JsonValue } from "../../model/field.js";
@@ -149,7 +149,7 @@ export async function viewsOf(
       documents.push(parseDocument(document));
       if ((parsed += document.length) < AT_ONCE) continue;
       parsed = 0;
-      await turn();
+      await eventLoop.nextTurn();
     }
     const next = await addBacklinks(
       deps,

@@ -3,7 +3,7 @@
  * `@id` of each entity, and the digits of numbers. The file is stored byte for byte; archives are
  * written with its spellings.
  */
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../../event-loop-budget.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
 import { isObject } from "../../../model/field.js";
 import { step } from "../../../model/json/pointer.js";
@@ -111,12 +111,12 @@ async function byIdentifier(
       const written = numbersById.get(id);
       if (ark !== undefined && written && !numbers.has(ark)) numbers.set(ark, written);
     }
-    if (++count % SLICE === 0) await setImmediate();
+    if (++count % SLICE === 0) await eventLoop.nextTurn();
   }
   // References to what the crate does not describe. An absolute one stands in the document as is.
   for (const id of named) {
     if (scope.reference(id) !== id) add(id);
-    if (++count % SLICE === 0) await setImmediate();
+    if (++count % SLICE === 0) await eventLoop.nextTurn();
   }
   return { ids, numbers, nested };
 }

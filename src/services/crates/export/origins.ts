@@ -1,6 +1,6 @@
-import { setImmediate } from "node:timers/promises";
 import { buffer } from "node:stream/consumers";
 import { isDeepStrictEqual } from "node:util";
+import { eventLoop } from "../../../event-loop-budget.js";
 import { ServiceError } from "../../../errors.js";
 import { EntityIds } from "../../../identifiers/entity-ids.js";
 import type { JsonObject, JsonValue } from "../../../model/field.js";
@@ -259,7 +259,7 @@ export async function readOrigins(
     );
     const rewriters = new Map<IdentifiedEntity["parts"][number]["scope"], Rewriter>();
     for (const [index, { ark, parts }] of identified.entries()) {
-      if (index % 1000 === 999) await setImmediate();
+      if (index % 1000 === 999) await eventLoop.nextTurn();
       const byFile = new Map<string, typeof parts>();
       for (const part of parts) {
         const crate = crateOf.get(part.scope.description)!;

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../../event-loop-budget.js";
 import type { Finding } from "../../../model/findings.js";
 import type { KindName } from "../../../model/kind.js";
 import { KINDS } from "../../../model/kinds.js";
@@ -144,7 +144,7 @@ export class CrateUpdate {
         }
       }
       for (const refusal of await this.#identifiers.refusals(unknown)) refusals.push(refusal);
-      await setImmediate();
+      await eventLoop.nextTurn();
     }
     return withoutDescriptors(refusals, claims);
   }
@@ -222,7 +222,7 @@ export class CrateUpdate {
               "another @id.",
           });
       }
-      await setImmediate();
+      await eventLoop.nextTurn();
     }
     const findings = new Findings();
     for (const { code, message } of conflicts) findings.error(code, message);
@@ -364,7 +364,7 @@ export class CrateUpdate {
       });
       yield* page.items;
       after = page.next;
-      await setImmediate();
+      await eventLoop.nextTurn();
     } while (after !== undefined);
   }
 }

@@ -1,4 +1,4 @@
-import { setImmediate } from "node:timers/promises";
+import { eventLoop } from "../../../event-loop-budget.js";
 import { arkKey } from "../../../identifiers/ark.js";
 import type { JsonObject } from "../../../model/field.js";
 import { referencesIn } from "../../../model/field.js";
@@ -391,7 +391,7 @@ export class Breather {
   /** @throws the signal's reason */
   async pause(): Promise<void> {
     if (performance.now() - this.#since < STRETCH) return;
-    await setImmediate();
+    await eventLoop.nextTurn();
     this.#signal.throwIfAborted();
     this.#since = performance.now();
   }

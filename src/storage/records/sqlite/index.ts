@@ -1,5 +1,5 @@
-import { setImmediate } from "node:timers/promises";
 import type { MessagePort } from "node:worker_threads";
+import { eventLoop } from "../../../event-loop-budget.js";
 import type { Ark } from "../../../identifiers/ark.js";
 import type { KindName } from "../../../model/kind.js";
 import type {
@@ -125,10 +125,13 @@ class SqliteRecordStore implements RecordStore {
 
   find = async (ark: Ark): Promise<Found | undefined> => read(() => this.#records.find(ark));
   findMany = async (arks: readonly string[]): Promise<(StoredRecord | undefined)[]> =>
-    read(() => this.#records.findMany(arks));
+    inParts(arks, (part) => read(() => this.#records.findMany(part)));
   holders = async (keys: readonly string[]): Promise<Holder[]> =>
     read(() => this.#records.holders(keys));
-  list = async (query: ListQuery): Promise<ListedPage> => read(() => this.#lists.list(query));
+  list = async (query: ListQuery): Promise<ListedPage> => {
+    await eventLoop.pause();
+    return read(() => this.#lists.list(query));
+  };
   count = async (query: Omit<ListQuery, "after" | "limit" | "order">): Promise<number> =>
     read(() => this.#lists.count(query));
   select = async (query: SelectionQuery, signal?: AbortSignal): Promise<SelectionPage> =>
@@ -339,25 +342,19 @@ function read<T>(work: () => T): T {
   }
 }
 
-/** Records whose links are read without a pause: with a thousand links each, some milliseconds. */
-const AT_ONCE = 20;
-/** ms of such reads between two pauses. */
-const SLICE = 10;
+/** Records that are read without a pause: with a thousand links each, some milliseconds. */
+const MAX_RECORDS_AT_ONCE = 20;
 
 /** Reads for many records, with pauses in which the thread serves other requests. */
 async function inParts<T>(
   ids: readonly string[],
   readPart: (part: readonly string[]) => T[],
 ): Promise<T[]> {
-  if (ids.length <= AT_ONCE) return readPart(ids);
+  if (ids.length <= MAX_RECORDS_AT_ONCE) return readPart(ids);
   const found: T[] = [];
-  let begun = performance.now();
-  for (let start = 0; start < ids.length; start += AT_ONCE) {
-    if (performance.now() - begun > SLICE) {
-      await setImmediate();
-      begun = performance.now();
-    }
-    for (const each of readPart(ids.slice(start, start + AT_ONCE))) found.push(each);
+  for (let start = 0; start < ids.length; start += MAX_RECORDS_AT_ONCE) {
+    await eventLoop.pause();
+    for (const each of readPart(ids.slice(start, start + MAX_RECORDS_AT_ONCE))) found.push(each);
   }
   return found;
 }

@@ -1,9 +1,7 @@
 /**
- * Shares the event loop between operations: `docs/event-loop-budget.md` explains it. Nothing here
+ * Shares the event loop between requests: `docs/event-loop-budget.md` explains it. Nothing here
  * knows a transport.
  */
-import { setImmediate as turn } from "node:timers/promises";
-
 /** ms of work after which a slice is over. */
 const SLICE = 10;
 /**
@@ -25,8 +23,10 @@ const WRITES = 4;
 class EventLoopBudget {
   #begun = 0;
   #entries = 0;
-  /** The turn that was promised last: those that wait go on one after the other, each in its own. */
-  #promised: Promise<void> = Promise.resolve();
+  /** Those that wait for a turn, in the order in which they came. */
+  readonly #turns: (() => void)[] = [];
+  /** Rounds of the event loop in which somebody who waited went on. */
+  #rounds = 0;
   /** Callers that wait for a turn that they may share: what they read next is read together. */
   readonly #waiting: { resolve: () => void; size: number }[] = [];
   /** When the writes of this turn began; undefined while there are none. */
@@ -52,9 +52,30 @@ class EventLoopBudget {
     if (!this.fits(1)) await this.nextTurn();
   }
 
-  /** A new turn of the event loop, and with it a new slice. */
+  /**
+   * Waits for a turn. Those that wait go on one after the other; once they have used up a slice, the
+   * others wait until requests that came meanwhile were read. (All that wait for Node's setImmediate
+   * go on in the same round of the event loop, however long it takes.)
+   */
   nextTurn(): Promise<void> {
-    return (this.#promised = this.#promised.then(() => turn()).then(() => this.beginSlice()));
+    return new Promise((resolve) => {
+      this.#turns.push(resolve);
+      this.#nextRound();
+    });
+  }
+
+  #nextRound(): void {
+    const round = this.#rounds;
+    setImmediate(() => {
+      if (round === this.#rounds) {
+        this.#rounds++;
+        this.beginSlice();
+      } else if (performance.now() - this.#begun > SLICE) {
+        this.#nextRound();
+        return;
+      }
+      this.#turns.shift()!();
+    });
   }
 
   /** The same, shared by as many callers as there is space for in a slice. */
