@@ -1,11 +1,9 @@
-import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { copyFile, mkdir, mkdtemp, readFile, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { packageRoot } from "../../src/package-root.js";
-import { COMPILE_LESS } from "../support/compile-less.js";
+import { runScript } from "../support/run-script.js";
 
 let folder: string;
 beforeAll(async () => {
@@ -13,36 +11,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-interface Ended {
-  status: number | null;
-  stdout: string;
-  stderr: string;
-}
-
-/**
- * Runs a script of the package to its end.
- * @param onOutput may end the process when it has said enough
- */
-function run(
-  script: string,
-  args: string[],
-  env: Record<string, string> = {},
-  onOutput?: (text: string, kill: (signal: NodeJS.Signals) => void) => void,
-): Promise<Ended> {
-  const child = spawn(process.execPath, [...COMPILE_LESS, script, ...args], {
-    env: { PATH: process.env["PATH"], TMPDIR: folder, ...env },
-    stdio: ["ignore", "pipe", "pipe"],
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout.on("data", (chunk: Buffer) => {
-    output.stdout += chunk.toString();
-    onOutput?.(output.stdout, (signal) => child.kill(signal));
-  });
-  child.stderr.on("data", (chunk: Buffer) => (output.stderr += chunk.toString()));
-  return new Promise((resolve) => child.on("close", (status) => resolve({ status, ...output })));
-}
 const arkgraph = (args: string[], env?: Record<string, string>) =>
-  run(join(packageRoot, "bin/arkgraph.js"), args, env);
+  runScript(folder, join(packageRoot, "bin/arkgraph.js"), args, env);
 const oneLine = /^arkgraph: [^\n]+\n$/;
 
 describe("arkgraph", () => {
@@ -106,7 +76,7 @@ describe("arkgraph", () => {
     await mkdir(copy, { recursive: true });
     for (const file of ["arkgraph.js", "package.json"])
       await copyFile(join(packageRoot, "bin", file), join(copy, file));
-    const { status, stderr } = await run(join(copy, "arkgraph.js"), ["--help"]);
+    const { status, stderr } = await runScript(folder, join(copy, "arkgraph.js"), ["--help"]);
     expect({ status, stderr }).toEqual({
       status: 1,
       stderr: expect.stringMatching(/^arkgraph: .*npm run build.*\n$/),
@@ -117,7 +87,7 @@ describe("arkgraph", () => {
     const [one, two] = [join(folder, "one.zip"), join(folder, "two.zip")];
     const [first, second] = await Promise.all([
       arkgraph(["demo-crate", one]),
-      run(join(packageRoot, "dist/cli/demo/crate.js"), [two]),
+      runScript(folder, join(packageRoot, "dist/cli/demo/crate.js"), [two]),
     ]);
     expect([first.status, second.status]).toEqual([0, 0]);
     expect(first.stdout).toBe(`Wrote ${one}\n`);
@@ -128,7 +98,8 @@ describe("arkgraph", () => {
 
 describe("arkgraph serve", () => {
   test("listens, prints its address, and ends with status 0 on a signal", async () => {
-    const { status, stdout } = await run(
+    const { status, stdout } = await runScript(
+      folder,
       join(packageRoot, "bin/arkgraph.js"),
       ["serve"],
       { PORT: "0", DATA_DIR: join(folder, "served"), LOG_LEVEL: "warn" },
@@ -138,77 +109,5 @@ describe("arkgraph serve", () => {
     );
     expect(status).toBe(0);
     expect(stdout).toMatch(/^Arkgraph listens at http:\/\/127\.0\.0\.1:\d+$/m);
-  });
-});
-
-describe("the demo", () => {
-  const demo = (
-    args: string[],
-    env?: Record<string, string>,
-    onOutput?: Parameters<typeof run>[3],
-  ) => run(join(packageRoot, "bin/arkgraph.js"), ["demo", ...args], env, onOutput);
-  const leftovers = async () =>
-    (await readdir(folder)).filter((name) => name.startsWith("arkgraph-demo-"));
-
-  test("goes through every step and ends with status 0, leaving nothing", async () => {
-    const { status, stdout, stderr } = await demo(["--exit"]);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    for (const step of [
-      "Registry",
-      "Account",
-      "Token",
-      "Upload",
-      "Processing",
-      "Crate",
-      "Resolved",
-      "File",
-      "Evidence",
-    ])
-      expect(stdout).toMatch(new RegExp(`^ {2}✓ ${step} `, "m"));
-    expect(stdout).toMatch(/├─ generatedBy: Clustering /);
-    expect(stdout).toMatch(/curl -s http:\/\/127\.0\.0\.1:\d+\/ark:99999\/rocrate-/);
-    // eslint-disable-next-line no-control-regex
-    expect(stdout).not.toMatch(/\u001b/);
-    expect(await leftovers()).toEqual([]);
-  });
-
-  test.each(["SIGINT", "SIGTERM"] as const)(
-    "stays up until %s, then ends with status 0 and removes its data",
-    async (signal) => {
-      let logged = false;
-      let up = false;
-      const { status, stderr } = await demo([], {}, (text, kill) => {
-        if (logged || !text.includes("Ctrl+C")) return;
-        logged = true;
-        up = existsSync(/data in (\S+)/.exec(text)![1]!);
-        kill(signal);
-      });
-      expect({ status, up, stderr }).toEqual({ status: 0, up: true, stderr: "" });
-      expect(await leftovers()).toEqual([]);
-    },
-  );
-
-  test("also ends and removes its data when it is stopped in the middle of a step", async () => {
-    let logged = false;
-    const { status } = await demo([], {}, (text, kill) => {
-      if (logged || !text.includes("✓ Registry")) return;
-      logged = true;
-      kill("SIGINT");
-    });
-    expect(status).toBe(0);
-    expect(await leftovers()).toEqual([]);
-  });
-
-  test("fails with one line and status 1 on a port that is in use", async () => {
-    const { createServer } = await import("node:net");
-    const server = createServer();
-    const port = await new Promise<number>((resolve) =>
-      server.listen(0, "127.0.0.1", () => resolve((server.address() as { port: number }).port)),
-    );
-    const { status, stderr } = await demo(["--exit"], { PORT: String(port) });
-    server.close();
-    expect(status).toBe(1);
-    expect(stderr).toMatch(oneLine);
-    expect(await leftovers()).toEqual([]);
   });
 });

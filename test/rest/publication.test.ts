@@ -353,41 +353,44 @@ describe("publishing a crate", () => {
 
 describe("an embargo of a crate", () => {
   const ask = async (path: string) => (await server.request("GET", path)).text;
-  it("is that of its draft members, and publishes all of them when it ends", async () => {
-    const root = await uploaded();
-    await publish(`${root}/old.csv`, "ARCHIVED");
-    await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2999-01-01" });
-    const until = new Date(Date.now() + 4000).toISOString();
-    const answer = await publish(root, "EMBARGOED", { embargoedUntil: until });
-    expect(answer.status, answer.text).toBe(200);
-    const raw = `${root}/raw.csv`;
-    expect(await status(raw)).toMatchObject({
-      publicationStatus: "EMBARGOED",
-      embargoedUntil: until,
-    });
-    expect([await readable(root), await readable(raw)]).toEqual([401, 401]);
-    const set = new Map<string, string>();
-    for (const id of [root, raw]) set.set(id, (await server.request("GET", `/${id}`)).text);
-    await expect.poll(async () => (await status(raw))["publicationStatus"]).toBe("PUBLISHED");
-    for (const id of [root, raw]) {
-      const read = await server.request("GET", `/${id}`);
-      expect(read.headers.get("x-publication-status"), id).toBe("PUBLISHED");
-      expect(read.text).toBe(set.get(id));
-      expect(await ask(`/${id}/history`)).toContain('"action":"publish"');
-    }
-    expect(await readable(raw)).toBe(200);
-    expect(await status(`${root}/secret.csv`)).toMatchObject({ embargoedUntil: "2999-01-01" });
-    expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
-    const published = `status=PUBLISHED&crate=${root}`;
-    expect(await ask(`/records?${published}`)).toContain(raw);
-    expect(await ask(`/records/statistics?by=status&crate=${root}`)).toMatch(/PUBLISHED/);
-    const { body } = await server.graphql<{ record: JsonObject }>(
-      "query ($id: ID!) { record(id: $id) { publicationStatus embargoedUntil } }",
-      { id: root },
-    );
-    expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoedUntil: null });
-  });
-  it("of which all files may be read opens its archive", async () => {
+  it.concurrent(
+    "is that of its draft members, and publishes all of them when it ends",
+    async () => {
+      const root = await uploaded();
+      await publish(`${root}/old.csv`, "ARCHIVED");
+      await publish(`${root}/secret.csv`, "EMBARGOED", { embargoedUntil: "2999-01-01" });
+      const until = new Date(Date.now() + 4000).toISOString();
+      const answer = await publish(root, "EMBARGOED", { embargoedUntil: until });
+      expect(answer.status, answer.text).toBe(200);
+      const raw = `${root}/raw.csv`;
+      expect(await status(raw)).toMatchObject({
+        publicationStatus: "EMBARGOED",
+        embargoedUntil: until,
+      });
+      expect([await readable(root), await readable(raw)]).toEqual([401, 401]);
+      const set = new Map<string, string>();
+      for (const id of [root, raw]) set.set(id, (await server.request("GET", `/${id}`)).text);
+      await expect.poll(async () => (await status(raw))["publicationStatus"]).toBe("PUBLISHED");
+      for (const id of [root, raw]) {
+        const read = await server.request("GET", `/${id}`);
+        expect(read.headers.get("x-publication-status"), id).toBe("PUBLISHED");
+        expect(read.text).toBe(set.get(id));
+        expect(await ask(`/${id}/history`)).toContain('"action":"publish"');
+      }
+      expect(await readable(raw)).toBe(200);
+      expect(await status(`${root}/secret.csv`)).toMatchObject({ embargoedUntil: "2999-01-01" });
+      expect(await status(`${root}/old.csv`)).toMatchObject({ publicationStatus: "ARCHIVED" });
+      const published = `status=PUBLISHED&crate=${root}`;
+      expect(await ask(`/records?${published}`)).toContain(raw);
+      expect(await ask(`/records/statistics?by=status&crate=${root}`)).toMatch(/PUBLISHED/);
+      const { body } = await server.graphql<{ record: JsonObject }>(
+        "query ($id: ID!) { record(id: $id) { publicationStatus embargoedUntil } }",
+        { id: root },
+      );
+      expect(body.data.record).toEqual({ publicationStatus: "PUBLISHED", embargoedUntil: null });
+    },
+  );
+  it.concurrent("of which all files may be read opens its archive", async () => {
     const root = await uploaded();
     const until = new Date(Date.now() + 3000).toISOString();
     await publish(root, "EMBARGOED", { embargoedUntil: until });
@@ -459,7 +462,7 @@ describe("a crate within a crate", () => {
     },
   );
 
-  it.each(["sub/", "ark:59852/embargoed-by-itself"])(
+  it.concurrent.each(["sub/", "ark:59852/embargoed-by-itself"])(
     "carries its embargo to them, whose end opens all of them: %s",
     async (id) => {
       const { root, inner } = await nested(id);

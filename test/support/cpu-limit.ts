@@ -27,9 +27,11 @@ const before = cpuSeconds();
 afterAll(() => {
   const file = relative(packageRoot, expect.getState().testPath!);
   const seconds = cpuSeconds() - before;
-  if (seconds > MAX_CPU_SECONDS)
-    throw new Error(
-      `${file} took ${seconds.toFixed(0)} s of CPU time, more than the ${MAX_CPU_SECONDS} s of a quick file. ` +
-        "Make it quicker, or move its long tests into a file beside it that ends in .slow.test.ts.",
-    );
+  if (seconds <= MAX_CPU_SECONDS) return;
+  const message =
+    `${file} took ${seconds.toFixed(0)} s of CPU time, more than the ${MAX_CPU_SECONDS} s of a quick file. ` +
+    "Make it quicker, or move its long tests into a file beside it that ends in .slow.test.ts.";
+  // The machines of CI are known; a slower one of somebody else is no fault of the tests.
+  if (process.env["CI"] !== undefined) throw new Error(message);
+  process.stderr.write(`\n${message}\n`);
 });
