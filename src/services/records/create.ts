@@ -183,67 +183,95 @@ export async function createRecord(
   kindName: KindName,
   input: JsonValue | undefined,
   caller: Caller | null,
-  { at, prepare, complete, attempts }: CreateOptions = {},
+  options: CreateOptions = {},
 ): Promise<RecordView> {
   const kind = KINDS[kindName];
+  if (kindName === "user") return createUser(deps, kind, input, caller, options);
+  const { at, prepare, complete } = options;
+  const { document, ark: given } = checked(kindName, input, at, { isNew: true });
+  refuseUnknownContexts(kind, document);
+  const owner = ownerOf(document);
+  await assertMayOwn(deps.records, caller, owner!);
+  const unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
+  await prepare?.(document);
+  return register(deps, { kind, document, given, unheld, owner, complete }, caller);
+}
+
+/** Accounts are created without a token, unless REGISTRATION says otherwise, and own themselves. */
+async function createUser(
+  deps: Deps,
+  kind: Kind,
+  input: JsonValue | undefined,
+  caller: Caller | null,
+  { at, attempts }: CreateOptions,
+): Promise<RecordView> {
   if (
-    kindName === "user" &&
     deps.config.REGISTRATION === "admin" &&
     !bringsAdminToken(input) &&
     !authenticated(caller).admin
-  ) {
+  )
     throw new ServiceError(
       "FORBIDDEN",
       "Accounts are created by administrators only (REGISTRATION=admin).",
     );
-  }
-  const { document, ark: given } = checked(kindName, input, at, { isNew: true });
+  const { document, ark: given } = checked("user", input, at, { isNew: true });
   refuseUnknownContexts(kind, document);
-  const owner = kindName === "user" ? null : ownerOf(document);
-  if (kindName !== "user") await assertMayOwn(deps.records, caller, owner!);
-  let unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
-  const account = kindName === "user" ? await accountToCreate(deps, document, attempts) : undefined;
-  const stored = withoutSecrets(kind, document);
-  await prepare?.(document);
+  const unheld = given === undefined ? [] : await mayRegister(deps, caller, given);
+  const account = await accountToCreate(deps, document, attempts);
+  return register(deps, { kind, document, given, unheld, owner: null, account }, caller);
+}
 
+/** A record that the rules allow. */
+interface NewRecord {
+  kind: Kind;
+  document: JsonObject;
+  /** The identifier that the client chose; else one is minted. */
+  given: Ark | undefined;
+  /** Keys above it without a record. */
+  unheld: readonly string[];
+  owner: Ark | null;
+  account?: Awaited<ReturnType<typeof accountToCreate>>;
+  complete?: CreateOptions["complete"];
+}
+
+/** Stores it; once more where the identifier was taken, or what is above it changed, meanwhile. */
+async function register(
+  deps: Deps,
+  { kind, document, given, unheld, owner, account, complete }: NewRecord,
+  caller: Caller | null,
+): Promise<RecordView> {
+  const stored = withoutSecrets(kind, document);
+  const name = plainLine(textOf(document["name"]) ?? "");
   for (let attempt = 1; ; attempt++) {
-    const ark =
-      given ?? mintArk(deps.config.ARK_NAAN, kindName, plainLine(textOf(document["name"]) ?? ""));
+    const ark = given ?? mintArk(deps.config.ARK_NAAN, kind.name, name);
     const filled = withDefaults(kind, stored, ark.stored);
     const { document: whole, objects } = complete?.(filled, ark.stored) ?? { document: filled };
     const claimed = await claimedState(deps, kind, ark.stored, whole, { owner });
-    const state = withoutReserved(kind, whole, claimed);
     const write = {
       op: "create" as const,
       ark: ark.stored,
       key: ark.key,
-      ...state,
+      ...withoutReserved(kind, whole, claimed),
       ...(objects ? { objects } : {}),
     };
+    // Who creates an account without a token acts as that account.
+    const by = caller ?? (account ? { user: ark.stored, admin: false } : null);
     const at = Date.now();
-    let committed: CommittedRecord;
     try {
       const { records } = await deps.records.commit({
-        by: caller?.user ?? (kindName === "user" ? ark.stored : null),
+        by: by?.user ?? null,
         at,
         records: [write],
         unheld,
         ...(account ? { account: { ...account, user: ark.stored } } : {}),
       });
-      committed = records[0]!;
+      return await viewOf(deps, storedAs(write, records[0]!, at), by);
     } catch (error) {
-      const again =
-        error instanceof ServiceError &&
-        error.code === (given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE");
-      if (!again || attempt === ATTEMPTS) throw error;
+      const again = given === undefined ? "DUPLICATE" : "CHANGED_MEANWHILE";
+      if (!(error instanceof ServiceError) || error.code !== again || attempt === ATTEMPTS)
+        throw error;
       if (given !== undefined) unheld = await mayRegister(deps, caller, given);
-      continue;
     }
-    return viewOf(
-      deps,
-      storedAs(write, committed, at),
-      caller ?? (kindName === "user" ? { user: ark.stored, admin: false } : null),
-    );
   }
 }
 

@@ -130,7 +130,40 @@ export function identify(
   findings: Findings,
 ): IdentifiedEntity[] {
   const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
-  const own = crateId(crate, settings);
+  refuseOtherCrate(crate, settings, findings);
+  const scopes = scopesOf(descriptions, settings);
+  const entities = new Map<string, IdentifiedEntity>();
+  for (const scope of scopes) {
+    const { description } = scope;
+    const here = new Map<string, CrateEntity>();
+    for (const entity of description.entities) {
+      const id = scope.of(entity.id);
+      if (!isUsable(id, entity, description, settings, findings)) continue;
+      const first = here.get(id.ark);
+      if (first === undefined) here.set(id.ark, entity);
+      else if (!entity.embedded)
+        findings.warn(
+          "DUPLICATE_ENTITY",
+          `Another entity (${first.pointer}) has the identifier ${quoted(id.ark)}; both are merged.`,
+          { file: description.file, pointer: entity.pointer },
+        );
+      addPart(entities, id, { scope, entity });
+    }
+    const root = scope.of(description.root.id);
+    const found = root.rule === "refused" ? undefined : entities.get(root.ark);
+    if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
+  }
+  findDescribedCrates(entities);
+  for (const { parts } of entities.values())
+    if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
+  return [...entities.values()];
+}
+
+function refuseOtherCrate(
+  crate: CrateDescription,
+  settings: IdentifySettings,
+  findings: Findings,
+): void {
   const stated = statedArk(crate);
   if (
     settings.crate !== undefined &&
@@ -143,94 +176,90 @@ export function identify(
         "name the same crate, or leave the name out.",
       { file: crate.file, pointer: crate.root.pointer },
     );
+}
+
+/** What `@id`s mean in each metadata file, the crate's own first. */
+function scopesOf(
+  descriptions: readonly CrateDescription[],
+  settings: IdentifySettings,
+): IdScope[] {
+  const [crate] = descriptions as [CrateDescription, ...CrateDescription[]];
+  const own = crateId(crate, settings);
   const ids = new EntityIds(own.ark);
   const bases = basesOf(descriptions, { folder: crate.folder, ids }, settings);
-  const entities = new Map<string, IdentifiedEntity>();
   const scopes = descriptions.map((description) => {
     const base = bases.findLast((candidate) => description.folder.startsWith(candidate.folder))!;
     const folder = description.folder.slice(base.folder.length);
-    return new IdScope(
-      base.ids,
-      description,
-      folder,
-      description === crate ? own : nestedRootId(base.ids, description, folder),
-      base.home,
-    );
+    const root = description === crate ? own : nestedRootId(base.ids, description, folder);
+    return new IdScope(base.ids, description, folder, root, base.home);
   });
   // Before any entity is looked up: a crate may refer to the descriptor of a crate inside it.
   for (const scope of scopes) renameDescriptor(scope, ids, crate.folder);
-  for (const scope of scopes) {
-    const { description } = scope;
-    const here = new Map<string, CrateEntity>();
-    for (const entity of description.entities) {
-      const place = { file: description.file, pointer: entity.pointer };
-      const id = scope.of(entity.id);
-      if (id.rule === "refused") {
-        findings.error(
-          "INVALID_ID",
-          `The \`@id\` ${id.reason}; name entities inside the crate.`,
-          place,
-        );
-        continue;
-      }
-      const invisible =
-        id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
-      if (invisible !== undefined)
-        findings.error(
-          "INVALID_ID",
-          `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or ` +
-            `bidirectional character ${invisible}, which hides what it is; write the name ` +
-            "without it.",
-          place,
-        );
-      const kept = id.rule === "ark" || id.ark === description.ark;
-      const naan = kept ? parseArk(id.ark)!.naan : undefined;
-      if (naan !== undefined && !isAccepted(naan, settings.acceptedNaans))
-        findings.error(
-          "NAAN_NOT_ACCEPTED",
-          `Identifiers of authority ${naan} are not accepted ` +
-            `(ACCEPTED_NAANS=${settings.acceptedNaans}).`,
-          place,
-        );
-      if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
-        findings.warn(
-          "ARK_MALFORMED",
-          "The `@id` is not a valid ARK (ark:NAAN/name); the record's identifier is " +
-            `${quoted(id.ark)}.`,
-          place,
-        );
-      if (here.has(id.ark) && !entity.embedded)
-        findings.warn(
-          "DUPLICATE_ENTITY",
-          `Another entity (${here.get(id.ark)!.pointer}) has the identifier ` +
-            `${quoted(id.ark)}; both are merged.`,
-          place,
-        );
-      if (!here.has(id.ark)) here.set(id.ark, entity);
-      const known = entities.get(id.ark);
-      if (known) known.parts.push({ scope, entity });
-      else
-        entities.set(id.ark, {
-          ark: id.ark,
-          ...(id.rule === "url"
-            ? { url: id.url }
-            : isAbsoluteId(entity.id)
-              ? { uri: entity.id }
-              : {}),
-          kept,
-          role: "member",
-          parts: [{ scope, entity }],
-        });
-      if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
-    }
-    const root = scope.of(description.root.id);
-    const found = root.rule === "refused" ? undefined : entities.get(root.ark);
-    if (found && found.role !== "root") found.role = description === crate ? "root" : "nestedRoot";
+  return scopes;
+}
+
+type UsableId = Exclude<EntityId, { rule: "refused" }>;
+
+/** Reports what is wrong with an identifier. @returns false where it names nothing */
+function isUsable(
+  id: EntityId,
+  entity: CrateEntity,
+  description: CrateDescription,
+  { acceptedNaans }: IdentifySettings,
+  findings: Findings,
+): id is UsableId {
+  const place = { file: description.file, pointer: entity.pointer };
+  if (id.rule === "refused") {
+    findings.error(
+      "INVALID_ID",
+      `The \`@id\` ${id.reason}; name entities inside the crate.`,
+      place,
+    );
+    return false;
   }
-  findDescribedCrates(entities);
-  for (const { parts } of entities.values())
-    if (parts.length > 1) parts.sort((a, b) => depthOf(b) - depthOf(a));
-  return [...entities.values()];
+  const invisible = id.rule === "path" || id.rule === "ark" ? invisibleIn(entity.id) : undefined;
+  if (invisible !== undefined)
+    findings.error(
+      "INVALID_ID",
+      `The \`@id\` ${JSON.stringify(visible(quoted(entity.id)))} holds the control or ` +
+        `bidirectional character ${invisible}, which hides what it is; write the name without it.`,
+      place,
+    );
+  const naan = isStated(id, description) ? parseArk(id.ark)!.naan : undefined;
+  if (naan !== undefined && !isAccepted(naan, acceptedNaans))
+    findings.error(
+      "NAAN_NOT_ACCEPTED",
+      `Identifiers of authority ${naan} are not accepted (ACCEPTED_NAANS=${acceptedNaans}).`,
+      place,
+    );
+  if (id.rule !== "ark" && /^ark:/i.test(entity.id) && !entity.embedded)
+    findings.warn(
+      "ARK_MALFORMED",
+      "The `@id` is not a valid ARK (ark:NAAN/name); the record's identifier is " +
+        `${quoted(id.ark)}.`,
+      place,
+    );
+  return true;
+}
+
+/** The archive states the ARK: none was minted. */
+const isStated = (id: UsableId, { ark }: CrateDescription): boolean =>
+  id.rule === "ark" || id.ark === ark;
+
+/** Adds a statement to those about the same entity. */
+function addPart(entities: Map<string, IdentifiedEntity>, id: UsableId, part: Part): void {
+  const { scope, entity } = part;
+  const known = entities.get(id.ark);
+  if (known) known.parts.push(part);
+  else
+    entities.set(id.ark, {
+      ark: id.ark,
+      ...(id.rule === "url" ? { url: id.url } : isAbsoluteId(entity.id) ? { uri: entity.id } : {}),
+      kept: isStated(id, scope.description),
+      role: "member",
+      parts: [part],
+    });
+  if (entity.descriptor) entities.get(id.ark)!.role = "descriptor";
 }
 
 /**
