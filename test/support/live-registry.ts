@@ -28,6 +28,8 @@ export class LiveRegistry extends RegistryClient {
       LOG_LEVEL: "silent",
       LOGIN_RATE: "off",
       SIGNUP_RATE: "off",
+      // A busy machine takes longer than a client waits.
+      INDEX_WAIT: "20s",
       ...env,
     });
     return new LiveRegistry(await serve(config, openLog(config.LOG_LEVEL)), folder);

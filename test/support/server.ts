@@ -83,6 +83,8 @@ export async function startServer(settings: Record<string, string> = {}): Promis
     DATA_DIR: folder,
     LOGIN_RATE: "off",
     SIGNUP_RATE: "off",
+    // A busy machine takes longer than a client waits.
+    INDEX_WAIT: "20s",
     ...settings,
   });
   let running: Running;

@@ -12,7 +12,8 @@ import { holdersOf } from "../access/rules.js";
 import { inParts } from "../in-parts.js";
 import { type Asking, describe, holderOf } from "./descriptions.js";
 import { askingOf, fieldsOf, upToDate } from "./evidence-graph.js";
-import { Net, nodesOf, type OneWay, ofRecord, supportOf } from "./net.js";
+import { EdgeList, type OneWay, stepOf, supportOf } from "./edges.js";
+import { nodesOf, ofRecord } from "./nodes.js";
 import type { Assertion, EvidenceDeps, EvidenceNode, Statement } from "./types.js";
 import { Assertions, discover, nearEnd, type Seeds, seedsOf, subjectOf, walk } from "./walk.js";
 
@@ -218,10 +219,10 @@ export async function supportPath(
   const ends = await seedsOf(ask, end, deps.records);
   const assertions = new Assertions(ask, deps.records, subjectOf(start, starts));
   for (const way of ["upstream", "downstream"] as const) {
-    const net = new Net();
+    const edgeList = new EdgeList();
     const nodes = await shortest(
       ask,
-      net,
+      edgeList,
       all(starts),
       new Set(all(ends)),
       way,
@@ -229,7 +230,14 @@ export async function supportPath(
       assertedBy === "owner",
     );
     if (!nodes) continue;
-    const shown = await reported(ask, net, nodes, way, { records: [start, end], assertions }, deps);
+    const shown = await reported(
+      ask,
+      edgeList,
+      nodes,
+      way,
+      { records: [start, end], assertions },
+      deps,
+    );
     return {
       from: start.ark,
       to: end.ark,
@@ -254,7 +262,7 @@ const all = ({ self, parts }: Seeds): string[] => [...self, ...parts];
 
 async function shortest(
   ask: Asking,
-  net: Net,
+  edgeList: EdgeList,
   starts: readonly string[],
   ends: ReadonlySet<string>,
   way: OneWay,
@@ -265,20 +273,19 @@ async function shortest(
   const found = starts.find((node) => ends.has(node));
   if (found !== undefined) return [found];
   // The shortest path may include edges of third parties; then another one is searched for.
-  await discover(ask, net, starts, way, {
+  await discover(ask, edgeList, starts, way, {
     depth: Number.POSITIVE_INFINITY,
     ...(only ? {} : { until: ends }),
   });
-  await assertions.trace(net, starts, way);
+  await assertions.trace(edgeList, starts, way);
   if (only)
     await assertions.dropThirdParties(
-      net,
+      edgeList,
       nearEnd(way, () => 0),
     );
-  for await (const some of inParts(net.edges()))
+  for await (const some of inParts(edgeList))
     for (const edge of some) {
-      const [supported, supporting] = supportOf(edge);
-      const [a, b] = way === "upstream" ? [supported, supporting] : [supporting, supported];
+      const [a, b] = stepOf(edge, way);
       (next.get(a) ?? next.set(a, []).get(a)!).push(b);
     }
   const before = new Map<string, string | undefined>(starts.map((node) => [node, undefined]));
@@ -304,14 +311,14 @@ function wayTo(end: string, before: ReadonlyMap<string, string | undefined>): st
 
 async function reported(
   ask: Asking,
-  net: Net,
+  edgeList: EdgeList,
   nodes: readonly string[],
   way: OneWay,
   { records, assertions }: { records: readonly StoredRecord[]; assertions: Assertions },
   deps: EvidenceDeps,
 ): Promise<Pick<SupportPath, "nodes" | "edges">> {
   const place = new Map(nodes.map((node, index) => [node, index]));
-  const edges = net.edgesOf(nodes).filter((edge) => {
+  const edges = edgeList.edgesOf(nodes).filter((edge) => {
     const [supported, supporting] = supportOf(edge).map((end) => place.get(end));
     return (
       supported !== undefined &&

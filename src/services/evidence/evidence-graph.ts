@@ -12,7 +12,8 @@ import type { RecordStore, StoredRecord } from "../../storage/records/port.js";
 import { ByteCache } from "../limits.js";
 import { findLive } from "../records/find.js";
 import { Asking, describe, describeRecord } from "./descriptions.js";
-import { dangling, type Edge, inverted, nodesOf, ofRecord, reference, supportOf } from "./net.js";
+import { type Edge, supportersIn } from "./edges.js";
+import { dangling, inverted, nodesOf, ofRecord, reference } from "./nodes.js";
 import { AT_ONCE, type Known, type Outline, outlineOf } from "./outline.js";
 import {
   checkRange,
@@ -240,21 +241,21 @@ async function readNodes(
 /** The statements about how nodes were generated, by the activities that generated them. */
 async function madeOf(
   order: readonly string[],
-  { net, assertions, near }: Outline,
+  { edgeList, assertions, near }: Outline,
 ): Promise<Stated> {
-  const edges = net.edgesInto(order, "generated");
+  const edges = edgeList.edgesInto(order, "generated");
   return { edges, claims: edges.length === 0 ? [] : await assertions.of(edges, near) };
 }
 
 async function know(
   ask: Asking,
   order: readonly string[],
-  { root, record, net, assertions, near }: Outline,
+  { root, record, edgeList, assertions, near }: Outline,
   deps: EvidenceDeps,
   texts: Outline["texts"],
 ): Promise<Known> {
   // Before waiting for the descriptions: the engine is still computing them.
-  const edges = net.edgesOf(order);
+  const edges = edgeList.edgesOf(order);
   const alone = order.length === 1 && order[0] === root;
   const described = await (alone && !texts
     ? describeRecord(ask, root, deps.records)
@@ -273,21 +274,13 @@ async function know(
 }
 
 /** Nodes that support no other node found; in a cycle without end, the requested record. */
-function outputsOf({ page: { nodes }, net, known, root, record }: Outline): Reference[] {
-  const supports = known ? supportersIn(known.edges) : net.supporters();
+function outputsOf({ page: { nodes }, edgeList, known, root, record }: Outline): Reference[] {
+  const supporting = supportersIn(known ? known.edges : edgeList);
   const ends = nodes.filter(
-    (node) => !supports(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1),
+    (node) =>
+      !supporting.has(node) && !(record.kind === "rocrate" && node === root && nodes.length > 1),
   );
   return (ends.length > 0 ? ends : [root]).map(reference);
-}
-
-function supportersIn(edges: readonly Edge[]): (node: string) => boolean {
-  const supporting = new Set<string>();
-  for (const edge of edges) {
-    const [a, b] = supportOf(edge);
-    if (a !== b) supporting.add(b);
-  }
-  return (node) => supporting.has(node);
 }
 
 const INDEX_WAIT = 2_000;

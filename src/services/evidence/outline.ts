@@ -4,7 +4,8 @@ import type { KindName } from "../../model/kind.js";
 import { KINDS } from "../../model/kinds.js";
 import type { StoredRecord } from "../../storage/records/port.js";
 import { type Asking, type Description, describe } from "./descriptions.js";
-import { type Claim, dangling, type Edge, type Net, ofRecord } from "./net.js";
+import type { Edge, EdgeList } from "./edges.js";
+import { type Claim, dangling, ofRecord } from "./nodes.js";
 import {
   compactType,
   type Dangling,
@@ -193,7 +194,7 @@ export interface Outline {
   root: string;
   aliases: string[];
   /** Every edge among them, on this page or another. */
-  net: Net;
+  edgeList: EdgeList;
   /**
    * The statements about themselves of the records among the nodes, and perhaps of others, where
    * they were requested already.
@@ -226,16 +227,21 @@ export async function outlineOf(
   const assertions = new Assertions(ask, deps.records, subjectOf(record, seeds));
   const { depth = Number.POSITIVE_INFINITY } = request;
   const { groups: openGroups, records: expanded } = expandedIn(request.expand);
-  const { near, net, beyond, further, thirdParty, texts } = await walk(ask, seeds, assertions, {
-    direction: request.direction,
-    depth,
-    expanded,
-    assertedBy: request.assertedBy,
-    describe:
-      request.cursor === undefined && request.depth === undefined
-        ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE
-        : 0,
-  });
+  const { near, edgeList, beyond, further, thirdParty, texts } = await walk(
+    ask,
+    seeds,
+    assertions,
+    {
+      direction: request.direction,
+      depth,
+      expanded,
+      assertedBy: request.assertedBy,
+      describe:
+        request.cursor === undefined && request.depth === undefined
+          ? Math.min(request.limit, AT_ONCE) * EDGES_A_NODE
+          : 0,
+    },
+  );
   // Before nodes are left out or grouped: steps are those of the walk.
   const steps = request.direction === "both" ? new Map(near) : near;
   const nearOf = nearEnd(request.direction, (node) =>
@@ -245,14 +251,14 @@ export async function outlineOf(
     record,
     root,
     aliases,
-    net,
+    edgeList,
     assertions,
     near: nearOf,
     ...(texts && { texts }),
     ...(request.further && { further: await furtherOf(ask, further, assertions, request.kinds) }),
   };
   const kind = request.kinds ? await keepKinds(ask, near, assertions, request.kinds, texts) : 0;
-  if (kind > 0) net.keep((end) => end === root || near.has(end));
+  if (kind > 0) edgeList.keepBetween((end) => end === root || near.has(end));
   const hidden = {
     ...(beyond > 0 && { depth: beyond }),
     ...(kind > 0 && { kind }),
@@ -337,7 +343,7 @@ async function furtherOf(
 async function knowAll(
   ask: Asking,
   nodes: readonly string[],
-  { record, root, net, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">,
+  { record, root, edgeList, texts, assertions, near }: Omit<Outline, "page" | "hidden" | "known">,
   deps: EvidenceDeps,
 ): Promise<Known> {
   const described = await describe(ask, nodes, assertions, texts);
@@ -346,7 +352,7 @@ async function knowAll(
     nodes.filter((node) => !described.has(node)),
     deps.records,
   );
-  const edges = [...net.edges()];
+  const edges = [...edgeList];
   return {
     described,
     missing: new Map(missing.map((each) => [each["@id"], each])),

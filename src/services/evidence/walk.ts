@@ -23,7 +23,7 @@ import { inParts } from "../in-parts.js";
 import { actsFor, ownersOf } from "../access/rules.js";
 import { describedCrate } from "../crates/layout.js";
 import { type Asking, holderOf, recordsOfUrls, textsOf } from "./descriptions.js";
-import { type Edge, isUrl, Net, type OneWay, supportOf } from "./net.js";
+import { type Edge, EdgeList, isUrl, type OneWay, supportOf } from "./edges.js";
 import { type Assertion, type EvidenceDeps, IRIS } from "./types.js";
 
 /**
@@ -112,19 +112,19 @@ export class Assertions {
 
   /**
    * Follows the edges from the start, but not those of third parties, to find out whose statements
-   * lead to URLs. Before the other methods are called with edges of the net.
+   * lead to URLs. Before the other methods are called with these edges.
    */
-  async trace(net: Net, starts: readonly string[], way: OneWay): Promise<void> {
-    if (!net.hasUrls()) return;
-    for await (const some of inParts(net.edges())) await this.#learn(some);
-    const stepsFrom = net.stepsFrom(way);
+  async trace(edgeList: EdgeList, starts: readonly string[], way: OneWay): Promise<void> {
+    if (!edgeList.hasUrls()) return;
+    for await (const some of inParts(edgeList)) await this.#learn(some);
+    const steps = edgeList.steps(way);
     const queue = [...new Set(starts)];
     const reached = new Set(queue);
     for (const start of starts) if (isUrl(start)) this.#lead(start, this.#subject.root);
     let visited = 0;
     for (let node = queue.pop(); node !== undefined; node = queue.pop()) {
       if (++visited % NODES === 0) await eventLoop.nextTurn();
-      for (const { subject, object, graph } of stepsFrom(node)) {
+      for (const { subject, object, graph } of steps.get(node) ?? []) {
         if (!this.#owns(graph, node, true)) continue;
         const next = subject === node ? object : subject;
         // Of a URL that another owner leads to, other edges count as well.
@@ -182,25 +182,17 @@ export class Assertions {
     return new Set([...arks, ...found.flatMap((record) => record?.crate ?? [])]);
   }
 
-  /** Removes the edges of third parties from a net; returns them. */
-  async dropThirdParties(net: Net, near: (edge: Edge) => string): Promise<Edge[]> {
+  /** Removes the edges of third parties; returns them. */
+  async dropThirdParties(edgeList: EdgeList, near: (edge: Edge) => string): Promise<Edge[]> {
     const dropped: Edge[] = [];
-    const places = new Set<number>();
-    let place = 0;
-    let batch: Edge[] = [];
-    const decide = async (): Promise<void> => {
+    const edges = [...edgeList];
+    for (let start = 0; start < edges.length; start += EDGES) {
+      const batch = edges.slice(start, start + EDGES);
       const claims = await this.of(batch, near);
-      for (const [index, { thirdParty }] of claims.entries()) {
-        if (!thirdParty) continue;
-        places.add(place + index);
-        dropped.push(batch[index]!);
-      }
-      place += batch.length;
-      batch = [];
-    };
-    for (const edge of net.edges()) if (batch.push(edge) === EDGES) await decide();
-    await decide();
-    net.drop(places);
+      for (const [index, { thirdParty }] of claims.entries())
+        if (thirdParty) dropped.push(batch[index]!);
+    }
+    edgeList.remove(new Set(dropped));
     return dropped;
   }
 
@@ -393,7 +385,7 @@ interface Discovery {
  */
 export async function discover(
   ask: Asking,
-  net: Net,
+  edgeList: EdgeList,
   seeds: readonly string[],
   way: OneWay,
   { depth, expanded = new Set(), until, describe = 0 }: Discovery,
@@ -402,12 +394,13 @@ export async function discover(
   let frontier = [...seen];
   for (let step = 0; frontier.length > 0; step++) {
     if (frontier.length <= FEW && depth - step > FAR) {
-      if (frontier.length === 1 && step === 0) return beyond(ask, net, frontier[0]!, way, describe);
-      for (const start of frontier) await beyond(ask, net, start, way, 0);
+      if (frontier.length === 1 && step === 0)
+        return beyond(ask, edgeList, frontier[0]!, way, describe);
+      for (const start of frontier) await beyond(ask, edgeList, start, way, 0);
       return {};
     }
     const next: string[] = [];
-    await readEdges(ask, net, frontier, way, (node, from) => {
+    await readEdges(ask, edgeList, frontier, way, (node, from) => {
       if (seen.has(node) || (step >= depth && !expanded.has(from))) return;
       seen.add(node);
       next.push(node);
@@ -421,7 +414,7 @@ export async function discover(
 /** Adds every edge from one node on, at any distance. */
 async function beyond(
   ask: Asking,
-  net: Net,
+  edgeList: EdgeList,
   start: string,
   way: OneWay,
   describe: number,
@@ -437,13 +430,13 @@ async function beyond(
     // Requested before the edges are read, so that the engine works in parallel.
     const texts = rows <= describe ? textsOf(ask, `{ ${nodes} }`, rows + 1) : undefined;
     texts?.catch(() => {});
-    addEdges(net, tsv, arms);
+    addEdges(edgeList, tsv, arms);
     return texts ? { texts } : {};
   }
   const found: string[] = [];
   for await (const some of inParts(tsvRows(await ask.table(nodes))))
-    for (const [cell] of some) found.push(net.know(iriIn(cell)!));
-  await readEdges(ask, net, found, way);
+    for (const [cell] of some) found.push(iriIn(cell)!);
+  await readEdges(ask, edgeList, found, way);
   return {};
 }
 
@@ -492,7 +485,7 @@ function edgesQuestion(pattern: string, arms: readonly Arm[]): string {
 }
 
 function addEdges(
-  net: Net,
+  edgeList: EdgeList,
   tsv: string,
   arms: readonly Arm[],
   each?: (node: string, from: string) => void,
@@ -508,8 +501,8 @@ function addEdges(
     const to = iriIn(cell);
     if (from === undefined || to === undefined) return;
     const { name, forward } = arms[arm]!;
-    if (forward) net.add(from, name, to, graph);
-    else net.add(to, name, from, graph);
+    const [subject, object] = forward ? [from, to] : [to, from];
+    edgeList.add({ subject, name, object, graph });
     each?.(to, from);
   });
 }
@@ -521,7 +514,7 @@ function addEdges(
  */
 async function readEdges(
   ask: Asking,
-  net: Net,
+  edgeList: EdgeList,
   nodes: readonly string[],
   way: OneWay,
   each?: (node: string, from: string) => void,
@@ -531,14 +524,14 @@ async function readEdges(
   for await (const tsv of ask.tables(nodes, (values) =>
     edgesQuestion(`VALUES (?n) { ${values} }`, arms),
   ))
-    addEdges(net, tsv, arms, each);
+    addEdges(edgeList, tsv, arms, each);
 }
 
 interface Walk {
   /** Steps from the requested record, which itself is not included; a crate's parts are at 0. */
   near: Map<string, number>;
   /** Every edge among them and the requested record. */
-  net: Net;
+  edgeList: EdgeList;
   /**
    * The statements about themselves of records among them, and perhaps of others; requested during
    * the walk where that was faster.
@@ -577,29 +570,29 @@ export async function walk(
 ): Promise<Walk> {
   const only = assertedBy === "owner";
   const starts = [...seeds.self, ...seeds.parts];
-  const net = new Net();
+  const edgeList = new EdgeList();
   let near: Map<string, number> | undefined;
   const further = { upstream: new Map(), downstream: new Map() } as Record<
     OneWay,
-    ReturnType<Net["distances"]>["beyond"]
+    ReturnType<EdgeList["distances"]>["beyond"]
   >;
   const dropped: Edge[] = [];
-  const across = new Net();
+  const across = new EdgeList();
   let texts: Promise<string> | undefined;
   const nearOf = nearEnd(direction, (node) => near?.get(node) ?? Infinity);
-  const whole = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
-    ({ texts } = await discover(ask, net, starts, way, {
+  const whole = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
+    ({ texts } = await discover(ask, edgeList, starts, way, {
       depth,
       expanded,
       describe: direction === "both" ? 0 : describe,
     }));
-    await assertions.trace(net, starts, way);
+    await assertions.trace(edgeList, starts, way);
     await eventLoop.nextTurn();
-    return net.distances(starts, way, depth, expanded);
+    return edgeList.distances(starts, way, depth, expanded);
   };
   // Nodes that are nearest by the edges of third parties may be further away without them.
-  const filtered = async (way: OneWay): Promise<ReturnType<Net["distances"]>> => {
-    const own = new Net();
+  const filtered = async (way: OneWay): Promise<ReturnType<EdgeList["distances"]>> => {
+    const own = new EdgeList();
     ({ texts } = await discover(ask, own, starts, way, {
       depth,
       expanded,
@@ -611,7 +604,7 @@ export async function walk(
       nearEnd(way, () => 0),
     ))
       dropped.push(edge);
-    addTo(net, own);
+    addTo(edgeList, own);
     return own.distances(starts, way, depth, expanded);
   };
   const ways: OneWay[] = direction === "both" ? ["upstream", "downstream"] : [direction];
@@ -627,27 +620,27 @@ export async function walk(
     // A node that depends on the record may also depend on something upstream of it by another
     // path.
     if (way === "downstream" && direction === "both")
-      await readEdges(ask, only ? across : net, [...found.near.keys()], "upstream");
+      await readEdges(ask, only ? across : edgeList, [...found.near.keys()], "upstream");
   }
   const reached = near!;
   await eventLoop.nextTurn();
   if (only && direction === "both") {
-    across.keep((node) => reached.has(node));
+    across.keepBetween((node) => reached.has(node));
     for (const edge of await assertions.dropThirdParties(across, nearOf)) dropped.push(edge);
-    addTo(net, across);
+    addTo(edgeList, across);
   }
-  net.keep((node) => reached.has(node));
+  edgeList.keepBetween((node) => reached.has(node));
   await eventLoop.nextTurn();
   const thirdParty =
     dropped.length === 0
       ? 0
       : leftOut(
-          net,
+          edgeList,
           dropped.filter((edge) => reached.has(nearOf(edge))),
         );
   // Parts without edges in either direction are not evidence.
   if (seeds.parts.length > 0) {
-    const linked = net.linked();
+    const linked = edgeList.linked();
     for (const part of seeds.parts) if (!linked.has(part)) reached.delete(part);
   }
   const beyond = new Set<string>();
@@ -658,19 +651,25 @@ export async function walk(
         if (reached.has(node)) next.delete(node);
         else beyond.add(node);
   reached.delete(seeds.root);
-  return { near: reached, net, beyond: beyond.size, further, thirdParty, ...(texts && { texts }) };
+  return {
+    near: reached,
+    edgeList,
+    beyond: beyond.size,
+    further,
+    thirdParty,
+    ...(texts && { texts }),
+  };
 }
 
-function addTo(net: Net, other: Net): void {
-  for (const { subject, name, object, graph } of other.edges())
-    net.add(subject, name, object, graph);
+function addTo(edgeList: EdgeList, other: EdgeList): void {
+  for (const edge of other) edgeList.add(edge);
 }
 
 /** The number of relations among these that nobody else states. */
-function leftOut(net: Net, dropped: readonly Edge[]): number {
+function leftOut(edgeList: EdgeList, dropped: readonly Edge[]): number {
   const keyOf = ({ subject, name, object }: Edge): string => `${subject} ${name} ${object}`;
   const left = new Set(dropped.map(keyOf));
-  for (const edge of net.edges()) left.delete(keyOf(edge));
+  for (const edge of edgeList) left.delete(keyOf(edge));
   return left.size;
 }
 
