@@ -187,40 +187,37 @@ export class CrateUpdate {
       const batch = ordered.slice(start, start + BATCH);
       const found = await this.#records.findMany(batch.map(({ ark }) => ark));
       for (const [offset, record] of batch.entries()) {
-        const seen = this.#seen.get(record.ark);
         const before = found[offset];
-        if (this.#isMade(record, before)) continue;
-        // The commit refuses an identifier that another user registered meanwhile.
-        if (seen === undefined || before?.ark !== record.ark) {
-          writes.push(record);
-          if (record.crate !== undefined && record.crate !== this.#root) {
+        const relation = this.#relationOf(record, before);
+        switch (relation) {
+          case "made":
+            break;
+          case "new":
+            writes.push(record);
+            if (record.crate !== undefined && record.crate !== this.#root) {
+              uses.arks.push(record.ark);
+              changedLinked.add(record.crate);
+            }
+            break;
+          case "own":
+            for (const write of await this.#revise(record, before!, isSmaller, isChanged()))
+              writes.push(write);
+            break;
+          case "linked": {
             uses.arks.push(record.ark);
-            changedLinked.add(record.crate);
+            const crate = before!.crate ?? before!.ark;
+            const revised = await this.#revise(record, before!, false, changedLinked.has(crate));
+            for (const write of revised) writes.push(write);
+            if (revised.length > 0) changedLinked.add(crate);
+            break;
           }
-        } else if (before.revision !== seen) conflicts.push(changedMeanwhile(record.ark));
-        else if (before.ark === this.#root || before.tombstone || before.crate === this.#root)
-          for (const write of await this.#revise(record, before, isSmaller, isChanged()))
-            writes.push(write);
-        else if (this.#isNested(before) && !this.#mayEmptyLinked && isEmptied(before, record))
-          conflicts.push(emptied(before));
-        else if (this.#isNested(before)) {
-          uses.arks.push(record.ark);
-          const crate = before.crate ?? before.ark;
-          for (const write of await this.#revise(record, before, false, changedLinked.has(crate))) {
-            writes.push(write);
-            changedLinked.add(crate);
-          }
-        } else if (await isUnchanged(this.#records, before, record)) uses.arks.push(record.ark);
-        else
-          conflicts.push({
-            ark: record.ark,
-            code: "IDENTIFIER_TAKEN",
-            message:
-              `${record.ark} is a record of yours that ` +
-              `${before.crate === null ? "belongs to no crate" : `belongs to the crate ${before.crate}`} ` +
-              "and its content differs; change it there first, or give the entity " +
-              "another @id.",
-          });
+          case "elsewhere":
+            if (await isUnchanged(this.#records, before!, record)) uses.arks.push(record.ark);
+            else conflicts.push(differsElsewhere(before!));
+            break;
+          default:
+            conflicts.push(relation);
+        }
       }
       await eventLoop.nextTurn();
     }
@@ -234,6 +231,25 @@ export class CrateUpdate {
       throw error;
     }
     return { writes, uses, errors: [], conflicts, removed };
+  }
+
+  /**
+   * What a record of the crate is to the stored one: a descriptor that an export `made`; `new`; the
+   * crate's `own`; of a registered crate within it that it changes too (`linked`); the uploader's
+   * `elsewhere`; or why it can't be changed.
+   */
+  #relationOf(
+    record: CrateRecord,
+    before: StoredRecord | undefined,
+  ): "made" | "new" | "own" | "linked" | "elsewhere" | UpdateConflict {
+    if (this.#isMade(record, before)) return "made";
+    const seen = this.#seen.get(record.ark);
+    // The commit refuses an identifier that another user registered meanwhile.
+    if (seen === undefined || before?.ark !== record.ark) return "new";
+    if (before.revision !== seen) return changedMeanwhile(record.ark);
+    if (before.ark === this.#root || before.tombstone || before.crate === this.#root) return "own";
+    if (!this.#isNested(before)) return "elsewhere";
+    return !this.#mayEmptyLinked && isEmptied(before, record) ? emptied(before) : "linked";
   }
 
   /** A descriptor that an export created for a crate without one: the crate still has none. */
@@ -400,6 +416,15 @@ const changedMeanwhile = (ark: string): UpdateConflict => ({
   message:
     `${ark} was changed while the crate was ingested; read it again, and upload the ` +
     "crate with its current version.",
+});
+
+const differsElsewhere = ({ ark, crate }: StoredRecord): UpdateConflict => ({
+  ark,
+  code: "IDENTIFIER_TAKEN",
+  message:
+    `${ark} is a record of yours that belongs to ` +
+    `${crate === null ? "no crate" : `the crate ${crate}`} and its content differs; ` +
+    "change it there first, or give the entity another @id.",
 });
 
 /** Whether a record brings the metadata file of a crate. */
