@@ -1,6 +1,8 @@
 import { GraphQLJSON } from "graphql-scalars";
 import {
   Arg,
+  Args,
+  ArgsType,
   Ctx,
   Field,
   FieldResolver,
@@ -215,6 +217,39 @@ class SearchAnswerType {
   request!: SearchRequest;
 }
 
+@ArgsType()
+class SearchArgs {
+  @Field(() => String, { description: "What to search for." }) query!: string;
+  @Field(() => SearchModeEnum, {
+    defaultValue: SearchModeEnum.BASIC,
+    description: "How to match.",
+  })
+  mode!: SearchMode;
+  @Field(() => RecordFilter, {
+    nullable: true,
+    description: "Only these records are found, ranked and counted.",
+  })
+  filter?: RecordFilter | null;
+  @Field(() => String, {
+    nullable: true,
+    description: "Only records of this kind, e.g. Dataset.",
+    deprecationReason: "Use kind of the argument filter.",
+  })
+  type?: string | null;
+  @Field(() => Int, { defaultValue: 10, description: "At most 100." }) first!: number;
+  @Field(() => Int, { defaultValue: 0, description: "At most 10000." }) offset!: number;
+  @Field(() => String, {
+    nullable: true,
+    description: "endCursor of the page before; offset then counts from there.",
+  })
+  after?: string | null;
+  @Field(() => Boolean, {
+    defaultValue: false,
+    description: "Whether to return what made each score.",
+  })
+  explain!: boolean;
+}
+
 /** Search in all records. REST calls {@link SearchResolver.search} as well. */
 @Resolver(() => SearchAnswerType)
 export class SearchResolver {
@@ -230,37 +265,10 @@ export class SearchResolver {
       "(`gen*`), exclusions (`-mouse`) and fields (`name:`, `description:`, `keyword:`).",
   })
   async find(
-    @Arg("query", () => String, { description: "What to search for." }) query: string,
+    @Args(() => SearchArgs) asked: SearchArgs,
     @Ctx() context: Context,
-    @Arg("mode", () => SearchModeEnum, {
-      defaultValue: SearchModeEnum.BASIC,
-      description: "How to match.",
-    })
-    mode: SearchMode,
-    @Arg("filter", () => RecordFilter, {
-      nullable: true,
-      description: "Only these records are found, ranked and counted.",
-    })
-    filter?: RecordFilter | null,
-    @Arg("type", () => String, {
-      nullable: true,
-      description: "Only records of this kind, e.g. Dataset.",
-      deprecationReason: "Use kind of the argument filter.",
-    })
-    type?: string,
-    @Arg("first", () => Int, { defaultValue: 10, description: "At most 100." }) first = 10,
-    @Arg("offset", () => Int, { defaultValue: 0, description: "At most 10000." }) offset = 0,
-    @Arg("after", () => String, {
-      nullable: true,
-      description: "endCursor of the page before; offset then counts from there.",
-    })
-    after?: string | null,
-    @Arg("explain", () => Boolean, {
-      defaultValue: false,
-      description: "Whether to return what made each score.",
-    })
-    explain = false,
   ): Promise<SearchAnswerType> {
+    const { query, mode, filter, type, first, offset, after, explain } = asked;
     const request: SearchRequest = {
       query,
       mode,
